@@ -1,12 +1,12 @@
-"""Ablations of the policy: the same short training without one of its parts.
+"""Ablations of the policy: the same short training run, each time without one part of the policy.
 
     python -m benchmarks.ablations [--model MODEL] [--steps N] [--only NAME …]
 
 Every variant trains on 3,150 generated graphs (`dream`, seed 1) for the same number of steps, over
 which the learning rate falls, and then places 630 other graphs (seed 2). The table has the relative
-throughput of one pass and of the best of 16 samples, at 1e4 and 2e4 tuples/s. Under `bottleneck`
-the training rate is one that no placement sustains, because the ranks of placements are the same at
-every such rate. Under `path-average` the problems use the two rates in turn.
+throughput of one pass and of the best of 16 samples, at 1e4 and 2e4 tuples/s. Under `bottleneck`,
+training uses a source rate that no placement sustains, because the ranks of placements are the same
+at every such rate. Under `path-average`, the problems use the two rates in turn.
 """
 
 import argparse
@@ -39,9 +39,9 @@ from streamplace.training.optimiser import Optimiser
 from streamplace.training.problems import encoded_by, steps_of
 from streamplace.training.stages import ImitationStage, OptimiserSection, ReinforceStage, Stage
 
-TRAINED, PLACED = 3150, 630
-RATES = (1e4, 2e4)
-TRAINED_AT = {"bottleneck": (1e5,), "path-average": RATES}
+TRAINED, PLACED = 3150, 630  # graphs to train on, and graphs to place
+RATES = (1e4, 2e4)  # tuples/s
+TRAINING_RATES = {"bottleneck": (1e5,), "path-average": RATES}
 TEACHER = "search:evaluations=4000"
 COLUMNS = (
     "variant",
@@ -52,9 +52,18 @@ COLUMNS = (
     "best of 16 at 2e4",
     "minutes",
 )
-LINKS = ("highest", "link", "rise", "local", "heaviest local", "crossing", "open", "open then")
+LINK_FEATURES = (
+    "highest",
+    "link",
+    "rise",
+    "local",
+    "heaviest local",
+    "crossing",
+    "open",
+    "open then",
+)
 
-AT_ONCE = 64  # problems per batch
+BATCH = 64  # problems per batch
 BASE: dict[str, dict[str, Any]] = {
     "policy": {"kind": "device-scorer", "sizes": {}},
     "stage": {
@@ -68,23 +77,23 @@ BASE: dict[str, dict[str, Any]] = {
     },
     "memory": {"size": 1, "threshold": -1e9, "samples": 1, "only_better": True, "imitate": 0.3},
 }
-RATES_OF_LEARNING = OptimiserSection(rate=1e-3, final_rate=1e-5, warm_up=50, largest_gradient=1.0)
+OPTIMISER = OptimiserSection(rate=1e-3, final_rate=1e-5, warm_up=50, largest_gradient=1.0)
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One training, as the differences from the complete policy.
+    """One training run, described by its differences from that of the complete policy.
 
     Parameters
     ----------
     changes
         Keys of the sections of `BASE` that differ.
     encoding
-        Changes the encoded problems.
+        Returns an encoded problem with changed features.
     change
         Changes the new policy in place.
     imitated
-        Share of the steps that imitate a teacher first.
+        Share of the steps, at the start, that imitate a teacher.
     """
 
     name: str
@@ -116,7 +125,7 @@ class VariantScorer(DeviceScorer):
         return self._encoding(features.encode(problem))
 
 
-def without_names(one: EncodedProblem) -> EncodedProblem:
+def without_symmetry(one: EncodedProblem) -> EncodedProblem:
     """Give every device its own kind, so that the symmetry of equal devices is not broken."""
     kind = np.arange(len(one.problem.cluster.devices), dtype=np.int32)
     return replace(one, kind=kind, lookahead=one.lookahead._replace(kind=kind))
@@ -128,7 +137,7 @@ def without_streams(one: EncodedProblem) -> EncodedProblem:
 
 
 def blind(columns: Sequence[str], policy: DeviceScorer) -> None:
-    """Make a policy ignore some look-ahead features: their weights are zero and stay zero."""
+    """Make a policy ignore these look-ahead features: their weights are zero and stay zero."""
     weight = policy.get_submodule("prospect").get_parameter("weight")
     mask = torch.ones_like(weight)
     mask[:, [CANDIDATE_FEATURES.index(name) for name in columns]] = 0.0
@@ -151,10 +160,10 @@ VARIANTS = (
     Variant("without normalised advantages", {"stage": {"normalise": False}}),
     Variant("without entropy", {"stage": {"entropy": 0.0}}),
     Variant("reward: relative throughput", {"stage": {"reward": "relative"}}),
-    Variant("without breaking symmetry", encoding=without_names),
+    Variant("without breaking symmetry", encoding=without_symmetry),
     Variant("without stream features", encoding=without_streams),
     Variant("without features of the operators on the device", change=partial(frozen, "resident")),
-    Variant("without look-ahead on links", change=partial(blind, LINKS)),
+    Variant("without look-ahead on links", change=partial(blind, LINK_FEATURES)),
     Variant("one hop of messages", {"policy": {"sizes": {"hops": 1}}}),
     Variant("both decoding orders", {"policy": {"sizes": {"orders": [0, 1]}}}),
     Variant("path by path", {"policy": {"sizes": {"orders": [1]}}}),
@@ -166,7 +175,7 @@ def main() -> None:
     """Print the table as Markdown."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--model", choices=sorted(TRAINED_AT), default="bottleneck", help="default: bottleneck"
+        "--model", choices=sorted(TRAINING_RATES), default="bottleneck", help="default: bottleneck"
     )
     parser.add_argument(
         "--steps", type=int, default=300, help="training steps per variant; default: 300"
@@ -205,11 +214,11 @@ def trained(variant: Variant, model: Model, steps: int) -> DeviceScorer:
     torch.manual_seed(0)
     policy = VariantScorer(policy_section(variant.part("policy")), variant)
     reinforce = variant.stage
-    rates = TRAINED_AT[model] if reinforce.reward == "log" else RATES[:1]
+    rates = TRAINING_RATES[model] if reinforce.reward == "log" else RATES[:1]
     encoded = encoded_by(policy, problems(TRAINED, 1, model, rates))
     own = np.arange(TRAINED, dtype=np.int32)
     learner = Learner(policy, encoded, own, 0, Workers(), jobs=1)
-    optimiser = Optimiser(policy, RATES_OF_LEARNING, (0, 1))
+    optimiser = Optimiser(policy, OPTIMISER, (0, 1))
     stages: list[tuple[Stage, int]] = [(reinforce, steps)]
     if variant.imitated:
         imitation = ImitationStage(algorithm="imitation", epochs=1, teacher=TEACHER, reward="log")
@@ -230,7 +239,7 @@ def trained(variant: Variant, model: Model, steps: int) -> DeviceScorer:
 def numbers_of_steps(learner: Learner) -> Iterator[np.ndarray]:
     """Yield the indices of the problems of each step, epoch after epoch."""
     for epoch in count():
-        yield from steps_of(learner.encoded, learner.own, AT_ONCE, 0, [0, epoch])
+        yield from steps_of(learner.encoded, learner.own, BATCH, 0, [0, epoch])
 
 
 def placed(model: Model, policy: DeviceScorer) -> str:
@@ -238,10 +247,10 @@ def placed(model: Model, policy: DeviceScorer) -> str:
     columns = []
     generator = torch.Generator().manual_seed(0)
     for rate in RATES:
-        made = sorted(problems(PLACED, 2, model, [rate]), key=lambda p: -len(p.graph.names))
+        to_place = sorted(problems(PLACED, 2, model, [rate]), key=lambda p: -len(p.graph.names))
         reached = []
-        for i in range(0, PLACED, AT_ONCE):
-            batch = policy.batch([policy.encode(problem) for problem in made[i : i + AT_ONCE]])
+        for i in range(0, PLACED, BATCH):
+            batch = policy.batch([policy.encode(problem) for problem in to_place[i : i + BATCH]])
             choose = Sampler(generator, TEMPERATURE, first_is_likeliest=True)
             rows = policy.sample(batch, 16, choose)
             for one, row in zip(batch.encoded, rows, strict=True):

@@ -1,10 +1,10 @@
-"""Results and origin of trained weights, written to the card in their file.
+"""Writer of the card in a file of trained weights: their origin and their results.
 
     python -m benchmarks.cards WEIGHTS --commit HASH NAME=VALUE …
 
-The card then has the data, the config with its seed, the commit, the hash of the parameters in the
-file, and the results of the command line, which `benchmarks.paper_table` measures. The weights do
-not change.
+The card then has the training data, the config with its seed, the commit, the hash of the
+parameters in the file, and the results NAME=VALUE, which `benchmarks.paper_table` measures. The
+weights do not change.
 """
 
 import argparse
@@ -30,9 +30,9 @@ def main() -> None:
     parser.add_argument("results", nargs="+", type=result, metavar="NAME=VALUE", help="results")
     arguments = parser.parse_args()
     policy, card = read_policy(arguments.weights)
-    tensors, words = unpacked(read(arguments.weights), str(arguments.weights))
+    tensors, texts = unpacked(read(arguments.weights), str(arguments.weights))
     half = all(x.dtype == torch.float16 for x in tensors.values())
-    section = policy_section({"kind": words["kind"], "sizes": json.loads(words["sizes"])})
+    section = policy_section({"kind": texts["kind"], "sizes": json.loads(texts["sizes"])})
     metadata: dict[str, Any] = {field: card[field] for field in FIELDS if field in card}
     metadata["parameter_hash"] = parameter_hash(policy)
     metadata["commit"], metadata["results"] = arguments.commit, dict(arguments.results)

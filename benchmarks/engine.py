@@ -85,13 +85,13 @@ class Column:
 
 FORMS: tuple[tuple[bool, Model], ...] = ((True, "bottleneck"), (False, "path-average"))
 CPU_ONLY, LINKS = None, 1000.0
-OPEN = Settings(duration_s=60.0, measure_from_s=20.0, backpressure=False)
-CREDIT = Settings(duration_s=60.0, measure_from_s=30.0, tick_s=0.01)
-DYNAMIC = replace(OPEN, scheduler="dynamic", allocation="uniform")
+NO_BACKPRESSURE = Settings(duration_s=60.0, measure_from_s=20.0, backpressure=False)
+IN_FLIGHT_COUNTED = Settings(duration_s=60.0, measure_from_s=30.0, tick_s=0.01)
+DYNAMIC = replace(NO_BACKPRESSURE, scheduler="dynamic", allocation="uniform")
 COLUMNS = {
-    "thr_fixed_cpu_defw": Column(OPEN, CPU_ONLY, 0.003, 0.03),
-    "thr_pairnet_defw": Column(OPEN, LINKS, 0.003, 0.03),
-    "thr_pairnet_credit_defw": Column(CREDIT, LINKS, 0.003, 0.03),
+    "thr_fixed_cpu_defw": Column(NO_BACKPRESSURE, CPU_ONLY, 0.003, 0.03),
+    "thr_pairnet_defw": Column(NO_BACKPRESSURE, LINKS, 0.003, 0.03),
+    "thr_pairnet_credit_defw": Column(IN_FLIGHT_COUNTED, LINKS, 0.003, 0.03),
     "thr_fixed_cpu_dyn": Column(DYNAMIC, CPU_ONLY, 0.007),
     "thr_pairnet_dyn": Column(DYNAMIC, LINKS, 0.007, latency="latency_ms_pairnet_dyn"),
 }
@@ -130,7 +130,7 @@ def reference(arguments: argparse.Namespace) -> None:
         arguments.shared / name for name in ("cepsim/reference.csv", "dream/graphs.jsonl.gz")
     )
     if not (runs_of.exists() and graphs_of.exists()):
-        print(f"no reference runs in {arguments.shared}: skipped")
+        print(f"no reference runs in {arguments.shared} (see --shared): part skipped")
         return
     graphs = {graph.name: graph for graph in read_dataset(graphs_of)}
     with runs_of.open() as file:
@@ -157,8 +157,8 @@ def compare_column(
             continue
         problem = Problem(graphs[graph_name(row)], cluster, source_rate=RATE)
         placement = Placement(problem, [int(device) for device in row["placement"].split()])
-        found = runs.run(placement, column.settings)
-        errors.append(abs(found.throughput - expected) / RATE)
+        metrics = runs.run(placement, column.settings)
+        errors.append(abs(metrics.throughput - expected) / RATE)
         if column.latency:
             full_run = replace(column.settings, duration_s=61.0, measure_from_s=0.0)
             latency = runs.run(placement, full_run).latency_s()
@@ -180,7 +180,7 @@ def ranks(arguments: argparse.Namespace) -> None:
     """Run the tests of tables T2, T3 and T4, and of CEPSim's three defects."""
     for title, name in (
         ("ranks of T2, T3 and T4", "test_ranks.py"),
-        ("defects", "test_defects.py"),
+        ("defects of CEPSim", "test_defects.py"),
     ):
         command = [sys.executable, "-m", "pytest", "--no-header", str(TESTS / name)]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -192,47 +192,54 @@ def closed_forms(arguments: argparse.Namespace) -> None:
     """Compare the engine with the closed form of the same semantics on random problems.
 
     `--problems` counts problems with one source. Problems with several sources that are drawn in
-    between are reported separately. Ticks are 0.05 s long. A run that has not settled (without
-    backpressure: that is not steady) is repeated with ten times the duration.
+    between are reported separately. Ticks are 0.05 s long. A run that has not settled (or that is
+    not steady, without backpressure) is repeated with ten times the duration.
     """
     errors: dict[tuple[bool, bool], list[float]] = {}
     lost = 0.0
     for problem, devices in random_problems():
         single = len(problem.graph.sources) == 1
-        for pushes, model in FORMS:
-            found = settled(Placement(problem, devices), Settings(tick_s=0.05, backpressure=pushes))
+        for backpressure, model in FORMS:
+            metrics = settled(
+                Placement(problem, devices), Settings(tick_s=0.05, backpressure=backpressure)
+            )
             closed = Problem(
                 problem.graph, problem.cluster, source_rate=problem.source_rate, model=model
             )
             expected = throughput(closed, devices)[0]
-            error = (found.throughput - expected) / problem.source_rate
-            errors.setdefault((single, pushes), []).append(float(error))
-            lost = max(lost, found.trace.lost)
+            error = (metrics.throughput - expected) / problem.source_rate
+            errors.setdefault((single, backpressure), []).append(float(error))
+            lost = max(lost, metrics.trace.lost)
         if len(errors.get((True, False), [])) == arguments.problems:
             break
-    for (single, pushes), found_errors in sorted(errors.items(), reverse=True):
+    for (single, backpressure), values in sorted(errors.items(), reverse=True):
         sources = "one source" if single else "several sources"
-        form = "bottleneck" if pushes else "path-average"
-        title = f"{len(found_errors)} problems, {sources}, {form}"
+        form = "bottleneck" if backpressure else "path-average"
+        title = f"{len(values)} problems, {sources}, {form}"
         if single:
-            mean = float(np.abs(found_errors).mean())
+            mean = float(np.abs(values).mean())
             report(f"{title}: mean error", f"{mean:.5f}", "0.01", mean <= 0.01)
         else:
-            below = sum(error < -0.01 for error in found_errors)
-            text = f"{min(found_errors):+.4f} ({below} below)"
-            report(f"{title}: minimum", text, "-0.01" if pushes else "", not (pushes and below))
+            below = sum(error < -0.01 for error in values)
+            text = f"{min(values):+.4f} ({below} below)"
+            report(
+                f"{title}: minimum",
+                text,
+                "-0.01" if backpressure else "",
+                not (backpressure and below),
+            )
     report("share of a stream's tuples lost, maximum", f"{lost:.1e}", "1e-6", lost <= 1e-6)
 
 
-def settled(placement: Placement, how: Settings) -> RunMetrics:
+def settled(placement: Placement, settings: Settings) -> RunMetrics:
     """Return a settled run, or the last one if ten times the duration is not enough to settle.
 
     Without backpressure the queues of links can grow endlessly, so a steady run is enough there.
     """
-    found = runs.run(placement, how)
-    if not (found.settled if how.backpressure else found.steady):
-        found = runs.run(placement, replace(how, duration_s=10 * how.duration_s))
-    return found
+    metrics = runs.run(placement, settings)
+    if not (metrics.settled if settings.backpressure else metrics.steady):
+        metrics = runs.run(placement, replace(settings, duration_s=10 * settings.duration_s))
+    return metrics
 
 
 def random_problems() -> Iterator[tuple[Problem, Ints]]:
@@ -258,7 +265,7 @@ def random_problems() -> Iterator[tuple[Problem, Ints]]:
 
 
 def names(arguments: argparse.Namespace) -> None:
-    """Compare runs before and after renaming and reordering operators, devices and streams."""
+    """Compare runs before and after operators, devices and streams are renamed and reordered."""
     rng = np.random.default_rng(SEED)
     worst = {"default": 0.0, "dynamic": 0.0}
     for problem, devices in islice(random_problems(), arguments.problems):
@@ -271,25 +278,26 @@ def names(arguments: argparse.Namespace) -> None:
         other = Problem(graph, other.cluster, source_rate=other.source_rate)
         moved = [hosts.index(devices[v]) for v in operators]
         for scheduler, before in worst.items():
-            how = Settings(duration_s=30.0, scheduler=scheduler)  # type: ignore[arg-type]
+            settings = Settings(duration_s=30.0, scheduler=scheduler)  # type: ignore[arg-type]
             one, two = (
-                runs.run(Placement(*case), how) for case in ((problem, devices), (other, moved))
+                runs.run(Placement(*case), settings)
+                for case in ((problem, devices), (other, moved))
             )
             worst[scheduler] = max(before, difference(one, two, operators))
-    for scheduler, found in worst.items():
+    for scheduler, largest in worst.items():
         title = f"{arguments.problems} problems under other names, {scheduler}"
-        report(title, f"{found:.1e}", "1e-9", found <= 1e-9)
+        report(title, f"{largest:.1e}", "1e-9", largest <= 1e-9)
 
 
 def difference(one: RunMetrics, two: RunMetrics, operators: list[int]) -> float:
     """Return the largest relative difference of throughput, latency and operators' rates."""
     scale = one.simulation.flow.source_rate
     rates = np.abs(two.operator_rates - one.operator_rates[operators]).max() / scale
-    found = [float(rates), abs(two.throughput - one.throughput) / scale]
+    differences = [float(rates), abs(two.throughput - one.throughput) / scale]
     first, second = one.latency_s(), two.latency_s()
     if first is not None and second is not None:
-        found.append(abs(second["mean"] / first["mean"] - 1.0))
-    return max(found)
+        differences.append(abs(second["mean"] / first["mean"] - 1.0))
+    return max(differences)
 
 
 def speed(arguments: argparse.Namespace) -> None:
@@ -320,10 +328,10 @@ def example() -> tuple[Problem, Ints]:
 def run_often(simulation: Simulation, placement: Ints, metrics: bool) -> None:
     """Run `REPEATS` times, and compute what a score needs if `metrics` is set."""
     for _ in range(REPEATS):
-        found = RunMetrics(simulation, simulation.run(placement))
+        result = RunMetrics(simulation, simulation.run(placement))
         if metrics:
-            found.latency_s()
-            found.throughput  # noqa: B018 - computed on access
+            result.latency_s()
+            result.throughput  # noqa: B018 - computed on access
 
 
 def run_plain(problem: Problem, placement: Ints, simulation: Simulation) -> None:
@@ -354,10 +362,10 @@ def linearity(arguments: argparse.Namespace) -> None:
                 spent, memory, items = large(preset, size, scheduler)
                 times.append(1e9 * spent / items)
                 bytes_each.append(memory / items)
-            for unit, found in (("ns per tick", times), ("bytes", bytes_each)):
-                figures = " ".join(f"{x:.0f}" for x in found)
+            for unit, values in (("ns per tick", times), ("bytes", bytes_each)):
+                figures = " ".join(f"{x:.0f}" for x in values)
                 title = f"{preset}, {scheduler}, {unit} per item, 1e3 … 1e5"
-                report(title, figures, "last < 2x", found[-1] < 2 * found[0])
+                report(title, figures, "last < 2x", values[-1] < 2 * values[0])
 
 
 def large(preset: str, size: int, scheduler: str) -> tuple[float, float, float]:
@@ -365,8 +373,8 @@ def large(preset: str, size: int, scheduler: str) -> tuple[float, float, float]:
     graph = Recipe(preset, 1, range(size, size + 1), 1).graph(0)
     problem = Problem(graph, Cluster.equal(16), source_rate=1e3)
     placement = np.random.default_rng(0).integers(0, 16, size).astype(np.int32)
-    how = Settings(duration_s=6.1, scheduler=scheduler)  # type: ignore[arg-type]
-    simulation = runs.simulation(problem, how)
+    settings = Settings(duration_s=6.1, scheduler=scheduler)  # type: ignore[arg-type]
+    simulation = runs.simulation(problem, settings)
     ticks = round(6.1 / simulation.tick_for(placement))
     call = partial(simulation.run, placement)
     seconds = statistics.median(cpu_of(call) for _ in range(3))
@@ -377,9 +385,9 @@ def peak(call: Callable[[], object]) -> float:
     """Return the peak memory of a call in bytes."""
     tracemalloc.start()
     call()
-    _, most = tracemalloc.get_traced_memory()
+    _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    return float(most)
+    return float(peak_bytes)
 
 
 def cpu_of(call: Callable[[], object]) -> float:

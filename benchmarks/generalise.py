@@ -2,11 +2,11 @@
 
     python -m benchmarks.generalise [--model MODEL] [--jobs N]
 
-Series-parallel and layered graphs from seeds that were not used in training. Training used other
-seeds of both presets, with 10 to 150 operators, 2 to 16 devices, NICs and several rates. It did not
-use other sizes, 32 devices, or the unequal devices below. The reference setting is 100 operators,
-5 x 2500 MIPS, pair links and 1e4 tuples/s; every other row changes one or two things in it:
-operators, devices, their speeds, the network, the source rate. Figures are the mean relative
+The graphs are series-parallel and layered, from seeds that were not used in training. Training used
+other seeds of both presets, with 10 to 150 operators, 2 to 16 devices, NICs and several rates. It
+did not use other sizes, 32 devices, or the unequal devices below. The reference setting is 100
+operators, 5 x 2500 MIPS, pair links and 1e4 tuples/s; every other row changes one or two things in
+it: operators, devices, their speeds, the network, the source rate. Figures are the mean relative
 throughput of METIS, its oracle, and one pass and the best of 16 of the policy; the last column is a
 95% interval of the mean difference, from resampled graphs.
 """
@@ -25,19 +25,19 @@ PLACERS = {
     "policy, best of 16": "policy:samples=16",
 }
 SEED = 4_000_000  # far from all seeds of training
-RATE = 1e4
+RATE = 1e4  # tuples/s
 PAIR = Network()
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One row of the table, for each preset."""
+    """One row of the table, for each preset; `rate_factor` multiplies the source rate `RATE`."""
 
     title: str
     operators: int = 100
     devices: str = "5x2500"
     network: Network = PAIR
-    rate: float = 1.0
+    rate_factor: float = 1.0
 
     @property
     def graphs(self) -> int:
@@ -53,7 +53,7 @@ SETTINGS = (
     replace(REFERENCE, title="2000 operators, 32 devices", operators=2000, devices="32x2500"),
     replace(REFERENCE, title="unequal, 1x7500 and 4x1250", devices="1x7500,4x1250"),
     replace(REFERENCE, title="unequal, 2x5000, 4x2500, 8x1250", devices="2x5000,4x2500,8x1250"),
-    *(replace(REFERENCE, title=f"{r:g} x source rate", rate=r) for r in (0.5, 2.0, 4.0)),
+    *(replace(REFERENCE, title=f"{r:g} x source rate", rate_factor=r) for r in (0.5, 2.0, 4.0)),
     replace(REFERENCE, title="nic", network=Network("nic")),
     replace(REFERENCE, title="nic, 16 devices", devices="16x2500", network=Network("nic")),
 )
@@ -73,15 +73,15 @@ def main() -> None:
         for number, setting in enumerate(SETTINGS):
             sizes = range(setting.operators, setting.operators + 1)
             recipe = Recipe(preset, setting.graphs, sizes, SEED + number)
-            found = compare(
+            comparison = compare(
                 [recipe.graph(i) for i in range(setting.graphs)],
                 list(PLACERS.values()),
-                [RATE * setting.rate],
+                [RATE * setting.rate_factor],
                 cluster=Cluster(Cluster.parse(setting.devices).devices, setting.network),
                 model=arguments.model,
                 jobs=arguments.jobs,
             )
-            reached = found.relative_throughput[0]
+            reached = comparison.relative_throughput[0]
             means = [f"{mean:.3f}" for mean in reached.mean(axis=1)]
             low, high = interval(reached[3] - reached[1])
             cells = [f"{preset}, {setting.title}", str(setting.graphs), *means]

@@ -4,8 +4,8 @@
 
 A decision is one operator placed in one sample. The figures are decisions per second of batched and
 of graph-by-graph training of the published network; the FLOP/s of its matrix products, relative to
-one large float32 product; the same for the network of config `best`; and the CPU time of greedy
-placing of 630 graphs. Figures of training are medians over interleaved steps.
+one large float32 product; the same two figures for the network of config `best`; and the CPU time
+to place 630 graphs greedily. Figures of training are medians over interleaved steps.
 """
 
 import argparse
@@ -73,8 +73,8 @@ def training(folder: Path) -> None:
             decisions, seconds = steps(loop, ONE_BY_ONE if name == "paper" else 1)
             rates[name].append(decisions / seconds)
             ratios[name].append(flops[name] * rates[name][-1] / reference)
-    rate = {name: statistics.median(found) for name, found in rates.items()}
-    ratio = {name: statistics.median(found) for name, found in ratios.items()}
+    rate = {name: statistics.median(values) for name, values in rates.items()}
+    ratio = {name: statistics.median(values) for name, values in ratios.items()}
     batched, single = rate["b-f1-f2"], rate["paper"]
     report("published network, decisions/s, batched", f"{batched:,.0f}", "", True)
     report("published network, decisions/s, graph by graph", f"{single:,.0f}", "", True)
@@ -102,13 +102,13 @@ def flops_of_a_decision(run: Run) -> float:
     (stage,) = run.config.stage
     assert isinstance(stage, ReinforceStage)
     choose = Sampler(torch.Generator().manual_seed(0))
-    total = 3.0 * counted(lambda: policy.rollout(batch, stage.samples, choose))
+    total = 3.0 * flops_of(lambda: policy.rollout(batch, stage.samples, choose))
     if isinstance(policy, DeviceScorer):
-        total -= 2.0 * counted(lambda: policy.sample(batch, stage.samples, choose))
+        total -= 2.0 * flops_of(lambda: policy.sample(batch, stage.samples, choose))
     return total / (stage.samples * int(batch.sizes.sum()))
 
 
-def counted(call: Callable[[], object]) -> float:
+def flops_of(call: Callable[[], object]) -> float:
     """Return the floating-point operations of a call's matrix products."""
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         call()

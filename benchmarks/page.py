@@ -19,8 +19,9 @@ from streamplace.generate import Recipe
 from streamplace.report.data import DRAWN, entry
 from streamplace.report.html import report_html
 
-TIMES = 5
+TIMES = 5  # first pictures
 DRAGS = 20
+# records the ms of each frame in `frames_`
 FRAMES = """() => {
     window.frames_ = [];
     let last = performance.now();
@@ -52,9 +53,9 @@ def report(figure: str, times: list[float]) -> None:
 
 def _first_picture(browser: Browser, file: Path) -> float:
     page = _opened(browser, file)
-    found = float(page.evaluate("streamplace.timing().firstPicture"))
+    ms = float(page.evaluate("streamplace.timing().firstPicture"))
     page.close()  # an open page continues to draw
-    return found
+    return ms
 
 
 def _opened(browser: Browser, file: Path) -> Page:

@@ -44,7 +44,7 @@ PLACERS = {
     "policy, best of 16": "policy:samples=16",
     "annealing": "search",
 }
-DRAWN = (
+DRAWN = (  # rows that are shown in the figures
     "METIS",
     "METIS recursive oracle",
     "fuser",
@@ -100,46 +100,47 @@ def main() -> None:
         if model == "path-average":
             for system, published in PUBLISHED.items():
                 print(line(f"*{system}, published*", *published))
-        found = {}
+        results = {}
         for system, placer in PLACERS.items():
-            both = dict.fromkeys([REFERENCE, placer])
-            it = compare(graphs, list(both), SOURCE_RATES, model=model, jobs=arguments.jobs)
-            print(line(system, *(measured(it, i) for i in range(len(SOURCE_RATES)))), flush=True)
-            found[system] = it
+            pair = dict.fromkeys([REFERENCE, placer])
+            result = compare(graphs, list(pair), SOURCE_RATES, model=model, jobs=arguments.jobs)
+            figures = (measured(result, i) for i in range(len(SOURCE_RATES)))
+            print(line(system, *figures), flush=True)
+            results[system] = result
         if arguments.figures is not None:
-            draw(found, make_folder(arguments.figures))
+            draw(results, make_folder(arguments.figures))
 
 
-def measured(found: Comparison, i: int) -> Figures:
-    """Return the table's figures of the last placer at source rate number `i`."""
-    row = found.rows[(i + 1) * len(found.placers) - 1]
+def measured(result: Comparison, i: int) -> Figures:
+    """Return the figures of the last placer of a comparison at source rate number `i`."""
+    row = result.rows[(i + 1) * len(result.placers) - 1]
     figures_ = (row.mean, row.q1, row.median, row.better_than_metis, row.worse_than_metis)
     cells = [f"{x:.3f}" for x in figures_ if x is not None]
     cells += [f"{row.min:.3f}", f"{row.share_above_0_97:.3f}"]
     if row.placer == REFERENCE:
         cells[3:5] = ["", ""]
         return tuple(cells)
-    reference, reached = found.relative_throughput[i]
+    reference, reached = result.relative_throughput[i]
     low, high = interval(reached - reference)
     return (*cells, f"{low:+.3f} to {high:+.3f}")
 
 
-def draw(found: Mapping[str, Comparison], folder: Path) -> None:
+def draw(results: Mapping[str, Comparison], folder: Path) -> None:
     """Draw Figures 5 and 6, with one panel per source rate."""
-    one = found[DRAWN[0]]
-    both = Comparison(
+    one = results[DRAWN[0]]
+    joined = Comparison(
         one.dataset,
         one.graphs,
         one.model,
         DRAWN,
         one.source_rates,
         *(
-            np.stack([getattr(found[name], values)[:, -1] for name in DRAWN], axis=1)
+            np.stack([getattr(results[name], values)[:, -1] for name in DRAWN], axis=1)
             for values in ("relative_throughput", "devices_used", "seconds")
         ),
     )
-    throughput_picture(folder / f"throughput-{one.model}.png", both)
-    devices_picture(folder / f"devices-{one.model}.png", both)
+    throughput_picture(folder / f"throughput-{one.model}.png", joined)
+    devices_picture(folder / f"devices-{one.model}.png", joined)
 
 
 def line(name: str, normal: Figures, stress: Figures) -> str:

@@ -29,14 +29,14 @@ Partitioner = Callable[[Problem], Ints]
 
 
 class Edges(NamedTuple):
-    """A graph in the format of partitioners: both directions of every edge, by vertex.
+    """N vertices and E edges in the format of partitioners: every edge is listed at both ends.
 
     Attributes
     ----------
     weights
-        (N,) of the vertices.
+        (N,) weights of the vertices.
     starts
-        (N + 1,) where the neighbours of each vertex begin.
+        (N + 1,) where the neighbours of each vertex begin in the two lists below.
     neighbours, traffic
         (2E,) the other end and the weight of each edge.
     """
@@ -49,16 +49,16 @@ class Edges(NamedTuple):
 
 def partitioners() -> dict[str, Partitioner]:
     """Return the installed partitioners by name; each returns the device of each operator, (V,)."""
-    found: dict[str, Partitioner] = {
+    by_name: dict[str, Partitioner] = {
         "METIS k-way": partial(placed, "metis"),
         "METIS recursive": partial(placed, "metis-recursive"),
     }
     if find_spec("kahip"):
-        found["KaHIP fast"] = partial(kahip, mode=FAST)
-        found["KaHIP eco"] = partial(kahip, mode=ECO)
+        by_name["KaHIP fast"] = partial(kahip, mode=FAST)
+        by_name["KaHIP eco"] = partial(kahip, mode=ECO)
     if find_spec("mtkahypar"):
-        found["Mt-KaHyPar"] = mt_kahypar
-    return found
+        by_name["Mt-KaHyPar"] = mt_kahypar
+    return by_name
 
 
 def placed(name: str, problem: Problem) -> Ints:

@@ -27,10 +27,10 @@ from streamplace.placers.registry import NAMES, ready_placer
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, throughput
 
-MOST = {"bottleneck": 10**6, "path-average": 10**5}  # placements
-PATIENCE_S = 600.0
-EQUAL = 1e-9
-SHARE = 0.99
+MAX_PLACEMENTS = {"bottleneck": 10**6, "path-average": 10**5}  # of a random problem
+LIMIT_S = 600.0  # time limit of `exact` on a random problem
+EQUAL = 1e-9  # relative difference up to which throughputs count as equal
+SHARE = 0.99  # target for the share of problems that `search` and `auto` solve
 SPARED = 1e-3  # share of the throughput that `auto` gives up to use fewer devices
 SMALL, LARGE = range(1, 15), range(20, 28)  # operators
 SMALL_S, LARGE_S, LARGE_SHARE = 1.0, 10.0, 0.6
@@ -47,7 +47,7 @@ class Checked(NamedTuple):
     exact, search, auto
         Whether the placer reached the optimum (`auto`: within `SPARED` of it).
     below
-        Whether no placer is above the optimum, and the optimum is not above the bound.
+        Whether every placer is at most at the optimum, and the optimum at most at the bound.
     """
 
     exact: bool
@@ -85,29 +85,29 @@ def main() -> None:
         proven(large[:: arguments.every], LARGE_S, LARGE_SHARE, arguments.jobs)
 
 
-def proven(graphs: list[StreamGraph], seconds: float, wanted: float, jobs: int | None) -> None:
+def proven(graphs: list[StreamGraph], seconds: float, target: float, jobs: int | None) -> None:
     """Report the share of graphs that `exact` proves within the seconds."""
     sizes = [len(graph.names) for graph in graphs]
     for rate in RATES:
         took = list(each(partial(_seconds, rate=rate, limit=seconds), graphs, jobs))
         share = float((np.array(took) <= seconds).mean())
         name = f"{min(sizes)} to {max(sizes)} operators at {rate:g}: proven in {seconds:g} s"
-        report(name, f"{share:.4f} of {len(graphs)}", f"{wanted:.0%}", share >= wanted)
+        report(name, f"{share:.4f} of {len(graphs)}", f"{target:.0%}", share >= target)
 
 
 def _checked(seed: int) -> Checked:
     """Compare placers with brute force on one random problem."""
     model = CLOSED_FORMS[seed % len(CLOSED_FORMS)]
-    problem = random_problem(seed, model, MOST[model])
+    problem = random_problem(seed, model, MAX_PLACEMENTS[model])
     best = optimum(problem)
     reached = {}
     for name in OTHERS:
         try:
-            found = ready_placer(name, model)(problem, np.random.default_rng(seed))
-        except PlacementError:  # a simple placer that has no second attempt
+            placement = ready_placer(name, model)(problem, np.random.default_rng(seed))
+        except PlacementError:  # simple placers may not find a feasible placement
             continue
-        reached[name] = float(throughput(problem, found.devices)[0])
-    proof = Exact(seconds=PATIENCE_S).prove(problem, np.random.default_rng(seed))
+        reached[name] = float(throughput(problem, placement.devices)[0])
+    proof = Exact(seconds=LIMIT_S).prove(problem, np.random.default_rng(seed))
     exact = float(throughput(problem, proof.placement.devices)[0])
     return Checked(
         exact=proof.optimal and abs(exact - best) <= EQUAL * best,

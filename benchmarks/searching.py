@@ -1,4 +1,4 @@
-"""Throughput of `search` and `auto` within a time limit, and of re-placement.
+"""Throughput of `search` and `auto` within a time limit, and of repairs after losing a device.
 
     python -m benchmarks.searching DATASET [--every N] [--jobs N]
 
@@ -6,7 +6,7 @@
 tuples/s on 5 x 2500 MIPS. The figures are their mean relative throughput; the share of graphs on
 which `auto` is at least as good as the best of the oracles, the policy's best of 16 and `search`,
 minus .001; and, after the loss of a device (d0 of the first graph, d1 of the next), the throughput
-of three moves beyond the forced ones, relative to a new placement.
+after three moves in addition to the forced ones, relative to that of a new placement.
 """
 
 import argparse
@@ -40,7 +40,7 @@ TARGETS: dict[Model, tuple[tuple[float, float], tuple[float, float]]] = {
 TOLERANCE = 0.001
 ENOUGH, KEPT = 0.995, 0.95  # targets for the share of graphs, and after a loss
 MOVES = 3
-CHANGES = 20_000
+CHANGES = 20_000  # that the search tries, per placement
 
 
 def main() -> None:
@@ -53,17 +53,17 @@ def main() -> None:
     graphs = read_dataset(arguments.dataset)[:: arguments.every]
     print(f"{len(graphs)} graphs\n{'figure':52} {'measured':>26} {'target':>14}")
     for model, targets in TARGETS.items():
-        found = compare(graphs, [*OTHERS, AUTO], RATES, model=model, jobs=arguments.jobs)
-        for placer, wanted in zip((SEARCH, AUTO), targets, strict=True):
-            at = found.placers.index(placer)
-            means = found.relative_throughput[:, at].mean(axis=-1)
+        comparison = compare(graphs, [*OTHERS, AUTO], RATES, model=model, jobs=arguments.jobs)
+        for placer, target in zip((SEARCH, AUTO), targets, strict=True):
+            at = comparison.placers.index(placer)
+            means = comparison.relative_throughput[:, at].mean(axis=-1)
             both = "{:.4f} ({:.4f})".format(*means)
-            met = bool((means >= wanted).all())
-            report(f"{model}: {placer}, at 1e4 (2e4)", both, "{} ({})".format(*wanted), met)
-            milliseconds = 1e3 * found.seconds[:, at].mean()
+            met = bool((means >= target).all())
+            report(f"{model}: {placer}, at 1e4 (2e4)", both, "{} ({})".format(*target), met)
+            milliseconds = 1e3 * comparison.seconds[:, at].mean()
             report(f"{model}: {placer}, ms per graph", f"{milliseconds:.1f}", "-", True)
-        best = found.relative_throughput[:, :-1].max(axis=1)
-        share = float((found.relative_throughput[:, -1] >= best - TOLERANCE).mean())
+        best = comparison.relative_throughput[:, :-1].max(axis=1)
+        share = float((comparison.relative_throughput[:, -1] >= best - TOLERANCE).mean())
         name = f"{model}: auto at least the best of {len(OTHERS)} others"
         report(name, f"{share:.4f}", "0.995", share >= ENOUGH)
     for model in CLOSED_FORMS:
@@ -75,14 +75,14 @@ def main() -> None:
 
 
 def _after_loss(numbered: tuple[int, StreamGraph], model: Model) -> float:
-    """Return the throughput of few moves / that of a new placement, after losing a device."""
+    """Return the throughput after a few moves ÷ that of a new placement, on one device fewer."""
     number, graph = numbered
     rng = np.random.default_rng([0, number])
     search = ready_placer(f"search:evaluations={CHANGES}", model)
     before = Problem(graph, source_rate=RATES[0], model=model)
     devices = before.cluster.devices
-    left = Cluster([d for i, d in enumerate(devices) if i != number % len(devices)])
-    after = Problem(graph, left, source_rate=RATES[0], model=model)
+    remaining = Cluster([d for i, d in enumerate(devices) if i != number % len(devices)])
+    after = Problem(graph, remaining, source_rate=RATES[0], model=model)
     migrate = Migrate(search(before, rng), max_moves=MOVES, evaluations=CHANGES)
     reached = throughput(after, np.stack([migrate(after, rng).devices, search(after, rng).devices]))
     return float(reached[0] / reached[1])

@@ -23,7 +23,8 @@ from streamplace import Cluster, Problem, Recipe, StreamGraph, place, write_data
 from streamplace.scoring.throughput import throughput
 
 ROUNDS = 9
-FAST, SLOW, PLAIN = 200_000, 20_000, 2_000  # placements per round
+# placements per round: under bottleneck, under path-average, in plain Python
+FAST, SLOW, PLAIN = 200_000, 20_000, 2_000
 SIZES = (10**3, 10**4, 10**5, 10**6)
 COMPARED = "metis,metis-oracle,fuser,fuser-oracle"
 GRAPHS = 3150
@@ -46,7 +47,7 @@ def scoring() -> None:
     rows = np.random.default_rng(0).integers(0, 5, (FAST, len(graph.names)), dtype=np.int32)
     plain, lists = PlainScorer(bottleneck), rows[:PLAIN].tolist()
     if not np.allclose([plain.throughput(p) for p in lists], throughput(bottleneck, rows[:PLAIN])):
-        raise SystemExit("the two scorers differ")
+        raise SystemExit("benchmarks/plain.py and streamplace compute different throughputs")
     seconds = interleaved(
         [
             lambda: throughput(bottleneck, rows),
@@ -124,7 +125,7 @@ def comparing() -> None:
 def interleaved(
     calls: Sequence[Callable[[], object]], clock: Callable[[], float] = time.process_time
 ) -> list[float]:
-    """Return the median seconds of each call; the first round does not count."""
+    """Run the calls in turn; return the median seconds of each, without the first round."""
     spent: list[list[float]] = [[] for _ in calls]
     for turn in range(ROUNDS + 1):
         for call, times in zip(calls, spent, strict=True):

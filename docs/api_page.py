@@ -20,7 +20,7 @@ import streamplace as sp
 
 PAGE = Path(__file__).parent / "api.md"
 WIDTH = 88
-LONGEST_DEFAULT = 40  # characters
+MAX_DEFAULT_LENGTH = 40  # characters; longer default values are shown as "…"
 INTRODUCTION = """\
 # Python API
 
@@ -131,7 +131,7 @@ def site_page() -> str:
 
 
 def _entry(path: str) -> Iterator[str]:
-    """Yield the Markdown of one name; a module stands for all classes in it."""
+    """Yield the Markdown of one name; for a module, that of all classes in it."""
     item = locate(path)
     if inspect.ismodule(item):
         yield f"{_summary(item)}\n"
@@ -210,7 +210,7 @@ def _parameter(parameter: inspect.Parameter, annotations: dict[str, str]) -> str
     if parameter.default is parameter.empty:
         return text
     default = repr(parameter.default)
-    if default.startswith("<") or len(default) > LONGEST_DEFAULT:
+    if default.startswith("<") or len(default) > MAX_DEFAULT_LENGTH:
         default = "…"
     return f"{text} = {default}" if annotation else f"{text}={default}"
 

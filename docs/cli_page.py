@@ -17,19 +17,21 @@ WIDTH = 88
 INTRODUCTION = """\
 # Command line
 
-This page has the `--help` text of every command. Every command also takes these options:
+This page has the `--help` text of every command. Every command (for `profile`, each subcommand)
+also takes these options:
 
 - `--json` prints the result as JSON on stdout;
 - `--quiet` prints nothing on stderr except errors;
-- `--seed` sets the seed of everything random.
+- `--seed` sets the seed of all random choices.
 
 Other conventions:
 
 - `-` stands for stdin or stdout wherever a command takes a file.
-- GRAPH and DATASET may be streamplace JSON, `.jsonl[.gz]`, a folder, `.npz`, a released DREAM file,
-  or an example that comes with streamplace, such as `dataset:real/riotbench-etl.json`.
+- GRAPH and DATASET may be streamplace JSON, `.jsonl[.gz]`, a folder, `.npz`, a file of the
+  published DREAM benchmark, or an example that comes with streamplace, such as
+  `dataset:real/riotbench-etl.json`.
 - Exit codes: 0 success, 1 the work failed, 2 bad input, 130 interrupted. Bad input is reported in
-  one line that names the file, the place in it and the fault, and no output file is left
+  one line that names the file, the place in the file and the fault, and no output file is left
   half-written.
 - The environment variable NO_COLOR turns colours off. Tables fit the terminal; in pipes and files
   they are never cut.

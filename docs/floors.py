@@ -63,8 +63,8 @@ def imports_of(
     Parameters
     ----------
     known
-        The modules of this repository: ``from package import module`` refers to the module then,
-        not to the package.
+        The modules of this repository. ``from package import module`` yields the module if it is
+        one of them, and otherwise the package.
     when_loaded
         Exclude imports inside functions and for type checkers.
     """
@@ -75,8 +75,8 @@ def imports_of(
         elif isinstance(node, ast.ImportFrom):
             if node.level:
                 raise SystemExit(f"{path}: line {node.lineno}: use absolute imports")
-            wholes = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from (whole if whole in known else str(node.module) for whole in wholes)
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if name in known else str(node.module) for name in names)
 
 
 def _run_at_import(tree: ast.AST) -> Iterator[ast.AST]:

@@ -1,4 +1,4 @@
-"""Placers compared on a networkx graph, and the placement by the default placer as CSV."""
+"""A comparison of placers on a networkx graph, and the default placer's placement as CSV."""
 
 import networkx as nx
 

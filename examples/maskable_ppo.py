@@ -1,4 +1,4 @@
-"""Maskable PPO of Stable-Baselines3, trained to place small graphs, against random actions.
+"""Maskable PPO of Stable-Baselines3, trained to place small graphs; compared with random actions.
 
 pip install 'streamplace[rl]'; python examples/maskable_ppo.py [STEPS]
 """

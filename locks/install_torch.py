@@ -1,7 +1,7 @@
 """Installer of torch for `make venv`: the CPU build where an index offers it, by hash if known.
 
-PyTorch publishes its CPU builds for Linux on an index of its own, which a machine may not have
-configured. The lock `torch.txt` therefore stands apart from `dev.txt`. The candidates are tried in
+PyTorch publishes its CPU builds for Linux on a separate index, which a machine may not have
+configured. The lock `torch.txt` is therefore separate from `dev.txt`. The candidates are tried in
 this order, and everything that is installed without a hash is reported on stderr:
 
 1. the files whose hashes `torch.txt` lists for this platform and this version of Python;
@@ -27,7 +27,7 @@ NOT_OFFERED = ("No matching distribution found", "Could not find a version")
 
 
 def pip(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `pip install`; exit with its messages if it fails, unless no index has the version."""
+    """Run `pip install`; if it fails, exit with its messages, unless no index has the version."""
     command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
     run = subprocess.run(
         [*command, "--only-binary", ":all:", *arguments],

@@ -35,7 +35,7 @@ class ProblemError(StreamplaceError):
 
 
 class InfeasibleError(StreamplaceError):
-    """A problem of which it is proven that no placement satisfies the constraints."""
+    """A problem for which it is proven that no placement satisfies the constraints."""
 
 
 class FormatError(StreamplaceError):
@@ -51,7 +51,7 @@ class OtherGraphError(FormatError):
 
 
 class UnknownDeviceError(FormatError, ProblemError):
-    """An assignment to a device that the cluster lacks; either of the two may be wrong."""
+    """An assignment to a device that the cluster lacks; either file may be the wrong one."""
 
     names_file = False
 
@@ -119,8 +119,8 @@ def located(file: str, kind: type[StreamplaceError] | None = None) -> Iterator[N
     except StreamplaceError as error:
         if error.names_file:
             raise
-        wanted = kind if kind and not isinstance(error, kind) else type(error)
-        named = wanted(f"{file}: {error}")
+        new_kind = kind if kind and not isinstance(error, kind) else type(error)
+        named = new_kind(f"{file}: {error}")
         named.names_file = True
         raise named from None
 

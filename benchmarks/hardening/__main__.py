@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol, cast
 
-from benchmarks.hardening.harness.rows import MOST_FAULTS, Counted, Row, Run, save_rows
+from benchmarks.hardening.harness.rows import MAX_FAULTS, Counted, Row, Run, save_rows
 from benchmarks.hardening.harness.tables import full_table, missing, report_files
 from streamplace.files.atomic import make_folder, write_text
 
@@ -59,7 +59,7 @@ def run(name: str, arguments: argparse.Namespace) -> bool:
     of = {"readers": arguments.only} if arguments.only else {}
     for row in _all_of(part.run(arguments.share, arguments.seed, **of)):
         print(f"  {row}", flush=True)
-        for fault in row.faults[:MOST_FAULTS]:
+        for fault in row.faults[:MAX_FAULTS]:
             print(f"    {fault}", flush=True)
         counted.append((row, this_run))
         save_rows(path, counted)
@@ -73,7 +73,7 @@ def _all_of(rows: Iterator[Row]) -> Iterator[Row]:
         yield from rows
     except Exception:
         last = traceback.format_exc().strip().splitlines()
-        yield Row("the counting itself", 1, {"exceptions": 1}, {}, [" | ".join(last[-3:])])
+        yield Row("unexpected end of the part", 1, {"exceptions": 1}, {}, [" | ".join(last[-3:])])
 
 
 def report(folder: Path, write: bool) -> int:
@@ -95,18 +95,18 @@ def _parsed() -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("parts", nargs="+", choices=[*PARTS, "all", "report"])
+    parser.add_argument("parts", nargs="+", choices=[*PARTS, "all", "report"], help="parts to run")
     parser.add_argument(
         "--share", type=float, default=1.0, help="fraction of the whole campaign to run, 0 to 1"
     )
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="seed of the tries; default: 0")
     parser.add_argument(
         "--only",
         nargs="+",
         metavar="READER",
         help="try only these readers (in readers, command_line, fuzzing)",
     )
-    parser.add_argument("-o", type=Path, default=FOLDER, dest="folder")
+    parser.add_argument("-o", type=Path, default=FOLDER, dest="folder", help="folder of results")
     parser.add_argument(
         "--write", action="store_true", help="write the report to RESULTS.md, docs/reliability.md"
     )

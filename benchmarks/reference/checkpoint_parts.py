@@ -48,7 +48,7 @@ def loop_of(section: PolicySection, stages: Sequence[Stage], shapes: Shapes) -> 
 
 
 def memory_of(loop: Loop) -> EliteBuffer:
-    """Return the memory of a loop's current stage."""
+    """Return the memory of good placements of a loop's current stage."""
     assert loop.algorithm is not None
     return loop.algorithm.memory
 
@@ -75,12 +75,13 @@ class Parts:
     kind
         Kind of the policy.
     shapes
-        Of the problems. A checkpoint whose memory has placements of other shapes is refused.
+        Numbers of operators and devices of the problems. A checkpoint is rejected if its memory has
+        placements of other sizes.
     """
 
     def __init__(self, kind: str, shapes: Shapes = FIVE) -> None:
-        wanted = config(of_kind(kind))
-        self.loop = loop_of(wanted.policy, wanted.stage, shapes)
+        small = config(of_kind(kind))
+        self.loop = loop_of(small.policy, small.stage, shapes)
 
     @property
     def policy(self) -> AnyPolicy:

@@ -1,4 +1,6 @@
-"""An independent scorer in plain Python, from DESIGN section 4; it shares no code with `sim`.
+"""An independent scorer in plain Python, from the equations in sim/README.md.
+
+It shares no code with `sim`.
 
 Utilisations are exact: fractions computed from the floats of the problem. The path-average
 equations are solved by damped iteration, which is slow.
@@ -165,7 +167,7 @@ def source_rates(problem: Problem) -> dict[str, Fraction]:
 
 
 def operator_rates(problem: Problem) -> dict[str, Fraction]:
-    """Return the tuples/s every operator processes at the offered rate."""
+    """Return the tuples/s that every operator processes at the offered rate."""
     rates = source_rates(problem)
     for name in upstream_first(problem):
         for stream in problem.graph.streams:

@@ -13,21 +13,18 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
 from streamplace.util.arrays import Bools, Ints
 
-MOST_UNITS = 12
+MAX_UNITS = 12  # sets of operators that constraints keep on one device
 CHUNK = 100_000  # placements scored per call
 
 
-def random_problem(seed: int, model: Model = "bottleneck", most: int = 10**6) -> Problem:
-    """Return a random problem of at most `most` placements, one of which is feasible."""
+def random_problem(seed: int, model: Model = "bottleneck", max_placements: int = 10**6) -> Problem:
+    """Return a random problem of at most `max_placements`, at least one of which is feasible."""
     rng = np.random.default_rng(seed)
     while True:
         try:
-            problem = _drawn(rng, model, most)
+            problem = _drawn(rng, model, max_placements)
             flow(problem)
-        except (
-            GraphError,
-            InfeasibleError,
-        ):  # no tuple reaches a sink, or the constraints contradict
+        except (GraphError, InfeasibleError):  # no tuple reaches a sink, or constraints contradict
             continue
         if next(feasible_placements(problem), None) is not None:
             return problem
@@ -39,7 +36,7 @@ def optimum(problem: Problem) -> float:
 
 
 def feasible_placements(problem: Problem) -> Iterator[Ints]:
-    """Yield all feasible placements, (K, V) at a time."""
+    """Yield all feasible placements, in arrays of shape (K, V)."""
     rules = problem.feasibility
     devices, units = len(problem.cluster.devices), rules.unit_count
     count = devices**units
@@ -54,19 +51,21 @@ def feasible_placements(problem: Problem) -> Iterator[Ints]:
 def _obeys(problem: Problem, on: Ints) -> Bools:
     """Return which placements of units, (K, U), obey constraints and memory."""
     rules = problem.feasibility
-    fine: Bools = np.asarray(rules.allowed[np.arange(rules.unit_count), on].all(axis=1))
+    valid: Bools = np.asarray(rules.allowed[np.arange(rules.unit_count), on].all(axis=1))
     for group in rules.excluding:
         for u, v in product(group, group):
             if u < v:
-                fine = fine & (on[:, u] != on[:, v])
+                valid = valid & (on[:, u] != on[:, v])
     for d, room in enumerate(problem.cluster.memory_bytes):
-        fine = fine & (((on == d) * rules.unit_memory).sum(axis=1) <= room)
-    return fine
+        valid = valid & (((on == d) * rules.unit_memory).sum(axis=1) <= room)
+    return valid
 
 
-def _drawn(rng: np.random.Generator, model: Model, most: int) -> Problem:
+def _drawn(rng: np.random.Generator, model: Model, max_placements: int) -> Problem:
     devices = int(rng.integers(1, 6))
-    largest = MOST_UNITS if devices == 1 else min(MOST_UNITS, int(np.log(most) / np.log(devices)))
+    largest = MAX_UNITS
+    if devices > 1:
+        largest = min(MAX_UNITS, int(np.log(max_placements) / np.log(devices)))
     graph = _graph(rng, int(rng.integers(max(1, largest - 3), largest + 1)))
     cluster = _cluster(rng, devices)
     rates = rng.integers(3, 30, size=1 if rng.random() < 0.8 else 2) * 100.0
@@ -97,7 +96,7 @@ def _graph(rng: np.random.Generator, count: int) -> StreamGraph:
         np.array(ends, dtype=np.int64).reshape(-1, 2),
         selectivity=rng.choice([0.25, 0.5, 1.0, 1.0, 1.0, 1.5, 3.0], size=len(ends)),
         memory_bytes=rng.integers(0, 5, size=count) * 1e6,
-        cores=rng.choice([1, 1, 1, 2, 4], size=count),
+        cores=rng.spawn(1)[0].choice([1, 1, 1, 2, 4], size=count),
     )
 
 

@@ -81,8 +81,8 @@ def config(sections: Sections | None = None, **more: dict[str, Any]) -> TrainCon
     """Return the small config with these keys of its sections changed.
 
     ``stage``, ``memory`` and ``optimiser`` are the table of the reinforce stage and the tables in
-    it. ``teacher`` (with ``placer`` and ``epochs``) inserts an imitation stage before it; both
-    stages use the optimiser of that stage.
+    it. ``teacher`` (with ``placer`` and ``epochs``) inserts an imitation stage before it, whose
+    optimiser both stages use.
     """
     value: dict[str, Any] = tomllib.loads(SMALL)
     (stage,) = value["stage"]
@@ -110,11 +110,11 @@ def config_of(*stages: dict[str, Any], **sections: dict[str, Any]) -> TrainConfi
 
 
 @contextmanager
-def resumed(wanted: TrainConfig, folder: Path) -> Iterator[Run]:
+def resumed(train_config: TrainConfig, folder: Path) -> Iterator[Run]:
     """Open a run on the six graphs for resuming, without taking a step."""
     with (
         Workers.of_torchrun() as workers,
-        closing(Run.start(graphs(), wanted, folder, "", True, workers)) as run,
+        closing(Run.start(graphs(), train_config, folder, "", True, workers)) as run,
     ):
         yield run
 

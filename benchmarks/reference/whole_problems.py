@@ -62,7 +62,7 @@ def _limited_clusters(draw: st.DrawFn) -> Cluster:
 
 @st.composite
 def rules_of(draw: st.DrawFn, operators: Sequence[str], devices: Sequence[str]) -> Constraints:
-    """Return constraints on up to three operators each; no placement may satisfy them."""
+    """Return constraints on up to three operators each, which may contradict each other."""
     some = st.lists(st.sampled_from(operators), min_size=1, max_size=3, unique=True)
     groups = st.lists(some, max_size=2)
     where = st.lists(st.sampled_from(devices), min_size=1, max_size=2, unique=True)

@@ -1,7 +1,7 @@
 """The simulator against a small real cluster on this machine. Needs root on Linux.
 
-python -m benchmarks.testbed short      T2 and T3, under four minutes
-python -m benchmarks.testbed tables     T2, T3 and T4, twice
+python -m benchmarks.testbed short      tables T2 and T3, under four minutes
+python -m benchmarks.testbed tables     tables T2, T3 and T4, twice
 python -m benchmarks.testbed campaign   random graphs; resumes where it was interrupted
 python -m benchmarks.testbed report     results of the campaign
 python -m benchmarks.testbed run GRAPH PLACEMENT

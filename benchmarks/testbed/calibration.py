@@ -12,7 +12,7 @@ from streamplace import Cluster, Device, Network, Operator, Problem, Stream, Str
 
 PAYLOADS = (100, 10_000, 40_000)  # bytes
 BUSY_S, IDLE_S = 1e-3, 0.5e-3  # CPU per tuple: at the end that is measured, and at the other
-OVERLOAD = 1.5
+OVERLOAD = 1.5  # offered load ÷ capacity of a device
 WARM_S, MEASURED_S = 1.0, 3.0
 
 
@@ -36,7 +36,7 @@ class Calibration:
     receive_s: tuple[float, ...]
 
     def applied_to(self, machine: Machine) -> Machine:
-        """Return the machine with these costs, as a line fitted to those of the payloads."""
+        """Return the machine with these costs, fitted as a linear function of the payload."""
         send, receive = (np.polyfit(PAYLOADS, cost, 1) for cost in (self.send_s, self.receive_s))
         return replace(
             machine,
@@ -74,8 +74,8 @@ def _costs(emulator: Emulator, share: float, delivered: float, payload: int) -> 
     rate = OVERLOAD * share / BUSY_S
     streams = [Stream("o0", "o1"), Stream("o2", "o3")]
     graph = StreamGraph(operators, streams, source_rate=2 * rate)
-    found = _run(emulator, share, graph, payload)
-    used = found.work_s
+    measured = _run(emulator, share, graph, payload)
+    used = measured.work_s
     tuples = used / np.array(work)
     over = (share * delivered - used) / tuples
     return float(over[0]), float(over[3])

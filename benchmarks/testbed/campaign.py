@@ -45,31 +45,31 @@ OVERLOAD = 1.25
 
 def graphs(count: int) -> Iterator[StreamGraph]:
     """Yield `count` graphs, of the presets in turn."""
-    each = count // 2 + 1
-    made = dict.fromkeys(PRESETS, 0)
+    per_preset = count // 2 + 1  # at most
+    generated = dict.fromkeys(PRESETS, 0)
     for i in range(count):
         preset = PRESETS[i % len(PRESETS)]
-        yield Recipe(preset, each, SIZES, SEED).graph(made[preset])
-        made[preset] += 1
+        yield Recipe(preset, per_preset, SIZES, SEED).graph(generated[preset])
+        generated[preset] += 1
 
 
 def problem_of(graph: StreamGraph) -> Problem:
     """Return an overloaded graph on the paper's devices, each with its own network interface."""
     cluster = Cluster.equal(5, network=Network("nic"))
-    most = place(graph, cluster, source_rate=1e6, placer=PLACERS["auto"]).score.throughput
-    return Problem(graph, cluster, source_rate=OVERLOAD * most)
+    sustained = place(graph, cluster, source_rate=1e6, placer=PLACERS["auto"]).score.throughput
+    return Problem(graph, cluster, source_rate=OVERLOAD * sustained)
 
 
 def placements(scaled: Scaled) -> Iterator[tuple[str, Ints]]:
     """Yield each placer's name and its placement of a scaled problem, (V,)."""
     small = scaled.problem
     for name, placer in PLACERS.items():
-        found = place(small.graph, small.cluster, source_rate=small.source_rate, placer=placer)
-        yield name, found.placement.canonical().devices
+        result = place(small.graph, small.cluster, source_rate=small.source_rate, placer=placer)
+        yield name, result.placement.canonical().devices
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the placements that the folder has no results of."""
+    """Run the placements that have no results in the folder."""
     folder = make_folder(arguments.folder)
     results = folder / RESULTS
     machine = calibrated(folder)
@@ -120,8 +120,8 @@ def calibrated(folder: Path) -> Machine:
     """Return the machine as calibrated for this folder; calibrate it if the folder is new."""
     path = folder / CALIBRATION
     if not path.exists():
-        found = calibrate(Machine())
-        document = {"machine": asdict(found.applied_to(Machine())), "found": asdict(found)}
+        result = calibrate(Machine())
+        document = {"machine": asdict(result.applied_to(Machine())), "found": asdict(result)}
         path.write_text(json.dumps(document, indent=2) + "\n")
     document = json.loads(path.read_text())
     print(f"calibrated: {document['found']}", file=sys.stderr)

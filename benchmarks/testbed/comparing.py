@@ -62,16 +62,16 @@ def compare(
     placement = Placement(scaled.problem, devices)
     score = simulate(placement)
     engine = runs.run(placement, Settings(queue=QUEUE))
-    found = emulator.run(scaled, placement.devices, warm_s, seconds)
+    result = emulator.run(scaled, placement.devices, warm_s, seconds)
     return Compared(
         score.relative_throughput,
         engine.relative_throughput,
-        found.relative_throughput,
-        found.halves,
+        result.relative_throughput,
+        result.halves,
         f"{score.bottleneck.kind} {score.bottleneck.name}",
-        np.round(found.device_utilisation, 4).tolist(),
-        np.round(found.link_utilisation, 4).tolist(),
-        round(found.overdrawn, 4),
+        np.round(result.device_utilisation, 4).tolist(),
+        np.round(result.link_utilisation, 4).tolist(),
+        round(result.overdrawn, 4),
     )
 
 

@@ -25,8 +25,8 @@ from streamplace.util.arrays import Ints
 
 ROOT = Path(__file__).resolve().parents[2]
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-LEAD_S = 0.05
-PATIENCE_S = 60.0  # more than a job takes, which includes connecting the devices
+LEAD_S = 0.05  # between the message with the start time and the start
+TIMEOUT_S = 60.0  # more than a job takes, which includes connecting the devices
 _made = 0
 
 
@@ -58,16 +58,16 @@ def _end(number: int, frame: object) -> NoReturn:
 
 
 class Emulator:
-    """Devices with shares of a core, and links between them; use it inside `swept`.
+    """Devices with shares of a core, and links between them; used inside `swept`.
 
     Parameters
     ----------
     kind
         Kind of the network.
     shares
-        (D,) share of a core of each device.
+        (D,) share of a core of each of D devices.
     mbps
-        (L,) bandwidth of each link in Mbit/s, in the order of `Cluster.link_ends`.
+        (L,) bandwidth of each of L links in Mbit/s, in the order of `Cluster.link_ends`.
     """
 
     def __init__(self, kind: NetworkKind, shares: Sequence[float], mbps: Sequence[float]) -> None:
@@ -182,8 +182,8 @@ def _send(worker: subprocess.Popen[str], message: object) -> None:
 
 def _receive(worker: subprocess.Popen[str]) -> Any:
     assert worker.stdout is not None
-    if not select.select([worker.stdout], [], [], PATIENCE_S)[0]:
-        raise TestbedError(f"a device has not answered for {PATIENCE_S:g} s")
+    if not select.select([worker.stdout], [], [], TIMEOUT_S)[0]:
+        raise TestbedError(f"no answer from a device within {TIMEOUT_S:g} s; is the machine busy?")
     line = worker.stdout.readline()
     if not line:
         raise TestbedError("the process of a device has ended")

@@ -42,12 +42,12 @@ def lacking() -> list[str]:
 
 def hierarchies() -> dict[str, Path]:
     """Return the mount point of each cgroup v1 controller."""
-    found: dict[str, Path] = {}
+    mounts: dict[str, Path] = {}
     for line in MOUNTS.read_text().splitlines() if MOUNTS.exists() else ():
         _, where, kind, options, *_ = line.split()
         if kind == "cgroup":
-            found |= {name: Path(where) for name in options.split(",") if name in CONTROLLERS}
-    return found
+            mounts |= {name: Path(where) for name in options.split(",") if name in CONTROLLERS}
+    return mounts
 
 
 def _open(controller: str) -> bool:

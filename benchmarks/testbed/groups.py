@@ -9,10 +9,10 @@ from pathlib import Path
 from benchmarks.testbed.facilities import TestbedError, hierarchies
 from benchmarks.testbed.ownership import prefix_of
 
-PERIOD_US, LONGEST_PERIOD_US = 20_000, 1_000_000
-LEAST_QUOTA_US = 1000
-PRIORITY, ORDINARY = 65_536, 1024  # devices come first, so that they get their shares
-PATIENCE_S = 10.0
+PERIOD_US, MAX_PERIOD_US = 20_000, 1_000_000
+MIN_QUOTA_US = 1000
+PRIORITY, ORDINARY = 65_536, 1024  # weights: devices come first, so that they get their shares
+TIMEOUT_S = 10.0  # for processes to end after they are killed
 
 
 class Group:
@@ -52,9 +52,9 @@ def quota_of(share: float) -> tuple[int, int]:
     TestbedError
         If the share is smaller than the kernel can grant.
     """
-    period = max(PERIOD_US, round(LEAST_QUOTA_US / share))
-    if period > LONGEST_PERIOD_US:
-        minimum = LEAST_QUOTA_US / LONGEST_PERIOD_US
+    period = max(PERIOD_US, round(MIN_QUOTA_US / share))
+    if period > MAX_PERIOD_US:
+        minimum = MIN_QUOTA_US / MAX_PERIOD_US
         raise TestbedError(f"a device would get {share:.2g} of a core; the minimum is {minimum:g}")
     return period, round(share * period)
 
@@ -66,17 +66,17 @@ def roots() -> list[Path]:
 
 def existing() -> dict[str, list[Path]]:
     """Return the groups of all runs by prefix."""
-    found: dict[str, list[Path]] = {}
+    by_prefix: dict[str, list[Path]] = {}
     for root in roots():
         for folder in root.glob("streamplace-*"):
             if prefix := prefix_of(folder.name):
-                found.setdefault(prefix, []).append(folder)
-    return found
+                by_prefix.setdefault(prefix, []).append(folder)
+    return by_prefix
 
 
 def remove(folder: Path) -> None:
     """Kill the processes in a group and remove the group."""
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + TIMEOUT_S
     while folder.exists():
         with suppress(FileNotFoundError):
             for pid in (folder / "cgroup.procs").read_text().split():
@@ -85,7 +85,7 @@ def remove(folder: Path) -> None:
             folder.rmdir()
             return
         if time.monotonic() > until:
-            raise TestbedError(f"{folder}: cannot be removed")
+            raise TestbedError(f"{folder}: cannot be removed, since a process in it does not end")
         time.sleep(0.01)
 
 

@@ -24,9 +24,9 @@ from benchmarks.testbed.programs import ip
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = (sys.executable, "-m", "benchmarks.testbed.one_job")
-WAYS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PATIENCE_S = 30.0
-LATEST_S = 3.0  # after the run is ready to create devices
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+TIMEOUT_S = 30.0  # for a run to end after the signal
+LATEST_S = 3.0  # latest moment of a signal, after the run is ready to create devices
 
 
 def main() -> int:
@@ -45,7 +45,7 @@ def main() -> int:
     left = 0
     for i in range(arguments.times):
         after = float(rng.uniform(0.0, LATEST_S))
-        left += len(interrupt(WAYS[i % len(WAYS)], after, links))
+        left += len(interrupt(SIGNALS[i % len(SIGNALS)], after, links))
     killed = interrupt(signal.SIGKILL, LATEST_S, links)
     swept = interrupt(signal.SIGTERM, LATEST_S, links)
     print(f"interrupted {arguments.times} times: {left} leftovers")
@@ -53,19 +53,19 @@ def main() -> int:
     return 0 if left == 0 and not swept else 1
 
 
-def interrupt(how: signal.Signals, after_s: float, links: set[str]) -> list[str]:
+def interrupt(number: signal.Signals, after_s: float, links: set[str]) -> list[str]:
     """Start a run, send it a signal after some seconds; print and return what it left."""
     run = subprocess.Popen(COMMAND, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert run.stdout is not None
     run.stdout.readline()
     time.sleep(after_s)
     before = len(remains(run.pid, links))
-    run.send_signal(how)
-    code = run.wait(PATIENCE_S)
+    run.send_signal(number)
+    code = run.wait(TIMEOUT_S)
     run.stdout.close()
     left = remains(run.pid, links)
     print(
-        f"{how.name:8} after {after_s:.2f} s: {before:3} before, exit {code:4}, "
+        f"{number.name:8} after {after_s:.2f} s: {before:3} before, exit {code:4}, "
         f"{left or 'none'} left"
     )
     return left
@@ -74,16 +74,18 @@ def interrupt(how: signal.Signals, after_s: float, links: set[str]) -> list[str]
 def remains(pid: int, links: set[str]) -> list[str]:
     """Return the namespaces, groups and processes of a run, and new links of the host.
 
-    Those of other living runs are left out.
+    Those of other runs that are still alive are left out.
     """
     existing = leftovers.everything()
     others = {
         name for name in existing if is_alive(name) and not name.startswith(f"{PREFIX}{pid}-")
     }
-    found = [name for prefix, names in existing.items() if prefix not in others for name in names]
+    remaining = [
+        name for prefix, names in existing.items() if prefix not in others for name in names
+    ]
     parents = {prefix.split("-")[1] for prefix in others}
-    found += [f"process {worker}" for worker, parent in workers() if parent not in parents]
-    return sorted([*found, *(host_links() - links)])
+    remaining += [f"process {worker}" for worker, parent in workers() if parent not in parents]
+    return sorted([*remaining, *(host_links() - links)])
 
 
 def workers() -> Iterator[tuple[str, str]]:
@@ -97,7 +99,7 @@ def workers() -> Iterator[tuple[str, str]]:
 
 
 def host_links() -> set[str]:
-    """Return the links of the host's own network."""
+    """Return the names of the links of the host's own network."""
     names = (line.split()[1] for line in ip(["link show"]).splitlines() if line[0] != " ")
     return {name.rstrip(":") for name in names}
 

@@ -9,8 +9,8 @@ from benchmarks.testbed.scaling import Scaled
 from benchmarks.testbed.wiring import address
 from streamplace.scoring.flow import flow
 
-QUEUE, SHORTEST = 8, 2
-"""Longest and shortest limit of a stream's queue, in tuples queued and in flight; see `queues`."""
+QUEUE, MIN_QUEUE = 8, 2
+"""Largest and smallest limit of a stream's queue, in tuples queued and in flight; see `queues`."""
 BACKLOG_S = 0.5  # a source may catch up with the tuples of this many seconds
 
 
@@ -19,17 +19,17 @@ def phases(selectivities: list[float]) -> list[float]:
 
     With selectivities 1/3, 1/3, 1/3 each stream gets one tuple in turn.
     """
-    found, sum_ = [], 0.0
+    phases, sum_ = [], 0.0
     for selectivity in selectivities:
-        found.append(sum_ % 1.0)
+        phases.append(sum_ % 1.0)
         sum_ += selectivity
-    return found
+    return phases
 
 
-def queues(scaled: Scaled, most: int) -> list[int]:
+def queues(scaled: Scaled, limit: int) -> list[int]:
     """Return the number of tuples that each stream may hold, (E,).
 
-    As in the engine, an operator's busiest input may hold `most`, and the others less, in
+    As in the engine, an operator's busiest input may hold `limit`, and the others less, in
     proportion to their rates. With equal limits, full queues would change the ratio in which an
     operator takes tuples from its inputs.
     """
@@ -38,7 +38,7 @@ def queues(scaled: Scaled, most: int) -> list[int]:
     busiest = np.zeros(len(scaled.problem.graph.names))
     np.maximum.at(busiest, target, tuples)
     share = tuples / np.maximum(busiest[target], 1e-300)
-    return [max(SHORTEST, round(most * s)) for s in share.tolist()]
+    return [max(MIN_QUEUE, round(limit * s)) for s in share.tolist()]
 
 
 def documents(

@@ -20,13 +20,13 @@ def prefixes_of_ended_runs() -> list[str]:
 
 def everything() -> dict[str, list[str]]:
     """Return the network namespaces and cgroups of all runs, by prefix."""
-    found: dict[str, list[str]] = {}
+    by_prefix: dict[str, list[str]] = {}
     for name in namespaces():
         if prefix := prefix_of(name):
-            found.setdefault(prefix, []).append(name)
+            by_prefix.setdefault(prefix, []).append(name)
     for prefix, folders in groups.existing().items():
-        found.setdefault(prefix, []).extend(map(str, folders))
-    return found
+        by_prefix.setdefault(prefix, []).extend(map(str, folders))
+    return by_prefix
 
 
 def namespaces() -> list[str]:
@@ -59,7 +59,7 @@ def _inside(namespace: str) -> list[int]:
 
 
 def _wait_until_empty(namespace: str) -> None:
-    until = time.monotonic() + groups.PATIENCE_S
+    until = time.monotonic() + groups.TIMEOUT_S
     while (left := _inside(namespace)) and time.monotonic() < until:
         for pid in left:
             groups.kill(pid)

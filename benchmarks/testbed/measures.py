@@ -13,7 +13,7 @@ from streamplace.util.arrays import Floats
 
 @dataclass(frozen=True)
 class Moment:
-    """Counters of the machine at one moment.
+    """Counters of D devices and L links at one moment.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def measured(
 
 
 def _columns(answer: Any) -> tuple[Floats, Floats, Floats]:
-    """Return a device's samples: times, (S,); tuples by operator, (S, V); and clocks, (S, 4)."""
+    """Return the S samples of a device: times, (S,), tuples by operator, (S, V), clocks, (S, 4)."""
     samples = answer["samples"]
     at = np.array([sample[0] for sample in samples])
     counts = np.array([sample[1] for sample in samples], dtype=np.float64)

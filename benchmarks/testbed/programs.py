@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from benchmarks.testbed.facilities import TestbedError
 
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 
 
 def ip(lines: Iterable[str], namespace: str | None = None) -> str:
@@ -23,19 +23,19 @@ def _inside(namespace: str | None) -> list[str]:
 
 
 def _batch(command: list[str], lines: Iterable[str]) -> str:
-    """Run a program; its own session keeps Ctrl-C from it, so that the run can clean up."""
+    """Run a program in a new session, which Ctrl-C does not reach, so that the run can clean up."""
     try:
         done = subprocess.run(
             command,
             input="\n".join(lines),
             capture_output=True,
             text=True,
-            timeout=PATIENCE_S,
+            timeout=TIMEOUT_S,
             check=False,
             start_new_session=True,
         )
     except subprocess.TimeoutExpired:
-        raise TestbedError(f"{' '.join(command)}: no answer within {PATIENCE_S:g} s") from None
+        raise TestbedError(f"{' '.join(command)}: no answer within {TIMEOUT_S:g} s") from None
     if done.returncode:
         message = " ".join(done.stderr.split())
         raise TestbedError(f"{' '.join(command)}: {message}")

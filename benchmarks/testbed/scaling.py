@@ -1,7 +1,7 @@
 """Problems scaled down to the capacity of the machine.
 
 In a scaled problem an instruction is a nanosecond of CPU, a payload is the size of a tuple on the
-wire, and the devices, links and LogP's o are those of the testbed. It is the problem that runs.
+wire, and the devices, links and LogP's o are those of the testbed. The testbed runs this problem.
 """
 
 from collections.abc import Sequence
@@ -80,23 +80,23 @@ def scale(problem: Problem, machine: Machine) -> Scaled:
     Utilisations stay the same, except for rounding to bytes, headers, and o.
     """
     graph, cluster = problem.graph, problem.cluster
-    fewer = problem.source_rate / _rate(problem, machine)
-    thinner = machine.mbps / 1000.0
+    rate_divisor = problem.source_rate / _rate(problem, machine)
+    bandwidth_factor = machine.mbps / 1000.0
     capacity = cluster.capacity
-    biggest = min(machine.most_cores, machine.cores * capacity.max() / capacity.sum())
-    shares = tuple((biggest * capacity / capacity.max()).tolist())
-    mbps = tuple((cluster.link_column("bandwidth_mbps") * thinner).tolist())
-    wanted = graph.stream_payload_bytes * thinner * fewer
-    sizes = tuple(max(1, round(b)) for b in wanted.tolist())
+    max_share = min(machine.most_cores, machine.cores * capacity.max() / capacity.sum())
+    shares = tuple((max_share * capacity / capacity.max()).tolist())
+    mbps = tuple((cluster.link_column("bandwidth_mbps") * bandwidth_factor).tolist())
+    payloads = graph.stream_payload_bytes * bandwidth_factor * rate_divisor
+    sizes = tuple(max(1, round(b)) for b in payloads.tolist())
     small = StreamGraph.from_columns(
         graph.names,
-        graph.instructions * fewer * biggest / capacity.max() * NS,
+        graph.instructions * rate_divisor * max_share / capacity.max() * NS,
         np.zeros(len(graph.names)),
         np.stack([graph.stream_source, graph.stream_target], axis=1),
         selectivity=graph.selectivity,
         stream_payload_bytes=[on_the_wire(size) for size in sizes],
         name=graph.name,
-        source_rate=problem.source_rate / fewer,
+        source_rate=problem.source_rate / rate_divisor,
         source_shares={graph.names[v]: float(graph.source_share[v]) for v in graph.sources},
     )
     emulated = _cluster(cluster, shares, mbps, machine, _mean(flow(problem).stream_tuples, sizes))
@@ -128,8 +128,8 @@ def _cluster(
 ) -> Cluster:
     """Return the emulated devices and links.
 
-    The simulator has one o for all tuples, so it is that of a tuple of mean size, in seconds of a
-    device.
+    The simulator has one o for all tuples, so o is that of a tuple of mean size, in seconds of the
+    device's time.
     """
     devices = [
         Device(device.name, 1e3 * share * machine.delivered)

@@ -10,15 +10,15 @@ SIZE = (9.0, 4.8)  # inches
 TITLES = {"closed": "closed form (bottleneck)", "engine": "engine"}
 
 
-def draw(path: Path, found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
+def draw(path: Path, results: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
     """Draw the plot, with a panel per model and a marker per placer."""
-    names = next(iter(found.values())).keys()
+    names = next(iter(results.values())).keys()
     with picture(path, SIZE) as figure:
-        both = figure.subplots(1, 2, sharey=True)
-        for axes, (model, title) in zip(both, TITLES.items(), strict=True):
+        panels = figure.subplots(1, 2, sharey=True)
+        for axes, (model, title) in zip(panels, TITLES.items(), strict=True):
             axes.plot([0, 1], [0, 1], color="0.6", linewidth=1, zorder=0)
             for i, name in enumerate(names):
-                rows = [placers[name] for placers in found.values()]
+                rows = [placers[name] for placers in results.values()]
                 axes.scatter(
                     [one[model] for one in rows],
                     [one["measured"] for one in rows],
@@ -30,6 +30,6 @@ def draw(path: Path, found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> No
                     linewidths=0,
                 )
             axes.set(xlabel=f"simulated: {title}", xlim=(0, 1), ylim=(0, 1), aspect="equal")
-        both[0].set_ylabel("measured on the testbed")
-        both[1].legend(loc="upper left")
-        figure.suptitle(f"Relative throughput, {len(found)} random graphs, NICs")
+        panels[0].set_ylabel("measured on the testbed")
+        panels[1].legend(loc="upper left")
+        figure.suptitle(f"Relative throughput, {len(results)} random graphs, NICs")

@@ -22,17 +22,17 @@ def run(arguments: argparse.Namespace) -> int:
     scaled = scale(problem, calibrated_machine(Machine()))
     print(f"{problem!r}\nruns as {scaled.problem!r}")
     with Emulator(problem.cluster.network.kind, scaled.shares, scaled.mbps) as emulator:
-        found = compare(emulator, scaled, placed.devices, arguments.warm_up, arguments.seconds)
-    print(f"limited by      {found.limit}")
-    print(f"closed form     {found.closed:.3f} of the source rate")
-    print(f"engine          {found.engine:.3f}")
-    first, second = found.halves
-    print(f"measured        {found.measured:.3f} (halves: {first:.3f} {second:.3f})")
-    cells = zip(problem.cluster.names, found.devices, strict=True)
+        result = compare(emulator, scaled, placed.devices, arguments.warm_up, arguments.seconds)
+    print(f"limited by      {result.limit}")
+    print(f"closed form     {result.closed:.3f} of the source rate")
+    print(f"engine          {result.engine:.3f}")
+    first, second = result.halves
+    print(f"measured        {result.measured:.3f} (halves: {first:.3f} {second:.3f})")
+    cells = zip(problem.cluster.names, result.devices, strict=True)
     print("CPU used        " + ", ".join(f"{name} {used:.0%}" for name, used in cells))
     busy = {
         "->".join(end or "" for end in problem.cluster.link_ends(link)): used
-        for link, used in enumerate(found.links)
+        for link, used in enumerate(result.links)
         if used > 0
     }
     print("links used      " + ", ".join(f"{name} {used:.0%}" for name, used in busy.items()))

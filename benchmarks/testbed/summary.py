@@ -18,7 +18,7 @@ from streamplace.util.arrays import Floats
 CONTENDERS = ("metis", "fuser", "policy", "auto")
 PICTURE = "scatter.png"
 MODELS = ("closed", "engine")
-OVERDRAWN = 0.05
+OVERDRAWN = 0.05  # CPU time beyond an operator's work, as a share of the work
 Results = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 
@@ -26,35 +26,35 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the figures as Markdown, and draw the plot."""
     path: Path = arguments.folder
     zipped = path / f"{RESULTS}.gz"
-    found = by_graph(read(zipped if zipped.exists() else path / RESULTS))
-    if not found:
+    results = by_graph(read(zipped if zipped.exists() else path / RESULTS))
+    if not results:
         print(f"{path / RESULTS}: no graph has results of all placers; run the campaign first")
         return 1
-    for line in report_lines(found):
+    for line in report_lines(results):
         print(line)
-    draw(path / PICTURE, found)
+    draw(path / PICTURE, results)
     print(f"\n{path / PICTURE}")
     return 0
 
 
 def by_graph(results: Sequence[dict[str, Any]]) -> Results:
     """Return the results of complete graphs, by graph and placer."""
-    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    graphs: dict[str, dict[str, Mapping[str, Any]]] = {}
     for one in results:
-        found.setdefault(one["graph"], {})[one["placer"]] = one
-    most = max((len(placers) for placers in found.values()), default=0)
-    return {name: placers for name, placers in found.items() if len(placers) == most}
+        graphs.setdefault(one["graph"], {})[one["placer"]] = one
+    complete = max((len(placers) for placers in graphs.values()), default=0)
+    return {name: placers for name, placers in graphs.items() if len(placers) == complete}
 
 
-def report_lines(found: Results) -> list[str]:
+def report_lines(results: Results) -> list[str]:
     """Return the lines of the report."""
-    count = sum(map(len, found.values()))
-    lines = [f"{len(found)} graphs, {count} placements", "", "| figure | closed form | engine |"]
+    count = sum(map(len, results.values()))
+    lines = [f"{len(results)} graphs, {count} placements", "", "| figure | closed form | engine |"]
     lines.append("|---|---|---|")
-    errors = {model: differences(found, model) for model in MODELS}
-    ranks = {model: taus(found, model) for model in MODELS}
-    clear = {model: clear_pairs(found, model) for model in MODELS}
-    wins = {model: winners(found, model) for model in MODELS}
+    errors = {model: differences(results, model) for model in MODELS}
+    ranks = {model: taus(results, model) for model in MODELS}
+    clear = {model: clear_pairs(results, model) for model in MODELS}
+    wins = {model: winners(results, model) for model in MODELS}
     rows: dict[str, list[str]] = {
         "mean absolute error of relative throughput": [
             f"{np.abs(errors[m]).mean():.4f}" for m in MODELS
@@ -68,48 +68,50 @@ def report_lines(found: Results) -> list[str]:
             f"{clear[m][0]} of {clear[m][1]}" for m in MODELS
         ],
         f"best of {', '.join(CONTENDERS)} in simulation is the fastest measured": [
-            f"{wins[m][0]} of {len(found)}" for m in MODELS
+            f"{wins[m][0]} of {len(results)}" for m in MODELS
         ],
-        "the same, or within 5% of it": [f"{wins[m][1]} of {len(found)}" for m in MODELS],
+        "it is the fastest, or within 5% of the fastest": [
+            f"{wins[m][1]} of {len(results)}" for m in MODELS
+        ],
     }
     lines += [f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items()]
-    lines += ["", *against_metis(found), "", overdrawn(found)]
+    lines += ["", *against_metis(results), "", overdrawn(results)]
     return lines
 
 
-def overdrawn(found: Results) -> str:
+def overdrawn(results: Results) -> str:
     """Return a sentence on the results in which an operator used much more CPU than its work."""
-    most = [one["overdrawn"] for placers in found.values() for one in placers.values()]
-    over = sum(share > OVERDRAWN for share in most)
+    shares = [one["overdrawn"] for placers in results.values() for one in placers.values()]
+    over = sum(share > OVERDRAWN for share in shares)
     return (
-        f"In {over} of {len(most)} placements an operator used over {OVERDRAWN:.0%} more CPU time "
-        f"than its work, at most {max(most):.0%} more."
+        f"In {over} of {len(shares)} placements an operator used over {OVERDRAWN:.0%} more CPU "
+        f"time than its work, at most {max(shares):.0%} more."
     )
 
 
-def differences(found: Results, model: str) -> Floats:
+def differences(results: Results, model: str) -> Floats:
     """Return measured minus simulated relative throughput, one per graph and placer."""
-    each = (one for placers in found.values() for one in placers.values())
+    each = (one for placers in results.values() for one in placers.values())
     return np.array([one["measured"] - one[model] for one in each])
 
 
-def taus(found: Results, model: str) -> list[float]:
+def taus(results: Results, model: str) -> list[float]:
     """Return Kendall's tau-b of the placements of each graph."""
     each = []
-    for placers in found.values():
+    for placers in results.values():
         simulated = [round(one[model], 6) for one in placers.values()]
         tau = kendalltau(simulated, [one["measured"] for one in placers.values()]).statistic
         each.append(float(tau))
     return each
 
 
-def clear_pairs(found: Results, model: str) -> tuple[int, int]:
+def clear_pairs(results: Results, model: str) -> tuple[int, int]:
     """Count the pairs that the measurement ranks as the simulation does, and all distinct pairs.
 
     A pair is distinct if its throughputs differ in simulation by more than a tie.
     """
     agreeing = count = 0
-    for placers in found.values():
+    for placers in results.values():
         rows = list(placers.values())
         for i, a in enumerate(rows):
             for b in rows[:i]:
@@ -120,13 +122,13 @@ def clear_pairs(found: Results, model: str) -> tuple[int, int]:
     return agreeing, count
 
 
-def winners(found: Results, model: str) -> tuple[int, int]:
+def winners(results: Results, model: str) -> tuple[int, int]:
     """Count graphs whose best placer in simulation is the fastest measured, exactly or up to a tie.
 
     If several placers are best in simulation (to 1e-6), the slowest one in the measurement counts.
     """
     outright = near = 0
-    for placers in found.values():
+    for placers in results.values():
         rows = [placers[name] for name in CONTENDERS]
         top = max(one[model] for one in rows)
         reached = min(one["measured"] for one in rows if one[model] >= top - 1e-6)
@@ -136,22 +138,22 @@ def winners(found: Results, model: str) -> tuple[int, int]:
     return outright, near
 
 
-def against_metis(found: Results) -> list[str]:
+def against_metis(results: Results) -> list[str]:
     """Return a table of each placer's throughputs, and the measured difference from METIS."""
     lines = [
         "| placer | measured, mean | closed form | engine | measured minus METIS |",
         "|---|---|---|---|---|",
     ]
-    names = next(iter(found.values())).keys()
-    base = np.array([placers["metis"]["measured"] for placers in found.values()])
+    names = next(iter(results.values())).keys()
+    base = np.array([placers["metis"]["measured"] for placers in results.values()])
     for name in names:
         columns = {
-            which: np.array([placers[name][which] for placers in found.values()])
+            which: np.array([placers[name][which] for placers in results.values()])
             for which in ("measured", *MODELS)
         }
         low, high = interval(columns["measured"] - base)
         mean = (columns["measured"] - base).mean()
         means = " | ".join(f"{column.mean():.3f}" for column in columns.values())
-        less = "" if name == "metis" else f"{mean:+.3f} ({low:+.3f} to {high:+.3f})"
-        lines.append(f"| {name} | {means} | {less} |")
+        difference = "" if name == "metis" else f"{mean:+.3f} ({low:+.3f} to {high:+.3f})"
+        lines.append(f"| {name} | {means} | {difference} |")
     return lines

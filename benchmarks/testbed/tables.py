@@ -23,7 +23,7 @@ from benchmarks.testbed.scaling import Machine, Scaled, scale
 from streamplace import Cluster, Device, Network, Operator, Problem, Stream, StreamGraph
 from streamplace.problem.cluster import NetworkKind
 
-RATE, MIPS, LINK_MBPS = 200.0, 500.0, 20.0
+RATE, MIPS, LINK_MBPS = 200.0, 500.0, 20.0  # tuples/s; speed of a device; bandwidth of a link
 FULL = MIPS * 1e6 / RATE  # instructions per tuple that need a whole device
 LIGHT = 0.05  # share of a device
 SMALL, BIG_T2, BIG_T3, BIG_T4 = 100.0, 25_000.0, 40_000.0, 12_500.0  # bytes
@@ -125,7 +125,7 @@ def scaled(row: Row, machine: Machine) -> Scaled:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the tables; return 0 if all ranks hold every time, simulated and measured."""
-    wanted = [row for row in rows() if row.table in arguments.only]
+    selected = [row for row in rows() if row.table in arguments.only]
     good = True
     for time in range(arguments.times):
         machine = calibrated_machine(Machine())
@@ -133,7 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
         print("|---" * (len(COLUMNS) + 4) + "|")
         with ExitStack() as stack:
             emulators: dict[NetworkKind, Emulator] = {}
-            for row in wanted:
+            for row in selected:
                 small = scaled(row, machine)
                 if row.kind not in emulators:
                     made = Emulator(row.kind, small.shares, small.mbps)
@@ -148,11 +148,11 @@ COLUMNS = ("closed form", "engine", "measured")
 
 def measure_row(row: Row, small: Scaled, emulator: Emulator) -> bool:
     """Run and print a row; return whether its ranks hold in every column."""
-    found = {
+    results = {
         name: compare(emulator, small, np.array(devices, dtype=np.int32), WARM_S, MEASURED_S)
         for name, devices in row.placements.items()
     }
-    reached = [_column(found, name) for name in ("closed", "engine", "measured")]
+    reached = [_column(results, name) for name in ("closed", "engine", "measured")]
     good = [row.holds(column) for column in reached]
     cells = [", ".join(f"{rate * RATE:.1f}" for rate in column.values()) for column in reached]
     verdict = "yes" if all(good) else "NO"
@@ -162,18 +162,18 @@ def measure_row(row: Row, small: Scaled, emulator: Emulator) -> bool:
     return all(good)
 
 
-def _column(found: Mapping[str, Compared], which: str) -> dict[str, float]:
-    return {name: float(getattr(one, which)) for name, one in found.items()}
+def _column(results: Mapping[str, Compared], which: str) -> dict[str, float]:
+    return {name: float(getattr(one, which)) for name, one in results.items()}
 
 
 def calibrated_machine(machine: Machine) -> Machine:
     """Calibrate the machine and print the result; return the machine with it."""
-    found = calibrate(machine)
-    calibrated = found.applied_to(machine)
+    calibration = calibrate(machine)
+    calibrated = calibration.applied_to(machine)
     print(
-        f"a device gets {found.delivered:.1%} of its share; a second of CPU is "
-        f"{found.rounds_s:,.0f} rounds of the hash; LogP's o is {calibrated.o_s * 1e6:.1f} us of "
-        f"CPU and {calibrated.o_s_byte * 1e9:.2f} ns per byte",
+        f"a device gets {calibration.delivered:.1%} of its share; a second of CPU is "
+        f"{calibration.rounds_s:,.0f} rounds of the hash; LogP's o is "
+        f"{calibrated.o_s * 1e6:.1f} us of CPU and {calibrated.o_s_byte * 1e9:.2f} ns per byte",
         flush=True,
     )
     return calibrated

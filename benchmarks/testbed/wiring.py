@@ -69,11 +69,11 @@ def _classes(own: int, mbps: Sequence[float]) -> list[str]:
         rate = _bits(min(limit, UNLIMITED_MBPS))
         number = f"{d + 1:x}"
         shaped = f"htb rate {rate} ceil {rate} burst {BURST_BYTES} cburst {BURST_BYTES}"
-        found = f"match ip dst {address(d)}/32 flowid 1:{number}"
+        selector = f"match ip dst {address(d)}/32 flowid 1:{number}"
         lines += [
             f"class replace dev {LINK} parent 1: classid 1:{number} {shaped} quantum {MTU + 14}",
             f"qdisc replace dev {LINK} parent 1:{number} bfifo limit {QUEUE_BYTES}",
-            f"filter add dev {LINK} parent 1: protocol ip prio 1 u32 {found}",
+            f"filter add dev {LINK} parent 1: protocol ip prio 1 u32 {selector}",
         ]
     return lines
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-OPENED = (
+MODULE_OPTIONS = (
     "--add-exports=java.rmi/sun.rmi.registry=ALL-UNNAMED",
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
     "--add-opens=java.base/java.net=ALL-UNNAMED",
@@ -28,7 +28,7 @@ OPENED = (
     "--add-opens=java.base/java.util.concurrent.atomic=ALL-UNNAMED",
     "--add-opens=java.base/java.util.concurrent.locks=ALL-UNNAMED",
 )
-"""JVM options from Flink's conf/config.yaml for Java 17."""
+"""JVM options that open modules to Flink, from its conf/config.yaml for Java 17."""
 CONFIG = """\
 jobmanager.rpc.address: {address}
 jobmanager.bind-host: {address}
@@ -62,8 +62,8 @@ metrics.fetcher.update-interval: 1 s
 JOB_MANAGER = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
 TASK_MANAGER = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
 CLIENT = "org.apache.flink.client.cli.CliFrontend"
-PATIENCE_S = 300.0
-STOPPING_S = 20.0
+TIMEOUT_S = 300.0  # for a start of the cluster or of a job, and for its end
+STOP_TIMEOUT_S = 20.0  # then processes are killed
 
 
 class FlinkError(Exception):
@@ -138,7 +138,7 @@ class LocalFlink:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=PATIENCE_S,
+            timeout=TIMEOUT_S,
             check=False,
         )
         parts = done.stdout.split("JobID ")
@@ -156,7 +156,10 @@ class LocalFlink:
         self._wait_for_slots()
 
     def on_cores(self, operators: Iterable[str]) -> tuple[float, float]:
-        """Return the seconds that operators ran and waited for a core; 0 if unknown."""
+        """Return the seconds that operators ran on cores and that they waited for one.
+
+        Both are 0 if the system does not record them.
+        """
         ran = waited = 0.0
         names = tuple(name[:15] for name in operators)  # Linux truncates names of threads
         for process in self._processes:
@@ -169,10 +172,10 @@ class LocalFlink:
         return ran, waited
 
     def _runs(self, job: str) -> bool:
-        found = self.get(f"/jobs/{job}")
-        if found["state"] in ("FAILED", "CANCELED", "FINISHED"):
-            raise FlinkError(f"the job is {found['state']}; see {self.folder / 'log'}")
-        return all(vertex["status"] == "RUNNING" for vertex in found["vertices"])
+        details = self.get(f"/jobs/{job}")
+        if details["state"] in ("FAILED", "CANCELED", "FINISHED"):
+            raise FlinkError(f"the job is {details['state']}; see {self.folder / 'log'}")
+        return all(vertex["status"] == "RUNNING" for vertex in details["vertices"])
 
     def _wait_for_slots(self) -> None:
         def free() -> bool:
@@ -180,8 +183,8 @@ class LocalFlink:
 
         self._wait(free, "the TaskManagers did not register")
 
-    def _wait(self, ready: Any, otherwise: str) -> None:
-        until = time.monotonic() + PATIENCE_S
+    def _wait(self, ready: Any, failure: str) -> None:
+        until = time.monotonic() + TIMEOUT_S
         while time.monotonic() < until:
             for process in self._processes:
                 if process.poll() is not None:
@@ -190,14 +193,14 @@ class LocalFlink:
                 if ready():
                     return
             time.sleep(0.5)
-        raise FlinkError(f"{otherwise} within {PATIENCE_S:g} s; see {self.folder / 'log'}")
+        raise FlinkError(f"{failure} within {TIMEOUT_S:g} s; see {self.folder / 'log'}")
 
     def _java(self, name: str, heap: str) -> list[str]:
         return [
             "java",
             f"-Xmx{heap}",
             "-XX:+UseSerialGC",
-            *OPENED,
+            *MODULE_OPTIONS,
             f"-Dlog.file={self.folder / 'log' / name}.log",
             f"-Dlog4j.configurationFile={self.home / 'conf' / 'log4j.properties'}",
             "-cp",
@@ -212,20 +215,20 @@ class LocalFlink:
         name: str,
         entry: str,
         heap: str,
-        more: Sequence[str] = (),
-        before: Sequence[str] = (),
+        options: Sequence[str] = (),
+        launcher: Sequence[str] = (),
     ) -> int:
         log = (self.folder / "log" / f"{name}.out").open("wb")
         self._logs.append(log)
         java = [*self._java(name, heap), entry, "--configDir", str(self.folder / "conf")]
-        process = subprocess.Popen([*before, *java, *more], stdout=log, stderr=log)
+        process = subprocess.Popen([*launcher, *java, *options], stdout=log, stderr=log)
         self._processes.append(process)
         return process.pid
 
     def _stop(self) -> None:
         for process in reversed(self._processes):
             process.terminate()
-        until = time.monotonic() + STOPPING_S
+        until = time.monotonic() + STOP_TIMEOUT_S
         for process in self._processes:
             try:
                 process.wait(max(until - time.monotonic(), 0.1))

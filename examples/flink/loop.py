@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from local_flink import PATIENCE_S, FlinkError, LocalFlink
+from local_flink import TIMEOUT_S, FlinkError, LocalFlink
 from truth import INSTRUCTIONS, PAYLOAD_BYTES, SELECTIVITY
 
 from streamplace.integrations.flink.plan import running
@@ -41,7 +41,7 @@ def loop(home: Path) -> int:
             mips = speed()
         rate = f"{LOAD * mips * 1e6 / work_of_a_source_tuple():.3g}"
         say(f"a core does {mips:,.0f} MIPS; {rate} tuples/s keep half of one busy")
-        profiled, faster = profile(flink, job, rate, mips)
+        profiled, speed_ratio = profile(flink, job, rate, mips)
         placed = place(mips)
         helper = FOLDER / "StreamplaceMapping.java"
         job = build("PlacedJob", home, [*HERE.glob("*.java"), helper])
@@ -50,7 +50,7 @@ def loop(home: Path) -> int:
         hits, count = where_it_runs(flink, id_, placed)
         flink.cancel(id_)
     print(f"operators placed as exported: {hits} of {count}, {hits / count:.0%}")
-    close = [report(what, errors) for what, errors in differences(profiled, faster).items()]
+    close = [report(what, errors) for what, errors in differences(profiled, speed_ratio).items()]
     return 0 if hits == count and all(close) else 1
 
 
@@ -70,7 +70,7 @@ def profile(flink: LocalFlink, job: Path, rate: str, mips: float) -> tuple[dict[
     -------
     profile
         The output of ``streamplace profile``, with instructions computed from `mips`.
-    faster
+    speed_ratio
         Speed of a core during the profile ÷ `mips`; cores of shared machines vary in speed.
     """
     id_ = flink.run(job, [rate])
@@ -82,24 +82,24 @@ def profile(flink: LocalFlink, job: Path, rate: str, mips: float) -> tuple[dict[
     before = flink.on_cores(INSTRUCTIONS)
     with core(str(FOLDER / "SampleJob.classes"), PROFILE_S) as speed:
         output = streamplace("profile", "flink", flink.url, *options, *files, "--json")
-        faster = speed() / mips
+        speed_ratio = speed() / mips
     ran, waited = (b - a for a, b in zip(before, flink.on_cores(INSTRUCTIONS), strict=True))
     if ran:  # waiting counts as busy, so instructions are too high on a busy machine
         say(f"operators ran on cores for {ran:.1f} s and waited for a core for {waited:.1f} s")
     (FOLDER / "profile.json").write_text(output)
-    found: dict[str, Any] = json.loads(output)
-    say(f"during the profile, a core did {faster * mips:,.0f} MIPS")
+    measured: dict[str, Any] = json.loads(output)
+    say(f"during the profile, a core did {speed_ratio * mips:,.0f} MIPS")
     flink.cancel(id_)
-    return found, faster
+    return measured, speed_ratio
 
 
 @contextmanager
 def core(classes: str, seconds: float) -> Iterator[Callable[[], float]]:
-    """Measure a core for some seconds; yield a function that waits for the result in MIPS."""
+    """Measure a core for some seconds; yield a function that waits for its speed in MIPS."""
     command = ["java", "-cp", classes, "Work", str(seconds)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
-            yield lambda: float(process.communicate(timeout=seconds + PATIENCE_S)[0])
+            yield lambda: float(process.communicate(timeout=seconds + TIMEOUT_S)[0])
         finally:
             process.kill()
 
@@ -108,7 +108,7 @@ def place(mips: float) -> dict[str, str]:
     """Place the profiled graph and export it; return operator -> device."""
     peak = PEAK * TASK_MANAGERS * mips * 1e6 / work_of_a_source_tuple()
     placement = str(FOLDER / "placement.json")
-    say(f"placing it for {peak:.0f} tuples/s on {TASK_MANAGERS} devices")
+    say(f"placing the job for {peak:.0f} tuples/s on {TASK_MANAGERS} devices")
     devices = ["--devices", f"{TASK_MANAGERS}x{mips}", "--source-rate", f"{peak}"]
     graph = str(FOLDER / "graph.json")
     print(streamplace("place", graph, *devices, "--whole-operators", "-o", placement), end="")
@@ -133,7 +133,10 @@ def work_of_a_source_tuple() -> float:
 
 
 def where_it_runs(flink: LocalFlink, job: str, placed: Mapping[str, str]) -> tuple[int, int]:
-    """Return how many operators run as placed, and how many there are; equal devices may swap."""
+    """Return how many operators run as placed, and how many there are.
+
+    The devices are equal, so any TaskManager may stand for any device.
+    """
     plan = running(flink.get(f"/jobs/{job}/plan")["plan"], flink.url)
     host: dict[str, str] = {}
     for vertex in plan.vertices:
@@ -151,18 +154,18 @@ def where_it_runs(flink: LocalFlink, job: str, placed: Mapping[str, str]) -> tup
     return len(hits), len(placed)
 
 
-def differences(found: Mapping[str, Any], faster: float) -> dict[str, dict[str, float]]:
+def differences(measured: Mapping[str, Any], speed_ratio: float) -> dict[str, dict[str, float]]:
     """Return the relative error of each number: measured ÷ true - 1; 1 if it is missing.
 
     Parameters
     ----------
-    faster
+    speed_ratio
         Speed of a core during the profile ÷ the speed passed to the profile.
     """
-    operators = {each["name"]: each for each in found["operators"]}
-    streams = {(each["source"], each["target"]): each for each in found["streams"]}
+    operators = {each["name"]: each for each in measured["operators"]}
+    streams = {(each["source"], each["target"]): each for each in measured["streams"]}
 
-    def off(
+    def errors_of(
         rows: Mapping[Any, Any], number: str, truth: Mapping[Any, float], scale: float = 1.0
     ) -> dict[str, float]:
         errors = {}
@@ -173,9 +176,9 @@ def differences(found: Mapping[str, Any], faster: float) -> dict[str, dict[str, 
         return errors
 
     return {
-        "instructions": off(operators, "instructions", INSTRUCTIONS, faster),
-        "payload": off(operators, "payload_bytes", PAYLOAD_BYTES),
-        "selectivity": off(streams, "selectivity", SELECTIVITY),
+        "instructions": errors_of(operators, "instructions", INSTRUCTIONS, speed_ratio),
+        "payload": errors_of(operators, "payload_bytes", PAYLOAD_BYTES),
+        "selectivity": errors_of(streams, "selectivity", SELECTIVITY),
     }
 
 

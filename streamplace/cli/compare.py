@@ -1,4 +1,4 @@
-"""The command `compare`: placers compared over a dataset."""
+"""The command `compare`: comparison of placers over a dataset."""
 
 import click
 
@@ -19,7 +19,7 @@ NOTE = "vs metis: share of graphs better (+) and worse (-)"
     help="Placers to compare, each NAME[:OPTION=VALUE…]; `streamplace place --help` lists them.",
 )
 @options.cluster()
-@options.source_rates("each graph's own", "with several, each is compared by itself")
+@options.source_rates("each graph's own", "with several, the comparison is repeated for each")
 @options.model()
 @options.target_utilisation()
 @options.objective()
@@ -29,7 +29,7 @@ NOTE = "vs metis: share of graphs better (+) and worse (-)"
     callback=options.file_name,
     type=param_types.FILE,
     metavar="DIR",
-    help="Folder to write results, tables and plots into; made if missing.",
+    help="Folder to write results, tables and plots into; created if missing.",
 )
 @click.option(
     "--plots",
@@ -57,8 +57,8 @@ def compare(
 ) -> None:
     """Compare placers over the graphs of a dataset.
 
-    DATASET is a file or a folder of graphs, or dataset:real for the graphs that are shipped. The
-    table shows relative throughput (throughput / source rate) over the graphs.
+    DATASET is a file or a folder of graphs, or dataset:real for those that come with streamplace.
+    The table shows relative throughput (throughput / source rate) over the graphs.
 
     \b
     Examples:
@@ -70,9 +70,9 @@ def compare(
     \b
     Files in DIR:
     compare.json              what --json prints
-    table.csv                 the table
+    table.csv                 the printed table
     graphs.csv                a row per graph, placer and source rate
-    by_rate.csv, .md, .tex    a row per placer, source rates side by side
+    by_rate.csv, .md, .tex    a row per placer, a column per source rate and statistic
     throughput.png            distribution of relative throughput
     devices.png               number of devices used
     """

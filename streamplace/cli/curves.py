@@ -54,7 +54,7 @@ def curves(runs: tuple[str, ...], output: str, seed: int, as_json: bool) -> None
 
 
 def _last(logs: "Mapping[str, Log]") -> list[dict[str, Any]]:
-    """Return the number of steps of each run, and its latest figures."""
+    """Return the number of logged steps and the latest values of each run."""
     return [
         {"run": run, "steps": len(log)} | {k: v for step in log for k, v in step.items()}
         for run, log in logs.items()

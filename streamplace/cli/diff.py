@@ -13,8 +13,9 @@ def diff(a: str, b: str, seed: int, as_json: bool) -> None:
     """Show which operators move between two placements.
 
     A and B are placement files of the same operators. The output also shows the memory that moves
-    and how throughput changes; each placement is scored under the problem in its file. Devices
-    are matched by name: operators on a device that B lacks move.
+    and how throughput changes; each placement is scored with the graph, cluster, source rate and
+    model stored in its file. Devices are matched by name, so operators on a device that is missing
+    from B count as moved.
 
     \b
     Examples:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from streamplace.problem.placement import Placement
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-EVERY_S = 1.0  # seconds between the samples of a trace
-OF_SETTINGS = {
+SAMPLE_INTERVAL_S = 1.0  # between samples of the trace
+SETTING_NAMES = {  # option -> field of sim.engine.Settings
     "duration": "duration_s",
     "tick": "tick_s",
     "scheduler": "scheduler",
@@ -42,8 +42,8 @@ OPTIONS = (
     click.option(
         "--allocation",
         type=Choice(["uniform", "weighted"]),
-        help="Engine: shares of a device are equal (uniform), or in proportion to the work that "
-        "operators are offered (weighted).  [default: weighted]",
+        help="Engine: operators on a device get equal shares of it (uniform), or shares in "
+        "proportion to the work that arrives for them (weighted).  [default: weighted]",
     ),
     click.option(
         "--queue",
@@ -55,14 +55,14 @@ OPTIONS = (
         "--source-queue",
         type=NUMBER,
         metavar="N",
-        help="Engine: tuples that may wait at a source, beyond which they are dropped; 0 is "
+        help="Engine: tuples that may wait at a source; more tuples are dropped; 0 is "
         "unlimited.  [default: 0]",
     ),
     click.option(
         "--backpressure/--no-backpressure",
         default=None,
-        help="Engine: whether tuples in transit between devices count against --queue.  "
-        "[default: backpressure]",
+        help="Engine: whether senders are also slowed by tuples in transit between devices, i.e. "
+        "whether these count towards --queue.  [default: backpressure]",
     ),
     click.option(
         "--scene",
@@ -102,15 +102,15 @@ def run(
 ) -> "tuple[Placement, RunMetrics]":
     """Run a placement in the engine; write the trace and the plot if the options name files.
 
-    With several source rates, everything returned and written is of the worst rate; see
-    `scoring.engine.worst_run`.
+    With several source rates, only the run at the rate with the lowest score is returned and
+    written; see `scoring.engine.worst_run`.
 
     Parameters
     ----------
     chosen
-        Values of the options that the user specified, by name.
+        Option -> value, for the options that the user specified.
     inputs
-        Files that the command has read, besides the scene; none of them is overwritten.
+        Files that the command has read, except the scene; none of them is overwritten.
     """
     from sim.engine import Settings  # noqa: PLC0415 - loaded when the command runs
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
@@ -124,10 +124,12 @@ def run(
     targets = {f"--{option}": chosen.get(option) for option in ("trace", "plot")}
     check_targets(targets, (*inputs, chosen.get("scene")))
     try:
-        settings = Settings(**{OF_SETTINGS[n]: x for n, x in chosen.items() if n in OF_SETTINGS})
+        settings = Settings(
+            **{SETTING_NAMES[n]: x for n, x in chosen.items() if n in SETTING_NAMES}
+        )
     except ValueError as error:
         field, _, fault = str(error).partition(": ")
-        option = next(name for name, of in OF_SETTINGS.items() if of == field)
+        option = next(name for name, setting in SETTING_NAMES.items() if setting == field)
         raise UsageError(f"--{option.replace('_', '-')}: {fault}") from None
     scene = None
     if "scene" in chosen:
@@ -138,16 +140,18 @@ def run(
         from streamplace.plots.formats import kind_of  # noqa: PLC0415
 
         kind_of(chosen["plot"])  # before anything runs
-    watched = "trace" in chosen or "plot" in chosen
+    sampled = "trace" in chosen or "plot" in chosen
     try:
-        placed, found = engine.worst_run(placement, settings, scene, EVERY_S if watched else None)
+        placed, metrics = engine.worst_run(
+            placement, settings, scene, SAMPLE_INTERVAL_S if sampled else None
+        )
     except ProblemError as error:  # the placement is valid, so the fault is in the scene
         if scene is None:
             raise
         fault = str(error).removeprefix("scene: ")
         raise FormatError(f"{name_of(chosen['scene'])}: {fault}") from None
     if "plot" in chosen:
-        draw_run(chosen["plot"], placed, found)
+        draw_run(chosen["plot"], placed, metrics)
     if "trace" in chosen:
-        write_json(chosen["trace"], trace_to(placed, found))
-    return placed, found
+        write_json(chosen["trace"], trace_to(placed, metrics))
+    return placed, metrics

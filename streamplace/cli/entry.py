@@ -1,10 +1,10 @@
-"""The entry point of the command line; Ctrl-C while it loads ends it without a traceback."""
+"""Entry point of the command line; Ctrl-C during loading ends it without a traceback."""
 
 import gc
 import signal
 
 NEW_OBJECTS = 100_000
-"""New objects between two runs of the garbage collector; with 700 it slows loading down."""
+"""New objects that start the garbage collector; Python's default of 700 slows loading down."""
 
 
 def script() -> None:

@@ -20,8 +20,9 @@ def explain(placement: str, top: int, seed: int, as_json: bool) -> None:
     """Explain a placement's bottleneck, and list helpful moves.
 
     The output shows which operators or streams load the busiest device or link, and which single
-    moves of operators would raise throughput. Operators that constraints keep together move
-    together. A placement made under --model engine is explained by the bottleneck model.
+    moves of operators would raise throughput. Operators that must stay together because of a
+    constraint are moved together. A placement made under --model engine is explained with the
+    bottleneck model.
 
     \b
     Examples:

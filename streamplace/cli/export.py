@@ -14,7 +14,7 @@ from streamplace.integrations.kinds import WRITERS
     type=param_types.Choice(["json", "csv", "cepsim", *WRITERS]),
     required=True,
     metavar="KIND",
-    help="Format to write, one of those above.",
+    help="Format to write: one of the names above.",
 )
 @options.output()
 @options.common
@@ -31,7 +31,7 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     ibm-spl         IBM Streams: placement clauses for SPL
     ibm-overlay     IBM Streams: job configuration overlay with the number of PEs only
     kubernetes      a Deployment per PE, YAML
-    cepsim          CEPSim's runner, JSON
+    cepsim          a placement file for CEPSim's runner, JSON
     dot, graphml    the graph with the device of each operator
 
     A PE (processing element) is the set of operators on one device. flink, storm-ras and ibm-spl

@@ -73,10 +73,10 @@ def generate(
 ) -> None:
     """Generate benchmark graphs.
 
-    FAMILY is dream (the paper's branched benchmark), series-parallel or layered. It can also be
-    your own: module:function[:OPTION=VALUE…], from module.py in the current folder or from an
-    installed module, or a name that an installed package registers. The same seed gives the same
-    bytes on any machine and with any number of processes.
+    FAMILY is dream (the branched benchmark of Ni et al., AAAI 2020), series-parallel or layered. It
+    can also be your own: module:function[:OPTION=VALUE…], from module.py in the current folder or
+    from an installed module, or a name that an installed package registers. The same seed gives the
+    same bytes on any machine and with any number of processes.
 
     \b
     Examples:

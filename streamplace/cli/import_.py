@@ -1,4 +1,4 @@
-"""The command `import`: graphs from documents of stream-processing systems."""
+"""The command `import`: graphs from job files of stream-processing systems."""
 
 import click
 
@@ -14,7 +14,7 @@ from streamplace.integrations.kinds import READERS
     type=param_types.Choice(list(READERS)),
     required=True,
     metavar="KIND",
-    help="Format of FILE, one of those above.",
+    help="Format of FILE: one of the names above.",
 )
 @options.costs(
     "File of numbers that FILE lacks, by operator: CSV if its name ends in .csv, otherwise TOML; "
@@ -40,9 +40,10 @@ def import_(
     storm-flux      Storm: a Flux topology, YAML
     storm-ui        Storm: a topology from the UI's REST API, JSON
     ibm-adl         IBM Streams: an application's ADL, XML
-    ibm-streamsx    IBM Streams: the graph of Python's streamsx, JSON
+    ibm-streamsx    IBM Streams: the graph that the Python package streamsx writes, JSON
     kafka-streams   Kafka Streams: Topology.describe(), text
-    dream, cepsim   graphs of the paper's benchmark (DREAM) and of CEPSim, JSON
+    dream           a file of the published DREAM benchmark (Ni et al., AAAI 2020), JSON
+    cepsim          a graph of CEPSim, JSON
     graphml, dot    graphs of other programs, and files that `streamplace export` writes
 
     An operator of parallelism p becomes p instances operator[0] … operator[p-1]; `streamplace
@@ -54,21 +55,25 @@ def import_(
     streamplace import plan.json --from flink-plan --costs costs.toml -o graph.json
 
     \b
-    COSTS   source_rate = 1e4                     as CSV:
-            [default]                             operator,instructions,payload_bytes
-            payload_bytes = 100                   parse,20000,250
-            [operators.parse]                     count,35000,
-            instructions = 20000
-            selectivity = 0.5
-            [streams]
-            "parse->count" = 0.25
-            [source_shares]
-            clicks = 0.9
-            views = 0.1
+    COSTS as TOML:              COSTS as CSV:
+    source_rate = 1e4           operator,instructions,payload_bytes
+    [default]                   parse,20000,250
+    payload_bytes = 100         count,35000,
+    [operators.parse]
+    instructions = 20000
+    selectivity = 0.5
+    [streams]
+    "parse->count" = 0.25
+    [source_shares]
+    clicks = 0.9
+    views = 0.1
 
-    source_rate is in tuples/s over all sources. instructions are per tuple processed, payload_bytes
-    per tuple emitted; selectivity is the tuples put on a stream per tuple processed. memory_bytes
-    (default 0) is per instance: each of the p instances of an operator takes that much.
+    source_rate is in tuples/s over all sources; source_shares are the parts of it that each source
+    emits (sum 1). instructions are per tuple processed, payload_bytes per tuple emitted.
+    selectivity is the number of tuples put on a stream per tuple processed: that of an operator
+    applies to each of its streams, unless [streams] has another for the stream. memory_bytes
+    (default 0) is per instance: each of the p instances of an operator takes that much. [default]
+    fills in only what is unknown otherwise.
     """
     if output == "-" and as_json:
         raise click.UsageError("--json requires -o GRAPH, since the graph goes to stdout otherwise")

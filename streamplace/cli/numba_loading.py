@@ -4,7 +4,7 @@ import sys
 
 
 def load_numba() -> None:
-    """Load numba's NumPy functions and save the import of scipy.linalg (about 0.13 s).
+    """Load numba's NumPy functions without importing scipy.linalg, which takes about 0.13 s.
 
     `numba.np.arraymath` imports scipy.linalg to find out whether BLAS exists, and uses the answer
     in `np.convolve` and `np.correlate` only: without it, they use a loop. No kernel here calls

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from streamplace.problem.cluster import Cluster
     from streamplace.problem.objective import Objective
 
-LONGEST_WAIT_S = 10**8
+MAX_WAIT_S = 10**8  # longer waits overflow the timers of some systems
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -52,8 +52,8 @@ def at_least_0(ctx: click.Context, param: click.Parameter, value: float | None) 
 
 def wait(ctx: click.Context, param: click.Parameter, value: float) -> float:
     """Refuse a time in seconds that is negative, NaN or too long for the system's timers."""
-    if not 0 <= value <= LONGEST_WAIT_S:
-        must = f"must be 0 to {LONGEST_WAIT_S:,} s"
+    if not 0 <= value <= MAX_WAIT_S:
+        must = f"must be 0 to {MAX_WAIT_S:,} s"
         raise click.BadParameter(f"{must} (got {value:g})", ctx, param)
     return value
 
@@ -100,14 +100,17 @@ constraints = click.option(
 fold = click.option(
     "--fold",
     is_flag=True,
-    help="Keep a parallel operator as one operator that has the memory of all its instances.",
+    help="Keep a parallel operator as one operator, with the total memory of its instances.",
 )
 
 
 def model(default: str = "bottleneck", engine: bool = True) -> Callable[[Command], Command]:
     """Return the option --model; `engine` says whether the help offers the engine."""
     bottleneck = "bottleneck (the busiest device or link limits the sources)"
-    average = "path-average (as in the published results: busy links do not slow the sources)"
+    average = (
+        "path-average (the published model of Ni et al., AAAI 2020: throughput averaged over "
+        "paths; busy links do not slow the sources)"
+    )
     simulation = "engine (a simulation over time)"
     models = f"{bottleneck}, {average} or {simulation}" if engine else f"{bottleneck} or {average}"
     return click.option(
@@ -119,7 +122,7 @@ def model(default: str = "bottleneck", engine: bool = True) -> Callable[[Command
 
 
 def source_rates(
-    default: str = "the graph's", several: str = "with several, the score is the worst one"
+    default: str = "the graph's", several: str = "with several, the score is the lowest one"
 ) -> Callable[[Command], Command]:
     """Return the option --source-rate; `several` says what several rates mean."""
     return click.option(
@@ -210,8 +213,8 @@ def processes(command: Command) -> Command:
     address = click.option(
         "--address",
         metavar="HOST:PORT",
-        help="Ray head or Dask scheduler of --backend, e.g. 10.0.0.1:6379.  [default: start a "
-        "cluster on this machine]",
+        help="Address of the Ray head or Dask scheduler to use with --backend, e.g. "
+        "10.0.0.1:6379.  [default: start a cluster on this machine]",
     )
     return jobs(backend(address(command)))
 
@@ -231,8 +234,9 @@ def cluster(default: str = "5x2500") -> Callable[[Command], Command]:
         by_text = click.option(
             "--devices",
             metavar="COUNTxMIPS",
-            help="Devices without a file, as COUNTxMIPS[xCORES][,…]: 5x2500,1x2000x4 is five of "
-            "2500 MIPS (million instructions/s) and one of 4 cores of 2000 MIPS each.  "
+            help="Devices to use instead of a cluster file, as COUNTxMIPS[xCORES][,…]: "
+            "5x2500,1x2000x4 means five devices of 2500 MIPS (million instructions/s) and one "
+            "device with 4 cores of 2000 MIPS each.  "
             f"[default: {default}]",
         )
         return by_file(by_text(command))
@@ -246,7 +250,7 @@ def the_cluster(cluster_file: str | None, devices: str | None) -> "Cluster | Non
         raise click.UsageError("cannot combine --cluster with --devices")
     if devices is not None:
         from streamplace.errors import ClusterError  # noqa: PLC0415
-        from streamplace.problem.cluster import Cluster  # noqa: PLC0415 - see main
+        from streamplace.problem.cluster import Cluster  # noqa: PLC0415 - slow to load
 
         try:
             return Cluster.parse(devices)
@@ -263,7 +267,7 @@ def the_objective(text: str | None) -> "Objective | None":
     """Return the objective that --objective names; None without the option."""
     if text is None:
         return None
-    from streamplace.problem.objectives import make_objective  # noqa: PLC0415 - see main
+    from streamplace.problem.objectives import make_objective  # noqa: PLC0415 - slow to load
 
     return make_objective(text)
 

@@ -42,8 +42,8 @@ def refuse_inputs(
 ) -> None:
     """Refuse to overwrite inputs.
 
-    Files are compared by identity, so that links are recognised. A folder stands for the files
-    that are read in it.
+    Files are compared by identity, so that links are recognised. An input folder stands for the
+    files in it that are read.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def refuse_inputs(
         with suppress(OSError):  # usually the file does not exist yet
             existing = os.stat(target)
         if existing is not None and not stat.S_ISREG(existing.st_mode):
-            continue  # a pipe or a device
+            continue  # a pipe or a device file
         path = os.path.realpath(target)
         if path in options:
             raise UsageError(f"{options[path]} and {option} name the same file")

@@ -1,4 +1,4 @@
-"""Types of arguments: numbers, and names, which shells complete and errors suggest.
+"""Types of arguments: numbers, and names with shell completion and suggestions in errors.
 
 The possible names are looked up only when a shell asks for completions.
 """
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class Whole(click.ParamType[int]):
-    """A whole number, at least `least` if that is not None."""
+    """A whole number, at least `minimum` if that is not None."""
 
     name = "integer"
 
-    def __init__(self, least: int | None = None) -> None:
-        self.least = least
+    def __init__(self, minimum: int | None = None) -> None:
+        self.minimum = minimum
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number, or fail with a message that contains the value."""
@@ -28,8 +28,8 @@ class Whole(click.ParamType[int]):
             number = int(value)
         except ValueError:
             self.fail(f"must be a whole number (got {value!r:.40})", param, ctx)
-        if self.least is not None and number < self.least:
-            self.fail(f"must be at least {self.least} (got {number})", param, ctx)
+        if self.minimum is not None and number < self.minimum:
+            self.fail(f"must be at least {self.minimum} (got {number})", param, ctx)
         return number
 
 
@@ -57,12 +57,12 @@ class Choice(click.Choice[str]):
         found = did_you_mean(str(value), self.choices)
         if found:
             return message + found
-        begins = {choice.partition("-")[0]: choice for choice in reversed(self.choices)}
+        by_first_word = {choice.partition("-")[0]: choice for choice in reversed(self.choices)}
         # `flik` is close to `flink`, but not to `flink-plan`
-        first = closest_match(str(value), begins)
+        first = closest_match(str(value), by_first_word)
         if first is None:
             return f"{message}; choose from {', '.join(self.choices)}"
-        return f"{message}; did you mean {begins[first]!r}?"
+        return f"{message}; did you mean {by_first_word[first]!r}?"
 
 
 class Completed(click.ParamType[str]):

@@ -1,4 +1,4 @@
-"""The command `place`: the operators of a graph on devices."""
+"""The command `place`: placement of a graph's operators on devices."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
     default="auto",
     show_default=True,
     metavar="NAME",
-    help="Algorithm that computes the placement, one of those above, as NAME[:OPTION=VALUE…], "
+    help="Algorithm that computes the placement: one of the names above, as NAME[:OPTION=VALUE…], "
     "e.g. metis:parts=3.",
 )
 @options.time_limit(
-    "Seconds that --placer auto, search or exact may take.  [default: 1 for auto, 10 "
-    "for exact; search has a limit of evaluations instead]"
+    "Seconds that --placer auto, search or exact may take.  [default: 1 for auto, 10 for exact; "
+    "search is limited to 100,000 evaluations instead, plus 100 per operator]"
 )
 @click.option(
     "--start",
     callback=options.file_name,
     type=param_types.FILE,
     metavar="FILE",
-    help="Placement file to improve, usually the placement that runs now. Needs --placer "
-    "auto, search, exact or your own.",
+    help="Placement file to improve, usually the current placement. Requires --placer auto, "
+    "search, exact or your own.",
 )
 @click.option(
     "--max-moves",
     type=param_types.Whole(0),
     metavar="M",
-    help="With --start: number of operators that may move, besides those that have to.  "
+    help="With --start: number of operators that may move, not counting those that have to.  "
     "[default: unlimited]",
 )
 @click.option(
@@ -54,15 +54,15 @@ if TYPE_CHECKING:
     type=param_types.NUMBER,
     callback=options.at_least_0,
     metavar="C",
-    help="With --start: least gain for which an operator moves, e.g. 0.01. The gain is in relative "
-    "throughput (throughput / source rate) per second that it takes to send the operator's memory "
-    "over the network.  [default: 0]",
+    help="With --start: gain in relative throughput (throughput / source rate) that a move must "
+    "bring for each second needed to send the operator's memory over the network, e.g. 0.01.  "
+    "[default: 0]",
 )
 @click.option(
     "--whole-operators",
     is_flag=True,
     help="Keep all instances of a parallel operator (count[0], count[1], …) on one device, as "
-    "Flink, Storm and IBM Streams need it.",
+    "Flink, Storm and IBM Streams require.",
 )
 @click.option(
     "-o",
@@ -94,13 +94,13 @@ def place(
 ) -> None:
     """Place the operators of a graph on devices.
 
-    GRAPH is a file, or dataset:real/NAME.json for a graph that is shipped.
+    GRAPH is a file, or dataset:real/NAME.json for a graph that comes with streamplace.
 
     \b
     Placers:
     auto                       runs several placers below, then improves on the best; 1 s in total
     search                     simulated annealing on the score
-    multilevel                 the same on coarsened graphs; for large graphs
+    multilevel                 simulated annealing on coarsened graphs; for large graphs
     policy                     a trained network; policy:samples=16 keeps the best of 16
     metis, metis-recursive, fuser
                                partition the graph, by default into a part per device
@@ -114,11 +114,12 @@ def place(
     --objective takes throughput or your own objective: module:Class as for --placer, or a name
     that an installed package registers.
 
-    With several source rates, one placement is computed for all: its score is the worst one.
+    With several source rates, one placement is computed for all of them; its score is the lowest of
+    its scores at these rates.
 
     With --start, the placement in FILE is improved. Operators are matched by name, so its cluster,
-    source rate and graph may differ. Operators whose device is gone or no longer allowed have to
-    move; --max-moves or --move-cost limits the other moves.
+    source rate and graph may differ. Operators whose device is not in the cluster or no longer
+    allowed have to move; --max-moves or --move-cost limits the other moves.
 
     \b
     Examples:
@@ -207,7 +208,7 @@ def _warn_if_slow(placer: str, operators: int) -> None:
 
 
 def _inherited(objective: "Objective", start: str) -> "Objective | None":
-    """Return the user's objective of the initial placement, and print it on stderr.
+    """Return the objective stored with the initial placement, and name it on stderr.
 
     Source rates, model and target utilisation are not inherited. None if it is `Throughput`.
     """

@@ -25,7 +25,8 @@ from streamplace.cli import options, param_types
     callback=options.file_name,
     type=param_types.FILE,
     metavar="FILE",
-    help="Plot file to write (source rate over devices): .png, .svg or .pdf.",
+    help="Plot file to write (sustained source rate against number of devices): .png, .svg or "
+    ".pdf.",
 )
 @options.common
 def plan(
@@ -44,8 +45,8 @@ def plan(
 ) -> None:
     """Find how many devices sustain a graph's source rate.
 
-    The table shows the source rate (tuples/s) that 1, 2, … devices sustain. The cluster, whose
-    devices must all be equal, sets the kind of device and the network.
+    The table shows the source rate (tuples/s) that 1, 2, … devices sustain. The cluster
+    defines the device type and the network; its devices must all be equal.
 
     \b
     Examples:

@@ -23,7 +23,7 @@ def _speed(ctx: click.Context, param: click.Parameter, value: float) -> float:
     return value
 
 
-def _measuring(command: Command) -> Command:
+def _profile_options(command: Command) -> Command:
     """Add the options that all commands of `profile` share."""
     mips = click.option(
         "--mips",
@@ -31,8 +31,8 @@ def _measuring(command: Command) -> Command:
         callback=_speed,
         required=True,
         metavar="M",
-        help="Speed of one core of the job's devices, in million instructions/s; converts measured "
-        "seconds to instructions.",
+        help="Speed of one core of the job's devices, in million instructions/s; used to convert "
+        "measured seconds to instructions.",
     )
     timeout = click.option(
         "--timeout",
@@ -44,8 +44,8 @@ def _measuring(command: Command) -> Command:
         help="Seconds to wait for each answer of the server.",
     )
     costs = options.costs(
-        "File of numbers that replace measured ones or cannot be measured; format as in "
-        "`streamplace import --help`."
+        "File of numbers to use instead of measured ones, or where nothing can be measured; format "
+        "as in `streamplace import --help`."
     )
     rest = options.fold(options.output()(options.common(command)))
     return mips(timeout(costs(rest)))
@@ -83,7 +83,7 @@ def profile() -> None:
     help="File to write the current placement to: .csv (operator,device), or JSON under any other "
     "name. JSON requires that all numbers of the graph are known.",
 )
-@_measuring
+@_profile_options
 def flink(
     url: str,
     job: str,
@@ -100,9 +100,10 @@ def flink(
     """Measure a Flink job and write its graph.
 
     URL is the address of Flink's REST API. The numbers are printed with their standard errors.
-    Numbers that cannot be measured stay unknown (null), and the reason is printed. Inside chains
-    Flink counts neither bytes nor busy time, so profile the job with chaining off. If the server
-    or the job fails, the measurements made so far are written.
+    Numbers that cannot be measured stay unknown (null), and the reason is printed. Flink
+    measures neither bytes nor busy time inside operator chains, so disable operator chaining in
+    the job (pipeline.operator-chaining.enabled: false) while you profile it. If the server or the
+    job fails, the measurements made so far are written.
 
     \b
     Example:
@@ -146,7 +147,7 @@ def flink(
     "Requires a URL.  "
     "[default: since the topology started]",
 )
-@_measuring
+@_profile_options
 def storm(
     source: str,
     topology: str | None,
@@ -161,9 +162,9 @@ def storm(
 ) -> None:
     """Measure a Storm topology and write its graph.
 
-    URL is the address of Storm's UI. FILE is a saved answer of /metrics or /visualization, or an
-    object with the keys topology, metrics and visualization. Storm counts no bytes and does not
-    time spouts: state payload_bytes, and the instructions of spouts, in the --costs file.
+    URL is the address of Storm's UI. FILE is a saved answer of its /metrics or /visualization, or a
+    JSON object with the keys topology, metrics and visualization. Storm counts no bytes and does
+    not time spouts: put payload_bytes, and the instructions of spouts, into the --costs file.
 
     \b
     Examples:
@@ -281,9 +282,9 @@ def _write(
 
 
 def _end(fault: str, output: str) -> None:
-    """Raise the server's fault, if any; the measurements made before are already written."""
+    """Raise the server's fault, if any; the measurements made before it are already written."""
     from streamplace.errors import BackendError  # noqa: PLC0415 - see _write
 
     if fault:
         kept = "on stdout" if output == "-" else f"in {output}"
-        raise BackendError(f"{fault}; the measurements up to then are {kept}")
+        raise BackendError(f"{fault}; the measurements made before that are {kept}")

@@ -43,7 +43,7 @@ def _streams(profile: Profile) -> Grid:
 
 
 def watched(profile: Profile) -> str:
-    """Return the text that says how long the counters were watched."""
+    """Return for how long the counters were watched, as text."""
     if not profile.seconds:
         return "over an unknown time" if profile.intervals else "no tuple was counted"
     several = f"{profile.intervals} intervals, " if profile.intervals > 1 else ""
@@ -61,7 +61,7 @@ def figure(estimate: Estimate) -> str:
 
 
 def reasons(profile: Profile) -> list[str]:
-    """Return the reasons why numbers are missing or only bounds, with the first number of each."""
+    """Return one line per reason for missing numbers and bounds; it names the first of them."""
     numbers = [("source rate", profile.source_rate)]
     for each in profile.operators:
         numbers += [(f"instructions of {each.name}", each.instructions)]

@@ -13,7 +13,8 @@ from streamplace.cli import options, param_types
 def schema(kind: str, seed: int, as_json: bool) -> None:
     """Print the JSON Schema of a file format.
 
-    KIND is graph, cluster, placement or scene.
+    KIND is graph, cluster, placement or scene. A scene is the scenario of `simulate --scene`:
+    source rates, windows and slow devices over time.
 
     \b
     Example:

@@ -28,13 +28,13 @@ def simulate(
     objective: str | None,
     seed: int,
     as_json: bool,
-    **of_engine: Any,
+    **engine_values: Any,
 ) -> None:
     """Score a placement of a graph.
 
-    Options that you leave out take their values from the PLACEMENT file. CEPSim's files do
-    not store them; there, the source rate is the graph's, the cluster is 5x2500 and the model is
-    bottleneck.
+    Options that you leave out take their values from the PLACEMENT file. A placement in CEPSim's
+    format does not store them; the defaults are then the graph's source rate, the cluster 5x2500
+    and the bottleneck model.
 
     The options marked "Engine" require --model engine.
 
@@ -44,7 +44,7 @@ def simulate(
     streamplace simulate graph.json placement.json --model engine --plot run.png
     streamplace simulate graph.json placement.json --model engine --scene s.json --trace t.json
     """
-    chosen = {name: value for name, value in of_engine.items() if value is not None}
+    chosen = {name: value for name, value in engine_values.items() if value is not None}
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when the command runs
 
     load_numba()
@@ -78,13 +78,14 @@ def simulate(
         except OtherGraphError as error:
             raise FormatError(f"{error} (the graph is {name_of(graph)})") from None
         except UnknownDeviceError as error:
-            beside = f" (the cluster is {name_of(cluster_file)})" if cluster_file else ""
-            raise FormatError(f"{error}{beside}") from None
+            cluster_note = f" (the cluster is {name_of(cluster_file)})" if cluster_file else ""
+            raise FormatError(f"{error}{cluster_note}") from None
     if chosen:
         name = next(iter(chosen)).replace("_", "-")
         if stored.problem.model != "engine":
             raise click.UsageError(f"--{name} requires --model engine")
-        only_throughput(stored.problem.objective, f"--{name}: engine options score throughput")
+        reason = "engine options support only throughput"
+        only_throughput(stored.problem.objective, f"--{name}: {reason}")
     if as_json and chosen.get("trace") == "-":
         raise click.UsageError("cannot combine --trace - with --json: both write to stdout")
     inputs = (graph, placement, cluster_file)

@@ -1,4 +1,4 @@
-"""Tables as wide as the console: names are shortened where they do not fit, numbers never."""
+"""Tables that fit the console: names are shortened where they do not fit, numbers never."""
 
 from collections.abc import Sequence
 
@@ -11,11 +11,11 @@ from streamplace.display.labels import labels, listed, shortened
 from streamplace.display.view import Cell, Grid, Names
 from streamplace.util.text import printable
 
-BETWEEN = 2  # spaces between columns
-LEAST_NAME = 8  # characters of a name that are always shown
-LEAST_OF_FIRST = 24  # characters of the first column for which expendable columns are dropped
+COLUMN_GAP = 2  # spaces
+MIN_NAME_WIDTH = 8  # characters to which a column of names may shrink
+FIRST_COLUMN_WIDTH = 24  # characters; expendable columns are dropped to make room for it
 NAME_WIDTH = 48  # characters of a name within a line on a terminal
-WIDTH_OF_FILES = 10**5  # characters per line in files and pipes, where nothing is cut
+FILE_WIDTH = 10**5  # characters per line in files and pipes, where nothing is cut
 
 Row = Sequence[str]
 
@@ -41,24 +41,24 @@ def print_table(out: Console, grid: Grid, limit: int | None = None) -> None:
 
 
 def _texts(grid: Grid, rows: Sequence[Sequence[Cell]], width: int) -> list[list[str]]:
-    """Return cells as text; a single column of lists gets the width that others leave."""
+    """Return cells as text; if one column has lists, it gets the width that the others leave."""
     lists = {i for row in rows for i, cell in enumerate(row) if isinstance(cell, Names)}
-    room = WIDTH_OF_FILES
+    room = FILE_WIDTH
     if len(lists) == 1:
         others = [i for i in range(len(grid.head)) if i not in lists]
         widths = [max(len(str(row[i])) for row in (grid.head, *rows)) for i in others]
-        room = max(width - sum(widths) - BETWEEN * len(others), NAME_WIDTH)
+        room = max(width - sum(widths) - COLUMN_GAP * len(others), NAME_WIDTH)
     return [[cell if isinstance(cell, str) else listed(cell, room) for cell in row] for row in rows]
 
 
 def _without_room(grid: Grid, rows: Sequence[Row], width: int) -> list[str]:
     """Return the headings of expendable columns to drop, so that the first column has room."""
     first, *others = zip(grid.head, *rows, strict=True)
-    wanted = min(LEAST_OF_FIRST, max(map(len, first[1:]), default=0))
+    needed = min(FIRST_COLUMN_WIDTH, max(map(len, first[1:]), default=0))
     widths = {head: max(map(len, (head, *cells))) for head, *cells in others}
     without: list[str] = []
     for head in grid.expendable:
-        if width - sum(widths.values()) - BETWEEN * len(widths) < wanted:
+        if width - sum(widths.values()) - COLUMN_GAP * len(widths) < needed:
             del widths[head]
             without.append(head)
     return without
@@ -91,11 +91,11 @@ def _widths(rows: Sequence[Row], names: set[int], room: int) -> list[int]:
     widths = [
         max(cell_len(printable(text)) for text in column) for column in zip(*rows, strict=True)
     ]
-    excess = sum(widths) + BETWEEN * (len(widths) - 1) - room
+    excess = sum(widths) + COLUMN_GAP * (len(widths) - 1) - room
     while excess > 0 and names:
         first, *others = sorted(names, key=lambda i: -widths[i])
         step = min(excess, max(1, widths[first] - max((widths[i] for i in others), default=0)))
-        if widths[first] - step < LEAST_NAME:
+        if widths[first] - step < MIN_NAME_WIDTH:
             break
         widths[first] -= step
         excess -= step

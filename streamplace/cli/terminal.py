@@ -7,14 +7,14 @@ import os
 
 from rich.console import Console
 
-from streamplace.cli.table import NAME_WIDTH, WIDTH_OF_FILES, print_table
+from streamplace.cli.table import FILE_WIDTH, NAME_WIDTH, print_table
 from streamplace.display.labels import listed, shortened
 from streamplace.display.mixins import Displayable, view_of
 from streamplace.display.view import Cell, Line, View
 from streamplace.execution.progress import is_quiet
 from streamplace.util.text import printable
 
-LEAST_WIDTH = 40
+MIN_WIDTH = 40  # characters, even on a narrower terminal
 
 
 def console(to_stderr: bool = False) -> Console:
@@ -25,7 +25,7 @@ def console(to_stderr: bool = False) -> Console:
     )
     has_width = os.environ.get("COLUMNS", "").isdigit()
     wide = not (out.is_terminal or has_width)
-    out.width = WIDTH_OF_FILES if wide else max(out.width, LEAST_WIDTH)
+    out.width = FILE_WIDTH if wide else max(out.width, MIN_WIDTH)
     return out
 
 
@@ -52,7 +52,7 @@ def print_line(out: Console, line: Line) -> None:
 
 def name_in(out: Console, name: str, length: int = NAME_WIDTH) -> str:
     """Return a name for use in a line; on a terminal it is cut to `length` characters."""
-    return shortened(name, length) if out.width < WIDTH_OF_FILES else printable(name)
+    return shortened(name, length) if out.width < FILE_WIDTH else printable(name)
 
 
 def _in_line(out: Console, cell: Cell, room: int) -> str:

@@ -14,8 +14,8 @@ CURVES = "curves.png"
     required=True,
     type=param_types.CONFIG,
     metavar="NAME|FILE",
-    help="Training configuration: a shipped one (best, paper, b, b-f1 or b-f1-f2), a .toml "
-    "file, or the config.json of a run.",
+    help="Training configuration: one that comes with streamplace (best; paper, the published "
+    "recipe; or b, b-f1, b-f1-f2, the paper's ablations), a .toml file, or a run's config.json.",
 )
 @click.option(
     "-o",
@@ -24,7 +24,7 @@ CURVES = "curves.png"
     type=param_types.FILE,
     required=True,
     metavar="RUN",
-    help="Run folder to write; made if missing.",
+    help="Run folder to write; created if missing.",
 )
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint in the run folder.")
 @click.option(
@@ -50,11 +50,11 @@ def train(
     """Train a placement policy on the graphs of a dataset.
 
     Ctrl-C saves a checkpoint and stops; --resume continues, and the results are bit for bit
-    those of an uninterrupted run. RUN contains config.json, log.jsonl, checkpoint.safetensors,
-    policy.safetensors, a TensorBoard log if TensorBoard is installed, and at the end curves.png
-    (`streamplace curves` plots it at any time). Use torchrun to train with several processes.
-    --jobs, --backend and --address apply to the placements that a teacher computes before
-    training, if the configuration has a teacher.
+    the same as those of an uninterrupted run. RUN contains config.json, log.jsonl,
+    checkpoint.safetensors, policy.safetensors, a TensorBoard log if TensorBoard is installed, and
+    at the end curves.png (`streamplace curves` plots it at any time). Use torchrun to train with
+    several processes. --jobs, --backend and --address apply to the placements that a teacher
+    computes before training, if the configuration has a teacher.
 
     \b
     Examples:
@@ -70,9 +70,9 @@ def train(
     from streamplace.files import read_dataset  # noqa: PLC0415
     from streamplace.training.config import read_config, with_seed  # noqa: PLC0415
 
-    settings, placing = read_config(config), Backend(backend, address)
-    spread = jobs is not None or backend != "local" or address is not None
-    if spread and not settings.teachers:
+    settings, workers = read_config(config), Backend(backend, address)
+    uses_workers = jobs is not None or backend != "local" or address is not None
+    if uses_workers and not settings.teachers:
         raise click.UsageError(
             f"--jobs, --backend and --address require a stage with a teacher; {config} has none"
         )
@@ -84,7 +84,7 @@ def train(
     from streamplace.training.run import WRITTEN  # noqa: PLC0415
     from streamplace.training.trainer import train as run  # noqa: PLC0415
 
-    # the config may be the run's own config.json, which is not changed then
+    # --config may be the config.json in RUN, which is not overwritten then
     inputs = (dataset, *(file for teacher in settings.teachers for file in weights_of(teacher)))
     refuse_folder("-o", output, (*WRITTEN, CURVES), inputs)
     progress = TrainingProgress([(stage.algorithm, stage.epochs) for stage in settings.stage])
@@ -95,7 +95,7 @@ def train(
         dataset=dataset,
         resume=resume,
         jobs=jobs,
-        backend=placing,
+        backend=workers,
         on_step=progress if is_rank_zero() else lambda record: None,
     )
     if is_rank_zero():

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from streamplace.cli.options import print_note
 
-EVERY_S = 10.0  # seconds between lines
+INTERVAL_S = 10.0  # seconds between lines
 FIGURES = ("loss", "reward", "entropy", "gap", "validation")
 
 
@@ -28,7 +28,7 @@ class TrainingProgress:
         now, done = time.monotonic(), float(record["progress"])
         if self._first is None:  # do not count the time for reading graphs and for a teacher
             self._first = now, done
-        if now - self._last < EVERY_S and "validation" not in record:
+        if now - self._last < INTERVAL_S and "validation" not in record:
             return
         self._last = now
         number = int(record["epoch"])

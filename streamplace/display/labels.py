@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from os.path import commonprefix
 
-from streamplace.display.view import MOST_NAMES, Names
+from streamplace.display.view import MAX_NAMES, Names
 from streamplace.util.text import printable
 
 ELLIPSIS = "…"
-KEPT = 6  # characters kept around the part in which names differ
+CONTEXT = 6  # characters kept around the part in which names differ
 MORE_LENGTH = len(" and 9999 more")
 
 
@@ -53,7 +53,7 @@ def labels(names: Sequence[str], length: int) -> list[str]:
 def listed(names: Names, room: int) -> str:
     """Return the names that fit into `room` characters, and the number of the others."""
     found: list[str] = []
-    for name in names.first[:MOST_NAMES]:
+    for name in names.first[:MAX_NAMES]:
         left = room - sum(len(one) + 2 for one in found)
         left -= MORE_LENGTH if len(found) + 1 < names.count else 0
         if len(name) > left and found:
@@ -69,7 +69,7 @@ def _differences(names: list[str], length: int) -> list[str]:
     after = len(commonprefix([name[before:][::-1] for name in names]))  # noqa: RUF071
     found = []
     for name in names:
-        first, last = max(0, before - KEPT), len(name) - max(0, after - KEPT)
+        first, last = max(0, before - CONTEXT), len(name) - max(0, after - CONTEXT)
         first = max(0, min(first, last - (length - 2)))
         last = min(len(name), max(last, first + length - 2))
         head, tail = ELLIPSIS if first else "", ELLIPSIS if last < len(name) else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from streamplace.display import notebook
 from streamplace.display.text import NAME_LENGTH
 from streamplace.display.view import View
-from streamplace.util.added import telling_fields
+from streamplace.util.added import distinguishing_fields
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -47,9 +47,9 @@ def view_of(value: Displayable) -> View:
 
 
 class StableRepr:
-    """A mixin: Python's repr of a dataclass, without fields of later versions at their default.
+    """A mixin: Python's repr of a dataclass, without fields added later that have their default.
 
-    Hashes of such reprs are the same as before those fields existed; see `telling_fields`.
+    Hashes of such reprs are the same as before those fields existed; see `distinguishing_fields`.
     """
 
     __slots__ = ()
@@ -78,7 +78,7 @@ class TruncatedRepr:
 
 def _repr_of(value: "DataclassInstance", show: Callable[[object], str]) -> str:
     """Return the repr of a dataclass; `show` turns its values into text."""
-    fields = telling_fields(value)
+    fields = distinguishing_fields(value)
     values = (f"{field.name}={show(getattr(value, field.name))}" for field in fields)
     return f"{type(value).__name__}({', '.join(values)})"
 

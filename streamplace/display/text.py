@@ -15,18 +15,18 @@ def quoted(name: str) -> str:
     return repr(name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…")
 
 
-def several(names: Sequence[str], most: int, count: int | None = None) -> str:
+def several(names: Sequence[str], shown: int, count: int | None = None) -> str:
     """Return the first names in quotes, and the number of the others.
 
     Parameters
     ----------
-    most
+    shown
         Number of names to show.
     count
         The number of all names; None if `names` contains all of them.
     """
-    more = (len(names) if count is None else count) - most
-    return ", ".join(map(quoted, names[:most])) + (f" and {more:,} more" if more > 0 else "")
+    more = (len(names) if count is None else count) - shown
+    return ", ".join(map(quoted, names[:shown])) + (f" and {more:,} more" if more > 0 else "")
 
 
 def aligned(rows: Iterable[Sequence[str]]) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Self
 
 SUMMARY_ROWS, TABLE_ROWS = 12, 60
-MOST_NAMES = 12
+MAX_NAMES = 12  # names of a list that a renderer shows
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Names:
     Parameters
     ----------
     first
-        The first names, at least `MOST_NAMES` of them if there are that many.
+        The first names, at least `MAX_NAMES` of them if there are that many.
     count
         The number of all names.
     """
@@ -30,7 +30,7 @@ class Names:
     @classmethod
     def of(cls, names: Sequence[str]) -> Self:
         """Return a list of all names in a sequence."""
-        return cls(tuple(names[:MOST_NAMES]), len(names))
+        return cls(tuple(names[:MAX_NAMES]), len(names))
 
 
 Cell = str | Names
@@ -66,7 +66,7 @@ class Grid:
         Function from a row number to the cells of the row.
     names
         Indices of the columns that contain names; they are left-aligned, the others right-aligned.
-    most
+    max_rows
         Largest number of rows that any renderer shows; None: no limit.
     left_out
         Text for rows that are left out; ``{}`` stands for their number.
@@ -78,7 +78,7 @@ class Grid:
     count: int
     row: Callable[[int], tuple[Cell, ...]]
     names: tuple[int, ...] = (0,)
-    most: int | None = None
+    max_rows: int | None = None
     left_out: str = "and {:,} more"
     expendable: tuple[str, ...] = ()
 
@@ -92,7 +92,7 @@ class Grid:
         return self.left_out.format(rest) if rest else ""
 
     def _shown(self, limit: int | None) -> int:
-        return min([self.count, *(most for most in (self.most, limit) if most is not None)])
+        return min([self.count, *(bound for bound in (self.max_rows, limit) if bound is not None)])
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ HEADER = re.compile(
     rb"\{'descr': '(?P<dtype>[<>|=]?[biufc]\d{1,2})', 'fortran_order': (?P<by_column>True|False), "
     rb"'shape': \((?P<shape>(\d{1,19}(, \d{1,19})*,?)?)\), \}\s*"
 )
-"""The form of a header, which is never evaluated as Python, as numpy does."""
+"""The form of a header. Unlike in numpy, headers are never evaluated as Python."""
 BROKEN = (  # the errors that zipfile, zlib and numpy raise for a broken archive
     ValueError,
     OSError,
@@ -31,7 +31,7 @@ BROKEN = (  # the errors that zipfile, zlib and numpy raise for a broken archive
     zipfile.BadZipFile,
     zlib.error,
 )
-LONGEST_MESSAGE = 80
+MAX_MESSAGE = 80  # characters
 
 
 def read_arrays(data: bytes) -> dict[str, NDArray[np.generic]]:
@@ -57,18 +57,18 @@ def read_arrays(data: bytes) -> dict[str, NDArray[np.generic]]:
     except BROKEN as error:
         reason = getattr(error, "strerror", None) or str(error)
         message = " ".join(reason.split()) or type(error).__name__
-        raise ValueError(message[:LONGEST_MESSAGE]) from None
+        raise ValueError(message[:MAX_MESSAGE]) from None
 
 
 def _array(data: bytes) -> NDArray[np.generic]:
-    start = len(MAGIC) + 2
-    begin = start + int.from_bytes(data[len(MAGIC) : start], "little")
-    header = HEADER.fullmatch(data, start, begin) if data.startswith(MAGIC) else None
+    header_start = len(MAGIC) + 2
+    data_start = header_start + int.from_bytes(data[len(MAGIC) : header_start], "little")
+    header = HEADER.fullmatch(data, header_start, data_start) if data.startswith(MAGIC) else None
     if header is None:
         raise ValueError("an array's header is not one that numpy writes for numbers")
     dtype = np.dtype(header["dtype"].decode())
     shape = tuple(int(length) for length in header["shape"].split(b",") if length)
-    if math.prod(shape) * dtype.itemsize != len(data) - begin:
-        raise ValueError(f"an array of shape {shape} cannot have {len(data) - begin:,} bytes")
-    array = np.frombuffer(data, dtype, offset=begin)
+    if math.prod(shape) * dtype.itemsize != len(data) - data_start:
+        raise ValueError(f"an array of shape {shape} cannot have {len(data) - data_start:,} bytes")
+    array = np.frombuffer(data, dtype, offset=data_start)
     return array.reshape(shape, order="F" if header["by_column"] == b"True" else "C")

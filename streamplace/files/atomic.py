@@ -28,15 +28,15 @@ def atomic(
     """Open a file for writing that takes its name only once it is complete and on the disk.
 
     ``-`` is stdout, which is written at the end. If the name ends in .gz, the content is
-    compressed, to the same bytes every time. A symbolic link stays a link; pipes and devices are
-    written to directly. An existing file keeps its mode. If several processes write the same file,
-    the last one to finish wins. A process that is killed while it writes leaves a temporary file
-    that nothing reads, and that the next write into its folder removes.
+    compressed, to the same bytes every time. A symbolic link stays a link; pipes and device files
+    are written to directly. An existing file keeps its mode. If several processes write the same
+    file, the last one to finish wins. A process that is killed while it writes leaves a temporary
+    file that nothing reads, and that the next write into its folder removes.
 
     Parameters
     ----------
     verify
-        Called with the bytes that can be read back, before the file takes its name; it may raise.
+        Called with the bytes read back from the disk, before the file takes its name; may raise.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def atomic(
 
 
 def check_target(path: str | Path, make: bool = False) -> None:
-    """Raise FormatError if a file could not be written, so that no work is done in vain.
+    """Raise FormatError if a file cannot be written; called before the work starts.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def check_target(path: str | Path, make: bool = False) -> None:
     target = Path(os.path.realpath(path))
     try:
         if Path(path).exists() and not (Path(path).is_file() or target.is_dir()):
-            return  # a pipe or a device
+            return  # a pipe or a device file
         if target.is_dir():
             raise FormatError(f"{path}: cannot write: is a folder")
         existing = target if target.exists() else target.parent
@@ -163,7 +163,7 @@ def _replacing(
 
 
 def _made(folder: Path, mode: int, later: ExitStack) -> tuple[Path, IO[bytes]]:
-    """Create a temporary file and lock it, which shows that it is in use; `later` removes it."""
+    """Create a temporary file and lock it to show that it is in use; `later` removes it."""
     while True:
         temporary = folder / f"{TEMPORARY}{host()}-{secrets.token_hex(8)}"
         later.callback(temporary.unlink, missing_ok=True)  # first, since Ctrl-C may come any time

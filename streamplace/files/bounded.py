@@ -11,23 +11,24 @@ from math import inf
 from pathlib import Path
 from typing import IO
 
-LARGEST = 4 * 2**30
+MAX_BYTES = 4 * 2**30
 """Largest file that is read, in bytes: about 20 million operators as JSON."""
 SPARE = 4 * 2**20
-MOST_FOLD = 400
+"""Bytes to which even the smallest file may unzip."""
+MAX_RATIO = 400
 """Largest allowed ratio of unzipped to zipped size, plus `SPARE` bytes.
 
 Graphs unzip to 7 to 25 times their zipped size, one short graph repeated many times to 260 times,
 and a decompression bomb to 1,000 times.
 """
-PIECE = 2**18
+PIECE = 2**18  # bytes read at once
 GZIP = b"\x1f\x8b"
 STDIO = "-"
 """The file name that stands for stdin when reading and for stdout when writing."""
 
 
 class RefusedError(OSError):
-    """A file that is not read, for a reason of streamplace's; `strerror` is the whole message."""
+    """A file that streamplace refuses to read; `strerror` is the whole message."""
 
 
 def read_raw(path: str | Path) -> bytes:
@@ -36,18 +37,18 @@ def read_raw(path: str | Path) -> bytes:
     Raises
     ------
     OSError
-        If it cannot be read, is a device such as ``/dev/zero``, which may never end, or is larger
-        than `LARGEST`.
+        If it cannot be read, is a device file such as ``/dev/zero``, which may never end, or is
+        larger than `MAX_BYTES`.
     ValueError
         If the name contains a NUL.
     """
     with open(path, "rb") as file:
-        about = os.fstat(file.fileno())
-        if _is_device(about.st_mode) and not file.isatty():
+        status = os.fstat(file.fileno())
+        if _is_device(status.st_mode) and not file.isatty():
             raise _a_device()
-        if about.st_size > LARGEST:
+        if status.st_size > MAX_BYTES:
             raise too_large()
-        return file.read() if stat.S_ISREG(about.st_mode) else read_stream(file)
+        return file.read() if stat.S_ISREG(status.st_mode) else read_stream(file)
 
 
 def read_pieces(path: str | Path) -> Iterator[bytes]:
@@ -56,7 +57,7 @@ def read_pieces(path: str | Path) -> Iterator[bytes]:
     Raises
     ------
     OSError, EOFError, zlib.error
-        As `read_raw` and `unzipped` do, except for `LARGEST`.
+        As `read_raw` and `unzipped` do, except for `MAX_BYTES`.
     """
     with open(path, "rb") as file:
         if _is_device(os.fstat(file.fileno()).st_mode):
@@ -68,7 +69,7 @@ def read_pieces(path: str | Path) -> Iterator[bytes]:
             size = 0
             for piece in _pieces(zipped):
                 size += len(piece)
-                refuse_bomb(size, file.tell(), most=inf)
+                refuse_bomb(size, file.tell(), max_bytes=inf)
                 yield piece
 
 
@@ -83,11 +84,11 @@ def read_stream(file: IO[bytes]) -> bytes:
     Raises
     ------
     OSError
-        If that is more than `LARGEST` bytes.
+        If the content is more than `MAX_BYTES` bytes.
     """
     found = io.BytesIO()  # its getvalue() does not copy
     for piece in _pieces(file):
-        if found.write(piece) and found.tell() > LARGEST:
+        if found.write(piece) and found.tell() > MAX_BYTES:
             raise too_large()
     return found.getvalue()
 
@@ -99,7 +100,7 @@ def unzipped(data: bytes) -> bytes:
     ------
     OSError, EOFError, zlib.error
         If it is not gzip, or is a bomb. A bomb is refused as soon as the unzipped data exceed
-        `MOST_FOLD` times the data read, plus `SPARE`.
+        `MAX_RATIO` times the data read, plus `SPARE`.
     """
     found, zipped = io.BytesIO(), io.BytesIO(data)
     with gzip.GzipFile(fileobj=zipped) as file:
@@ -109,12 +110,12 @@ def unzipped(data: bytes) -> bytes:
     return found.getvalue()
 
 
-def refuse_bomb(unzipped_bytes: int, zipped_bytes: int, most: float = LARGEST) -> None:
-    """Refuse data whose unzipped size exceeds `MOST_FOLD` times the zipped size, plus `SPARE`.
+def refuse_bomb(unzipped_bytes: int, zipped_bytes: int, max_bytes: float = MAX_BYTES) -> None:
+    """Refuse data whose unzipped size exceeds `MAX_RATIO` times the zipped size, plus `SPARE`.
 
     Parameters
     ----------
-    most
+    max_bytes
         Largest unzipped size in bytes, whatever the zipped size.
 
     Raises
@@ -122,11 +123,9 @@ def refuse_bomb(unzipped_bytes: int, zipped_bytes: int, most: float = LARGEST) -
     OSError
         If the data are refused.
     """
-    if unzipped_bytes > min(SPARE + MOST_FOLD * zipped_bytes, most):
+    if unzipped_bytes > min(SPARE + MAX_RATIO * zipped_bytes, max_bytes):
         sizes = f"{unzipped_bytes:,} bytes or more from {zipped_bytes:,}"
-        raise RefusedError(
-            errno.EFBIG, f"unzips to {sizes}, which is too much for a file of graphs"
-        )
+        raise RefusedError(errno.EFBIG, f"unzips to {sizes}, as a decompression bomb does")
 
 
 def read_failure(error: Exception) -> str:
@@ -144,9 +143,9 @@ def _is_device(mode: int) -> bool:
 
 
 def _a_device() -> OSError:
-    return RefusedError(errno.EINVAL, "is a device, not a file")
+    return RefusedError(errno.EINVAL, "is a device file, not a regular file")
 
 
 def too_large() -> OSError:
-    """Return the error about a file larger than `LARGEST`."""
-    return RefusedError(errno.EFBIG, f"is larger than {LARGEST >> 30} GiB")
+    """Return the error about a file larger than `MAX_BYTES`."""
+    return RefusedError(errno.EFBIG, f"is larger than {MAX_BYTES >> 30} GiB")

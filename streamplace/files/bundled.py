@@ -22,7 +22,7 @@ def resolve(path: str | Path) -> Path:
     Raises
     ------
     FormatError
-        If there is no such dataset, or the path cannot be that of a file.
+        If there is no such dataset, or the path is not a valid file name.
     """
     text = str(path)
     if not text.startswith(PREFIX):

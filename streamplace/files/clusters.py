@@ -7,7 +7,7 @@ from streamplace.errors import FormatError, located
 from streamplace.files.reading import check
 from streamplace.files.schema import ClusterForm
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
-from streamplace.util.added import telling_fields
+from streamplace.util.added import distinguishing_fields
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -51,7 +51,7 @@ def cluster_to(cluster: Cluster) -> dict[str, Any]:
 
 def _fields_of(value: "DataclassInstance") -> dict[str, Any]:
     """Return the fields of a dataclass by name, without added fields at their default."""
-    return {field.name: getattr(value, field.name) for field in telling_fields(value)}
+    return {field.name: getattr(value, field.name) for field in distinguishing_fields(value)}
 
 
 def _device_to(device: Device) -> dict[str, Any]:

@@ -17,12 +17,12 @@ from streamplace.files.reading import name_of, parse, read_text
 from streamplace.problem.graph import StreamGraph
 
 LINES = (".jsonl", ".jsonl.gz")
-KEPT = 32  # largest number of graphs that are kept in memory, and not read again
+MAX_IN_MEMORY = 32  # larger datasets are read again at every iteration
 GRAPHS = (*LINES, ".json", ".json.gz", ".npz")
 
 
 def read_graph(path: str | Path) -> StreamGraph:
-    """Read the single graph of a file; ``-`` is stdin, ``dataset:…`` a file that is shipped.
+    """Read the single graph of a file; ``-`` is stdin, ``dataset:…`` comes with streamplace.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def read_dataset(path: str | Path) -> list[StreamGraph]:
 
 
 class StoredGraphs:
-    """The graphs of a dataset, read again at every iteration; up to `KEPT` stay in memory.
+    """The graphs of a dataset: up to `MAX_IN_MEMORY` are kept, more are read again each time.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class StoredGraphs:
     Raises
     ------
     FormatError
-        If the dataset cannot be read, or holds no graph; at an iteration, if its graphs have
+        If the dataset cannot be read, or holds no graph; during an iteration, if its graphs have
         changed.
     """
 
@@ -79,7 +79,7 @@ class StoredGraphs:
         self._kept: list[StreamGraph] = []
         for graph in iter_graphs(path):
             self.names.append(graph.name)
-            if len(self.names) <= KEPT:
+            if len(self.names) <= MAX_IN_MEMORY:
                 self._kept.append(graph)
             else:
                 self._kept.clear()
@@ -166,7 +166,8 @@ def write_dataset(path: str | Path, graphs: Iterable[StreamGraph]) -> None:
     Raises
     ------
     FormatError
-        If the name ends otherwise, or a .json or .npz file would hold more or less than one graph.
+        If the name has another ending, or if the ending is .json or .npz and there is not exactly
+        one graph.
     """
     name = Path(path).name
     if not name.endswith((*LINES, ".json", ".npz")) and str(path) != STDIO:
@@ -177,7 +178,7 @@ def write_dataset(path: str | Path, graphs: Iterable[StreamGraph]) -> None:
             if len(first) != 1:
                 count = "several" if first else "none"
                 raise FormatError(
-                    f"{path}: holds exactly one graph (got {count}); use .jsonl for any number"
+                    f"{path}: must hold exactly one graph (got {count}); use .jsonl for any number"
                 )
             if name.endswith(".npz"):
                 write_columns(first[0], file)

@@ -1,4 +1,4 @@
-"""Graphs in the format of the released DREAM benchmark: payloads in Mbit per tuple, indices."""
+"""Graphs in the format of the published DREAM benchmark, with payloads in Mbit per tuple."""
 
 from typing import Any
 
@@ -32,14 +32,14 @@ class _Graph(ForeignForm):
 
 
 def looks_like(value: Any) -> bool:
-    """Return whether a JSON value is a released DREAM graph rather than one of streamplace."""
+    """Return whether a JSON value is a graph of DREAM rather than one of streamplace."""
     return isinstance(value, dict) and "connections" in value and "streams" not in value
 
 
 def graph_from(value: Any, where: str, name: str) -> StreamGraph:
-    """Read a released graph.
+    """Read a graph of DREAM.
 
-    Rates follow from the selectivities; the weights stored in the file are not read.
+    Rates are computed from the selectivities; the weights stored in the file are ignored.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def graph_from(value: Any, where: str, name: str) -> StreamGraph:
 
 
 def _with_released_names(message: str) -> str:
-    """Return a message with the field names of the released files in its place."""
+    """Return a message with DREAM's field names instead of streamplace's in the place."""
     place, colon, fault = message.partition(":")
     place = place.replace("streams", "connections").replace("payload_bytes", "payload")
     return place + colon + fault

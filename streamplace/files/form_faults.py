@@ -10,9 +10,9 @@ from streamplace.files.schema_fields import Place, fields_at, without_tags
 from streamplace.util.suggest import closest_match, did_you_mean
 from streamplace.util.text import counted
 
-LONGEST_SHOWN = 40
-MOST_COMPARED = 100  # unknown fields that are compared with a missing one
-KEY = "[key]"  # pydantic's last part of the place of a key in a map
+MAX_SHOWN = 40  # characters of a value
+MAX_COMPARED = 100  # unknown fields that are compared with a missing one
+KEY = "[key]"  # what pydantic appends to the place of a faulty key of a map
 
 MESSAGES = {  # for the kinds of pydantic's errors that need no number
     "dict_type": "must be an object",
@@ -40,7 +40,7 @@ BOUNDS = {  # kind: message, and the name of the number in the error's context
     "string_pattern_mismatch": ("must match {}", "pattern"),
     "string_too_long": ("must have at most {} characters", "max_length"),
 }
-ITEMS = {  # field: what its list holds, where "value" would not do
+ITEMS = {  # field: the noun for an item of its list, for fields where it is not "value"
     "operators": "operator",
     "streams": "stream",
     "devices": "device",
@@ -62,7 +62,7 @@ def first_fault(
 ) -> str:
     """Return the first fault that pydantic found in a JSON value, with its place, as one line.
 
-    A missing field of which a misspelt one is present counts as one fault: the misspelt field.
+    A missing field and an unknown field that misspells it count as one fault, the unknown field.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def _misspelt(first: Any, faults: list[Any], form: type[BaseModel]) -> Any:
         if fault["type"] == "extra_forbidden" and [*fault["loc"][:-1]] == parent
     )
     fields = fields_at(form, tuple(parent))
-    compared = islice(unknown, MOST_COMPARED)
+    compared = islice(unknown, MAX_COMPARED)
     return next((f for f in compared if closest_match(f["loc"][-1], fields) == name), None)
 
 
@@ -122,7 +122,8 @@ def _message(fault: Any) -> str:
     """Return the message about a value, with the value where it is short."""
     kind, value, context = fault["type"], fault["input"], fault.get("ctx", {})
     if kind == "less_than_equal" and fault["loc"][-1:] == ("version",):
-        return f"is newer than this streamplace, which reads version {context['le']}; update it"
+        known = f"which reads version {context['le']}"
+        return f"is newer than this streamplace, {known}; update streamplace"
     if kind == "too_short":
         return _too_short(fault["loc"], context["min_length"], len(value))
     if kind == "too_long":
@@ -141,11 +142,11 @@ def _message(fault: Any) -> str:
     return message if complete else f"{message} (got {shown})"
 
 
-def _too_short(loc: Place, least: int, length: int) -> str:
+def _too_short(loc: Place, minimum: int, length: int) -> str:
     names = [part for part in loc if isinstance(part, str)]
-    if least == 1:
+    if minimum == 1:
         return f"needs at least one {ITEMS.get(names[-1] if names else '', 'value')}"
-    return f"needs at least {least:,} values (got {length:,})"
+    return f"needs at least {minimum:,} values (got {length:,})"
 
 
 def _is_object(fault: Any) -> bool:
@@ -176,14 +177,14 @@ def _number(limit: object) -> str:
 
 
 def _shown(value: object) -> str:
-    """Return a value as its file writes it, cut to `LONGEST_SHOWN` letters."""
+    """Return a value as its file writes it, cut to `MAX_SHOWN` letters."""
     words = {dict: "an object", list: "a list", type(None): "null"}
     if type(value) in words:
         return words[type(value)]
     text = repr(value)
     if isinstance(value, bool):
         text = text.lower()
-    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"
 
 
 def _text_of(place: Place) -> str:

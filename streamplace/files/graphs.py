@@ -1,4 +1,4 @@
-"""Conversion between stream graphs and JSON values, including the released DREAM files."""
+"""Conversion between stream graphs and JSON values, including the published DREAM files."""
 
 from math import isnan
 from typing import Any

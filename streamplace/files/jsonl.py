@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
-from streamplace.files.bounded import LARGEST, read_failure, read_pieces, too_large
+from streamplace.files.bounded import MAX_BYTES, read_failure, read_pieces, too_large
 from streamplace.files.reading import parse
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -48,7 +48,7 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
         first, *others = piece.split(b"\n")
         parts.append(first)
         size = len(piece) if others else size + len(piece)
-        if size > LARGEST:
+        if size > MAX_BYTES:
             raise too_large()
         for other in others:
             yield b"".join(parts)

@@ -85,7 +85,7 @@ def read_columns(path: str | Path) -> StreamGraph:
         names = _names(columns["names"], columns["name_lengths"])
         ends, share = columns["ends"], columns["source_share"]
         if ends.shape[1:] != (2,) or share.shape != (len(names),):
-            raise GraphError("ends or source_share has the wrong shape")
+            raise GraphError("ends must have shape (streams, 2), and source_share (operators,)")
         is_source = np.bincount(ends_of(ends, len(names))[:, 1], minlength=len(names)) == 0
         if share[~is_source].any():
             raise GraphError("source_share: must be 0 for operators with inputs")

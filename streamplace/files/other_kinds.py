@@ -7,7 +7,7 @@ from streamplace.errors import FormatError
 from streamplace.files.training_logs import LOG
 from streamplace.util.suggest import closest_match
 
-READ = "info reads graphs, datasets, clusters, placements, checkpoints and policy weights"
+READABLE = "info reads graphs, datasets, clusters, placements, checkpoints and policy weights"
 WEIGHTS = "policy.safetensors"
 RUN_FILES = (WEIGHTS, "checkpoint.safetensors", LOG)
 FORMATS = {
@@ -15,7 +15,7 @@ FORMATS = {
     "streamplace-trace": "a trace, which simulate --trace writes",
 }
 CONFIG = "a training configuration, which train --config reads"
-FIELDS = (
+FIELDS = (  # fields by which a kind of file is recognised, and the kind
     ({"policy", "stage"}, CONFIG),
     ({"policy", "sampling"}, CONFIG),  # of version 0.2
     ({"step", "epoch", "reward"}, "a training log, which curves reads"),
@@ -44,7 +44,7 @@ def refuse_other_folder(folder: Path, where: str) -> None:
         If it is one; for a run folder, the message names the file to read instead.
     """
     if (folder / "compare.json").is_file():
-        raise FormatError(f"{where}: is a folder of results of compare; {READ}")
+        raise FormatError(f"{where}: is a folder of results of compare; {READABLE}")
     if any((folder / name).is_file() for name in RUN_FILES):
         raise FormatError(f"{where}: is a run folder; read {folder / WEIGHTS} instead")
 
@@ -63,6 +63,6 @@ def refuse_other_kind(value: Any, where: str) -> None:
     if kind is None:
         kind = next((name for fields, name in FIELDS if fields <= value.keys()), None)
     if kind is not None:
-        raise FormatError(f"{where}: is {kind}; {READ}")
+        raise FormatError(f"{where}: is {kind}; {READABLE}")
     if not any(field in value or closest_match(field, value) for field in SUMMARISED):
-        raise FormatError(f"{where}: is not a file that info reads; {READ}")
+        raise FormatError(f"{where}: is not a file that info reads; {READABLE}")

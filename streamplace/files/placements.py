@@ -1,4 +1,4 @@
-"""Placement files: streamplace's hold the whole problem, CEPSim's only indices."""
+"""Placement files: those of streamplace hold the whole problem, those of CEPSim only indices."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -39,10 +39,18 @@ def read_placement(
 ) -> Placement:
     """Read a placement. Arguments that are None are taken from the problem in the file.
 
-    An objective replaces the file's, except for its source rates, model and target utilisation.
+    `objective` replaces that of the file, but not its source rates, model and target utilisation;
+    these have their own arguments.
 
     A CEPSim file holds no problem; the defaults are then the graph's source rate, the default
     cluster, ``bottleneck`` and a target utilisation of 1.
+
+    Parameters
+    ----------
+    source_rate
+        Tuples/s over all sources: one rate, or several.
+    target_utilisation
+        Usable share of each device and link, above 0 and at most 1.
 
     Raises
     ------

@@ -30,8 +30,8 @@ from streamplace.files.schema_fields import Place
 
 Form = TypeVar("Form", bound=BaseModel)
 
-LONGEST_SHOWN = 40
-PARTS = 2**14  # parts of JSON text written at once, of tens of bytes each
+MAX_SHOWN = 40  # characters of a value
+PARTS = 2**14  # parts of JSON text, of tens of bytes each, that are written at once
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -140,7 +140,7 @@ def check(
     Parameters
     ----------
     origin
-        Returns the place in the file for a place in the value, if they differ.
+        Function from a place in the value to the place in the file, if they differ.
 
     Raises
     ------
@@ -152,9 +152,7 @@ def check(
     wanted = form.model_fields["format"].default if "format" in form.model_fields else None
     if wanted and value.get("format", wanted) != wanted:
         kind = wanted.removeprefix("streamplace-")
-        raise FormatError(
-            f"{where}: format: a {kind} file is expected (got {value['format']!r:.80})"
-        )
+        raise FormatError(f"{where}: format: expected a {kind} file (got {value['format']!r:.80})")
     try:
         return form.model_validate(value)
     except ValidationError as error:
@@ -179,7 +177,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         times = Counter(key for key, _ in pairs)
         twice = next(key for key, count in times.items() if count > 1)
         key, value = pairs[0]
-        first = f"{key!r}: {value!r:.{LONGEST_SHOWN}}"
+        first = f"{key!r}: {value!r:.{MAX_SHOWN}}"
         message = f"key {twice!r} appears twice in the object that begins with {first}"
         raise _DuplicateKeyError(message)
     return found

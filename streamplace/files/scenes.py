@@ -49,7 +49,8 @@ def _operator(problem: Problem, name: str, where: str, source: bool) -> int:
         raise ProblemError(message + did_you_mean(name, problem.graph.index))
     v = problem.graph.index[name]
     if (v in problem.graph.sources) != source:
-        reason = "has inputs, so it is not a source" if source else "is a source"
+        no_window = "is a source, which cannot have a window"
+        reason = "has inputs, so it is not a source" if source else no_window
         raise ProblemError(f"{where}: {name!r} {reason}")
     return v
 

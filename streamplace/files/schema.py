@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from streamplace.problem.columns import MOST_CORES
+from streamplace.problem.columns import MAX_CORES
 from streamplace.problem.objective import Model
 
 VERSION = 1
@@ -57,7 +57,7 @@ class OperatorForm(Form):
         None, description="the operator that it is a parallel instance of"
     )
     cores: int = Field(
-        1, ge=1, le=MOST_CORES, description="cores of its device that it can use at once"
+        1, ge=1, le=MAX_CORES, description="cores of its device that it can use at once"
     )
 
 
@@ -78,8 +78,8 @@ class ConstraintsForm(Form):
     """Constraints on placements."""
 
     pins: dict[Name, Name] = Field({}, description="operator: the device it must run on")
-    colocate: list[list[Name]] = Field([], description="groups of operators, each on one device")
-    exlocate: list[list[Name]] = Field([], description="groups, no two operators on one device")
+    colocate: list[list[Name]] = Field([], description="groups of operators that share a device")
+    exlocate: list[list[Name]] = Field([], description="groups of operators, no two on one device")
     allowed: dict[Name, list[Name]] = Field({}, description="operator: devices it may run on")
 
 
@@ -90,7 +90,9 @@ class GraphForm(Form):
     version: Version = VERSION
     name: Title = ""
     source_rate: Positive | None = Field(None, description="tuples/s over all sources")
-    source_shares: dict[Name, Number] | None = Field(None, description="null: equal shares")
+    source_shares: dict[Name, Number] | None = Field(
+        None, description="share of source_rate by source, sum 1; null: equal shares"
+    )
     operators: list[OperatorForm] = Field(min_length=1)
     streams: list[StreamForm] = []
     constraints: ConstraintsForm | None = None
@@ -101,7 +103,7 @@ class DeviceForm(Form):
 
     name: Name
     mips: Positive = Field(description="million instructions/s of one core")
-    cores: int = Field(1, ge=1, le=MOST_CORES)
+    cores: int = Field(1, ge=1, le=MAX_CORES)
     memory_bytes: Number | None = Field(None, description="null: no limit")
     labels: list[Name] = []
 
@@ -121,7 +123,7 @@ class NetworkForm(Form):
     """The links between devices, with the parameters of LogP."""
 
     kind: Literal["pair", "nic"] = "pair"
-    bandwidth_mbps: Positive | None = Field(1000.0, description="null: no limit")
+    bandwidth_mbps: Positive | None = Field(1000.0, description="Mbit/s; null: no limit")
     latency_s: Number = 0.001
     overhead_s: Number = 0.0
     gap_s: Number = 0.0
@@ -145,7 +147,8 @@ class ProblemForm(Form):
     cluster: ClusterForm
     source_rate: Positive
     source_rates: list[Positive] = Field(
-        [], description="all source rates, if several; the score is the worst one"
+        [],
+        description="all source rates, if several; the score is the lowest one",
     )
     constraints: ConstraintsForm = ConstraintsForm()
     model: Model = "bottleneck"
@@ -175,7 +178,7 @@ class ProfileForm(Form):
 
     at_s: list[Number] = Field(min_length=1, description="increasing times, in seconds")
     factor: list[Number] = Field(
-        description="multiples of the source's rate, each from its time on"
+        description="a multiple of the source's rate for each time, from that time on"
     )
     linear: bool = Field(False, description="interpolate linearly between the times")
     every_s: Positive | None = Field(
@@ -203,7 +206,7 @@ class SpeedForm(Form):
 
 
 class SceneForm(Form):
-    """Changes during a run of the engine, and operators with windows."""
+    """Source rates over time, windows of operators, and slow devices in a run of the engine."""
 
     format: Literal["streamplace-scene"] = "streamplace-scene"
     version: Version = VERSION

@@ -1,10 +1,10 @@
-"""TOML text, with integers no longer than those of JSON."""
+"""Parser of TOML that refuses very long integers, as the parser of JSON does."""
 
 import re
 import tomllib
 from typing import Any
 
-MOST_BITS = 14_284
+MAX_BITS = 14_284
 """Largest length of an integer, in bits: Python converts at most 4,300 decimal digits."""
 
 _PLACE = re.compile(r"(.*?) \(at line (\d+), column (\d+)\)")
@@ -45,6 +45,6 @@ def _refuse_long_integers(value: dict[str, Any]) -> None:
                 left += [(f"{place}.{key}" if place else key, item) for key, item in found.items()]
             case place, list() as found:
                 left += [(f"{place}[{i}]", item) for i, item in enumerate(found)]
-            case place, int() as number if number.bit_length() > MOST_BITS:
+            case place, int() as number if number.bit_length() > MAX_BITS:
                 message = f"an integer has too many digits: {number.bit_length()} bits"
                 raise ValueError(f"{place}: {message}")

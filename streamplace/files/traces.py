@@ -12,7 +12,7 @@ from streamplace.problem.placement import Placement
 def trace_to(placement: Placement, found: RunMetrics) -> dict[str, Any]:
     """Return the time series of a run, and each sink's results, as a JSON value.
 
-    Rates are means since the previous moment, in tuples/s; queues are in tuples at each moment. A
+    Rates are means since the previous sample, in tuples/s; queues are in tuples at each sample. A
     utilisation of 1 is a whole device or link, whatever the target utilisation. sim/README.md has
     a table of the fields.
     """

@@ -1,4 +1,4 @@
-"""Costs files: the user's numbers, which complete or correct those of a document."""
+"""Costs files: the user's numbers, which complete or correct those of an imported file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,19 +38,21 @@ class CostsForm(Form):
 
 @dataclass(frozen=True)
 class Costs:
-    """Numbers by operator and stream; `default` replaces unknown numbers only.
+    """The user's numbers for the operators and streams of an imported graph.
 
     Parameters
     ----------
     source_rate
         Tuples/s over all sources.
     source_shares
-        Source -> its share of the rate. None keeps the document's shares, or equal shares if it has
-        none.
+        Source -> its share of the rate. None keeps the graph's shares, which are equal if the
+        imported file has none.
+    default
+        Numbers for all operators; they replace unknown numbers only.
     operators
-        Operator -> its numbers, which replace the document's.
+        Operator -> its numbers, which replace the graph's.
     streams
-        ``source->target`` -> selectivity, which replaces the document's.
+        ``source->target`` -> selectivity, which replaces the graph's.
     """
 
     source_rate: float | None = None
@@ -128,7 +130,7 @@ class Costs:
             if number is not None:
                 selectivity[e] = number
             if form.payload_bytes is not None:
-                payload[e] = UNKNOWN  # so that the source operator's payload counts
+                payload[e] = UNKNOWN  # the stream then takes its source operator's payload
         return {"selectivity": selectivity, "stream_payload_bytes": payload}
 
 

@@ -1,4 +1,4 @@
-"""Reader of Kafka Streams topologies as printed by ``Topology.describe()``, in old or new style."""
+"""Reader of Kafka Streams topologies as printed by old and new ``Topology.describe()``."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Names of document formats, with the functions that read and write them."""
+"""Names of the file formats of other programs, and the functions that read and write them."""
 
 _HERE = "streamplace.integrations"
 READERS: dict[str, str] = {

@@ -16,9 +16,9 @@ JOB, PE = "app.kubernetes.io/part-of", "app.kubernetes.io/component"
 DEVICE = "streamplace/device"
 OPERATORS = "streamplace/operators"
 HOST = "kubernetes.io/hostname"
-LONGEST_JOB = 54  # leaves room for -pe and a number
+MAX_JOB_NAME = 54  # characters; leaves room for -pe and a number
 VARIABLE = "STREAMPLACE_OPERATORS"
-LONGEST_VARIABLE = 128 * 1024  # bytes of NAME=value and its NUL (Linux); annotations hold 256 KiB
+MAX_VARIABLE_BYTES = 128 * 1024  # NAME=value and its NUL on Linux; annotations hold 256 KiB
 HEADER = f"""\
 # One Deployment per PE. It runs on the node whose label {DEVICE} names the PE's device.
 # ${VARIABLE} holds the names of the PE's operators, a JSON list.
@@ -30,7 +30,8 @@ def write(placement: Placement) -> str:
     """Return one YAML document per PE, in the order of the cluster's devices.
 
     CPU requests are the cores that the PE needs at the source rate, in millicores; they may exceed
-    the device's cores. Memory requests are the sum over the operators, bytes; absent if that is 0.
+    the device's cores. Memory requests are the sum over the operators, in bytes; a sum of 0 is left
+    out.
 
     Raises
     ------
@@ -40,7 +41,7 @@ def write(placement: Placement) -> str:
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
     name = placement.problem.graph.name
-    job = dns_label(name, LONGEST_JOB) if name else "job"
+    job = dns_label(name, MAX_JOB_NAME) if name else "job"
     cores = cores_needed(placement)
     memory = _memory(placement)
     pes = placement.pes
@@ -60,10 +61,10 @@ def write(placement: Placement) -> str:
 def _operators_value(operators: tuple[str, ...], device: str) -> str:
     """Return the value of the container's environment variable: the operators as JSON."""
     text = json.dumps(operators)
-    if len(f"{VARIABLE}={text}") >= LONGEST_VARIABLE:
+    if len(f"{VARIABLE}={text}") >= MAX_VARIABLE_BYTES:
         raise ProblemError(
             f"the names of the {len(operators):,} operators on {device!r:.80} take {len(text):,} "
-            f"bytes; an environment variable holds {LONGEST_VARIABLE:,}; use more devices"
+            f"bytes, but an environment variable holds {MAX_VARIABLE_BYTES:,}; use more devices"
         )
     return text
 

@@ -3,20 +3,20 @@
 import re
 from hashlib import sha256
 
-LONGEST = 63
+MAX_LENGTH = 63  # characters
 DIGITS = 8  # of a hash
 LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?")
 
 
-def dns_label(text: str, longest: int = LONGEST) -> str:
+def dns_label(text: str, max_length: int = MAX_LENGTH) -> str:
     """Return a DNS label of RFC 1123: lower-case letters, digits and single hyphens inside.
 
     Text that is not a label keeps its valid characters and gets a suffix, the start of its hash.
     """
     plain = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
-    if plain == text and 0 < len(text) <= longest:
+    if plain == text and 0 < len(text) <= max_length:
         return text
-    kept = plain[: longest - DIGITS - 1].strip("-")
+    kept = plain[: max_length - DIGITS - 1].strip("-")
     return f"{kept}-{_hash(text)}" if kept else f"x{_hash(text)}"
 
 

@@ -1,4 +1,4 @@
-"""Construction of logical graphs from the operators and links of documents."""
+"""Construction of logical graphs from the operators and links of imported files."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 from streamplace.problem.logical import AnyDistribution, Distribution, LogicalGraph
 
-MOST_PARALLEL = 100_000
-Parallelism = Annotated[int, Field(ge=1, le=MOST_PARALLEL)]
-"""Parallelism of an operator in a document."""
-MOST_LINKS = 1_000_000
+MAX_PARALLELISM = 100_000
+Parallelism = Annotated[int, Field(ge=1, le=MAX_PARALLELISM)]
+"""Parallelism of an operator in an imported file."""
+MAX_LINKS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Link:
-    """A stream between two operators of a document.
+    """A stream between two operators of an imported file.
 
     Parameters
     ----------
     distribution
         Distribution of its tuples over the instances of its target.
     selectivity
-        Tuples on it per tuple that its source processes; `UNKNOWN` if the document lacks it.
+        Tuples on it per tuple that its source processes; `UNKNOWN` if the file lacks it.
     """
 
     source: str
@@ -61,7 +61,7 @@ def build_logical_graph(
     Raises
     ------
     GraphError
-        If they do not form a stream graph.
+        If the operators and links do not form a stream graph.
     """
     ordered = sorted(links, key=_order_in_graph)
     graph = StreamGraph(
@@ -81,15 +81,15 @@ def build_logical_graph(
 
 
 def check_links(count: int, where: str) -> None:
-    """Check the number of streams: with nested joins, a short document can have a huge number.
+    """Check the number of streams, since a short file with nested joins can have very many.
 
     Raises
     ------
     FormatError
         If there are more than a million.
     """
-    if count > MOST_LINKS:
-        raise FormatError(f"{where}: more than {MOST_LINKS:,} streams")
+    if count > MAX_LINKS:
+        raise FormatError(f"{where}: more than {MAX_LINKS:,} streams")
 
 
 def _order_in_graph(link: Link) -> tuple[bool, float]:

@@ -13,7 +13,7 @@ def pe_numbers(placement: Placement) -> dict[str, int]:
 def cores_needed(placement: Placement) -> dict[str, float]:
     """Return device name -> the number of its cores that its operators need at the source rate.
 
-    With several source rates, the highest one counts. The number may exceed the device's cores.
+    With several source rates, the highest one is used. The number may exceed the device's cores.
 
     Raises
     ------

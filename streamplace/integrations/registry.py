@@ -13,20 +13,20 @@ from streamplace.util.suggest import valid_choices
 
 
 def read_document(path: str, kind: str) -> LogicalGraph:
-    """Read a document of a stream-processing system; ``-`` is stdin.
+    """Read a job file of a stream-processing system; ``-`` is stdin.
 
     Raises
     ------
     UsageError
         If there is no reader for that format.
     FormatError
-        If the document is not valid. The message names the file, the place in it and the fault.
+        If the file is not valid. The message names the file, the place in it and the fault.
     """
     return read_text_as(read_text(path), name_of(path), kind)
 
 
 def read_text_as(text: str, where: str, kind: str) -> LogicalGraph:
-    """Read the text of a document.
+    """Read the text of a job file.
 
     Raises
     ------

@@ -41,7 +41,7 @@ def operator_devices(placement: Placement) -> dict[str, str]:
     }
     if split := [operator for operator, several in devices_of.items() if len(several) > 1]:
         raise ProblemError(
-            f"the engine places whole operators, but instances of {listed(split)} "
+            f"the format needs whole operators, but instances of {listed(split)} "
             "are on several devices; use place --whole-operators"
         )
     return {operator: next(iter(device)) for operator, device in devices_of.items()}

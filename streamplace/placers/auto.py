@@ -10,8 +10,8 @@ import numpy as np
 from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.search.annealing import Budget, check_limits
-from streamplace.placers.search.consolidate import consolidate, fewest_devices
-from streamplace.placers.search.exhaustive import best_of_all, count_of
+from streamplace.placers.search.consolidate import AS_GOOD, consolidate, fewest_devices
+from streamplace.placers.search.exhaustive import best_of_all, cheapest_of_all, count_of
 from streamplace.placers.search.search import best_of_chains, starts
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -73,6 +73,8 @@ class Auto:
             return fewest_devices(problem, found)
         if not enough:
             found = self._searched(problem, rng, start, found, budget)
+        if _is_tiny(problem) and (cheapest := cheapest_of_all(problem, AS_GOOD)) is not None:
+            found.append(cheapest)
         best = consolidate(problem, rng, found, budget)
         return best.canonical() if start is None else best
 
@@ -93,7 +95,7 @@ class Auto:
         order = np.argsort(-qualities(problem, known), kind="stable")
         rows = [known[i].devices for i in order[:STARTS]]
         anywhere = np.full(problem.feasibility.unit_count, -1, dtype=np.int32)
-        if count_of(anywhere, len(problem.cluster.devices), 0) <= FEW:
+        if _is_tiny(problem):
             known.append(best_of_all(problem, anywhere, np.zeros(len(anywhere)), 0, known[0]))
         return [*known, best_of_chains(problem, rng, rows, budget.share(SECOND))]
 
@@ -130,6 +132,11 @@ class Auto:
         with work_clock.loading():
             policy = self.policy()
         yield policy
+
+
+def _is_tiny(problem: Problem) -> bool:
+    anywhere = np.full(problem.feasibility.unit_count, -1, dtype=np.int32)
+    return count_of(anywhere, len(problem.cluster.devices), 0) <= FEW
 
 
 def _is_large(problem: Problem) -> bool:

@@ -15,16 +15,16 @@ from streamplace.display.mixins import Displayable, StableRepr, TruncatedRepr
 from streamplace.display.text import number
 from streamplace.display.view import Cell, Grid, Names, View
 from streamplace.errors import ClusterError
-from streamplace.problem.columns import MOST_CORES
+from streamplace.problem.columns import MAX_CORES
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_number, check_str, check_type
 from streamplace.util.suggest import did_you_mean
 from streamplace.util.text import counted
 
-LEAST, MOST = 1e-9, 1e15  # limits of speeds and bandwidths; beyond them arithmetic overflows
-MOST_MEMORY = 1e30
+MIN_SPEED, MAX_VALUE = 1e-9, 1e15  # for MIPS and Mbit/s; beyond them arithmetic overflows
+MAX_MEMORY_BYTES = 1e30
 KINDS_SHOWN = 4
-MOST_DEVICES = 2048  # pair links are a D x D matrix
+MAX_DEVICES = 2048  # pair links are a D x D matrix
 NetworkKind = Literal["pair", "nic"]
 
 
@@ -39,7 +39,7 @@ class Device(TruncatedRepr):
     cores
         Number of cores; one operator may use all of them.
     memory_bytes
-        Memory; None means no limit.
+        Memory in bytes; None means no limit.
     labels
         Labels that operators may require (`Operator.requires`).
 
@@ -59,20 +59,22 @@ class Device(TruncatedRepr):
         check_str("device: name", self.name, ClusterError)
         if not self.name:
             raise ClusterError("a device's name is empty")
-        _check(f"device {self.name!r}: mips", self.mips, least=LEAST)
+        _check(f"device {self.name!r}: mips", self.mips, minimum=MIN_SPEED)
         if isinstance(self.labels, str):
             raise ClusterError(f"device {self.name!r}: labels must be a list, not text")
         object.__setattr__(self, "labels", tuple(self.labels))
-        if not (isinstance(self.cores, int) and 1 <= self.cores <= MOST_CORES):
-            wanted = f"cores must be 1 to {MOST_CORES} (got {self.cores!r:.40})"
+        if not (isinstance(self.cores, int) and 1 <= self.cores <= MAX_CORES):
+            wanted = f"cores must be 1 to {MAX_CORES} (got {self.cores!r:.40})"
             raise ClusterError(f"device {self.name!r}: {wanted}")
         if self.memory_bytes is not None:
-            _check(f"device {self.name!r}: memory_bytes", self.memory_bytes, most=MOST_MEMORY)
+            _check(
+                f"device {self.name!r}: memory_bytes", self.memory_bytes, maximum=MAX_MEMORY_BYTES
+            )
 
 
 @dataclass(frozen=True, repr=False)
 class LinkOverride(StableRepr):
-    """Values that differ on one link; None keeps the network's value.
+    """A link with values that differ from the network's; None keeps the network's value.
 
     Parameters
     ----------
@@ -107,7 +109,7 @@ class Network(StableRepr):
         LogP's parameters in seconds: L is the latency of a message, o the time that one core
         spends on a message at either end, and g the time that a message occupies a link.
     overrides
-        Links with other values.
+        Links whose values differ from these.
 
     Raises
     ------
@@ -130,14 +132,14 @@ class Network(StableRepr):
         parts: tuple[Network | LinkOverride, ...] = (self, *self.overrides)
         for place, part in zip(places, parts, strict=True):
             if part.bandwidth_mbps is not None:
-                _check(f"{place}: bandwidth_mbps", part.bandwidth_mbps, least=LEAST)
+                _check(f"{place}: bandwidth_mbps", part.bandwidth_mbps, minimum=MIN_SPEED)
             for name in ("latency_s", "overhead_s", "gap_s"):
                 if (value := getattr(part, name)) is not None:
                     _check(f"{place}: {name}", value)
 
 
 class Cluster(Displayable):
-    """D devices and their network.
+    """D devices and their network; without `network`, the links are those of ``Network()``.
 
     Raises
     ------
@@ -170,7 +172,7 @@ class Cluster(Displayable):
     def equal(
         cls, count: int = 5, mips: float = 2500.0, network: Network | None = None
     ) -> "Cluster":
-        """Return a cluster of `count` equal devices d0, d1, …; by default the paper's cluster."""
+        """Return `count` devices d0, d1, … of `mips` MIPS each; default: the paper's cluster."""
         return cls([Device(f"d{i}", mips) for i in range(count)], network)
 
     @classmethod
@@ -337,11 +339,11 @@ def _or_inf(value: float | None) -> float:
 
 
 def _check_count(devices: int) -> None:
-    if devices > MOST_DEVICES:
-        raise ClusterError(f"devices: must be at most {MOST_DEVICES} (got {devices})")
+    if devices > MAX_DEVICES:
+        raise ClusterError(f"devices: must be at most {MAX_DEVICES} (got {devices})")
 
 
-def _check(what: str, value: float, least: float = 0.0, most: float = MOST) -> None:
+def _check(what: str, value: float, minimum: float = 0.0, maximum: float = MAX_VALUE) -> None:
     check_number(what, value, ClusterError)
-    if not least <= value <= most:
-        raise ClusterError(f"{what} must be {least:g} to {most:g} (got {value:g})")
+    if not minimum <= value <= maximum:
+        raise ClusterError(f"{what} must be {minimum:g} to {maximum:g} (got {value:g})")

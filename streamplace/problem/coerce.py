@@ -12,7 +12,7 @@ from streamplace.problem.operators import Operator, Stream
 OperatorLike = Operator | tuple[Any, ...] | Mapping[str, Any]
 """An operator, a tuple of its fields such as ``("parse", 90_000, 2_500)``, or a mapping of them."""
 StreamLike = Stream | tuple[Any, ...] | Mapping[str, Any]
-"""The same for a stream: ``("parse", "store")``, ``("parse", "store", 0.5)``."""
+"""A stream, a tuple of its fields such as ``("parse", "store", 0.5)``, or a mapping of them."""
 Row = TypeVar("Row", Operator, Stream)
 
 TEXT = ("name", "source", "target", "instance_of")
@@ -20,7 +20,7 @@ NUMBERS = {column.name for column in (*OPERATOR_NUMBERS, SELECTIVITY, STREAM_PAY
 
 
 def operator_of(i: int, row: OperatorLike) -> Operator:
-    """Return operator i as a row.
+    """Return the operator that row i describes.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def operator_of(i: int, row: OperatorLike) -> Operator:
 
 
 def stream_of(i: int, row: StreamLike) -> Stream:
-    """Return stream i as a row; see `operator_of`."""
+    """Return the stream that row i describes; see `operator_of`."""
     return row if isinstance(row, Stream) else _row(Stream, f"streams[{i}]", row)
 
 
@@ -41,12 +41,12 @@ def _row(cls: type[Row], where: str, row: object) -> Row:
         values = dict(row)
     elif isinstance(row, Sequence) and not isinstance(row, str):
         if len(row) > len(known):
-            wanted = f"expected at most {len(known)} values, {', '.join(known)}"
-            raise GraphError(f"{where}: {wanted} (got {len(row)})")
+            expected = f"expected at most {len(known)} values, {', '.join(known)}"
+            raise GraphError(f"{where}: {expected} (got {len(row)})")
         values = dict(zip(known, row, strict=False))
     else:
-        wanted = f"sp.{cls.__name__}, a tuple or a mapping"
-        raise GraphError(f"{where}: must be {wanted}, not {type(row).__name__}")
+        expected = f"sp.{cls.__name__}, a tuple or a mapping"
+        raise GraphError(f"{where}: must be {expected}, not {type(row).__name__}")
     if unknown := [name for name in values if name not in known]:
         raise GraphError(f"{where}: unknown field {unknown[0]!r}; choose from {', '.join(known)}")
     needed = [field.name for field in fields(cls) if field.default is MISSING]

@@ -43,14 +43,14 @@ class NumberColumn:
     added: bool = False
 
 
-MOST_CORES = 1_000_000
+MAX_CORES = 1_000_000
 """The largest number of cores of a device, and that an operator can use."""
 
 OPERATOR_NUMBERS = (
     NumberColumn("instructions", may_be_unknown=True),
     NumberColumn("payload_bytes", may_be_unknown=True),
     NumberColumn("memory_bytes", default=0.0),
-    NumberColumn("cores", default=1.0, least=1.0, most=MOST_CORES, whole=True, added=True),
+    NumberColumn("cores", default=1.0, least=1.0, most=MAX_CORES, whole=True, added=True),
 )
 SELECTIVITY = NumberColumn("selectivity", default=1.0, may_be_unknown=True)
 STREAM_PAYLOAD = NumberColumn("payload_bytes", may_be_unknown=True)

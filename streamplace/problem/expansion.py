@@ -20,8 +20,8 @@ from streamplace.problem.logical import (
 )
 from streamplace.util.arrays import Floats
 
-MOST_INSTANCES = 1_000_000
-MOST_STREAMS = 5_000_000
+MAX_INSTANCES = 1_000_000
+MAX_STREAMS = 5_000_000
 
 Rule = TypeVar("Rule")
 Ints = NDArray[np.integer]
@@ -80,8 +80,8 @@ def to_instances(logical: LogicalGraph) -> StreamGraph:
 def to_operators(logical: LogicalGraph) -> StreamGraph:
     """Return the graph in which each operator stays one operator, whatever its parallelism.
 
-    Its memory and cores are those of all its instances together. Its other numbers, which are per
-    tuple, do not change.
+    An operator's memory and cores are those of all its instances together. Its other numbers, which
+    are per tuple, do not change.
 
     Raises
     ------
@@ -101,16 +101,16 @@ def to_operators(logical: LogicalGraph) -> StreamGraph:
 def _counts(logical: LogicalGraph) -> Ints:
     """Return the number of instances of each operator, (V,)."""
     count = [logical.parallelism.get(name, 1) for name in logical.graph.names]
-    if sum(count) > MOST_INSTANCES:
+    if sum(count) > MAX_INSTANCES:
         raise GraphError(
-            f"operators: more than {MOST_INSTANCES:,} instances; "
+            f"operators: more than {MAX_INSTANCES:,} instances; "
             "use --fold to keep each operator as one"
         )
     return np.array(count, dtype=np.int32)
 
 
 def _owners(graph: StreamGraph, count: Ints, owner: Ints) -> dict[int, str]:
-    """Return instance -> its operator; a single instance has one only if `instance_of` does."""
+    """Return instance -> its operator; an operator that is not parallel keeps `instance_of`."""
     return {
         i: graph.names[v] if count[v] > 1 else graph.instance_of[v]
         for i, v in enumerate(owner.tolist())
@@ -121,17 +121,18 @@ def _owners(graph: StreamGraph, count: Ints, owner: Ints) -> dict[int, str]:
 def _streams(
     logical: LogicalGraph, count: Ints, first: Ints
 ) -> tuple[NDArray[np.int32], Ints, Floats]:
-    """Return the ends of the streams between instances, (E, 2), their logical streams and shares.
+    """Return the E streams between instances as three arrays.
 
-    Logical streams are (E,) indices; shares are (E,) fractions of the logical stream's tuples.
+    These are the ends, (E, 2) indices of instances; the logical streams that they are parts of,
+    (E,) indices; and their shares of the logical streams' tuples, (E,).
     """
     distribution = logical.stream_distributions
     graph = logical.graph
     of_source = count[graph.stream_source].tolist()
     of_target = count[graph.stream_target].tolist()
-    if sum(map(_number, distribution, of_source, of_target)) > MOST_STREAMS:
+    if sum(map(_number, distribution, of_source, of_target)) > MAX_STREAMS:
         raise GraphError(
-            f"streams: more than {MOST_STREAMS:,} between instances; "
+            f"streams: more than {MAX_STREAMS:,} between instances; "
             "use --fold to keep each operator as one"
         )
     ends = [np.empty((0, 2), dtype=np.int32)]

@@ -77,14 +77,14 @@ class Feasibility:
 
     @cached_property
     def masks(self) -> tuple[Bools, Ints]:
-        """(M, D) masks of devices, and the index of each operator's mask, (V,)."""
+        """M masks of devices, (M, D), and the index of each operator's mask, (V,)."""
         if self.is_free:
             return self.allowed[:1], np.zeros_like(self.unit_of)
         return self.allowed, self.unit_of
 
     @cached_property
     def unit_masks(self) -> tuple[Bools, Ints]:
-        """(M, D) distinct masks of devices, and the index of each unit's mask, (U,)."""
+        """M distinct masks of devices, (M, D), and the index of each unit's mask, (U,)."""
         if self.is_free:
             return self.allowed[:1], np.zeros(self.unit_count, dtype=np.int32)
         packed = np.packbits(self.allowed, axis=1)
@@ -116,7 +116,8 @@ class Feasibility:
         leader[self.unit_of] = devices
         apart = np.flatnonzero(leader[self.unit_of] != devices)
         if len(apart):
-            return f"operator {names[apart[0]]!r} is not with the operators it is colocated with"
+            moved = f"operator {names[apart[0]]!r}"
+            return f"{moved} is not on the device of the operators that it is colocated with"
         for group in self.excluding:
             on = leader[list(group)].tolist()
             if len(set(on)) < len(on):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import number, quoted
-from streamplace.display.view import MOST_NAMES, Cell, Grid, Names, View
+from streamplace.display.view import MAX_NAMES, Cell, Grid, Names, View
 from streamplace.errors import GraphError
 from streamplace.problem.coerce import OperatorLike, StreamLike, operator_of, stream_of
 from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, graph_hash
@@ -347,9 +347,9 @@ class StreamGraph(Displayable):
 
     @cached_property
     def unknown(self) -> dict[str, list[str]]:
-        """Kind of number -> operators or streams that lack it; placing the graph needs them all.
+        """Kind of number -> operators or streams that lack it; empty if the graph can be placed.
 
-        Instances appear under the name of their operator, which the engine and ``--costs`` use.
+        Instances appear under the name of their operator, which is the one to use in ``--costs``.
         """
         names = self.owners
         ends = np.stack([self.stream_source, self.stream_target], axis=1)
@@ -458,7 +458,7 @@ class StreamGraph(Displayable):
         v = self.order[i]
         columns = (self.instructions, self.payload_bytes, self.memory_bytes)
         targets = self.stream_target[self.stream_source == v]
-        first = tuple(self.names[t] for t in targets[:MOST_NAMES])
+        first = tuple(self.names[t] for t in targets[:MAX_NAMES])
         return (
             self.names[v],
             *(number(float(column[v])) for column in columns),

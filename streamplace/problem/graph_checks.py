@@ -76,8 +76,8 @@ def labels_of(v: int, operator: Operator) -> tuple[str, ...]:
     if isinstance(operator.requires, str):
         raise GraphError(f"operators[{v}].requires: must be a list of labels, not text")
     if not are_labels(operator.requires):
-        wanted = f"must be a list of labels (got {operator.requires!r:.40})"
-        raise GraphError(f"operators[{v}].requires: {wanted}")
+        expected = f"must be a list of labels (got {operator.requires!r:.40})"
+        raise GraphError(f"operators[{v}].requires: {expected}")
     return tuple(operator.requires)
 
 
@@ -92,7 +92,10 @@ def own_payload(i: int, stream: Stream) -> float:
 
 
 def column_of(rows: str, column: NumberColumn, values: ArrayLike, length: int) -> Floats:
-    """Return a column of finite numbers in the column's range; `rows` begins messages."""
+    """Return a column of finite numbers in its range, or NaN for unknown ones if allowed.
+
+    Messages begin with `rows`, such as ``operators``.
+    """
     name, read = column.name, np.asarray(values)
     if read.dtype.kind == "O" and read.shape == (length,):
         for i, value in enumerate(read.tolist()):
@@ -130,8 +133,8 @@ def payload_of_streams(ends: Ints, values: ArrayLike, of_operators: Floats) -> F
 def acyclic_order(names: Sequence[str], ends: Ints) -> Ints:
     """Return the operators in topological order, (V,); refuse a self-loop or a cycle."""
     if len(loops := np.flatnonzero(ends[:, 0] == ends[:, 1])):
-        feeds = names[ends[loops[0], 0]]
-        raise GraphError(f"streams[{loops[0]}]: {feeds!r} feeds itself")
+        looped = names[ends[loops[0], 0]]
+        raise GraphError(f"streams[{loops[0]}]: {looped!r} feeds itself")
     order = topological_order(len(names), ends)
     if len(order) < len(names):
         cycle = " -> ".join(names[v] for v in first_cycle(len(names), ends, order))
@@ -140,7 +143,7 @@ def acyclic_order(names: Sequence[str], ends: Ints) -> Ints:
 
 
 def owner_of(v: int, name: str) -> str:
-    """Return the name of the operator of which operator v is an instance."""
+    """Return `name`, the operator of which operator v is an instance, if it is valid text."""
     check_text(f"operators[{v}].instance_of", name)
     return name
 
@@ -180,8 +183,8 @@ def shares_of(shares: Mapping[str, float] | None, names: Sequence[str], sources:
     for source, value in shares.items():
         check_number(f"source_shares[{source!r}]:", value, GraphError)
         if not 0 <= float(value) < inf:
-            wanted = f"must be finite and at least 0 (got {value})"
-            raise GraphError(f"source_shares[{source!r}]: {wanted}")
+            expected = f"must be finite and at least 0 (got {value})"
+            raise GraphError(f"source_shares[{source!r}]: {expected}")
         column[index[source]] = value + 0.0
     with np.errstate(over="ignore"):
         total = float(column.sum())

@@ -73,7 +73,7 @@ class Grouping:
         )
 
     def expand(self, of_groups: ArrayLike) -> NDArray[np.generic]:
-        """Return the row of `of_groups`, (G, …), for each operator's group: (V, …)."""
+        """Return a row per operator, (V, …): that of its group in `of_groups`, (G, …)."""
         return np.asarray(of_groups)[self.group_of]
 
     def __repr__(self) -> str:

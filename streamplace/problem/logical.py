@@ -16,8 +16,8 @@ class Distribution(Enum):
     """Each source instance feeds its own target instances, one to one if the numbers are equal.
 
     The assignment is Flink's (``VertexInputInfoComputationUtils``). With S sources and T targets,
-    if T ≤ S, target t receives from the sources from ⌊t·S/T⌋ to before ⌊(t+1)·S/T⌋; otherwise
-    source s feeds the targets from ⌈s·T/S⌉ to before ⌈(s+1)·T/S⌉.
+    if T ≤ S, target t receives from the sources ⌊t·S/T⌋ to ⌊(t+1)·S/T⌋ - 1; otherwise source s
+    feeds the targets ⌈s·T/S⌉ to ⌈(s+1)·T/S⌉ - 1.
     """
     ALL = "all"
     """Each source instance divides its tuples equally among all target instances."""
@@ -60,20 +60,20 @@ class LogicalGraph:
     Parameters
     ----------
     graph
-        The graph of the imported document. A parallel operator is one operator here, with the
-        memory of one instance. Numbers that the document lacks are `UNKNOWN`.
+        The graph of the imported file. A parallel operator is one operator here, with the
+        memory of one instance. Numbers that the file lacks are `UNKNOWN`.
     parallelism
         Operator -> its number of instances, for operators with more than one.
     distributions
         (source, target) -> the distribution of each stream between them, in the graph's order of
         streams, which sorts parallel streams by selectivity and payload. Default: `ALL`.
     guessed
-        Streams (source, target) that the document does not determine.
+        Streams (source, target) that the file does not determine.
     notes
-        Other ambiguities of the document, one line each.
+        Other ambiguities of the file, one line each.
     by_channel
-        Groups of the graph's ``colocate`` that keep instances of equal number together: all first
-        instances, all second instances, and so on. Other groups keep all their instances together.
+        Groups of the graph's ``colocate`` that keep instances with the same number together: all
+        first instances, all second instances, and so on. Other groups keep all instances together.
 
     Raises
     ------

@@ -27,8 +27,8 @@ def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
     import networkx  # noqa: PLC0415 - heavy
 
     ends = set(zip(graph.stream_source.tolist(), graph.stream_target.tolist(), strict=True))
-    several = len(ends) < len(graph.streams)
-    made: networkx.DiGraph[str] = networkx.MultiDiGraph() if several else networkx.DiGraph()
+    is_multigraph = len(ends) < len(graph.streams)
+    made: networkx.DiGraph[str] = networkx.MultiDiGraph() if is_multigraph else networkx.DiGraph()
     made.graph["name"] = graph.name
     made.graph["source_rate"] = graph.source_rate
     made.graph["source_shares"] = {
@@ -61,7 +61,7 @@ def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
 
     Attributes are those of `to_networkx`. Every node needs ``instructions``; other attributes
     default as in `Operator` and `Stream`, and payloads of nodes to 0. Node names are converted to
-    text. Other attributes are ignored, unless they look like a misspelt attribute of these.
+    text. Other attributes are ignored, but one that looks misspelt is an error.
 
     Raises
     ------

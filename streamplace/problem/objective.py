@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Model = Literal["bottleneck", "path-average", "engine"]
 MODELS: tuple[Model, ...] = get_args(Model)
-SMALLEST, LARGEST = 1e-9, 1e15  # limits of rates and shares; beyond them arithmetic overflows
+MIN_VALUE, MAX_RATE = 1e-9, 1e15  # of rates (tuples/s) and shares; beyond them numbers overflow
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Throughput:
     ----------
     source_rates
         Tuples/s offered by all sources together; distinct rates in decreasing order. With several
-        rates, one placement serves all of them, and its score is the worst one. None stands for
-        the graph's own rate, which a `Problem` fills in.
+        rates, one placement serves all of them, and its score is the lowest of its scores at these
+        rates. None stands for the graph's own rate, which a `Problem` fills in.
     model
         Model that computes the throughput of a placement: ``bottleneck``, ``path-average`` or
         ``engine``.
@@ -61,13 +61,13 @@ class Throughput:
 
     def __post_init__(self) -> None:
         if self.source_rates is not None:
-            object.__setattr__(self, "source_rates", _checked_rates(_several(self.source_rates)))
+            object.__setattr__(self, "source_rates", _checked_rates(_as_tuple(self.source_rates)))
         if self.model not in MODELS:
             wrong = f"model: must be one of {', '.join(MODELS)} (got {self.model!r})"
             raise ProblemError(wrong + did_you_mean(str(self.model), MODELS))
         check_number("target_utilisation:", self.target_utilisation, ProblemError)
-        if not SMALLEST <= self.target_utilisation <= 1:
-            allowed = f"must be {SMALLEST:g} to 1 (got {self.target_utilisation:g})"
+        if not MIN_VALUE <= self.target_utilisation <= 1:
+            allowed = f"must be {MIN_VALUE:g} to 1 (got {self.target_utilisation:g})"
             raise ProblemError(f"target_utilisation: {allowed}")
         object.__setattr__(self, "target_utilisation", float(self.target_utilisation))
 
@@ -86,7 +86,7 @@ class Throughput:
             As the class does.
         """
         return cls(
-            None if source_rate is None else _several(source_rate),
+            None if source_rate is None else _as_tuple(source_rate),
             model or "bottleneck",
             1.0 if target_utilisation is None else target_utilisation,
         )
@@ -98,9 +98,11 @@ class Throughput:
         target_utilisation: float | None = None,
     ) -> Self:
         """Return the objective with other values; None keeps a value."""
-        most = self.target_utilisation if target_utilisation is None else target_utilisation
-        rates = self.source_rates if source_rate is None else _several(source_rate)
-        return replace(self, source_rates=rates, model=model or self.model, target_utilisation=most)
+        target = self.target_utilisation if target_utilisation is None else target_utilisation
+        rates = self.source_rates if source_rate is None else _as_tuple(source_rate)
+        return replace(
+            self, source_rates=rates, model=model or self.model, target_utilisation=target
+        )
 
     @property
     def source_rate(self) -> float:
@@ -132,7 +134,7 @@ def check_objective(objective: object) -> None:
     check_type("objective:", objective, Throughput, ProblemError, instead)
 
 
-def _several(source_rate: float | Iterable[float]) -> tuple[float, ...]:
+def _as_tuple(source_rate: float | Iterable[float]) -> tuple[float, ...]:
     """Return one rate or several as a tuple; text is one rate, which `_checked_rates` refuses."""
     several = isinstance(source_rate, Iterable) and not isinstance(source_rate, str)
     return tuple(source_rate) if several else (source_rate,)  # type: ignore[arg-type,return-value]
@@ -146,7 +148,7 @@ def _checked_rates(rates: tuple[float, ...]) -> tuple[float, ...]:
     if not ordered:
         raise ProblemError("source_rate: expected at least one rate (got none)")
     for rate in ordered:
-        if not SMALLEST <= rate <= LARGEST:
-            allowed = f"must be {SMALLEST:g} to {LARGEST:g} (got {rate:g})"
+        if not MIN_VALUE <= rate <= MAX_RATE:
+            allowed = f"must be {MIN_VALUE:g} to {MAX_RATE:g} (got {rate:g})"
             raise ProblemError(f"source_rate: {allowed}")
     return tuple(ordered)

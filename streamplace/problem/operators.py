@@ -28,7 +28,7 @@ class Operator(TruncatedRepr):
     requires
         Labels that its device must have.
     instance_of
-        Name of the engine's operator of which this is a parallel instance; empty if it is not one.
+        Name of the operator of which this is a parallel instance; empty if it is not an instance.
     cores
         Number of cores of its device that it can use at once. Stream engines run an instance in one
         thread, so the default is 1.

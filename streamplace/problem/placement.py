@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import quoted, several
-from streamplace.display.view import MOST_NAMES, Cell, Grid, Names, View
+from streamplace.display.view import MAX_NAMES, Cell, Grid, Names, View
 from streamplace.errors import ProblemError, UnknownDeviceError
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable, relabelled
@@ -20,7 +20,7 @@ DEVICES_SHOWN, NAMES_SHOWN = 4, 4
 
 
 class Placement(Displayable):
-    """A solution of a problem; it need not be feasible.
+    """An assignment of the operators of a problem to devices; it need not be feasible.
 
     Parameters
     ----------
@@ -113,10 +113,10 @@ class Placement(Displayable):
         return hash(frozenset(self.assignment.items()))
 
     def operators_on(self, device: int) -> Names:
-        """Return the names of the operators on a device: the first `MOST_NAMES` and the count."""
+        """Return the names of the operators on a device: the first `MAX_NAMES` and the count."""
         operators = np.flatnonzero(self.devices == device)
         names = self.problem.graph.names
-        return Names(tuple(names[v] for v in operators[:MOST_NAMES]), len(operators))
+        return Names(tuple(names[v] for v in operators[:MAX_NAMES]), len(operators))
 
     def described(self, devices: int, names: int) -> list[str]:
         """Return one line per device that runs operators, with their names.
@@ -126,7 +126,7 @@ class Placement(Displayable):
         devices
             Largest number of devices shown; a last line counts the others.
         names
-            Largest number of names per device, at most `MOST_NAMES`.
+            Largest number of names per device, at most `MAX_NAMES`.
         """
         used = np.unique(self.devices)
         lines = []

@@ -47,7 +47,7 @@ class Problem(Displayable):
     Raises
     ------
     ProblemError
-        If numbers of the graph or the model are unknown, if there is no source rate, if a rate or
+        If the model or a number of the graph is unknown, if there is no source rate, if a rate or
         the target utilisation is out of range, or if constraints name unknown operators or devices.
     InfeasibleError
         If constraints, labels or memory provably allow no placement.
@@ -156,9 +156,9 @@ class Problem(Displayable):
         Raises
         ------
         ProblemError
-            If they name an unknown operator or device.
+            If the constraints name an unknown operator or device.
         InfeasibleError
-            If they, labels or memory provably allow no placement.
+            If constraints, labels or memory provably allow no placement.
         """
         return Problem(self.graph, self.cluster, objective=self.objective, constraints=constraints)
 

@@ -94,7 +94,7 @@ def link_grids(links: Sequence[LinkLoad]) -> tuple[Grid, ...]:
             ("link", "utilisation"),
             len(links),
             row,
-            most=LINKS_SHOWN,
+            max_rows=LINKS_SHOWN,
             left_out="and {} less busy",
         ),
     )

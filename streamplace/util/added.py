@@ -10,11 +10,11 @@ _ADDED = "added"
 
 
 def added_field(default: Any) -> Any:
-    """Return a dataclass field that `telling_fields` leaves out if it is at its default."""
+    """Return a dataclass field that `distinguishing_fields` leaves out if it is at its default."""
     return field(default=default, metadata={_ADDED: True})
 
 
-def telling_fields(value: "DataclassInstance") -> list[Field[Any]]:
+def distinguishing_fields(value: "DataclassInstance") -> list[Field[Any]]:
     """Return the fields of a dataclass that distinguish it from others, in order.
 
     These are all fields except added ones at their default, so that hashes, reprs and files stay

@@ -5,21 +5,21 @@ from numbers import Integral, Real
 from streamplace.errors import StreamplaceError, UsageError
 
 Fault = type[StreamplaceError]
-LETTERS_SHOWN = 40  # of a refused value
+MAX_SHOWN = 40  # characters of a refused value in a message
 
 
 def check_type(what: str, value: object, kind: type, fault: Fault, instead: str = "") -> None:
-    """Raise `fault` unless a value is of a type; `instead` says what to do."""
+    """Raise `fault` unless a value is of a type; `instead` is the remedy in the message."""
     if not isinstance(value, kind):
         more = f"; {instead}" if instead else ""
-        wanted, got = kind.__name__, type(value).__name__
-        raise fault(f"{what} must be {wanted}, not {got}{more}")
+        expected, got = kind.__name__, type(value).__name__
+        raise fault(f"{what} must be {expected}, not {got}{more}")
 
 
 def check_number(what: str, value: object, fault: Fault) -> None:
     """Raise `fault` unless a value is a number, but not a boolean, that fits into a float."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise fault(f"{what} must be a number (got {value!r:.{LETTERS_SHOWN}})")
+        raise fault(f"{what} must be a number (got {value!r:.{MAX_SHOWN}})")
     try:
         float(value)
     except OverflowError:
@@ -29,13 +29,13 @@ def check_number(what: str, value: object, fault: Fault) -> None:
 def check_str(what: str, value: object, fault: Fault) -> None:
     """Raise `fault` unless a value is a string."""
     if not isinstance(value, str):
-        raise fault(f"{what} must be a string (got {value!r:.{LETTERS_SHOWN}})")
+        raise fault(f"{what} must be a string (got {value!r:.{MAX_SHOWN}})")
 
 
 def check_int(what: str, value: object, fault: Fault) -> None:
     """Raise `fault` unless a value is a whole number, but not a boolean."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise fault(f"{what} must be a whole number (got {value!r:.{LETTERS_SHOWN}})")
+        raise fault(f"{what} must be a whole number (got {value!r:.{MAX_SHOWN}})")
 
 
 def check_seed(seed: int) -> None:

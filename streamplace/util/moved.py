@@ -81,7 +81,7 @@ MOVED_NAMES: Mapping[str, str] = {
     "shown.several": "display.text.several",
     "solve.Result": "workflows.result.Result",
 }
-"""Old name -> new name, both relative to ``streamplace``, unless `MOVED_MODULES` has the change."""
+"""Old name -> new name, relative to ``streamplace``; others moved as `MOVED_MODULES` says."""
 
 ROOT = __name__.partition(".")[0]
 

@@ -1,4 +1,4 @@
-"""Calls of users' classes and functions: their options, ``name:key=value``, and arguments."""
+"""Calls of users' classes and functions, with options from text such as ``name:key=value``."""
 
 import inspect
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ LITERAL = inspect.Parameter.empty  # the type of an option without annotation
 
 
 def made(text: str, found: Any, options: list[str], noun: str) -> Any:
-    """Return an instance of a class, made with its options; return any other object unchanged.
+    """Return an instance of the class `found`, made with its options; or `found` if not a class.
 
     Raises
     ------
@@ -33,16 +33,16 @@ def check_call(text: str, found: object, noun: str, arguments: Sequence[str]) ->
     Raises
     ------
     UsageError
-        If it is a class, cannot be called, or takes other arguments.
+        If the object is a class, cannot be called, or takes other arguments.
     """
     *first, last = arguments
-    wanted = f"a {noun} is called with {', '.join(first)} and {last}"
+    expected = f"a {noun} is called with {', '.join(first)} and {last}"
     if isinstance(found, type) or not callable(found):
-        raise UsageError(f"{noun} {text!r}: {_kind(found)} is not a {noun}: {wanted}")
+        raise UsageError(f"{noun} {text!r}: {_kind(found)} is not a {noun}: {expected}")
     try:
         inspect.signature(found).bind(*arguments)
     except TypeError as error:
-        raise UsageError(f"{noun} {text!r}: is not a {noun}: {wanted}, but {error}") from None
+        raise UsageError(f"{noun} {text!r}: is not a {noun}: {expected}, but {error}") from None
     except ValueError:  # it has no signature
         pass
 
@@ -55,7 +55,7 @@ def parameters_of(cls: type) -> dict[str, Any]:
     """Return the type of each parameter of a class.
 
     Without an annotation it is `str` if the default value is text, and otherwise `LITERAL`: the
-    value decides.
+    type is then that of the value.
     """
     try:
         known = inspect.signature(cls, eval_str=True).parameters.values()
@@ -97,13 +97,13 @@ def read_options(
     return options_read
 
 
-def _converted(what: str, value: str, wanted: Any) -> Any:
-    if wanted in (bool, bool | None):
+def _converted(what: str, value: str, expected: Any) -> Any:
+    if expected in (bool, bool | None):
         if value not in ("true", "false"):
             raise UsageError(f"{what} must be true or false (got {value!r})")
         return value == "true"
     for kind in (int, float):
-        if wanted in (kind, kind | None):
+        if expected in (kind, kind | None):
             try:
                 return kind(value)
             except ValueError:
@@ -111,7 +111,7 @@ def _converted(what: str, value: str, wanted: Any) -> Any:
                 raise UsageError(f"{what} must be {number} (got {value!r})") from None
     if not value:
         raise UsageError(f"{what} must not be empty")
-    return _literal(value) if wanted is LITERAL else value
+    return _literal(value) if expected is LITERAL else value
 
 
 def _literal(value: str) -> bool | int | float | str:

@@ -76,7 +76,7 @@ def load(text: str, path: str, noun: str) -> Any:
 
 
 def load_ours(path: str) -> Any:
-    """Return the object at a path of streamplace's own, ``module:object``."""
+    """Return one of streamplace's own objects by its path, ``module:object``."""
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
 
@@ -105,7 +105,7 @@ def names_of(group: str, ours: Iterable[str]) -> list[str]:
 
 
 def is_ours(text: str, ours: Container[str], from_file: bool = False) -> bool:
-    """Return whether a name with options is built in, so that no module or package replaces it.
+    """Return whether a name with options means a built-in object, which nothing can replace.
 
     ``metis:parts`` is the built-in name with a mistake in its option, unless a module ``metis``
     exists.
@@ -134,7 +134,7 @@ def find(
     ours
         The built-in names, which a message lists too.
     from_file
-        Whether the text comes from a file: no module is imported because a file names it.
+        Whether the text comes from a file; a module is never imported because a file names it.
     form
         The form in which users name their own objects, for messages.
 
@@ -179,16 +179,16 @@ def named_fault(noun: str, text: str, what: str = "", place: str = "") -> Iterat
         if is_out_of_memory(error):
             raise MemoryError from None
         message = " ".join(str(error).split())
-        of_user = f"{type(error).__name__}: {message}"
-        raise UsageError(": ".join(filter(None, (who, what, of_user)))) from error
+        user_message = f"{type(error).__name__}: {message}"
+        raise UsageError(": ".join(filter(None, (who, what, user_message)))) from error
 
 
 @contextmanager
 def _current_folder_first() -> Iterator[None]:
     """Look for modules in the current folder first, as `python -m` does.
 
-    Afterwards the folder comes last: later imports by such a module work, and no file in the
-    folder replaces a library.
+    Afterwards the folder comes last, so that later imports by such a module work, but no file in
+    the folder replaces a library.
     """
     folder = str(Path.cwd())
     if sys.path[:1] in ([""], [folder]):  # as in an interactive interpreter

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-MOST_NAMES = 20_000  # names compared; more would take too long for an error message
-LONGEST = 100  # letters of a name that is compared
+MAX_NAMES = 20_000  # names compared; more would take too long for an error message
+MAX_LENGTH = 100  # characters of a name; longer ones are not compared
 CLOSE = 0.6  # difflib's default
 
 
@@ -14,13 +14,13 @@ def closest_match(word: object, names: Iterable[str]) -> str | None:
     """
     from difflib import get_close_matches  # noqa: PLC0415 - needed for errors only
 
-    if not isinstance(word, str) or not 0 < len(word) <= LONGEST:
+    if not isinstance(word, str) or not 0 < len(word) <= MAX_LENGTH:
         return None
     known: dict[str, str] = {}
     for name in names:
-        if len(known) == MOST_NAMES:
+        if len(known) == MAX_NAMES:
             return None
-        if len(name) <= LONGEST:
+        if len(name) <= MAX_LENGTH:
             known.setdefault(name.casefold(), name)
     found = get_close_matches(word.casefold(), known, n=1, cutoff=CLOSE)
     return known[found[0]] if found else None
@@ -38,7 +38,7 @@ def valid_choices(word: str, names: Sequence[str], or_else: str = "") -> str:
     Parameters
     ----------
     or_else
-        What is valid besides the names, such as ``or a .toml file``.
+        What else is valid, such as ``or a .toml file``.
     """
     choices = ", ".join((*names, or_else) if or_else else names)
     return did_you_mean(word, names) or f"; choose from {choices}"

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 class _Loading(threading.local):
-    """The loading that a thread has done so far."""
+    """The seconds that a thread has spent in `loading`, and how many `loading` blocks it is in."""
 
     seconds = 0.0
     depth = 0
@@ -19,15 +19,15 @@ _loading = _Loading()
 def now() -> float:
     """Return seconds since some fixed time, without those spent in `loading` by this thread.
 
-    While the thread is inside `loading`, the clock runs: placers that are warmed up there keep to
-    their time limits.
+    Inside `loading` the clock seems to run, so that placers that are warmed up there keep to their
+    time limits; the time is subtracted when `loading` ends.
     """
     return time.perf_counter() - _loading.seconds
 
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Stop the clock: what is loaded once per process is not part of the cost of a placement."""
+    """Stop the clock, since loading, done once per process, is not a cost of the placement."""
     begun = time.perf_counter()
     _loading.depth += 1
     try:

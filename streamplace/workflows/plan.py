@@ -11,7 +11,7 @@ from sim.threads import fastest
 from streamplace.errors import InfeasibleError, ProblemError, UsageError
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.search import best_of_chains, starts
-from streamplace.problem.cluster import MOST_DEVICES, Cluster
+from streamplace.problem.cluster import MAX_DEVICES, Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model, Throughput
@@ -166,6 +166,6 @@ def _check(cluster: Cluster, model: Model, most: int | None, seed: int) -> None:
     if model not in CLOSED_FORMS:
         closed_forms = ", ".join(CLOSED_FORMS)
         raise UsageError(f"plan: does not support the model engine; choose from {closed_forms}")
-    if most is not None and not 1 <= most <= MOST_DEVICES:
-        raise UsageError(f"plan: most must be 1 to {MOST_DEVICES} (got {most})")
+    if most is not None and not 1 <= most <= MAX_DEVICES:
+        raise UsageError(f"plan: most must be 1 to {MAX_DEVICES} (got {most})")
     check_seed(seed)

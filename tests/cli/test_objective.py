@@ -165,7 +165,8 @@ def test_a_file_that_names_a_module_needs_the_option(folder: Path) -> None:
     options = ("--model", "engine", "--duration", 9)
     code, _, err = answer(folder, "simulate", "graph.json", "net.json", *net, *options)
     assert code == 2
-    assert "--duration: engine options score throughput, not objective 'mine:Net" in one_line(err)
+    message = "--duration: engine options support only throughput, not objective 'mine:Net"
+    assert message in one_line(err)
 
 
 @pytest.mark.long

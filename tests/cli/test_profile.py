@@ -104,7 +104,7 @@ def test_measurements_are_kept(
     assert done.returncode == 1
     line = one_line(done.stderr)
     assert expected in line
-    assert f"the measurements up to then are in {graph}" in line
+    assert f"the measurements made before that are in {graph}" in line
     assert len(json.loads(graph.read_text())["operators"]) == 10
     assert not now.exists()
 

@@ -172,7 +172,7 @@ def test_lists_of_names_fill_the_remaining_width(
 
 
 def test_rows_left_out_are_counted(capsys: Capture) -> None:
-    grid = Grid(("link",), 7, lambda i: (f"a->b{i}",), most=5, left_out="and {} less busy")
+    grid = Grid(("link",), 7, lambda i: (f"a->b{i}",), max_rows=5, left_out="and {} less busy")
     for limit, last in ((None, "and 2 less busy"), (6, "and 2 less busy"), (1, "and 6 less busy")):
         print_table(console(), grid, limit)
         assert capsys.readouterr().out.splitlines()[-1] == last

@@ -8,7 +8,7 @@ import streamplace as sp
 from streamplace.display import notebook, terminal
 from streamplace.display.mixins import Displayable, view_of
 from streamplace.display.summary import short
-from streamplace.display.view import MOST_NAMES, Cell, Grid, Line, Names, View
+from streamplace.display.view import MAX_NAMES, Cell, Grid, Line, Names, View
 
 
 class Counting(Displayable):
@@ -63,14 +63,14 @@ def test_a_displayable_type_needs_a_view() -> None:
     ],
 )
 def test_limits_of_a_grid(most: int | None, limit: int | None, rows: int, remainder: str) -> None:
-    grid = Grid(("n",), 9, lambda i: (str(i),), most=most)
+    grid = Grid(("n",), 9, lambda i: (str(i),), max_rows=most)
     assert grid.rows(limit) == [(str(i),) for i in range(rows)]
     assert grid.remainder(limit) == remainder
 
 
 def test_names_keep_only_the_first() -> None:
     names = Names.of([f"n{i}" for i in range(1000)])
-    assert names == Names(tuple(f"n{i}" for i in range(MOST_NAMES)), 1000)
+    assert names == Names(tuple(f"n{i}" for i in range(MAX_NAMES)), 1000)
     assert short(names) == "n0, n1, n2, n3, n4, n5, n6, n7 and 992 more"
     assert short(Names.of(["a" * 90, "b"])) == "a" * 20 + "…" + "a" * 19 + ", b"
     assert short(Names.of([])) == ""
@@ -78,7 +78,7 @@ def test_names_keep_only_the_first() -> None:
 
 def test_both_renderers_show_lines_and_remainders() -> None:
     line = Line("between {} and {}", ("<b>{0}</b>", Names.of(["x", "y"])))
-    grid = Grid(("link",), 3, lambda i: (f"l{i}",), most=1, left_out="and {} less busy")
+    grid = Grid(("link",), 3, lambda i: (f"l{i}",), max_rows=1, left_out="and {} less busy")
     view = View("Title", body=(line, grid))
     assert [row.rstrip() for row in printed(view).splitlines()] == [
         "Title",

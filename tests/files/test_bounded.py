@@ -9,14 +9,14 @@ import pytest
 
 from streamplace.errors import FormatError
 from streamplace.files import read_graph
-from streamplace.files.bounded import LARGEST, MOST_FOLD, SPARE, read_raw, unzipped
+from streamplace.files.bounded import MAX_BYTES, MAX_RATIO, SPARE, read_raw, unzipped
 from streamplace.files.reading import read_bytes
 
 
 def test_devices_are_refused() -> None:
     with pytest.raises(OSError, match="is a device"):
         read_raw("/dev/zero")
-    with pytest.raises(FormatError, match=r"^/dev/null: is a device, not a file$"):
+    with pytest.raises(FormatError, match=r"^/dev/null: is a device file, not a regular file$"):
         read_bytes("/dev/null")
 
 
@@ -34,7 +34,7 @@ def test_a_sparse_file_of_a_tebibyte_is_refused(tmp_path: Path) -> None:
         file.truncate(2**40)
     with pytest.raises(FormatError, match="is larger than 4 GiB"):
         read_graph(tmp_path / "sparse.json")
-    assert LARGEST == 4 * 2**30
+    assert MAX_BYTES == 4 * 2**30
 
 
 @pytest.mark.parametrize("text", [b"\0", b"[],", b" "])
@@ -48,7 +48,7 @@ def test_smaller_ratios_are_read() -> None:
     equal = b"".join(b'{"name": "op%d", "instructions": 9e4}, ' % i for i in range(200_000))
     for data in (b"a" * SPARE, equal, b""):
         assert unzipped(gzip.compress(data)) == data
-    assert len(equal) / len(gzip.compress(equal)) < MOST_FOLD
+    assert len(equal) / len(gzip.compress(equal)) < MAX_RATIO
 
 
 def test_a_bomb_is_named(tmp_path: Path) -> None:

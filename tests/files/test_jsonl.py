@@ -89,7 +89,7 @@ def test_stored_graphs_can_be_iterated_repeatedly(tmp_path: Path) -> None:
 def test_graphs_that_have_changed_are_refused(
     tmp_path: Path, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(datasets, "KEPT", 0)
+    monkeypatch.setattr(datasets, "MAX_IN_MEMORY", 0)
     path = tmp_path / "graphs.jsonl"
     write_dataset(path, GRAPHS)
     stored = open_dataset(path)

@@ -10,7 +10,7 @@ from streamplace.display.mixins import StableRepr
 from streamplace.files import clusters
 from streamplace.problem import graph as graph_module
 from streamplace.problem.columns import OPERATOR_NUMBERS, NumberColumn, graph_hash
-from streamplace.util.added import added_field, telling_fields
+from streamplace.util.added import added_field, distinguishing_fields
 
 ADDED = NumberColumn("threads", default=1.0, added=True)
 HEADER: list[object] = [["a", "b"], []]
@@ -24,7 +24,7 @@ def test_an_added_column_enters_the_hash_only_if_it_differs_from_its_default() -
 
 
 def test_the_hash_distinguishes_columns_by_name() -> None:
-    other = NumberColumn("threads", default=1.0, added=True)
+    other = NumberColumn("price", default=1.0, added=True)
     numbers = np.array([1.0, 2.0])
     assert graph_hash(HEADER, ALWAYS, {ADDED: numbers}) != graph_hash(
         HEADER, ALWAYS, {other: numbers}
@@ -39,8 +39,8 @@ class Machine(StableRepr):
 
 
 def test_an_added_field_is_shown_only_if_it_differs_from_its_default() -> None:
-    assert [field.name for field in telling_fields(Machine("a"))] == ["name", "cores"]
-    assert [field.name for field in telling_fields(Machine("a", price=2.0))][-1] == "price"
+    assert [field.name for field in distinguishing_fields(Machine("a"))] == ["name", "cores"]
+    assert [field.name for field in distinguishing_fields(Machine("a", price=2.0))][-1] == "price"
     assert repr(Machine("a")) == "Machine(name='a', cores=1)"
     assert repr(Machine("a", price=2.0)) == "Machine(name='a', cores=1, price=2.0)"
     assert clusters._fields_of(Machine("a")) == {"name": "a", "cores": 1}

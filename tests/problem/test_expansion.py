@@ -164,15 +164,15 @@ def test_shares_are_divided() -> None:
     assert shares == pytest.approx([0.25, 0.25, 0.25, 0.25])
 
 
-def test_memory_is_per_instance() -> None:
-    """Folding changes neither the total memory nor the cost of a tuple."""
+def test_memory_and_cores_are_per_instance() -> None:
+    """Folding changes neither total memory, nor all cores together, nor the cost of a tuple."""
     rows = [Operator("a", 1.0, 8.0, 5.0), Operator("b", 2.0, 0.0, 7.0, ("gpu",))]
     shares = {"a": 1.0}
     graph = StreamGraph(rows, [Stream("a", "b", 0.5)], source_rate=3.0, source_shares=shares)
     job = LogicalGraph(graph, {"b": 4})
     assert to_operators(job).memory_bytes.tolist() == [5.0, 28.0]
     assert to_instances(job).memory_bytes.sum() == to_operators(job).memory_bytes.sum()
-    assert to_operators(job).operators[1] == Operator("b", 2.0, 0.0, 28.0, ("gpu",))
+    assert to_operators(job).operators[1] == Operator("b", 2.0, 0.0, 28.0, ("gpu",), cores=4)
     assert (to_operators(job).streams[0], to_operators(job).source_rate) == (graph.streams[0], 3.0)
     assert to_operators(LogicalGraph(graph)) is graph
 

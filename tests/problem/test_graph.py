@@ -142,6 +142,7 @@ def test_columns_and_rows_are_the_same_graph(graph: StreamGraph) -> None:
         graph.payload_bytes,
         ends[::-1],
         memory_bytes=graph.memory_bytes,
+        cores=graph.cores,
         selectivity=graph.selectivity[::-1],
         stream_payload_bytes=graph.stream_payload_bytes[::-1],
         source_shares={graph.names[v]: float(graph.source_share[v]) for v in graph.sources},

@@ -27,7 +27,7 @@ QUICK = Settings(duration_s=6.0, tick_s=0.1)
 
 def drawn(seed: int, model: Model) -> tuple[Problem, Ints]:
     """Return a random problem and some of its placements, (K, V)."""
-    problem = random_problem(seed, model, most=2_000)
+    problem = random_problem(seed, model, max_placements=2_000)
     problem = problem.with_objective(replace(problem.objective, engine=QUICK))
     rows = next(feasible_placements(problem))
     return problem, rows[: 3 if model == "engine" else 40]
@@ -109,7 +109,7 @@ def test_the_engine_has_no_best_possible_and_no_closed_form() -> None:
 
 
 def test_a_run_uses_the_settings_of_the_objective() -> None:
-    problem = random_problem(1, "engine", most=2_000)
+    problem = random_problem(1, "engine", max_placements=2_000)
     row = next(feasible_placements(problem))[0]
     short = problem.with_objective(replace(problem.objective, engine=QUICK))
     assert compiled(short).simulation(QUICK).settings.duration_s == QUICK.duration_s

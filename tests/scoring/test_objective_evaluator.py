@@ -29,7 +29,7 @@ SEEDS = range(8)
 
 def drawn(seed: int, model: Model, most: int = 40) -> tuple[sp.Problem, Ints]:
     """Return a random problem with a price per device, and some of its placements, (K, V)."""
-    problem = random_problem(seed, model, most=2_000)
+    problem = random_problem(seed, model, max_placements=2_000)
     objective = Net(model=model, price=0.1 * problem.source_rate)
     problem = problem.with_objective(objective.with_changes(problem.source_rates))
     return problem, next(feasible_placements(problem))[:most]

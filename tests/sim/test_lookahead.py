@@ -30,6 +30,7 @@ from sim.lookahead import (
     place_next,
     squashed,
 )
+from sim.threads import own_utilisations
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.problem import Problem
@@ -104,9 +105,19 @@ class Draft:
                     device[d] += tuples * float(flow.overhead_s[i]) / float(flow.cores[d])
         return device, link
 
+    def own(self, v: int, d: int) -> float:
+        """Return the utilisation of the cores that operator v can use on device d, if not all."""
+        usable, cores = float(self.flow.operator_cores[v]), float(self.flow.cores[d])
+        if usable >= cores:
+            return 0.0
+        return float(self.flow.work[v]) / (float(self.flow.capacity[d]) / cores * usable)
+
+    def own_worst(self) -> float:
+        return max((self.own(v, d) for v, d in self.on.items()), default=0.0)
+
     def worst(self) -> float:
         device, link = self.utilisations()
-        return max(*device, *link)
+        return max(*device, *link, self.own_worst())
 
     def open(self, d: int) -> float:
         """Return the traffic between a device's operators and those not placed yet."""
@@ -129,6 +140,7 @@ class Draft:
         touched = {i for _, a, out in away for i in (self.links(d, a) if out else self.links(a, d))}
         on_links = max((link_after[i] for i in touched), default=0.0)
         highest = max(device_after[d], on_links, *(device_after[a] for _, a, _ in away), 0.0)
+        highest = max(highest, self.own(v, d))
         local = [self.traffic[e] for e, a, _ in placed if a == d]
         capacity = float(flow.capacity.sum())
         evenly = sum(device) / flow.devices + float(flow.work[v]) / capacity
@@ -141,8 +153,8 @@ class Draft:
             "above least": device[d] - min(device),
             "highest": highest,
             "link": on_links,
-            "worst": max(*device, *link),
-            "rise": max(0.0, after.worst() - max(*device, *link)),
+            "worst": self.worst(),
+            "rise": max(0.0, after.worst() - self.worst()),
             "local": sum(local),
             "heaviest local": max(local, default=0.0),
             "crossing": sum(self.traffic[e] for e, _, _ in away),
@@ -162,8 +174,8 @@ class Draft:
             "devices": 1 / flow.devices,
             "then, offered": device_after[d] / unit,
             "link, offered": on_links / unit,
-            "worst device, offered": max(device_after) / unit,
-            "worst, offered": max(*device, *link) / unit,
+            "worst device, offered": max(*device_after, after.own_worst()) / unit,
+            "worst, offered": self.worst() / unit,
         }
 
     def bandwidth(self, d: int) -> float:
@@ -391,7 +403,7 @@ def test_loads_are_those_of_the_finished_placement(growing: Growing) -> None:
         device, link = bottleneck.utilisations(flow, placement)
         done = Draft(job, chosen)
         busiest = [max((link[i] for i in done.links_of(d)), default=0) for d in range(len(device))]
-        worst = max(device.max(), link.max())
+        worst = max(device.max(), link.max(), own_utilisations(flow, placement).max())
         for column, expected, least in (
             (grown.device, device, worst),
             (grown.link, link, worst),
@@ -448,11 +460,15 @@ def test_lowest_utilisation_is_a_lower_bound(
     flow = flow_of(problem)
     assume(flow.work.sum() > 0)
     device, _ = bottleneck.utilisations(flow, np.array(devices))
+    own = own_utilisations(flow, np.array(devices))
     lowest = lowest_utilisation(flow)
-    assert device.max() >= lowest * (1 - 1e-12)
-    total, most = sum(flow.work.tolist()), max(flow.work.tolist())
-    shared = total / sum(flow.capacity.tolist())
-    assert lowest == pytest.approx(max(shared, most / max(flow.capacity.tolist())))
+    assert max(device.max(), own.max()) >= lowest * (1 - 1e-12)
+    shared = sum(flow.work.tolist()) / sum(flow.capacity.tolist())
+    alone = [
+        min(work / (d.mips * 1e6 * min(cores, d.cores)) for d in problem.cluster.devices)
+        for work, cores in zip(flow.work.tolist(), flow.operator_cores.tolist(), strict=True)
+    ]
+    assert lowest == pytest.approx(max(shared, *alone, 0.0))
 
 
 def test_the_reference_of_a_problem_without_work_is_1() -> None:

@@ -26,7 +26,7 @@ GRAPHS: list[Fault] = [
     (
         "graph-version-2.json",
         "version",
-        "is newer than this streamplace, which reads version 1; update it",
+        "is newer than this streamplace, which reads version 1; update streamplace",
     ),
     ("graph-version-true.json", "version", r"must be a whole number \(got true\)"),
     ("graph-unknown-field.json", "operators[1]", "unknown field 'colour'"),

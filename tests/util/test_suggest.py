@@ -2,7 +2,13 @@
 
 import pytest
 
-from streamplace.util.suggest import LONGEST, MOST_NAMES, closest_match, did_you_mean, valid_choices
+from streamplace.util.suggest import (
+    MAX_LENGTH,
+    MAX_NAMES,
+    closest_match,
+    did_you_mean,
+    valid_choices,
+)
 
 NAMES = ("metis", "metis-recursive", "fuser", "Auto")
 
@@ -16,7 +22,7 @@ NAMES = ("metis", "metis-recursive", "fuser", "Auto")
         ("metis-recursiv", "metis-recursive"),
         ("xyz", None),
         ("", None),
-        ("m" * (LONGEST + 1), None),
+        ("m" * (MAX_LENGTH + 1), None),
     ],
 )
 def test_the_closest_name(word: str, meant: str | None) -> None:
@@ -32,5 +38,5 @@ def test_messages() -> None:
 
 
 def test_too_many_names_are_not_compared() -> None:
-    assert closest_match("operator_7", [f"operator_{i}" for i in range(MOST_NAMES)]) == "operator_7"
-    assert closest_match("operator_7", [f"operator_{i}" for i in range(MOST_NAMES + 1)]) is None
+    assert closest_match("operator_7", [f"operator_{i}" for i in range(MAX_NAMES)]) == "operator_7"
+    assert closest_match("operator_7", [f"operator_{i}" for i in range(MAX_NAMES + 1)]) is None

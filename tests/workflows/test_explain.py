@@ -127,6 +127,8 @@ def test_contributions_add_up(case: tuple[Problem, list[int]]) -> None:
     expected: dict[tuple[str, ...], Fraction] = {}
     rates = oracle.operator_rates(problem)
     device = next((d for d in problem.cluster.devices if d.name == top.name), None)
+    if top.kind == "operator":
+        expected[top.name,] = oracle.own_utilisations(problem, devices)[top.name]
     if device is not None:
         for operator in problem.graph.operators:
             if where[operator.name] == device.name:

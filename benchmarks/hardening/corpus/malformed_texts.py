@@ -15,7 +15,7 @@ YAML_BOMB = "a0: &a0 [x, x]\n" + "".join(
 YAML_MERGES = "a0: &a0 {b0: 1}\n" + "".join(
     f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 9)}], b{i}: 1}}\n" for i in range(1, 12)
 )
-DEEP = 100_000
+DEEP = 100_000  # levels of nesting
 MALFORMED: tuple[str, ...] = (
     *(
         "",

@@ -73,7 +73,7 @@ def payloads(
         *pickles,
         Payload("gzip of a pickle", gzip.compress(pickle.dumps(state)), _gunzipped),
         Payload("torch.save", _by_torch(state, zipped=True), _torch_loaded),
-        Payload("torch.save as before 1.6", _by_torch(state, zipped=False), _torch_loaded),
+        Payload("torch.save, format before 1.6", _by_torch(state, zipped=False), _torch_loaded),
         Payload("joblib.dump", _by_joblib(state), lambda data: joblib.load(io.BytesIO(data))),
         Payload(".npy of objects", _npy(), _numpy_loaded),
         Payload(".npz of objects", _npz(graph, ()), _numpy_loaded),
@@ -103,10 +103,10 @@ def is_harmful(payload: Payload) -> bool:
 def was_executed() -> bool:
     """Return whether a payload was executed, and remove the folder that it created."""
     sys.modules.pop(MODULE, None)
-    found = Path(MARK).is_dir()
-    if found:
+    executed = Path(MARK).is_dir()
+    if executed:
         Path(MARK).rmdir()
-    return found
+    return executed
 
 
 def write_module(folder: Path) -> None:
@@ -133,12 +133,12 @@ def _npy() -> bytes:
 
 
 def _npz(graph: Path, columns: tuple[str, ...]) -> bytes:
-    """Return a graph in which some columns, by default all, are arrays of objects."""
+    """Return a graph in which these columns, or all if there are none, are arrays of objects."""
     with np.load(graph, allow_pickle=False) as stored:
-        found = {name: stored[name] for name in stored.files}
-    objects = {name: np.array([Trap()] * 3, dtype=object) for name in columns or found}
+        arrays = {name: stored[name] for name in stored.files}
+    objects = {name: np.array([Trap()] * 3, dtype=object) for name in columns or arrays}
     file = io.BytesIO()
-    np.savez(file, **{**found, **objects})
+    np.savez(file, **{**arrays, **objects})
     return file.getvalue()
 
 
@@ -171,8 +171,8 @@ def _torch_loaded(data: bytes) -> object:
 
 
 def _numpy_loaded(data: bytes) -> object:
-    found = np.load(io.BytesIO(data), allow_pickle=True)
-    return {name: found[name] for name in getattr(found, "files", ())}
+    arrays = np.load(io.BytesIO(data), allow_pickle=True)
+    return {name: arrays[name] for name in getattr(arrays, "files", ())}
 
 
 def _words_unpickled(data: bytes) -> object:

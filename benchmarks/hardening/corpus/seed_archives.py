@@ -8,7 +8,7 @@ from pathlib import Path
 from streamplace.files.atomic import atomic
 
 FOLDER = Path(__file__).parent / "seeds"
-MOST_BYTES = 40_000
+MAX_BYTES = 40_000  # of an archive
 
 
 def unpack(name: str, folder: Path) -> int:
@@ -25,9 +25,9 @@ def unpack(name: str, folder: Path) -> int:
 def pack(name: str, folder: Path) -> int:
     """Archive the shortest inputs of a folder, as many as fit; return their number."""
     FOLDER.mkdir(exist_ok=True)
-    found = sorted(folder.iterdir(), key=lambda path: (path.stat().st_size, path.name))
-    count = len(found)
-    while len(gzip.compress(data := _archive(found[:count]))) > MOST_BYTES:
+    inputs = sorted(folder.iterdir(), key=lambda path: (path.stat().st_size, path.name))
+    count = len(inputs)
+    while len(gzip.compress(data := _archive(inputs[:count]))) > MAX_BYTES:
         count = count * 9 // 10
     with atomic(FOLDER / f"{name}.tar.gz") as file:
         file.write(data)  # `atomic` compresses it because of the suffix

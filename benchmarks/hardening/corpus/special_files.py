@@ -1,4 +1,4 @@
-"""Paths other than readable regular files: folders, links, devices, pipes, unusual names."""
+"""Paths other than readable regular files: folders, links, device files, pipes, unusual names."""
 
 import os
 import threading

@@ -73,8 +73,8 @@ class AuditHook:
         """Return whether a file is outside the folders that may be read."""
         if isinstance(path, int) or path == os.devnull:  # already open
             return False
-        whole = os.path.join(os.path.abspath(os.fsdecode(path)), "")
-        return not whole.startswith(self._readable)
+        absolute = os.path.join(os.path.abspath(os.fsdecode(path)), "")
+        return not absolute.startswith(self._readable)
 
 
 def _writes(path: Any, mode: str | None, flags: int = 0) -> bool:

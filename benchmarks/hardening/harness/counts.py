@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from benchmarks.hardening.harness.rows import MOST_FAULTS, Row
+from benchmarks.hardening.harness.rows import MAX_FAULTS, Row
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Count:
 
     def add_fault(self, description: str) -> None:
         """Keep the description of a fault, up to a maximum number."""
-        if len(self.faults) < MOST_FAULTS:
+        if len(self.faults) < MAX_FAULTS:
             self.faults.append(description)
 
     def row(self) -> Row:

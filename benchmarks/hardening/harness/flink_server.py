@@ -33,14 +33,14 @@ class Server(ThreadingHTTPServer):
     def answer(self, path: str) -> bytes | None:
         """Return the response for a path; None if the file has none."""
         try:
-            whole = json.loads(self.file)
+            content = json.loads(self.file)
         except (ValueError, RecursionError):
             return self.file
-        if not isinstance(whole, dict):
+        if not isinstance(content, dict):
             return self.file
         key = _key(path.partition("?")[0])
         try:
-            return json.dumps(whole[key]).encode() if key in whole else None
+            return json.dumps(content[key]).encode() if key in content else None
         except (ValueError, RecursionError):
             return self.file
 
@@ -58,11 +58,11 @@ class _Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_GET(self) -> None:
-        found = self.server.answer(self.path)
+        response = self.server.answer(self.path)
         with suppress(ConnectionError):  # the client has closed the connection
-            self.send_response(404 if found is None else 200)
+            self.send_response(404 if response is None else 200)
             self.end_headers()
-            self.wfile.write(found or b"")
+            self.wfile.write(response or b"")
 
     def log_message(self, *arguments: Any) -> None:
         """Write no log."""

@@ -93,8 +93,8 @@ def _set_up_child(request: dict[str, Any]) -> None:
         os.close(opened)
     sys.stdin = open(0, closefd=False)  # noqa: SIM115  # the inherited stdin has buffered later requests
     os.chdir(request["folder"])
-    if (most := request["data_bytes"]) is not None:
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    if (limit := request["data_bytes"]) is not None:
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     if request["closed"]:
         drop_override()
 

@@ -5,7 +5,7 @@ import sys
 from functools import cache
 
 MEGABYTE = 10**6
-MOST_BYTES = 300 * MEGABYTE
+MAX_BYTES = 300 * MEGABYTE  # of a process without torch
 _TORCH = """
 import re, numpy
 def peak(): return 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
@@ -26,7 +26,7 @@ def torch_bytes() -> int:
 
 def memory_limit(torch: bool) -> int:
     """Return the memory limit of a process in bytes: 300 MB, plus the memory of torch if used."""
-    return MOST_BYTES + (torch_bytes() if torch else 0)
+    return MAX_BYTES + (torch_bytes() if torch else 0)
 
 
 def memory_text(peak: int, torch: bool) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 def members(session: int) -> list[int]:
     """Return the running processes of a session."""
-    found = []
+    running = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
@@ -15,13 +15,13 @@ def members(session: int) -> list[int]:
         except OSError:  # the process has ended in the meantime
             continue
         if fields[0] not in "ZX" and int(fields[3]) == session:
-            found.append(int(entry.name))
-    return found
+            running.append(int(entry.name))
+    return running
 
 
 def survivors(session: int, seconds: float) -> list[int]:
     """Wait until a session has no running process, at most `seconds`; return those that remain."""
     until = time.monotonic() + seconds
-    while (found := members(session)) and time.monotonic() < until:
+    while (running := members(session)) and time.monotonic() < until:
         time.sleep(0.02)
-    return found
+    return running

@@ -11,7 +11,7 @@ from typing import Self
 
 from streamplace.files import write_json
 
-MOST_FAULTS = 20
+MAX_FAULTS = 20  # whose descriptions a row keeps
 NOT_RUN = "not run"
 """The figure that states why a row has no tries."""
 UNREACHABLE = "service not reachable"
@@ -112,8 +112,8 @@ def save_rows(path: Path, counted: Iterable[Counted], *, only: bool = False) -> 
 
 def read_rows(path: Path) -> list[Counted]:
     """Return the rows that `save_rows` wrote; an empty list if the file does not exist."""
-    found = json.loads(path.read_text()) if path.exists() else []
-    return [(Row(**row), Run(**run)) for row in found if (run := row.pop("run"))]
+    rows = json.loads(path.read_text()) if path.exists() else []
+    return [(Row(**row), Run(**run)) for row in rows if (run := row.pop("run"))]
 
 
 @cache

@@ -69,21 +69,21 @@ def full_table(folder: Path, parts: Sequence[str]) -> str:
 
 def missing(folder: Path, parts: Sequence[str]) -> list[str]:
     """Return the gaps of the table: rows not run, run in part, or with faults."""
-    found = []
+    gaps = []
     for part in parts:
         counted = read_rows(folder / f"{part}.json")
         if not counted:
-            found.append(f"{part}: {NOT_RUN}")
+            gaps.append(f"{part}: {NOT_RUN}")
         for row, run in counted:
             if row.figures.get(NOT_RUN) == UNREACHABLE:
                 continue
             if not row.tried:
-                found.append(f"{part}: {row.what}: {NOT_RUN}")
+                gaps.append(f"{part}: {row.what}: {NOT_RUN}")
             elif not row.good:
-                found.append(f"{part}: {row}")
+                gaps.append(f"{part}: {row}")
             elif run.share < 1.0:
-                found.append(f"{part}: {row.what}: {run.share:g} of the whole")
-    return found
+                gaps.append(f"{part}: {row.what}: {run.share:g} of the whole")
+    return gaps
 
 
 def _sum(rows: Sequence[Row]) -> tuple[str, str]:

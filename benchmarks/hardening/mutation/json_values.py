@@ -55,8 +55,8 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _some(holder: list[Any], chance: random.Random, *kinds: type) -> tuple[Any, Any] | None:
-    found = [(one, key) for one, key in _places(holder) if type(one[key]) in kinds or not kinds]
-    return chance.choice(found) if found else None
+    places = [(one, key) for one, key in _places(holder) if type(one[key]) in kinds or not kinds]
+    return chance.choice(places) if places else None
 
 
 def _number(holder: list[Any], chance: random.Random) -> None:

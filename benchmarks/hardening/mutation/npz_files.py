@@ -97,7 +97,7 @@ def _header(arrays: Arrays, chance: random.Random) -> None:
 
 
 def _claim(data: bytes, chance: random.Random) -> bytes:
-    """Replace an array by a numpy header with a false shape or type, or by one with code."""
+    """Replace an array by a numpy header that has a false shape or type, or contains code."""
     text = f"{{'descr': {_quoted(chance.choice(TYPES))}, 'fortran_order': False, 'shape': "
     text += f"{chance.choice(SHAPES)}, }}"
     text = chance.choice((text, text, text, "(" * 9000, "{" * 9000, "[1if 1else 2]", "{'a': 1}"))

@@ -13,7 +13,7 @@ from streamplace.files.bounded import GZIP
 
 COUNT = 20_000
 """Number of bad documents of each reader in the whole campaign."""
-MOST_OFFSETS = 6000
+MAX_OFFSETS = 6000  # at which the documents of a reader are truncated
 BOMBS_AT = len(MALFORMED)
 ENCODINGS_AT = BOMBS_AT + len(BOMBS)
 CUT_AT = ENCODINGS_AT + len(ENCODINGS)
@@ -56,21 +56,21 @@ def cuts(documents: tuple[Document, ...]) -> list[tuple[Document, int]]:
     allows. If the smallest one is longer than the limit, it is truncated at 6,000 evenly spaced
     offsets.
     """
-    found: list[tuple[Document, int]] = []
+    pairs: list[tuple[Document, int]] = []
     for one in sorted(documents, key=lambda document: len(document.data)):
         length = len(one.data)
-        if not found and length > MOST_OFFSETS:
-            return [(one, i * length // MOST_OFFSETS) for i in range(MOST_OFFSETS)]
-        if len(found) + length > MOST_OFFSETS:
+        if not pairs and length > MAX_OFFSETS:
+            return [(one, i * length // MAX_OFFSETS) for i in range(MAX_OFFSETS)]
+        if len(pairs) + length > MAX_OFFSETS:
             break
-        found += [(one, i) for i in range(length)]
-    return found
+        pairs += [(one, i) for i in range(length)]
+    return pairs
 
 
 def cut_numbers(documents: tuple[Document, ...]) -> range:
     """Return the numbers of the truncations of the smallest document."""
     smallest = min(len(document.data) for document in documents)
-    return range(CUT_AT, CUT_AT + min(smallest, MOST_OFFSETS))
+    return range(CUT_AT, CUT_AT + min(smallest, MAX_OFFSETS))
 
 
 def _listed(documents: tuple[Document, ...], number: int) -> Document | None:

@@ -11,7 +11,7 @@ import safetensors.torch
 
 from streamplace.policy.signed_tensors import METADATA_KEY, packed
 
-MOST_BYTES = 2**20  # of tensors
+MAX_BYTES = 2**20  # of tensors
 
 
 def signed(data: bytes) -> bytes:
@@ -32,11 +32,11 @@ def signed(data: bytes) -> bytes:
         )
         begin = end + -end % 8  # of the tensors, after padding
         begin = end if data[end:begin].strip() else begin
-        body = data[begin : begin + claimed].ljust(min(claimed, MOST_BYTES), b"\0")
-        whole = _file(text[:end].encode("latin-1"), body)
+        body = data[begin : begin + claimed].ljust(min(claimed, MAX_BYTES), b"\0")
+        file = _file(text[:end].encode("latin-1"), body)
         words = dict(header[METADATA_KEY])
         words.pop("sha256", None)
-        return packed(safetensors.torch.load(whole), words)
+        return packed(safetensors.torch.load(file), words)
     except Exception:  # any error: the reader must report what is wrong
         return _file(data, b"")
 

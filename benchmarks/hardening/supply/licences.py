@@ -33,8 +33,8 @@ FILE = ROOT / "LICENSES.md"
 VENDORED = ROOT / "streamplace" / "report" / "page" / "vendor" / "README.md"
 USERS = "users"
 UNKNOWN = "UNKNOWN"
-READ = {"atheris": "Apache-2.0"}  # found in the package: its metadata state no licence
-LONGEST = 60  # characters of a licence's name; a longer string is the text of the licence
+KNOWN = {"atheris": "Apache-2.0"}  # from a file of the package, whose metadata state no licence
+MAX_LENGTH = 60  # characters of a licence's name; a longer string is the text of the licence
 TOP = """# Licences
 
 `make locks` generates this file from the metadata of the packages. streamplace itself is licensed
@@ -81,21 +81,23 @@ def licence_of(metadata: dict[str, Any]) -> str:
     if named:
         return ", ".join(named)
     text = (metadata.get("license") or "").strip()
-    return text if text and "\n" not in text and len(text) <= LONGEST else UNKNOWN
+    return text if text and "\n" not in text and len(text) <= MAX_LENGTH else UNKNOWN
 
 
 def needed_by_users(metadata: dict[str, dict[str, Any]]) -> set[str]:
     """Return the names of the direct and indirect dependencies of streamplace itself."""
-    found: set[str] = set()
+    needed: set[str] = set()
     waiting = [Requirement(text) for text in project()["dependencies"]]
     while waiting:
-        wanted = waiting.pop()
-        name = normal(wanted.name)
-        if name in found or (wanted.marker and not wanted.marker.evaluate({"extra": ""})):
+        requirement = waiting.pop()
+        name = normal(requirement.name)
+        if name in needed or (
+            requirement.marker and not requirement.marker.evaluate({"extra": ""})
+        ):
             continue
-        found.add(name)
+        needed.add(name)
         waiting += [Requirement(text) for text in metadata[name].get("requires_dist", [])]
-    return found
+    return needed
 
 
 def listed(text: str) -> list[Licence]:
@@ -114,14 +116,14 @@ def vendored() -> str:
 def main() -> None:
     """Write LICENSES.md; exit with code 1 if a licence is unknown."""
     locks = {name: read_lock(name) for name in lock_names()}
-    ours = (BASE, TORCH)
-    users = needed_by_users(_metadata([entry for name in ours for entry in locks[name]]))
+    base = (BASE, TORCH)
+    users = needed_by_users(_metadata([entry for name in base for entry in locks[name]]))
     lines: set[Licence] = set()
     for name, locked in locks.items():
         metadata = _metadata(locked)
         for entry in locked:
-            who = USERS if name in ours and entry.key in users else name
-            licence = READ.get(entry.key) or licence_of(metadata[entry.key])
+            who = USERS if name in base and entry.key in users else name
+            licence = KNOWN.get(entry.key) or licence_of(metadata[entry.key])
             lines.add(Licence(entry.key, entry.public_version, licence, who))
     unknown = sorted(line.package for line in lines if line.licence == UNKNOWN)
     head = "| package | version | licence | needed by |\n|---|---|---|---|\n"
@@ -133,12 +135,12 @@ def main() -> None:
 
 def _joined(lines: Iterable[Licence]) -> list[Licence]:
     """Merge the lines of each version of a package into one."""
-    found: dict[tuple[str, str], Licence] = {}
+    merged: dict[tuple[str, str], Licence] = {}
     for line in sorted(lines):
-        before = found.get((line.package, line.version))
+        before = merged.get((line.package, line.version))
         who = f"{before.needed_by}, {line.needed_by}" if before else line.needed_by
-        found[line.package, line.version] = Licence(line.package, line.version, line.licence, who)
-    return list(found.values())
+        merged[line.package, line.version] = Licence(line.package, line.version, line.licence, who)
+    return list(merged.values())
 
 
 def _metadata(locked: list[Entry]) -> dict[str, dict[str, Any]]:
@@ -149,8 +151,8 @@ def _metadata(locked: list[Entry]) -> dict[str, dict[str, Any]]:
         options = ["--dry-run", "--no-deps", "--ignore-installed", "-q", "--report", str(report)]
         pip = [tool("python"), "-m", "pip", "install", *options, "-r", str(pins)]
         subprocess.run(pip, check=True, stderr=subprocess.DEVNULL)
-        found = json.loads(report.read_text())["install"]
-    return {normal(one["metadata"]["name"]): one["metadata"] for one in found}
+        packages = json.loads(report.read_text())["install"]
+    return {normal(one["metadata"]["name"]): one["metadata"] for one in packages}
 
 
 if __name__ == "__main__":

@@ -32,21 +32,21 @@ from streamplace.files.atomic import write_text
 
 LOCKS = ROOT / "locks"
 VERSIONS = ROOT / "constraints.txt"
-ALONE = {
+SEPARATE = {  # locks for separate virtual environments
     "supply": ("pip-audit", "uv"),
     "flink-build": ("setuptools", "wheel"),
     "flink": ("apache-flink==2.3.0",),
 }
-OWN_VERSIONS = ("flink",)
+OWN_VERSIONS = ("flink",)  # locks whose versions are not in constraints.txt
 BASE, TORCH = "dev", "torch"
 PYTHON = "3.11.5"  # the oldest version on which all of these packages run
 ELSEWHERE = "sys_platform != 'linux'"
-HERE = (
+THIS_MACHINE = (
     f"sys_platform == '{sys.platform}' and platform_machine == '{platform.machine()}'"
     f" and python_version == '{sys.version_info.major}.{sys.version_info.minor}'"
 )
 TOP = "# Every version that the Makefile and the extras install. torch is the CPU build.\n"
-MADE = "# Made by `make locks`; do not edit.\n"
+HEAD = "# Made by `make locks`; do not edit.\n"
 _ENTRY = re.compile(r"^([A-Za-z0-9._-]+)==([^ ;\\]+)(?: ; ([^\\]*?))? ?\\?$")
 
 
@@ -79,7 +79,7 @@ class Entry:
 
     def __str__(self) -> str:
         pin = f"{self.name}=={self.version}" + (f" ; {self.marker}" if self.marker else "")
-        return " \\\n".join([pin, *(f"    --hash={found}" for found in self.hashes)]) + "\n"
+        return " \\\n".join([pin, *(f"    --hash={digest}" for digest in self.hashes)]) + "\n"
 
 
 def normal(name: str) -> str:
@@ -95,30 +95,30 @@ def entries(text: str) -> list[Entry]:
     ValueError
         If a line is not a pin, a hash, a comment, or a reference to the base lock.
     """
-    found: list[tuple[str, str, str, list[str]]] = []
+    pins: list[tuple[str, str, str, list[str]]] = []
     for line in text.splitlines():
         stripped = line.strip()
         if stripped.startswith("--hash="):
-            found[-1][3].append(stripped.removeprefix("--hash=").removesuffix("\\").strip())
+            pins[-1][3].append(stripped.removeprefix("--hash=").removesuffix("\\").strip())
         elif (match := _ENTRY.match(stripped)) is not None:
-            found.append((match[1], match[2], (match[3] or "").strip(), []))
+            pins.append((match[1], match[2], (match[3] or "").strip(), []))
         elif stripped and not stripped.startswith(("#", "-r ")):
             raise ValueError(f"not a line of a lock: {line!r:.80}")
-    return [Entry(name, version, marker, tuple(hashes)) for name, version, marker, hashes in found]
+    return [Entry(name, version, marker, tuple(hashes)) for name, version, marker, hashes in pins]
 
 
 def lock_names() -> list[str]:
     """Return the names of all locks: `dev`, `torch`, those of other extras, and separate ones."""
     extras = project()["optional-dependencies"]
     known = set(extras[BASE])
-    return [BASE, TORCH, *(name for name in extras if not set(extras[name]) <= known), *ALONE]
+    return [BASE, TORCH, *(name for name in extras if not set(extras[name]) <= known), *SEPARATE]
 
 
 def project() -> dict[str, Any]:
     """Return the table `project` of pyproject.toml."""
     with (ROOT / "pyproject.toml").open("rb") as file:
-        found: dict[str, Any] = tomllib.load(file)["project"]
-    return found
+        table: dict[str, Any] = tomllib.load(file)["project"]
+    return table
 
 
 def read_lock(name: str) -> list[Entry]:
@@ -135,17 +135,17 @@ def main() -> None:
         TORCH: _builds(next(entry for entry in base if entry.key == TORCH)),
     }
     for name in lock_names():
-        if name in ALONE:
+        if name in SEPARATE:
             locks[name] = _resolved(name)
         elif name not in locks:
             locks[name] = [entry for entry in _resolved(name) if entry not in base]
     versions: dict[str, str] = {}
-    for name, found in locks.items():
-        below = "" if name in (BASE, TORCH, *ALONE) else f"-r {BASE}.txt\n"
-        write_text(LOCKS / f"{name}.txt", MADE + below + "".join(map(str, found)))
-        print(f"{name}: {len(found)} packages", flush=True)
+    for name, locked in locks.items():
+        below = "" if name in (BASE, TORCH, *SEPARATE) else f"-r {BASE}.txt\n"
+        write_text(LOCKS / f"{name}.txt", HEAD + below + "".join(map(str, locked)))
+        print(f"{name}: {len(locked)} packages", flush=True)
         if name not in OWN_VERSIONS:
-            versions |= {entry.key: f"{entry.name}=={entry.public_version}" for entry in found}
+            versions |= {entry.key: f"{entry.name}=={entry.public_version}" for entry in locked}
     write_text(VERSIONS, TOP + "".join(f"{pin}\n" for _, pin in sorted(versions.items())))
 
 
@@ -153,10 +153,10 @@ def _resolved(name: str) -> list[Entry]:
     """Resolve the packages of a lock; return all entries, including those of the base lock."""
     options: list[str] = ["--universal", "--generate-hashes", "--no-annotate", "--no-header", "-q"]
     options += ["--python-version", PYTHON]
-    requirements = "\n".join(ALONE.get(name, ()))
+    requirements = "\n".join(SEPARATE.get(name, ()))
     if name not in OWN_VERSIONS:
         options += ["--constraint", str(VERSIONS)]
-    if name in ALONE:
+    if name in SEPARATE:
         options += ["-"]
     else:
         options += ["pyproject.toml", "--extra", BASE, "--extra", name]
@@ -193,7 +193,7 @@ def _builds(entry: Entry) -> list[Entry]:
     known = {e.marker: e for e in before if e.version == version}
     here = _cpu_build(version)
     if here:
-        known[HERE] = Entry(entry.name, version, HERE, here)
+        known[THIS_MACHINE] = Entry(entry.name, version, THIS_MACHINE, here)
     return [replace(entry, marker=ELSEWHERE), *(known[marker] for marker in sorted(known))]
 
 

@@ -19,8 +19,8 @@ from benchmarks.hardening.supply.locks import VERSIONS, project
 DIST = ROOT / "dist"
 TRY = """
 import streamplace as sp
-found = sp.place(sp.read_graph("dataset:real/riotbench-etl.json"), placer="metis")
-assert 0 < found.score.relative_throughput <= 1
+result = sp.place(sp.read_graph("dataset:real/riotbench-etl.json"), placer="metis")
+assert 0 < result.score.relative_throughput <= 1
 print(sp.__file__)
 """
 COMMANDS = (

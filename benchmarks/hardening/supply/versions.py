@@ -54,8 +54,8 @@ class Outcome:
 
     def row(self, kind: str) -> Row:
         """Return the row of the table."""
-        wanted = [normal(one.name) for one in requirements()]
-        versions = ", ".join(f"{name} {self.versions[name]}" for name in wanted)
+        names = [normal(one.name) for one in requirements()]
+        versions = ", ".join(f"{name} {self.versions[name]}" for name in names)
         figures = {
             "collected": f"{self.collected:,}",
             "passed": f"{self.passed:,}",
@@ -94,9 +94,9 @@ def oldest() -> list[str]:
     )
     if run.returncode:
         raise RuntimeError(run.stderr)
-    found = {entry.key: entry.version for entry in entries(run.stdout)}
-    wanted = [one.name for one in requirements() if normal(one.name) != TORCH]
-    return [f"{name}=={found[normal(name)]}" for name in wanted]
+    versions = {entry.key: entry.version for entry in entries(run.stdout)}
+    names = [one.name for one in requirements() if normal(one.name) != TORCH]
+    return [f"{name}=={versions[normal(name)]}" for name in names]
 
 
 def newest() -> list[str]:
@@ -112,11 +112,11 @@ def run_tests(kind: str, *tests: str) -> Outcome:
     tests
         The tests to run, as arguments of pytest; all by default.
     """
-    wanted = oldest() if kind == "oldest" else newest()
+    pins = oldest() if kind == "oldest" else newest()
     with tempfile.TemporaryDirectory(prefix=f"{kind}-versions-") as name:
         tree, python = _copied(Path(name)), Path(name, "venv", "bin", "python")
         _uv("venv", "-q", "--python", sys.executable, str(Path(name, "venv")))
-        _uv("pip", "install", "-q", "--python", str(python), _torch(), *wanted)
+        _uv("pip", "install", "-q", "--python", str(python), _torch(), *pins)
         _uv("pip", "install", "-q", "--python", str(python), "--no-deps", "-e", str(tree))
         frozen = subprocess.run(
             [tool("uv"), "pip", "freeze", "--python", str(python), "--exclude-editable"],
@@ -126,9 +126,9 @@ def run_tests(kind: str, *tests: str) -> Outcome:
         )
         ignored = [f"-Wignore::{one}" for one in IGNORED_WARNINGS if kind == "oldest"]
         begin, pytest = time.monotonic(), [str(python), "-m", "pytest", *ignored, *tests]
-        found = _outcome(pytest, tree, Path(name))
+        outcome = _outcome(pytest, tree, Path(name))
     versions = {entry.key: entry.version for entry in entries(frozen.stdout)}
-    return replace(found, versions=versions, seconds=time.monotonic() - begin)
+    return replace(outcome, versions=versions, seconds=time.monotonic() - begin)
 
 
 def _outcome(pytest: list[str], tree: Path, folder: Path) -> Outcome:
@@ -177,8 +177,8 @@ def _uv(*words: str) -> None:
 
 def _collected(output: str) -> int:
     """Return the number of tests that pytest reports as collected."""
-    found = re.search(r"^(\d+)(?:/\d+)? tests? collected", output, re.MULTILINE)
-    return int(found[1]) if found else 0
+    match = re.search(r"^(\d+)(?:/\d+)? tests? collected", output, re.MULTILINE)
+    return int(match[1]) if match else 0
 
 
 def _results(report: Path) -> tuple[int, int, list[str]]:

@@ -22,10 +22,10 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.throughput import bound, simulate
 
 SOURCE_RATE = 100.0
-MOST_EXPANDED = 1000
+MAX_OPERATORS = 1000  # larger graphs are not placed
 CLUSTER = Cluster([Device("d0", 2500.0), Device("d1", 2500.0, labels=("gpu",))])
 DEFAULT_COSTS = Costs(default=CostForm(instructions=1000.0, payload_bytes=10.0, selectivity=1.0))
-"""Costs for engine jobs, whose documents seldom contain all of them."""
+"""Costs for jobs of stream engines, whose documents seldom contain all of them."""
 
 
 class InconsistencyError(AssertionError):
@@ -45,7 +45,7 @@ def use_graph(
     again = graph_from(json.loads(json.dumps(graph_to(graph), allow_nan=False)), "again")
     if (again.sha256, again.source_rate) != (graph.sha256, graph.source_rate):
         raise InconsistencyError("the value changed when it was written and read again")
-    if len(graph.names) > MOST_EXPANDED:
+    if len(graph.names) > MAX_OPERATORS:
         return
     rate = SOURCE_RATE if graph.source_rate is None else None
     problem = Problem(graph, cluster or CLUSTER, source_rate=rate, constraints=rules)
@@ -62,7 +62,7 @@ def use_graphs(graphs: list[StreamGraph]) -> None:
 
 def use_cluster(cluster: Cluster) -> None:
     """Place a graph on a cluster, unless the cluster is large."""
-    if len(cluster.devices) < MOST_EXPANDED // 10:
+    if len(cluster.devices) < MAX_OPERATORS // 10:
         use_graph(line_graph(), cluster)
 
 
@@ -85,25 +85,25 @@ def use_placement(placement: Placement) -> None:
         text = json.dumps(placement_to(placement, score=figures), allow_nan=False)
     except ValueError:
         raise InconsistencyError("a score that is not a number") from None
-    least, most = -1e-9, placement.problem.source_rate * (1 + 1e-9)
-    if not least <= score.throughput <= most:
+    limit = placement.problem.source_rate * (1 + 1e-9)
+    if not -1e-9 <= score.throughput <= limit:
         raise InconsistencyError(
-            f"a throughput of {score.throughput}, above the source rate {most}"
+            f"a throughput of {score.throughput} is not between 0 and the source rate {limit}"
         )
     if placement_from(json.loads(text), "again").assignment != placement.assignment:
         raise InconsistencyError("the value changed when it was written and read again")
 
 
 def use_job(job: LogicalGraph) -> None:
-    """Use the graph of an engine job, and its expansion into instances unless that is large."""
+    """Use the graph of a stream engine's job, and its expansion into instances if it is small."""
     job = DEFAULT_COSTS.of(job)
     use_graph(to_operators(job))
-    if sum(job.parallelism.values()) < MOST_EXPANDED:
+    if sum(job.parallelism.values()) < MAX_OPERATORS:
         use_graph(to_instances(job))
 
 
 def use_facts(facts: Any) -> None:
-    """Serialise facts as ``--json`` does.
+    """Serialise a result as ``--json`` does.
 
     Raises
     ------

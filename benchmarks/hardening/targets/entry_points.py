@@ -51,12 +51,14 @@ class EntryPoint:
 
 def functions() -> list[EntryPoint]:
     """Return the functions that read files; the folder run/ holds a training run."""
-    found = [EntryPoint(f"read_graph {ending}", f"bad{ending}", read_graph) for ending in GRAPHS]
-    found += [
+    entry_points = [
+        EntryPoint(f"read_graph {ending}", f"bad{ending}", read_graph) for ending in GRAPHS
+    ]
+    entry_points += [
         EntryPoint(f"read_dataset, folder, {ending}", f"bad/graph{ending}", _folder)
         for ending in GRAPHS
     ]
-    found += [
+    entry_points += [
         EntryPoint(f"read_job {kind}", "bad.document", partial(_job, kind)) for kind in READERS
     ]
     others: dict[str, tuple[str, Callable[[Path], object]]] = {
@@ -78,7 +80,7 @@ def functions() -> list[EntryPoint]:
         "PyTorch Geometric, pre_transform.pt": ("bad/processed/pre_transform.pt", _pyg),
         "PyTorch Geometric, data.pt": ("bad/processed/data.pt", _pyg),
     }
-    return found + [EntryPoint(name, *of) for name, of in others.items()]
+    return entry_points + [EntryPoint(name, *of) for name, of in others.items()]
 
 
 def commands() -> list[EntryPoint]:
@@ -102,7 +104,7 @@ def commands() -> list[EntryPoint]:
         **{f"import -o new.json --from {kind}": ("bad.document",) for kind in READERS},
         "import document --from dot -o new.json --costs": ("bad.toml", "bad.csv"),
     }
-    found = [
+    entry_points = [
         EntryPoint(f"{words} {file}", file, (*words.split(), file))
         for words, some in files.items()
         for file in some
@@ -117,7 +119,9 @@ def commands() -> list[EntryPoint]:
         "curves run": "run/log.jsonl",
         "simulate bad.json placement.json": "bad.json",
     }
-    return found + [EntryPoint(words, file, tuple(words.split())) for words, file in others.items()]
+    return entry_points + [
+        EntryPoint(words, file, tuple(words.split())) for words, file in others.items()
+    ]
 
 
 def _folder(path: Path) -> object:

@@ -39,17 +39,17 @@ class Answers(Server):
 
     def get(self, path: str, within_s: float) -> Any:
         """Return the response for a path."""
-        whole = self._whole if isinstance(self._whole, dict) else {}
+        answers = self._whole if isinstance(self._whole, dict) else {}
         if path.endswith("/plan"):
-            return whole.get("plan")
+            return answers.get("plan")
         if "/metrics" in path:
-            return whole.get("metrics")
+            return answers.get("metrics")
         if "/vertices/" in path:
-            return whole.get("vertex")
+            return answers.get("vertex")
         if path == "/taskmanagers":
-            return whole.get("taskmanagers")
+            return answers.get("taskmanagers")
         self._calls += 1
-        return _later(whole.get("job"), self._calls)
+        return _later(answers.get("job"), self._calls)
 
 
 def read(file: str) -> LogicalGraph:

@@ -100,8 +100,8 @@ def _scene(path: str) -> Any:
 
 
 def _run_scene(scene: Any) -> None:
-    found = engine.run(own_files.placement(), SHORT, scene)
-    if not np.isfinite(found.throughput):
+    metrics = engine.run(own_files.placement(), SHORT, scene)
+    if not np.isfinite(metrics.throughput):
         raise InconsistencyError("a throughput that is not a number")
 
 

@@ -20,7 +20,7 @@ PUBLISHED = Path(__file__).parents[2] / "weights" / "b-f1-f2.safetensors"
 
 @dataclass(frozen=True)
 class TrainedFiles:
-    """Training runs of six steps on six graphs with a memory, each in its own folder."""
+    """Training runs of six steps on six graphs with a memory of placements, each in its folder."""
 
     folder: Path
 
@@ -29,12 +29,12 @@ class TrainedFiles:
         """Train both kinds of network, and write their weights with 32 and with 16 bits."""
         write_dataset(folder / "graphs.jsonl", graphs())
         write_dataset(folder / "graph.json", graphs()[:1])
-        found = cls(folder)
+        trained = cls(folder)
         for kind in KINDS:
             for half in (False, True):
                 settings = config(of_kind(kind), run={"half": half})
-                train(graphs(), settings, found.run(kind, half))
-        return found
+                train(graphs(), settings, trained.run(kind, half))
+        return trained
 
     def run(self, kind: str, half: bool = False) -> Path:
         """Return the folder of a run."""
@@ -46,13 +46,13 @@ class TrainedFiles:
 
     def weights(self) -> list[Subject]:
         """Return the trained weights (32 and 16 bits), the shipped and the published ones."""
-        found = {
+        paths = {
             f"{kind} of {16 if half else 32} bits": self.run(kind, half) / POLICY
             for kind in KINDS
             for half in (False, True)
         }
-        found |= {"shipped, 32 bits": SHIPPED, "published networks, 16 bits": PUBLISHED}
-        return [Subject(name, path.read_bytes(), read_policy) for name, path in found.items()]
+        paths |= {"shipped, 32 bits": SHIPPED, "published networks, 16 bits": PUBLISHED}
+        return [Subject(name, path.read_bytes(), read_policy) for name, path in paths.items()]
 
 
 def checkpoint_of(kind: str, path: Path) -> Subject:

@@ -12,7 +12,8 @@ class Links:
     Parameters
     ----------
     second
-        Links from this index on are the second link on a tuple's way; None: tuples cross one link.
+        Links from this index on are the second link that a tuple crosses; None: tuples cross only
+        one link.
     """
 
     def __init__(self, streams: list[PlainStream], second: int | None, tick_s: float) -> None:
@@ -20,9 +21,8 @@ class Links:
         self.waiting: dict[int, deque[tuple[int, PlainStream, EventSet]]] = {
             link: deque() for one in streams for link in one.links
         }
-        self.held: dict[
-            int, float
-        ] = {}  # share of this tick in which a full queue held up a sender
+        # share of this tick in which a full queue held up a sender, by link
+        self.held: dict[int, float] = {}
         self.busy_s: dict[int, float] = {}
         self.full_s: dict[int, float] = {}
         self.stalled_s: dict[int, float] = {}

@@ -1,4 +1,4 @@
-"""One run, tick by tick."""
+"""One run of the plain engine, tick by tick."""
 
 from collections.abc import Iterable
 from math import inf
@@ -41,10 +41,11 @@ class PlainEngine:
         self.busy_s = [0.0] * flow.devices
         self.operator_busy_s = [0.0] * flow.operators
         self.blocked_s = [0.0] * flow.operators
-        self.held = 0.0  # share of its work that a full queue holds up, of the current operator
+        self.held = 0.0  # share of the current operator's work that a full queue holds up
         # tick, sink, stream or -1, tuples, latency
         self.arrivals: list[tuple[int, int, int, float, float]] = []
-        self.reached: list[tuple[int, int, int, float]] = []  # tick, sink, source, per path
+        # tick, sink, source, source tuples per path
+        self.reached: list[tuple[int, int, int, float]] = []
 
     def run(self) -> None:
         """Run all ticks."""
@@ -56,44 +57,51 @@ class PlainEngine:
             while one.wire and one.wire[0][0] < tick:
                 one.arrive(one.wire.popleft()[1])
         self._offer(tick)
-        fast = self._speeds(tick)
+        speed_of = self._speeds(tick)
         used = [0.0] * self.flow.devices
         self.links.held = {}
         self.now: dict[tuple[int, int], list[EventSet]] = {}
         self.own_left = [
-            share * self.tick_s * fast[d]
+            share * self.tick_s * speed_of[d]
             for share, d in zip(self.wiring.own_share, self.device, strict=True)
         ]
-        grant = {v: self.wiring.share[v] * self.tick_s * fast[self.device[v]] for v in self.order}
+        grant = {
+            v: self.wiring.share[v] * self.tick_s * speed_of[self.device[v]] for v in self.order
+        }
         for turn in range(8):
-            unmet = self._pass(tick, fast, grant, used, first=turn == 0)
+            unmet = self._pass(tick, speed_of, grant, used, first=turn == 0)
             if self.settings.scheduler == "default":
                 break
-            rest = [self.tick_s * f - u for f, u in zip(fast, used, strict=True)]
+            rest = [self.tick_s * f - u for f, u in zip(speed_of, used, strict=True)]
             grant = self._grants(rest, unmet)
             if max(grant.values()) <= 1e-9 * self.tick_s:
                 break
         for d in range(self.flow.devices):
             stopped_s = self.tick_s if any(self._has_work(v, d) for v in self.order) else 0.0
-            self.busy_s[d] += used[d] / fast[d] if fast[d] else stopped_s
+            self.busy_s[d] += used[d] / speed_of[d] if speed_of[d] else stopped_s
         self._drop()
-        self._arrivals(tick, fast, used)
+        self._arrivals(tick, speed_of, used)
         for one in self.streams:
-            one.left, one.sent_now = one.waiting, 0.0
+            one.waited, one.sent_now = one.waiting, 0.0
         self.links.serve(tick)
 
     def _pass(
-        self, tick: int, fast: list[float], grant: dict[int, float], used: list[float], first: bool
+        self,
+        tick: int,
+        speed_of: list[float],
+        grant: dict[int, float],
+        used: list[float],
+        first: bool,
     ) -> dict[int, float]:
         """Let every operator work; return the additional seconds that each could use."""
         unmet = {}
         for v in self.order:
             d = self.device[v]
-            if fast[d] > 0:
+            if speed_of[d] > 0:
                 self.held = 0.0
                 spent, unmet[v] = self._act(v, grant[v], tick)
                 used[d] += spent
-                self.operator_busy_s[v] += spent / fast[d]
+                self.operator_busy_s[v] += spent / speed_of[d]
                 if first:
                     self.blocked_s[v] += self.held * self.tick_s
                     for link in {link for out in self.outputs[v] for link in out.links}:
@@ -115,19 +123,19 @@ class PlainEngine:
             while hungry and left > 0:
                 total = sum(self.wiring.share[v] for v in hungry)
                 level = left / total if total else 0.0
-                small = [v for v, u in hungry.items() if u <= level * self.wiring.share[v]]
-                for v in small:
+                satisfied = [v for v, u in hungry.items() if u <= level * self.wiring.share[v]]
+                for v in satisfied:
                     grant[v] = hungry.pop(v)
                     left -= grant[v]
-                if not small:
+                if not satisfied:
                     grant |= {v: level * self.wiring.share[v] for v in hungry}
                     break
         return grant
 
-    def _arrivals(self, tick: int, fast: list[float], used: list[float]) -> None:
+    def _arrivals(self, tick: int, speed_of: list[float], used: list[float]) -> None:
         for (v, e), sets in self.now.items():
             arriving = merged(sets)
-            done = tick * self.tick_s + used[self.device[v]] / fast[self.device[v]]
+            done = tick * self.tick_s + used[self.device[v]] / speed_of[self.device[v]]
             self.arrivals.append((tick, v, e, arriving.size, done - arriving.birth))
             for source, total in arriving.totals.items():
                 self.reached.append((tick, v, source, total / self.wiring.paths[source][v]))
@@ -143,17 +151,18 @@ class PlainEngine:
 
     def _drop(self) -> None:
         """Drop tuples that exceed the queue of their source."""
-        most = self.settings.source_queue or inf
+        limit = self.settings.source_queue or inf
         for v in self.backlog:
-            self.dropped[v] += max(0.0, self.backlog[v] - most)
-            self.backlog[v] = min(self.backlog[v], most)
+            self.dropped[v] += max(0.0, self.backlog[v] - limit)
+            self.backlog[v] = min(self.backlog[v], limit)
 
     def _speeds(self, tick: int) -> list[float]:
-        fast = [1.0] * self.flow.devices
+        """Return the speed of each device in a tick, relative to its normal speed."""
+        speed_of = [1.0] * self.flow.devices
         for speed in sorted(self.scene.speeds, key=lambda speed: speed.from_s):
             if tick >= round(speed.from_s / self.tick_s):
-                fast[speed.device] = speed.factor
-        return fast
+                speed_of[speed.device] = speed.factor
+        return speed_of
 
     def _act(self, v: int, budget: float, tick: int) -> tuple[float, float]:
         """Let an operator work; return the seconds used, and the additional ones it could use."""
@@ -175,8 +184,8 @@ class PlainEngine:
         if unmet:
             share = left / seconds
         elif fits < by_cores:
-            could = min(by_cores, left / seconds) if seconds else by_cores
-            self.held = 1.0 - share / could if could else 0.0
+            affordable = min(by_cores, left / seconds) if seconds else by_cores
+            self.held = 1.0 - share / affordable if affordable else 0.0
         if share > 0:
             self.own_left[v] -= share * own
             self._work_on(v, share, waiting, tick)
@@ -193,15 +202,15 @@ class PlainEngine:
             emitted = share * self.backlog[v]
             self.backlog[v] -= emitted
             parts[-1] = [EventSet(emitted, tick * self.tick_s, {v: emitted})]
-        all_of_it = merged([one for some in parts.values() for one in some])
-        self.processed[v] += all_of_it.size
+        everything = merged([one for some in parts.values() for one in some])
+        self.processed[v] += everything.size
         if not self.outputs[v]:
             for e, some in parts.items():
                 self.now.setdefault((v, e), []).extend(some)
         elif v in self.windows:
-            self.windows[v].slots[-1].append(all_of_it)
+            self.windows[v].slots[-1].append(everything)
         else:
-            self._emit(v, all_of_it, tick)
+            self._emit(v, everything, tick)
 
     def _send_windows(self, v: int, budget: float, tick: int) -> tuple[float, float]:
         """Send the output of a windowed operator, and close a window that is due.
@@ -231,9 +240,9 @@ class PlainEngine:
     def _share_that_fits(self, v: int, tuples: float) -> float:
         share = 1.0
         for one in self.outputs[v]:
-            room = one.most - one.waiting - one.in_flight
+            room = one.limit - one.waiting - one.in_flight
             if one.links and not self.settings.backpressure:
-                room = one.most - one.left - one.sent_now
+                room = one.limit - one.waited - one.sent_now
             if one.selectivity > 0:
                 share = min(share, max(0.0, room) / (tuples * one.selectivity))
         return share

@@ -19,10 +19,16 @@ class PlainStream:
         The links that a tuple crosses, in order, and the seconds that it occupies each.
     delay
         Latency, in ticks.
-    most
+    rate
+        Tuples/s at the offered source rate.
+    cost
+        CPU seconds per tuple at the target.
+    limit
         Tuples that may wait.
-    left
+    waited
         Tuples that waited at the end of the last tick.
+    sent_now
+        Tuples sent in this tick.
     """
 
     number: int
@@ -34,10 +40,10 @@ class PlainStream:
     delay: int
     rate: float = 0.0
     cost: float = 0.0
-    most: float = inf
+    limit: float = inf
     queue: deque[EventSet] = field(default_factory=deque)
     wire: deque[tuple[int, EventSet]] = field(default_factory=deque)
-    left: float = 0.0
+    waited: float = 0.0
     sent_now: float = 0.0
     in_flight: float = 0.0
     sent: float = 0.0

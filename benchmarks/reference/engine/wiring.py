@@ -103,8 +103,8 @@ class Wiring:
     def _queues(self) -> None:
         """Set the queue size of every stream: the setting, for the busiest input of an operator.
 
-        Other inputs get a part of it in proportion to their rate, but room for twice the tuples
-        that can arrive at once (from a window or a tick upstream) as far as the setting allows.
+        The other inputs get a part of it in proportion to their rates, but at least room for twice
+        the tuples that can arrive at once (from a window or a tick upstream), within the setting.
         """
         peak = max([1.0, *(x for p in self.scene.profiles.values() for x in p.factor)])
         gathers = [self.settings.tick_s] * self.flow.operators
@@ -119,9 +119,9 @@ class Wiring:
             for one in self.inputs[v]:
                 part = one.rate / busiest if one.rate > 0 else 1.0
                 at_once = 2 * peak * one.rate * gathers[one.source]
-                one.most = min(self.settings.queue, max(part * self.settings.queue, at_once))
+                one.limit = min(self.settings.queue, max(part * self.settings.queue, at_once))
                 if not self.settings.queue:
-                    one.most = inf
+                    one.limit = inf
 
     def _paths(self, source: int) -> list[int]:
         """Return the number of paths from a source to each operator."""

@@ -76,11 +76,11 @@ def run(arguments: argparse.Namespace) -> int:
     home = arguments.home.resolve()
     jar = built(home, folder)
     machine = Machine(o_s=arguments.o_us * 1e-6)
-    wanted = [row for row in rows() if row.table in ("T2", "T3") and not arguments.only_graphs]
+    selected = [row for row in rows() if row.table in ("T2", "T3") and not arguments.only_graphs]
     good = True
     first = scaled(rows()[0], machine)
     with flink(home, folder, first) as cluster:
-        for row in wanted:
+        for row in selected:
             good &= measure_row(row, cluster, jar, machine)
         for graph in islice(campaign.graphs(24), arguments.graphs):
             small = scale(campaign.problem_of(graph), machine)

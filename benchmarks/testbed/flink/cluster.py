@@ -19,7 +19,7 @@ from benchmarks.testbed.scaling import Scaled
 from streamplace.util.arrays import Ints
 
 MASTER = "10.88.255.254"
-HOT_S = 4.0  # without CPU limits, so that Java compiles the code that it runs
+COMPILE_S = 4.0  # without CPU limits, so that Java compiles the code that it runs
 NET = "/proc/self/ns/net"
 
 
@@ -49,13 +49,13 @@ class TestbedFlink(LocalFlink):
     def _start_task_manager(self, i: int) -> None:
         own = wiring.address(i)
         options = {"resource-id": f"tm{i}", "host": own, "bind-host": own}
-        more = [
+        words = [
             word
             for name, value in options.items()
             for word in ("-D", f"taskmanager.{name}={value}")
         ]
-        before = ["ip", "netns", "exec", self.devices[i]]
-        pid = self._start(f"tm{i}", TASK_MANAGER, "192m", more, before)
+        launcher = ["ip", "netns", "exec", self.devices[i]]
+        pid = self._start(f"tm{i}", TASK_MANAGER, "192m", words, launcher)
         self.groups[i].add(pid)
 
     def measure(
@@ -70,7 +70,7 @@ class TestbedFlink(LocalFlink):
         document.write_text("\n".join(lines(scaled, devices, sinks)) + "\n")
         self.limit(None)
         job = self.run(jar, [str(document)])
-        time.sleep(HOT_S)
+        time.sleep(COMPILE_S)
         self.limit(scaled.shares)
         time.sleep(warm_s)
         begin = time.monotonic()

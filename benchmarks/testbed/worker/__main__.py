@@ -18,7 +18,7 @@ from benchmarks.testbed.worker.operators import Operator, Output
 from benchmarks.testbed.worker.wires import Queue, Receiver, Sender
 
 PORT = 7000
-PATIENCE_S = 20.0
+TIMEOUT_S = 20.0
 WINDOW_BYTES = 65_536
 _HELLO = struct.Struct("!II")
 
@@ -55,15 +55,15 @@ def connected(
         if stream.get("to") is not None:
             link = stack.enter_context(socket.socket())
             _limit(link)
-            link.settimeout(PATIENCE_S)
+            link.settimeout(TIMEOUT_S)
             link.connect((stream["to"], PORT))
             link.sendall(_HELLO.pack(job["number"], stream["number"]))
             links[stream["number"]] = link
     expected = {stream["number"] for stream in job["streams"] if stream.get("remote_source")}
-    server.settimeout(PATIENCE_S)
+    server.settimeout(TIMEOUT_S)
     while expected:
         link = stack.enter_context(server.accept()[0])
-        link.settimeout(PATIENCE_S)
+        link.settimeout(TIMEOUT_S)
         number, stream = _HELLO.unpack(link.recv(_HELLO.size, socket.MSG_WAITALL))
         if number == job["number"]:  # otherwise it is left from a job that failed
             expected.discard(stream)

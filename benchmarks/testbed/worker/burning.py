@@ -4,8 +4,8 @@ import hashlib
 import time
 
 SMOOTHING = 0.1  # weight of a new measurement of the rate
-WORTH_IT_NS = 3_000  # a smaller remainder is carried over to the next tuple
-MEASURABLE_NS = 50_000
+MIN_WORK_NS = 3_000  # a smaller remainder is carried over to the next tuple
+MEASURABLE_NS = 50_000  # shorter work is not used to measure the rate
 clock = time.thread_time_ns
 
 
@@ -31,7 +31,7 @@ class Burner:
     def until(self, target_ns: int) -> int:
         """Work until the thread's CPU clock reaches `target_ns`; return its time then."""
         now = clock()
-        while (left := target_ns - now) > WORTH_IT_NS:
+        while (left := target_ns - now) > MIN_WORK_NS:
             rounds = max(1, int(left * self._per_ns))
             hashlib.pbkdf2_hmac("sha256", b"work", b"salt", rounds)
             before, now = now, clock()

@@ -8,10 +8,10 @@ from benchmarks.testbed.worker.burning import Burner, clock
 from benchmarks.testbed.worker.operators import Operator
 from benchmarks.testbed.worker.wires import Queue, Receiver, Sender
 
-LONGEST_WAIT_S = 0.05
+MAX_WAIT_S = 0.05  # for the network, without other work
 SAMPLE_S = 0.1
 SLICE_NS = 500_000
-"""CPU time between two checks of the network. A real engine's network threads keep links busy
+"""CPU time between two checks of the network. The network threads of stream engines keep links busy
 during a long tuple; without these checks, the links would be idle."""
 Sample = tuple[float, list[int], int, int, int, int]
 """Seconds since the start, tuples processed by each operator, CPU ns used, CPU ns of operators'
@@ -97,29 +97,29 @@ class Loop:
 
     def _pick(self, elapsed: float) -> Operator | None:
         """Return the next operator. Operators without work do not accumulate unused CPU time."""
-        found = None
+        chosen = None
         for operator in self.operators:
             if not operator.ready(elapsed):
-                operator.waits = False
+                operator.had_work = False
                 continue
-            if not operator.waits:
-                operator.waits = True
+            if not operator.had_work:
+                operator.had_work = True
                 operator.share_ns = max(operator.share_ns, self._share_ns)
-            if found is None or operator.share_ns < found.share_ns:
-                found = operator
-        if found is not None:
-            self._share_ns = found.share_ns
-            found.share_ns += found.cost_ns
-        return found
+            if chosen is None or operator.share_ns < chosen.share_ns:
+                chosen = operator
+        if chosen is not None:
+            self._share_ns = chosen.share_ns
+            chosen.share_ns += chosen.cost_ns
+        return chosen
 
     def _idle_s(self, elapsed: float) -> float:
         """Return the seconds until the next tuple of a source is due."""
         due = (source.next_due_s() - elapsed for source in self.sources)
-        return min((d for d in due if d > 0), default=LONGEST_WAIT_S)
+        return min((d for d in due if d > 0), default=MAX_WAIT_S)
 
     def _serve(self, timeout: float) -> bool:
         """Handle the events of the network; return whether there were any."""
-        events = self._poll.poll(min(timeout, LONGEST_WAIT_S))
+        events = self._poll.poll(min(timeout, MAX_WAIT_S))
         for number, event in events:
             if number == 0:
                 raise SystemExit(0)  # the run that started this device has ended

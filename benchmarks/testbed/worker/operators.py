@@ -17,8 +17,8 @@ class Output:
     Parameters
     ----------
     selectivity
-        Tuples on it per tuple processed; after n tuples it has carried floor(n * selectivity +
-        phase), so that fractions never drift.
+        Tuples on the stream per tuple processed; after n tuples the stream has carried
+        floor(n * selectivity + phase), so that fractions never drift.
     phase
         0 to 1; lets the streams of an operator take turns.
     """
@@ -56,8 +56,9 @@ class Operator:
     debt_ns
         CPU time that it has used beyond its cost so far, because work comes in small lumps.
     share_ns
-        CPU time that it has had, which catches up with the other operators when it has work again.
-    waits
+        CPU time that it has had. When it has work again after a pause, this is raised to the value
+        of the operator that was chosen last.
+    had_work
         Whether it had work at the last check.
     """
 
@@ -80,7 +81,7 @@ class Operator:
         self.lost = 0.0
         self.debt_ns = 0.0
         self.share_ns = 0.0
-        self.waits = False
+        self.had_work = False
 
     def next_due_s(self) -> float:
         """Return the time of a source's next tuple, in seconds from the start."""

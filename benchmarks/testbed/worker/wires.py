@@ -9,7 +9,7 @@ import socket
 from collections import deque
 from contextlib import suppress
 
-CHUNK = 1 << 18
+CHUNK = 1 << 18  # bytes sent or received at once
 CREDIT = 4  # a byte acknowledges a quarter of a queue
 _ZEROS = memoryview(bytes(CHUNK))
 _BUFFER = bytearray(CHUNK)
@@ -25,7 +25,7 @@ class Queue:
     passed
         Tuples put on it so far.
     inbox
-        Inbox of its operator: one entry per waiting tuple, its queue, in order of arrival.
+        Inbox of its operator: the queue of each waiting tuple, in order of arrival.
     """
 
     def __init__(self, limit: int) -> None:

@@ -18,27 +18,27 @@ from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.flow import flow
 from toy_streams.kind import Sizes
 
-OF_DEVICE = 3  # number of features
+FEATURES = 3  # number of features of a device
 
 
 class Batch(GraphBatch[EncodedGraph]):
-    """Problems as tensors, padded with zeros.
+    """P problems as tensors, padded with zeros to V operators and D devices.
 
     Attributes
     ----------
     traffic
-        (P, V, V) the share of all traffic between two operators.
+        (P, V, V) the share of all traffic that flows between two operators.
     load
-        (P, V, D) the utilisation of each device by each operator, over the mean utilisation.
+        (P, V, D) the utilisation of each device by each operator ÷ the mean utilisation.
     has_device
-        (P, D) bool, the devices of each problem.
+        (P, D) bool, whether a problem has the device.
     """
 
     def __init__(self, encoded: Sequence[EncodedGraph], device: torch.device) -> None:
         super().__init__(encoded, device)
-        most, columns = int(self.sizes[0]), self.columns
-        traffic = np.zeros((len(self), most, most), np.float32)
-        load = np.zeros((len(self), most, columns), np.float32)
+        rows, columns = int(self.sizes[0]), self.columns
+        traffic = np.zeros((len(self), rows, rows), np.float32)
+        load = np.zeros((len(self), rows, columns), np.float32)
         for p, one in enumerate(encoded):
             total = max(float(one.flow.traffic.sum()), 1e-9)
             np.add.at(traffic[p], (one.flow.source, one.flow.target), one.flow.traffic / total)
@@ -57,7 +57,7 @@ class LoadAware(Constructive[EncodedGraph, Batch]):
     def __init__(self, sizes: Sizes) -> None:
         super().__init__()
         self.score = nn.Sequential(
-            nn.Linear(OF_DEVICE, sizes.hidden), nn.Tanh(), nn.Linear(sizes.hidden, 1, bias=False)
+            nn.Linear(FEATURES, sizes.hidden), nn.Tanh(), nn.Linear(sizes.hidden, 1, bias=False)
         )
 
     def encode(self, problem: Problem) -> EncodedGraph:
@@ -68,7 +68,7 @@ class LoadAware(Constructive[EncodedGraph, Batch]):
         )
 
     def batch(self, encoded: Sequence[EncodedGraph]) -> Batch:
-        """Join problems, largest first."""
+        """Join problems, which must be sorted with the largest first."""
         return Batch(encoded, self.torch_device)
 
     def rollout(

@@ -5,7 +5,7 @@ from collections import Counter
 from streamplace.errors import ProblemError
 from streamplace.problem.placement import Placement
 
-BETWEEN = "; "
+SEPARATOR = "; "
 
 
 def write(placement: Placement) -> str:
@@ -17,15 +17,15 @@ def write(placement: Placement) -> str:
     Raises
     ------
     ProblemError
-        If a subtask's name is part of another subtask's name, since CAPSys would place that one
-        too, or if a name contains ``"; "`` or a line break.
+        If a subtask's name is part of another subtask's name, since CAPSys would apply its line to
+        both, or if a name contains ``"; "`` or a line break.
     """
     tasks = _subtasks(placement)
     for name in (*tasks, *placement.pes):
-        if BETWEEN in name or len(name.splitlines()) != 1:
+        if SEPARATOR in name or len(name.splitlines()) != 1:
             raise ProblemError(f"{name!r}: must not contain '; ' or a line break")
     _check_parts(tasks)
-    return "".join(f"{task}{BETWEEN}{device}\n" for task, device in tasks.items())
+    return "".join(f"{task}{SEPARATOR}{device}\n" for task, device in tasks.items())
 
 
 def _subtasks(placement: Placement) -> dict[str, str]:

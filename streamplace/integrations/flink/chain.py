@@ -18,7 +18,7 @@ class Chain:
     Parameters
     ----------
     names
-        Names as in the document; they may repeat.
+        Names as in the plan; they may repeat.
     parents
         Index of the operator that feeds each one; None for the first.
     """
@@ -84,11 +84,11 @@ def _forks(text: str) -> list[str]:
     return parts if len(parts) > 1 else []
 
 
-def _split(text: str, separator: str, most: int = -1) -> list[str]:
-    """Split a text at separators outside all brackets, at most `most` times (-1: no limit)."""
+def _split(text: str, separator: str, max_splits: int = -1) -> list[str]:
+    """Split a text at separators outside brackets, at most `max_splits` times (-1: no limit)."""
     parts: list[str] = []
     start = depth = at = 0
-    while at < len(text) and len(parts) != most:
+    while at < len(text) and len(parts) != max_splits:
         if text[at] in "([{":
             depth += 1
         elif text[at] in ")]}":

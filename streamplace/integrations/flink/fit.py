@@ -21,8 +21,8 @@ from streamplace.problem.graph import Stream
 from streamplace.problem.logical import Distribution, LogicalGraph
 from streamplace.util.arrays import Floats
 
-NEVER_IDLE = 0.95  # share of time, busy or under backpressure, from which a source may be blocked
-BACKPRESSURED = 0.05  # share of time under backpressure above which a rate is only a bound
+NEVER_IDLE = 0.95  # share of time busy or under backpressure; above it, a source may be blocked
+BACKPRESSURED = 0.05  # share of time under backpressure; above it, a rate is only a bound
 BUFFER_WEIGHT = 1e-4  # bytes sent are counted by whole buffers; bytes received are exact
 MS_PER_S = 1000.0
 TOO_FEW = "the server's metrics changed fewer than two times; increase --seconds"
@@ -287,21 +287,20 @@ def _instructions(growth: _Growth, operator: str, mips: float) -> Estimate:
 
 
 def _source_rate(growth: _Growth) -> tuple[Estimate, dict[str, float] | None]:
-    """Return the tuples/s of all sources, and the share of each.
+    """Return the tuples/s of all sources, and the measured share of each.
 
-    A source under backpressure emits less than the offered rate, so the rate is a lower bound; the
-    shares are those measured.
+    A source under backpressure emits less than the offered rate, so the rate is then a lower bound.
     """
-    rates, waiting = {}, ""
+    rates, bound_reason = {}, ""
     for name in sorted(growth.sources):
         rates[name] = growth.per_second(growth.processed(name))
         vertex = growth.vertex_of[name]
-        held = growth.vertex_counter(vertex, "backpressured_ms")
-        share = growth.ratio(held, growth.dt * MS_PER_S * vertex.parallelism).value or 0.0
+        backpressured = growth.vertex_counter(vertex, "backpressured_ms")
+        share = growth.ratio(backpressured, growth.dt * MS_PER_S * vertex.parallelism).value or 0.0
         if share > BACKPRESSURED:
-            waiting = f"at least: {name!r} is under backpressure {share:.0%} of the time"
+            bound_reason = f"at least: {name!r} is under backpressure {share:.0%} of the time"
             if len(growth.sources) > 1:
-                waiting += "; the sources' shares are as measured"
+                bound_reason += "; the sources' shares are as measured"
     values = {name: rate.value for name, rate in rates.items() if rate.value is not None}
     if len(values) < len(rates):
         return next(rate for rate in rates.values() if rate.value is None), None
@@ -312,7 +311,9 @@ def _source_rate(growth: _Growth) -> tuple[Estimate, dict[str, float] | None]:
     known = [error for error in errors if error is not None]
     error = sqrt(sum_of(e * e for e in known)) if len(known) == len(errors) else None
     shares = {name: value / total for name, value in values.items()}
-    return Estimate(total, None, "bound", waiting) if waiting else Estimate(total, error), shares
+    if bound_reason:
+        return Estimate(total, None, "bound", bound_reason), shares
+    return Estimate(total, error), shares
 
 
 def _all_missing(increase: Floats) -> bool:

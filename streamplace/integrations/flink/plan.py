@@ -17,7 +17,7 @@ from streamplace.integrations.logical_builder import Link, build_logical_graph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import Distribution, LogicalGraph
 
-MOST_PARALLEL = 1 << 15  # Flink's limit
+MAX_PARALLELISM = 1 << 15  # Flink's own limit
 DISTRIBUTIONS = {
     "FORWARD": Distribution.POINTWISE,
     "RESCALE": Distribution.POINTWISE,
@@ -25,7 +25,7 @@ DISTRIBUTIONS = {
     "GLOBAL": Distribution.FIRST,
 }
 """Flink's ship strategy -> distribution; other strategies are `ALL`."""
-Parallelism = Annotated[int, Field(ge=1, le=MOST_PARALLEL)]
+Parallelism = Annotated[int, Field(ge=1, le=MAX_PARALLELISM)]
 
 
 class PredecessorForm(ForeignForm):
@@ -101,7 +101,7 @@ class RunningPlan:
 
 
 def read(text: str, where: str) -> LogicalGraph:
-    """Read either plan, alone or inside a document (`explain_sql`'s text, ``/jobs/<id>``).
+    """Read either plan, alone or inside another text (that of `explain_sql`, or ``/jobs/<id>``).
 
     Raises
     ------
@@ -155,7 +155,7 @@ def running(value: Any, where: str) -> RunningPlan:
 def _vertices(nodes: Sequence[VertexForm], chains: Sequence[Chain]) -> list[Vertex]:
     """Return the vertices; repeated names are numbered from the sources onwards.
 
-    The document lists the vertices from the sinks to the sources.
+    The plan lists the vertices from the sinks to the sources.
     """
     upstream_first = [name for chain in reversed(chains) for name in chain.names]
     names = iter(distinct(upstream_first))

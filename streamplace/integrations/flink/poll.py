@@ -14,10 +14,10 @@ from streamplace.integrations.profiling.counters import Counters, Reading
 from streamplace.integrations.profiling.rest import GoneError, Server
 from streamplace.problem.logical import LogicalGraph
 
-EVERY_S = 1.0
+READING_INTERVAL_S = 1.0
 NOWHERE = "(unassigned)"  # the TaskManager of a subtask that is not running
-LONGEST_QUERY = 3000  # bytes; Flink refuses requests whose first line exceeds 4096
-LONGEST_NAME = 80  # characters of an operator's name in a metric's name
+MAX_QUERY = 3000  # bytes; Flink refuses requests whose first line exceeds 4096
+MAX_NAME = 80  # characters of an operator's name in a metric's name
 UNFIT = str.maketrans(" .:,", "____")  # characters that Flink replaces in metric names
 TASK = {
     "records_in": "read-records",
@@ -31,9 +31,9 @@ TASK = {
 """Counter -> its name among the metrics of a vertex."""
 TUPLES_AND_BYTES = ("records_in", "records_out", "bytes_in", "bytes_out")
 COMPLETE = [f"{TASK[name]}-complete" for name in TUPLES_AND_BYTES]
-MOST = 2**63
+MAX_COUNTER = 2**63
 """Largest counter and time in milliseconds; Flink's integers have 64 bits."""
-OWN = {"records_in": "numRecordsIn", "records_out": "numRecordsOut"}
+OPERATOR_METRICS = {"records_in": "numRecordsIn", "records_out": "numRecordsOut"}
 """Counter -> its name among the metrics of an operator."""
 
 
@@ -46,7 +46,7 @@ class Watched:
     hosts
         Vertex id -> the TaskManager of each of its subtasks.
     task_managers
-        Id -> number of its slots; includes idle TaskManagers.
+        TaskManager -> number of its slots; includes idle TaskManagers.
     fault
         The fault that ended the observation early; empty if there was none.
     interrupted
@@ -67,22 +67,27 @@ class Watch:
     Parameters
     ----------
     timeout_s
-        Time limit of each step: the plan, the TaskManagers, each reading.
+        Time limit in seconds of each step: the plan, the TaskManagers, each reading.
     every_s
-        Mean time between readings (see `jittered_pauses`), and the pause before a request is
+        Mean seconds between readings (see `jittered_pauses`), and the pause before a request is
         repeated.
     seed
         Seed of the pauses between readings.
     """
 
     def __init__(
-        self, server: Server, job: str, timeout_s: float, every_s: float = EVERY_S, seed: int = 0
+        self,
+        server: Server,
+        job: str,
+        timeout_s: float,
+        every_s: float = READING_INTERVAL_S,
+        seed: int = 0,
     ) -> None:
         self.server = server
         self.every_s = every_s
         self.job = f"/jobs/{urllib.parse.quote(job, safe='')}"
         self.timeout_s = timeout_s
-        self._uneven = jittered_pauses(seed)
+        self._pauses = jittered_pauses(seed)
         self._until = 0.0
 
     def run(
@@ -95,7 +100,7 @@ class Watch:
         Parameters
         ----------
         seconds
-            Duration of the observation.
+            Duration of the observation in seconds.
         check
             Called with the logical graph before the observation starts; may raise.
 
@@ -114,7 +119,7 @@ class Watch:
             while time.monotonic() < until:
                 began = self._begin()
                 watched.readings.append(self._reading(watched.plan))
-                following = began + self.every_s * next(self._uneven)
+                following = began + self.every_s * next(self._pauses)
                 time.sleep(max(min(following, until) - time.monotonic(), 0.0))
         except BackendError as error:
             watched.fault = str(error)
@@ -164,7 +169,7 @@ class Watch:
         wanted = [
             f"{i}.{name}.{metric}"
             for name in names.values()
-            for metric in OWN.values()
+            for metric in OPERATOR_METRICS.values()
             for i in range(vertex.parallelism)
         ]
         found: dict[str, float] = {}
@@ -204,7 +209,7 @@ def queries(metrics: Sequence[str]) -> Iterator[str]:
     query = ""
     for metric in metrics:
         quoted = urllib.parse.quote(metric)
-        if query and len(query) + len(quoted) > LONGEST_QUERY:
+        if query and len(query) + len(quoted) > MAX_QUERY:
             yield query
             query = ""
         query += ("%2C" if query else "") + quoted
@@ -239,7 +244,7 @@ def metrics_of(vertex: Vertex, sources: Collection[str]) -> dict[str, str]:
     """
     if len(vertex.operators) == 1 and vertex.operators[0] not in sources:
         return {}
-    metric_names = [name.translate(UNFIT)[:LONGEST_NAME] for name in vertex.chain.names]
+    metric_names = [name.translate(UNFIT)[:MAX_NAME] for name in vertex.chain.names]
     pairs = zip(vertex.operators, metric_names, strict=True)
     return {operator: name for operator, name in pairs if metric_names.count(name) == 1}
 
@@ -251,11 +256,13 @@ def operator_counters(
 
     def total(name: str, metric: str) -> float | None:
         values = [found.get(f"{i}.{name}.{metric}") for i in range(vertex.parallelism)]
-        numbers = [number for number in values if number is not None and 0 <= number <= MOST]
+        numbers = [number for number in values if number is not None and 0 <= number <= MAX_COUNTER]
         return sum(numbers) if len(numbers) == len(values) else None
 
     return {
-        operator: Counters(**{what: total(name, metric) for what, metric in OWN.items()})
+        operator: Counters(
+            **{what: total(name, metric) for what, metric in OPERATOR_METRICS.items()}
+        )
         for operator, name in names.items()
     }
 
@@ -271,7 +278,11 @@ def task_managers_of(watched: Watched) -> dict[str, list[str]]:
 
 
 def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not 0 <= value <= MAX_COUNTER
+    ):
         return None
     return float(value)
 
@@ -284,7 +295,7 @@ def _time_s(now: Any) -> float:
     TypeError, ValueError, OverflowError
         If the value is not a time.
     """
-    if not 0 <= float(now) <= MOST:
+    if not 0 <= float(now) <= MAX_COUNTER:
         raise ValueError(f"not a time: {now!r:.40}")
     return float(now) / 1e3
 

@@ -10,11 +10,11 @@ COMMITTER = ": Committer"
 
 
 def senders(chain: Chain, fed: Sequence[Chain]) -> list[tuple[int, bool]]:
-    """Return for each fed chain the index of the member that feeds it, and whether it is certain.
+    """Return the member (index) that feeds each fed chain, and whether this is certain.
 
     A sink feeds only its own committer. A member that feeds no other member of the chain must feed
     another chain. If there is one such member and one fed chain, the answer is certain; several
-    members are assumed to feed one chain each, in the order of the document.
+    members are assumed to feed one chain each, in the order of the plan.
     """
     not_sinks = [i for i, name in enumerate(chain.names) if not is_sink(name)] or [0]
     ends = [i for i in chain.leaves if i in not_sinks] or not_sinks[-1:]

@@ -12,8 +12,8 @@ from streamplace.integrations.formats.attributes import (
 )
 from streamplace.integrations.formats.dot_tokens import Token, tokens_of
 
-DEEPEST = 50
-MOST_EDGES = 1_000_000
+MAX_DEPTH = 50
+MAX_EDGES = 1_000_000
 KNOWN = {"graph": frozenset(GRAPH) - {"name"}, "node": frozenset(NODE), "edge": frozenset(EDGE)}
 IDS = ("id", "quoted")
 
@@ -66,8 +66,8 @@ class _Parser:
         defaults
             Default attributes of the nodes and of the edges inside.
         """
-        if depth > DEEPEST:
-            raise self.error("nested too deeply")
+        if depth > MAX_DEPTH:
+            raise self.error(f"subgraphs nested more than {MAX_DEPTH} deep")
         self.expect("mark", "{")
         inside: dict[str, None] = {}
         while not self.accept("mark", "}"):
@@ -124,8 +124,8 @@ class _Parser:
             self.add_nodes(end, defaults[0])
             inside.update(end)
         count = len(self.attributed.edges) + sum(len(a) * len(b) for a, b in pairwise(ends))
-        if count > MOST_EDGES:
-            raise self.error(f"more than {MOST_EDGES:,} edges")
+        if count > MAX_EDGES:
+            raise self.error(f"more than {MAX_EDGES:,} edges")
         for sources, targets in pairwise(ends):
             for source in sources:
                 for target in targets:

@@ -23,7 +23,7 @@ def read_dream(text: str, where: str) -> LogicalGraph:
 def read_cepsim(text: str, where: str) -> LogicalGraph:
     """Read the graph of CEPSim's runner, which has DREAM's format.
 
-    The runner's other document, a placement, contains only indices: `simulate` and `export` read it
+    The runner's other file, a placement, contains only indices: `simulate` and `export` read it
     together with its graph.
 
     Raises

@@ -4,7 +4,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from streamplace.errors import FormatError
-from streamplace.integrations.logical_builder import MOST_PARALLEL
+from streamplace.integrations.logical_builder import MAX_PARALLELISM
 from streamplace.integrations.parsing.xml import attribute, inside
 
 SPLITTERS = ("RoundRobin", "Hash", "Broadcast")
@@ -66,10 +66,10 @@ def _width(region: Element, place: str) -> int:
     if not elements:
         return 1
     text = (elements[0].text or "").strip()
-    digits = text.isascii() and text.isdigit() and len(text) <= len(str(MOST_PARALLEL))
-    if not digits or not 1 <= int(text) <= MOST_PARALLEL:
+    digits = text.isascii() and text.isdigit() and len(text) <= len(str(MAX_PARALLELISM))
+    if not digits or not 1 <= int(text) <= MAX_PARALLELISM:
         raise FormatError(
-            f"{place}: constantWidth: must be a whole number from 1 to {MOST_PARALLEL:,} "
+            f"{place}: constantWidth: must be a whole number from 1 to {MAX_PARALLELISM:,} "
             f"(got {text!r:.40})"
         )
     return int(text)

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from streamplace.integrations.logical_builder import MOST_PARALLEL
+from streamplace.integrations.logical_builder import MAX_PARALLELISM
 from streamplace.problem.logical import AnyDistribution, Distribution, GroupedDistribution
 
-DEEPEST = 1_000
+MAX_DEPTH = 1_000
 Enclosing = tuple[str, ...]
-"""The regions of several channels that enclose an operator, outermost first, by first element."""
+"""The parallel regions around an operator, outermost first, each named by its first element."""
 
 
 def regions(
@@ -42,8 +42,8 @@ def regions(
             inside = inside[:-1]
         elif name in widths:
             inside = (*inside, name)
-        if len(inside) > DEEPEST:
-            raise ValueError(f"parallel regions are nested more than {DEEPEST:,} deep")
+        if len(inside) > MAX_DEPTH:
+            raise ValueError(f"parallel regions are nested more than {MAX_DEPTH:,} deep")
         found[name] = inside
         for target in feeds[name]:
             if target not in entered:
@@ -68,8 +68,8 @@ def channels(enclosing: Enclosing, widths: Mapping[str, int]) -> int:
     count = 1
     for region in enclosing:
         count *= widths[region]
-        if count > MOST_PARALLEL:
-            raise ValueError(f"more than {MOST_PARALLEL:,} channels")
+        if count > MAX_PARALLELISM:
+            raise ValueError(f"more than {MAX_PARALLELISM:,} channels")
     return count
 
 
@@ -87,8 +87,8 @@ def distribution_between(
     ValueError
         If there are more than 100,000 copies.
     """
-    if copies > MOST_PARALLEL:
-        raise ValueError(f"more than {MOST_PARALLEL:,} copies of a tuple")
+    if copies > MAX_PARALLELISM:
+        raise ValueError(f"more than {MAX_PARALLELISM:,} copies of a tuple")
     shared = 0
     while source[shared : shared + 1] == target[shared : shared + 1] != ():
         shared += 1

@@ -12,9 +12,13 @@ from streamplace.integrations.parsing.decimals import DECIMAL
 _CORE = "tag:yaml.org,2002:"
 _INTEGER = re.compile(r"[-+]?[0-9]{1,300}", re.ASCII)
 _TRUE = ("yes", "true", "on")
-DEEPEST = 50
-MOST_BRACKETS = 10_000
-"""Most lists and objects in brackets. This many take 0.25 s; 3 MB of them would take a minute."""
+MAX_DEPTH = 50
+MAX_BRACKETS = 10_000
+"""Largest number of lists and objects in brackets: they take 0.25 s, and 3 MB of them a minute."""
+
+
+class _LimitError(ScannerError):
+    """YAML that exceeds a limit of streamplace's."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -23,12 +27,13 @@ class _Loader(yaml.SafeLoader):
     _brackets = 0
 
     def fetch_flow_collection_start(self, TokenClass: Any) -> None:  # noqa: N803 - PyYAML's name
-        if self.flow_level >= DEEPEST:
-            raise ScannerError(None, None, "nested too deeply", self.get_mark())
+        if self.flow_level >= MAX_DEPTH:
+            message = f"brackets nested more than {MAX_DEPTH} deep"
+            raise _LimitError(None, None, message, self.get_mark())
         self._brackets += 1
-        if self._brackets > MOST_BRACKETS:
-            message = f"more than {MOST_BRACKETS:,} lists and objects in brackets"
-            raise ScannerError(None, None, message, self.get_mark())
+        if self._brackets > MAX_BRACKETS:
+            message = f"more than {MAX_BRACKETS:,} lists and objects in brackets"
+            raise _LimitError(None, None, message, self.get_mark())
         super().fetch_flow_collection_start(TokenClass)
 
 
@@ -45,7 +50,8 @@ def parse_yaml(text: str, where: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f" at {_place(mark)}" if mark else ""
-        raise FormatError(f"{where}: not YAML: {error.problem}{place}") from None
+        fault = "" if isinstance(error, _LimitError) else "not YAML: "
+        raise FormatError(f"{where}: {fault}{error.problem}{place}") from None
     except (yaml.YAMLError, ValueError) as error:  # ValueError: an escape that is not a character
         raise FormatError(f"{where}: not YAML: {' '.join(str(error).split())}") from None
     if root is None:

@@ -15,7 +15,7 @@ WORDS = frozenset(
     ("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity")
 )
 """Words that some parsers read as a boolean, null or a number."""
-LONGEST_LINE = 1 << 31  # text is not folded
+MAX_LINE = 1 << 31  # characters; so that text is never folded
 
 
 class _Dumper(yaml.SafeDumper):
@@ -46,7 +46,7 @@ def to_yaml(documents: Iterable[Any], *, marked: bool = False) -> str:
         sort_keys=False,
         allow_unicode=True,
         explicit_start=marked,
-        width=LONGEST_LINE,
+        width=MAX_LINE,
     )
     return str(text_of_all)
 

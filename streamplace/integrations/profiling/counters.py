@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-SHORT_BURST = 2  # readings over which the parts of one update may arrive
+SHORT_BURST = 2  # readings of a burst in which the parts of one update arrive
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Counters:
     bytes_out
         Bytes sent; grows by whole buffers.
     busy_ms, idle_ms, backpressured_ms
-        Time of each kind, ms.
+        Milliseconds spent in each state.
     """
 
     records_in: float | None = None

@@ -11,7 +11,7 @@ from typing import Any
 from streamplace.errors import BackendError, FormatError, UsageError
 from streamplace.files.reading import decode, parse
 
-LARGEST = 64 * 2**20  # bytes of an answer
+MAX_ANSWER_BYTES = 64 * 2**20
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
@@ -76,7 +76,10 @@ class Server:
         request.start()
         request.join(max(within_s, 0.0))
         if request.is_alive():
-            raise BackendError(f"{self.url}: no answer to {endpoint} within {within_s:.3g} s")
+            raise BackendError(
+                f"{self.url}: no answer to {endpoint} within {within_s:.3g} s; "
+                "check the address and that the server is running"
+            )
         if request.gone:
             raise GoneError(f"{self.url}: {request.fault} for {endpoint}")
         if request.fault:
@@ -112,9 +115,9 @@ class _Request(threading.Thread):
     def run(self) -> None:
         try:
             with self._opener.open(self._url, timeout=600) as answer:
-                self.answer = answer.read(LARGEST + 1)
-            if len(self.answer) > LARGEST:
-                self.fault = f"the answer exceeds {LARGEST >> 20} MiB"
+                self.answer = answer.read(MAX_ANSWER_BYTES + 1)
+            if len(self.answer) > MAX_ANSWER_BYTES:
+                self.fault = f"the answer exceeds {MAX_ANSWER_BYTES >> 20} MiB"
         except urllib.error.HTTPError as error:
             with error:
                 self.gone = error.code == http.client.NOT_FOUND

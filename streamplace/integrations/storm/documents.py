@@ -1,4 +1,4 @@
-"""Documents of Storm's UI about a running topology, recognised by content and merged."""
+"""Answers (documents) of Storm's UI about a topology, recognised by content and merged."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 from streamplace.errors import FormatError
 from streamplace.files.reading import check
 from streamplace.files.schema import ForeignForm, Name, Title
-from streamplace.integrations.logical_builder import MOST_PARALLEL
+from streamplace.integrations.logical_builder import MAX_PARALLELISM
 
 KINDS = ("visualization", "metrics", "topology")
 
@@ -25,7 +25,7 @@ def _number(value: Any) -> Any:
 
 
 Amount = Annotated[float, BeforeValidator(_number), Field(ge=0, allow_inf_nan=False)]
-Executors = Annotated[int, Field(ge=0, le=MOST_PARALLEL)]
+Executors = Annotated[int, Field(ge=0, le=MAX_PARALLELISM)]
 
 
 class _Input(ForeignForm):
@@ -37,7 +37,7 @@ class _Input(ForeignForm):
 class _VisualizedComponent(ForeignForm):
     type: Title = Field("", alias=":type")
     inputs: list[_Input] = Field([], alias=":inputs")
-    stats: list[Any] | None = Field(None, alias=":stats", max_length=MOST_PARALLEL)
+    stats: list[Any] | None = Field(None, alias=":stats", max_length=MAX_PARALLELISM)
 
 
 class _Emitted(ForeignForm):

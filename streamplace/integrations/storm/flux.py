@@ -51,7 +51,10 @@ def read(text: str, where: str) -> LogicalGraph:
     form = check(_Topology, parse_yaml(text, where), where)
     if form.topology_source is not None:
         place = f"{where}: topologySource"
-        raise FormatError(f"{place}: not supported, since a class builds the topology")
+        raise FormatError(
+            f"{place}: not supported, since a class builds the topology; "
+            "import the running topology with --from storm-ui instead"
+        )
     spouts, bolts = form.spouts or [], form.bolts or []
     kinds = {bolt.id: "bolt" for bolt in bolts} | {spout.id: "spout" for spout in spouts}
     links = []

@@ -16,7 +16,7 @@ STRATEGY = "org.apache.storm.scheduler.resource.strategies.scheduling.Constraint
 CPU = "topology.component.cpu.pcore.percent"
 HEAP = "topology.component.resources.onheap.memory.mb"
 MIB = 2**20
-MOST_COMPONENTS = 2_000  # the file lists pairs of them
+MAX_COMPONENTS = 2_000  # since the file lists pairs of components
 HEADER = """\
 # Merge this into the Flux file of the topology. Nimbus must run with
 # storm.scheduler: org.apache.storm.scheduler.resource.ResourceAwareScheduler
@@ -39,9 +39,9 @@ def write(placement: Placement) -> str:
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
     device_of = operator_devices(placement)
-    if len(device_of) > MOST_COMPONENTS:
+    if len(device_of) > MAX_COMPONENTS:
         raise ProblemError(
-            f"storm-ras supports at most {MOST_COMPONENTS:,} operators (got {len(device_of):,})"
+            f"storm-ras supports at most {MAX_COMPONENTS:,} operators (got {len(device_of):,})"
         )
     topology = {
         "topology.scheduler.strategy": STRATEGY,

@@ -16,7 +16,7 @@ def read(text: str, where: str) -> LogicalGraph:
     """Read a visualization, ``/metrics``, or an object of several documents.
 
     A stream's selectivity is the number of tuples that its source emitted on it ÷ the number that
-    the source executed. A spout counts as executing all tuples that it emits on all its streams.
+    the source executed. For a spout, the latter is what it emits on all its streams.
 
     Raises
     ------

@@ -8,6 +8,7 @@ import numpy as np
 
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow
 from streamplace.scoring.quality import qualities_of_rows
 from streamplace.util.arrays import Floats, Ints
 
@@ -52,6 +53,33 @@ def best_of_all(
                 best, reached = Placement(problem, rows[i]), float(found[i])
                 break
     return best
+
+
+def cheapest_of_all(problem: Problem, as_good: float) -> Placement | None:
+    """Return the placement with the fewest devices, then the least traffic, among the good ones.
+
+    All placements are tried. The result is None if none is feasible.
+
+    Parameters
+    ----------
+    as_good
+        Share of the best quality that is good enough.
+    """
+    rules, arrays = problem.feasibility, flow(problem)
+    anywhere = np.full(rules.unit_count, -1, dtype=np.int32)
+    devices = len(problem.cluster.devices)
+    on = np.stack(list(_placements(anywhere, np.zeros(len(anywhere)), devices, 0)))
+    rows = on[:, rules.unit_of]
+    reached = qualities_of_rows(problem, rows)
+    order = np.argsort(-reached, kind="stable")
+    best = next((i for i in order if rules.violation(rows[i]) is None), None)
+    if best is None:
+        return None
+    rows = rows[reached >= as_good * reached[best]]
+    used = (rows[:, :, None] == np.arange(devices)).any(axis=1).sum(axis=1)
+    crossing = rows[:, arrays.source] != rows[:, arrays.target]
+    cheapest = np.lexsort((crossing @ arrays.stream_bits, used))
+    return Placement(problem, next(rows[i] for i in cheapest if rules.violation(rows[i]) is None))
 
 
 def _placements(

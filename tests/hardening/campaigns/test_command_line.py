@@ -101,14 +101,14 @@ def test_training_that_is_killed_on_purpose_is_not_a_fault() -> None:
         ({"err": f"streamplace: {BAD}\nand more\n"}, [], "unclear messages"),
         ({"err": ""}, [], "unclear messages"),
         ({"err": "x.json: is empty\n"}, [], "unclear messages"),
-        ({"err": "streamplace: /folder/good.json: is empty\n"}, [], "not named"),
+        ({"err": "streamplace: /folder/good.json: is empty\n"}, [], "file not named"),
         ({"cpu_seconds": 1.5}, [], "hangs"),
         ({"asleep_seconds": 1.5}, [], "hangs"),
         ({"hung": True}, [], "hangs"),
         ({"code": 0, "cpu_seconds": 11.0}, [], "hangs"),
         ({"peak_bytes": 300 * 10**6 + 1}, [], "over 300 MB"),
-        ({}, ["out.json"], "files left"),
-        ({"out": "half"}, [], "files left"),
+        ({}, ["out.json"], "left files"),
+        ({"out": "half"}, [], "left files"),
         ({"code": 0, "out": '{"a": NaN}'}, [], "bad output"),
         ({"code": 1}, [], "exit 1"),
     ],
@@ -124,7 +124,7 @@ def test_valid_input_may_fail(failed: Case, message: str) -> None:
     assert faults_of(failed, ended, []) == []
     assert faults_of(INFO, ended, []) == ["exit 1"]
     added = ["config.json"] if failed is TRAIN else ["half.json"]
-    assert faults_of(failed, ended, added) == ([] if failed is TRAIN else ["files left"])
+    assert faults_of(failed, ended, added) == ([] if failed is TRAIN else ["left files"])
 
 
 @pytest.mark.parametrize("command", [PLACE, TRAIN, *(failed for failed, _ in FAILED)])
@@ -170,9 +170,11 @@ def test_memory_is_also_limited_with_torch() -> None:
 def test_a_server_is_named_when_it_fails() -> None:
     failed = replace(REFUSED, code=1, err="streamplace: http://127.0.0.1:1/jobs: not JSON\n")
     assert faults_of(FLINK, failed, []) == []
-    assert faults_of(FLINK, replace(failed, err="streamplace: not JSON\n"), []) == ["not named"]
-    assert faults_of(FLINK, failed, ["out.json"]) == ["files left"]
-    kept = f"{failed.err.strip()}; the measurements up to then are in /folder/out.json\n"
+    assert faults_of(FLINK, replace(failed, err="streamplace: not JSON\n"), []) == [
+        "file not named"
+    ]
+    assert faults_of(FLINK, failed, ["out.json"]) == ["left files"]
+    kept = f"{failed.err.strip()}; the measurements made before that are in /folder/out.json\n"
     assert faults_of(FLINK, replace(failed, err=kept), ["out.json"]) == []
     assert not case("place").command.reads_server
 
@@ -189,4 +191,4 @@ def test_a_good_file_that_is_refused_is_noticed() -> None:
     verdicts.judge_good("x", replace(REFUSED, code=0))
     assert verdicts.row("").good
     verdicts.judge_good("x", REFUSED)
-    assert (verdicts.row("").good, verdicts.row("").wrong["good files refused"]) == (False, 1)
+    assert (verdicts.row("").good, verdicts.row("").wrong["valid files refused"]) == (False, 1)

@@ -220,7 +220,7 @@ def test_an_unexpected_error_is_a_violation() -> None:
 
     checks = Checks()
     draw_problems(checks, 0, 50, divides)
-    tally = checks.tallies["every problem is answered without an error"]
+    tally = checks.tallies["every problem is handled without an error"]
     assert tally.violations == 1
     assert tally.faults[0].count('"instructions"') == 1
     assert "off by inf (ZeroDivisionError('division by zero'))" in tally.faults[0]
@@ -238,7 +238,7 @@ def test_all_problems_of_a_block_are_drawn() -> None:
 def test_deviations() -> None:
     assert relative_difference(2.0, 1.0) == 0.5
     assert relative_difference(0.0, 0.0) == 0.0
-    assert relative_difference(1e-9, 0.0, least=1.0) == 1e-9
+    assert relative_difference(1e-9, 0.0, smallest=1.0) == 1e-9
     assert relative_excess(1.5, 1.0) == 0.5
     assert relative_excess(0.5, 1.0) == 0.0
     assert relative_excess(0.0, 0.0) == 0.0

@@ -57,8 +57,8 @@ def test_the_limit_of_data_is_enforced(tmp_path: Path) -> None:
     ("used", "kind"),
     [
         (Usage("", "Traceback", 1, 1.0, MIB, MIB), "failures"),
-        (Usage("", "", 0, 1.0, 2000 * MIB, 2000 * MIB), "over the memory stated"),
-        (Usage("", "", 0, 1.0, MIB, 2000 * MIB), "over the memory stated"),
+        (Usage("", "", 0, 1.0, 2000 * MIB, 2000 * MIB), "over the memory limit"),
+        (Usage("", "", 0, 1.0, MIB, 2000 * MIB), "over the memory limit"),
     ],
 )
 def test_faults_are_noticed(

@@ -15,7 +15,7 @@ from benchmarks.hardening.harness.environment import ROOT
 from benchmarks.hardening.mutation.numbered_documents import (
     COUNT,
     CUT_AT,
-    MOST_OFFSETS,
+    MAX_OFFSETS,
     bad_document,
     cut_numbers,
 )
@@ -58,7 +58,7 @@ def test_every_offset_of_a_small_file_is_tried() -> None:
         documents = parser.documents()
         small = min(documents, key=lambda document: len(document.data))
         if name == "checkpoint":
-            assert len(small.data) > MOST_OFFSETS
+            assert len(small.data) > MAX_OFFSETS
             continue
         found = {bad_document(documents, number).data for number in cut_numbers(documents)}
         assert {small.data[:i] for i in range(len(small.data))} <= found, name

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.hardening.campaigns.solvers import campaign, hang_detection
-from benchmarks.hardening.campaigns.solvers.account import KINDS, MOST_DRAWN, Account, run_wrapper
+from benchmarks.hardening.campaigns.solvers.account import KINDS, MAX_DRAWN, Account, run_wrapper
 from benchmarks.hardening.campaigns.solvers.campaign import run
 from benchmarks.hardening.campaigns.solvers.graph_shapes import SHAPES
 from benchmarks.hardening.campaigns.solvers.hang_detection import LIMITS, Limits
@@ -86,7 +86,7 @@ def run_faulty(name: str, limits: Limits = LIMITS) -> Account:
         ("leaves", "crashes", 1, "exit code 0"),
         ("is_killed", "crashes", 1, "exit code -11"),
         ("prints", "bytes on stdout", 12, "printed 12 and 0 bytes"),
-        ("complains", "on stderr", 12, "printed 0 and 12 bytes"),
+        ("complains", "bytes on stderr", 12, "printed 0 and 12 bytes"),
         ("raises", "errors", 1, "ZeroDivisionError: by nothing"),
         ("is_wrong", "invalid", 1, "an operator is nowhere"),
     ],
@@ -145,23 +145,23 @@ def test_refusals_are_not_faults() -> None:
     row = run_faulty("refuses").row()
     assert row.good
     assert (row.figures["refused"], row.figures["placed"]) == ("1", str(GOAL - 1))
-    assert row.figures["its library failed"] == "0"
+    assert row.figures["library failed"] == "0"
 
 
 def test_failures_of_a_library_are_counted_separately() -> None:
     """A clear error is not a fault, but the graph does not count as placed."""
     row = run_faulty("reports_failure").row()
     assert row.good
-    assert (row.tried, row.figures["its library failed"]) == (GOAL, "1")
+    assert (row.tried, row.figures["library failed"]) == (GOAL, "1")
     assert (row.figures["refused"], row.figures["placed"]) == ("0", str(GOAL - 1))
 
 
 @pytest.mark.parametrize(
     ("name", "figure"),
     [
-        ("is_not_a_problem", "drawn besides: no problem"),
-        ("refuses_before", "refused before"),
-        ("does_without", "placed without it"),
+        ("is_not_a_problem", "not tried: not a valid problem"),
+        ("refuses_before", "not tried: refused without the library"),
+        ("does_without", "not tried: placed without the library"),
     ],
 )
 def test_problems_that_never_reach_the_library_do_not_count(name: str, figure: str) -> None:
@@ -175,7 +175,7 @@ def test_a_wrapper_that_never_calls_its_library_is_not_good() -> None:
     """The number of problems that it tries is limited."""
     row = run_faulty("never_calls").row()
     assert (row.tried, row.wrong["too few"], row.good) == (0, GOAL, False)
-    assert row.figures["placed without it"] == str(MOST_DRAWN * GOAL)
+    assert row.figures["not tried: placed without the library"] == str(MAX_DRAWN * GOAL)
 
 
 def test_a_wrapper_that_places_nothing_is_not_good() -> None:
@@ -204,7 +204,8 @@ def test_a_solver_that_never_starts_is_an_error() -> None:
 def test_a_placement_that_breaks_a_rule_is_invalid() -> None:
     rules = Constraints(colocate=[["a", "b"]])
     placement = Placement(Problem(chain_graph(1.0, 1.0), "2x1000", constraints=rules), [0, 1])
-    assert answer_fault(placement) == "operator 'a' is not with the operators it is colocated with"
+    reason = "is not on the device of the operators that it is colocated with"
+    assert answer_fault(placement) == f"operator 'a' {reason}"
     assert answer_fault(Placement(placement.problem, [1, 1])) is None
     assert answer_fault([0, 1]) == "returned a list"
 

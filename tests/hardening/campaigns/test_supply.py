@@ -22,7 +22,7 @@ def test_the_quick_rows_are_good() -> None:
     ("fault", "kind"),
     [
         ("click==8.5.1", "without a hash"),
-        ("click==8.5.0 \\\n --hash=sha256:aa", "at another version than pinned"),
+        ("click==8.5.0 \\\n --hash=sha256:aa", "not at the pinned version"),
         ("rich==15.0.0 \\\n --hash=sha256:aa", "missing"),
     ],
 )

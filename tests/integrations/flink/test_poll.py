@@ -17,7 +17,7 @@ from streamplace.integrations.flink.chain import Chain
 from streamplace.integrations.flink.fit import fit
 from streamplace.integrations.flink.plan import Vertex
 from streamplace.integrations.flink.poll import (
-    OWN,
+    OPERATOR_METRICS,
     TASK,
     Watch,
     Watched,
@@ -220,7 +220,7 @@ def test_counters_beyond_64_bit_integers(value: float) -> None:
     assert counters({**metrics, **dict.fromkeys(TASK.values(), value)}) == Counters()
     vertex = Vertex("v", ("a", "b"), 2, Chain(("a", "b"), (None, 0)))
     found = operator_counters(
-        vertex, {"a": "a"}, {f"{i}.a.{m}": value for i in (0, 1) for m in OWN.values()}
+        vertex, {"a": "a"}, {f"{i}.a.{m}": value for i in (0, 1) for m in OPERATOR_METRICS.values()}
     )
     assert found == {"a": Counters()}
 

@@ -104,7 +104,7 @@ def test_attributes_of_subgraphs_are_ignored() -> None:
         ('digraph { a [requires="[1]"] }', "'a': requires: must be a JSON list of labels"),
         ("digraph { constraints=5 a }", "constraints: must be an object (got a number)"),
         ("digraph {" * 2, "line 1: expected a name (got 'digraph')"),
-        ("digraph " + "{" * 60, "line 1: nested too deeply"),
+        ("digraph " + "{" * 60, "line 1: subgraphs nested more than 50 deep"),
         ('digraph { a -> "b" + c }', "line 1: expected a quoted name after '+'"),
         ("digraph { a -> b [x] }", "line 1: expected '=' (got ']')"),
     ],

@@ -14,7 +14,7 @@ from tests.support.objectives import Net
 
 def draw(seed: int) -> tuple[sp.Problem, sp.Placement]:
     """Return a problem whose throughput has a price, and its first feasible placement."""
-    problem = random_problem(seed, most=2_000)
+    problem = random_problem(seed, max_placements=2_000)
     objective = Net(price=0.1 * problem.source_rate).with_changes(problem.source_rates)
     problem = problem.with_objective(objective)
     return problem, sp.Placement(problem, next(feasible_placements(problem))[0])

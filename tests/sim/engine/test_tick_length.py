@@ -228,5 +228,9 @@ def test_unequal_devices_and_cores() -> None:
     cluster = Cluster([Device("big", 1000, cores=4), Device("small", 500)])
     graph = StreamGraph([Operator("a", 3e6, 1.0), Operator("b", 1e6, 0)], [Stream("a", "b")])
     found = runs.run(Placement(Problem(graph, cluster, source_rate=1e4), [0, 1]))
+    assert found.throughput == pytest.approx(1000 / 3, rel=1e-3)  # a has one core
+    assert found.device_utilisation == pytest.approx([1 / 4, 2 / 3], rel=1e-3)
+    graph, _ = graph.with_numbers(cores=[3, 1])
+    found = runs.run(Placement(Problem(graph, cluster, source_rate=1e4), [0, 1]))
     assert found.throughput == pytest.approx(500.0, rel=1e-3)
     assert found.device_utilisation == pytest.approx([500 * 3e6 / 4e9, 1.0], rel=1e-3)

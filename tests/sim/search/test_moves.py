@@ -10,6 +10,7 @@ from sim.jit import kernel
 from sim.search import Instance, Schedule, SearchState, anneal, anneal_path_average, search_state
 from sim.search.moves import drawn, settle, try_move
 from sim.search.rng import Word
+from sim.threads import own_utilisations
 from streamplace.placers.repair import feasible
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
@@ -41,7 +42,12 @@ def seeded(seed: int) -> Word:
 
 
 def loads(problem: Problem, devices: Ints) -> np.ndarray:
-    return np.concatenate(utilisations(flow(problem), devices))
+    """Return the utilisations of devices, links and, if they are limited, units."""
+    arrays, rules = flow(problem), problem.feasibility
+    own = np.zeros(rules.unit_count if arrays.limits_operators else 0)
+    if arrays.limits_operators:
+        np.maximum.at(own, rules.unit_of, own_utilisations(arrays, devices))
+    return np.concatenate([*utilisations(arrays, devices), own])
 
 
 @given(cases(), SEEDS)

@@ -21,7 +21,7 @@ from benchmarks.hardening.targets.commands import COMMANDS, WITH_TORCH, write_go
 from benchmarks.hardening.targets.kernel_cache import compile_all
 
 EXECUTED = 30  # command lines that are also run as fresh processes
-SHIFT = 31
+SHIFT = 31  # of the first case from one reader to the next
 
 
 def numbers_of(name: str, share: float) -> list[int]:
@@ -68,7 +68,7 @@ def run(
 def _run_on_good_files(
     verdicts: Verdicts, name: str, cases: CaseFactory, forks: Forks, share: float
 ) -> None:
-    """Run each command on valid files: only then do refusals of bad files mean anything."""
+    """Run each command on valid files, which it must accept for its refusals to mean anything."""
     for command in COMMANDS[name]:
         documents = cases.documents(name, command)
         for document in documents[: max(1, round(share * len(documents)))]:

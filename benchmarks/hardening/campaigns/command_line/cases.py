@@ -16,7 +16,7 @@ from benchmarks.hardening.mutation.numbered_documents import COUNT as DOCUMENTS
 from benchmarks.hardening.targets.commands import COMMANDS, Command, GoodFiles
 from benchmarks.hardening.targets.parsers import PARSERS
 
-COUNT = 300
+COUNT = 300  # cases per reader
 CHECKPOINT = "checkpoint.safetensors"
 OUT_NAME = "out.json"  # a suffix that every command accepts
 NO_PATH = ("checkpoint", "flink-rest")
@@ -31,7 +31,7 @@ class Case:
     ----------
     bad
         The path or address of the bad file.
-    there
+    before
         The paths in the folder before the run.
     closed
         Whether to run without root's permission to open every file.
@@ -72,8 +72,10 @@ class CaseFactory:
         """Return the valid files of a reader that a command accepts."""
         if name == "checkpoint":
             return (Document(CHECKPOINT, (self.trained / CHECKPOINT).read_bytes()),)
-        found = PARSERS[name].documents()
-        return found if command.accepts is None else tuple(found[i] for i in command.accepts)
+        documents = PARSERS[name].documents()
+        return (
+            documents if command.accepts is None else tuple(documents[i] for i in command.accepts)
+        )
 
     @contextmanager
     def case(self, name: str, number: int, seed: int = 0) -> Iterator[Case]:

@@ -13,7 +13,7 @@ from benchmarks.hardening.harness.privileges import drop_override
 from benchmarks.hardening.harness.rows import Row
 
 KILL_S = 120.0  # wall time after which a command is killed
-TRAIN_S = 2.0  # after the run's config is written
+TRAIN_S = 2.0  # training is killed this long after it has written its config
 TRAIN_BYTES = 4 * 2**30  # one bad file must not stop the campaign
 
 
@@ -72,4 +72,10 @@ def forks_row(
             fork, process = results
             both = f"{fork!r:.200} as a fork, {process!r:.200} as a process"
             faults.append(f"{name} {number} (seed {seed}): {both}")
-    return Row("command line, processes beside forks", tried, {"differ": len(faults)}, {}, faults)
+    return Row(
+        "command lines, forks compared with fresh processes",
+        tried,
+        {"differ": len(faults)},
+        {},
+        faults,
+    )

@@ -1,4 +1,4 @@
-"""Assessment of how a command ended that read a bad file."""
+"""Assessment of the end of a command that read a bad file."""
 
 import json
 import os
@@ -22,10 +22,10 @@ CONFIG = "config.json"  # training writes it when it starts
 HANG_S = 1.0  # of CPU time, or of sleep, if the file is refused
 WORK_S = 10.0  # the same if the file is valid and the command continues
 GROUP = "command lines with bad files"
-SHOWN = 40  # the fewest characters of a long name that a message must show
-UNREAD, NOT_NAMED, EXIT_1 = "good files refused", "not named", "exit 1"
+SHOWN = 40  # characters of a long name that a message must show at least
+UNREAD, NOT_NAMED, EXIT_1 = "valid files refused", "file not named", "exit 1"
 WRONG = (
-    *("tracebacks", "unclear messages", NOT_NAMED, "hangs", "over 300 MB", "files left"),
+    *("tracebacks", "unclear messages", NOT_NAMED, "hangs", "over 300 MB", "left files"),
     *("bad output", EXIT_1, UNREAD),
 )
 FAILED, REFUSED = 1, 2
@@ -97,7 +97,7 @@ class Verdicts:
             "refused": f"{self.codes[REFUSED]:,}",
             "read as valid": f"{self.codes[0]:,}",
             "failed with exit 1": f"{self.codes[FAILED]:,}",
-            "good files read": f"{self.good - self.wrong[UNREAD]:,}",
+            "valid files read": f"{self.good - self.wrong[UNREAD]:,}",
             "longest refusal": f"{self.longest[True]:.2f} s of CPU",
             "longest success": f"{self.longest[False]:.2f} s of CPU",
             "memory": memory_text(self.peak_bytes, self.torch),
@@ -122,30 +122,30 @@ def faults_of(
     """
     if was_training(case, ended, added):
         return []
-    found, begun = [], has_begun(case, ended, added)
+    faults, begun = [], has_begun(case, ended, added)
     lines, refused = ended.err.splitlines(), ended.code == REFUSED
     if ended.code not in (0, FAILED, REFUSED) or _is_traceback(ended.err):
-        found.append("tracebacks")
+        faults.append("tracebacks")
     elif ended.code and not (len(lines) == 1 and lines[0].startswith("streamplace: ")):
-        found.append("unclear messages")
+        faults.append("unclear messages")
     elif (refused or (ended.code and case.command.reads_server)) and not is_named(
         case.bad, lines[0]
     ):
-        found.append(NOT_NAMED)
+        faults.append(NOT_NAMED)
     if ended.code == FAILED and not (lines and may_fail(case, lines[0], begun)):
-        found.append(EXIT_1)
+        faults.append(EXIT_1)
     limit_s = WORK_S if begun or not ended.code else HANG_S
     too_long = timed and max(ended.cpu_seconds, ended.asleep_seconds) > limit_s
     if ended.hung or too_long:
-        found.append("hangs")
+        faults.append("hangs")
     if ended.peak_bytes > memory_limit(torch) and not begun:
-        found.append("over 300 MB")
+        faults.append("over 300 MB")
     failed = ended.code == FAILED
     if (refused and (added or ended.out)) or (failed and _unnamed(case, added, lines)):
-        found.append("files left")
+        faults.append("left files")
     if ended.code == 0 and ended.out[:1] in ("{", "[") and not _is_json(ended.out):
-        found.append("bad output")
-    return found
+        faults.append("bad output")
+    return faults
 
 
 def may_fail(case: Case, line: str, begun: bool) -> bool:

@@ -77,7 +77,7 @@ def damage_row(
 
 def impostors_row(trained: TrainedFiles) -> Row:
     """Replace checkpoints and weights by undamaged files of another kind or run."""
-    refusals = Refusals("sound files of another kind or run under their name")
+    refusals = Refusals("undamaged files of another kind or run")
     for kind in KINDS:
         for subject, files in (
             (
@@ -94,7 +94,7 @@ def commands_row(
     trained: TrainedFiles, forks: Forks, share: float, seed: int, kinds: Sequence[str] = KINDS
 ) -> Row:
     """Run commands on damaged files: exit code 2, one line, and an unchanged run folder."""
-    refusals, count = Refusals("damaged files given to commands"), _part(COMMANDS, share)
+    refusals, count = Refusals("damaged files read by commands"), _part(COMMANDS, share)
     rng = np.random.default_rng(seed)
     graphs, graph = trained.folder / "graphs.jsonl", trained.folder / "graph.json"
     for run in map(trained.run, kinds):

@@ -32,12 +32,12 @@ OTHER_RUNS: dict[str, Sections] = {
 
 def checkpoint_of_run(kind: str, trained: TrainedFiles) -> Subject:
     """Return a checkpoint, with the reader of `train --resume`."""
-    wanted, folder = config(of_kind(kind)), trained.folder / f"resumed-{kind}"
+    settings, folder = config(of_kind(kind)), trained.folder / f"resumed-{kind}"
     shutil.copytree(trained.run(kind), folder)
 
     def load(file: Path) -> None:
         shutil.copy(file, folder / CHECKPOINT)
-        with resumed(wanted, folder):
+        with resumed(settings, folder):
             pass
 
     return Subject(f"checkpoint of {kind}", (trained.run(kind) / CHECKPOINT).read_bytes(), load)
@@ -71,26 +71,24 @@ def weights_impostors(kind: str, trained: TrainedFiles) -> Iterator[Damaged]:
     yield from _unrelated(trained.folder)
 
 
-def _odd(data: bytes, words: tuple[str, ...]) -> Iterator[Damaged]:
+def _odd(data: bytes, keys: tuple[str, ...]) -> Iterator[Damaged]:
     """Yield variants of a file with other metadata or number types."""
     tensors, metadata = unpacked(data, "")
     yield Damaged("no hash", safetensors.torch.save(tensors, metadata))
     other = {**metadata, "sha256": "0" * 64}
-    yield Damaged("the hash of another", safetensors.torch.save(tensors, other))
-    yield Damaged("no words", safetensors.torch.save(tensors))
-    yield Damaged("no words at all", with_header(data, lambda header: {"__metadata__": None}))
+    yield Damaged("the hash of another file", safetensors.torch.save(tensors, other))
+    yield Damaged("no metadata", safetensors.torch.save(tensors))
+    yield Damaged("only null metadata", with_header(data, lambda header: {"__metadata__": None}))
     yield Damaged(
-        "words are null", with_header(data, lambda header: header | {"__metadata__": None})
+        "metadata are null", with_header(data, lambda header: header | {"__metadata__": None})
     )
     small = {name: x.to(torch.bfloat16) for name, x in tensors.items()}
     yield Damaged("a number type unknown to numpy", safetensors.torch.save(small, other))
-    for word in words:
-        deep = packed(tensors, {**metadata, word: "[" * DEEP})
-        yield Damaged(f"{word} nested deeply", deep)
-        yield Damaged(f"{word} is a number", packed(tensors, {**metadata, word: "7"}))
-        yield Damaged(
-            f"no {word}", packed(tensors, {k: v for k, v in metadata.items() if k != word})
-        )
+    for key in keys:
+        deep = packed(tensors, {**metadata, key: "[" * DEEP})
+        yield Damaged(f"{key} nested deeply", deep)
+        yield Damaged(f"{key} is a number", packed(tensors, {**metadata, key: "7"}))
+        yield Damaged(f"no {key}", packed(tensors, {k: v for k, v in metadata.items() if k != key}))
 
 
 def _unrelated(folder: Path) -> Iterator[Damaged]:

@@ -15,7 +15,7 @@ from benchmarks.hardening.corpus.payloads import (
     write_module,
 )
 from benchmarks.hardening.harness.forks import Forks
-from benchmarks.hardening.harness.rows import MOST_FAULTS, Row
+from benchmarks.hardening.harness.rows import MAX_FAULTS, Row
 from benchmarks.hardening.targets.entry_points import EntryPoint, commands, functions
 from benchmarks.hardening.targets.trained_files import TrainedFiles
 from benchmarks.reference.trainings import graphs
@@ -24,19 +24,19 @@ from streamplace.files import write_dataset
 from streamplace.training.run import CONFIG, POLICY
 from streamplace.workflows.place import place
 
-RAN, TRACEBACK, UNREAD, NO_TRAP = "ran", "tracebacks", "not read", "traps that are none"
+RAN, TRACEBACK, UNREAD, NO_TRAP = "executed", "tracebacks", "not read", "traps that are harmless"
 
 
 def malicious_rows(trained: TrainedFiles, forks: Forks, share: float = 1.0) -> Iterator[Row]:
-    """Let functions and commands read payloads; the whole campaign tries every pair."""
+    """Let functions and commands read payloads; the whole campaign tries every combination."""
     folder = trained.folder / "traps"
     traps = write_files(folder, trained)
     step = max(1, round(1 / share))
     with chdir(folder):
-        none = [one.name for one in traps if not is_harmful(one)]
+        harmless = [one.name for one in traps if not is_harmful(one)]
         for what, entry_points in (("functions", functions()), ("commands", commands())):
             pairs = [(one, entry_point) for entry_point in entry_points for one in traps]
-            yield trap_row(f"malicious files read by {what}", pairs[::step], none, forks)
+            yield trap_row(f"malicious files read by {what}", pairs[::step], harmless, forks)
 
 
 def write_files(folder: Path, trained: TrainedFiles) -> list[Payload]:
@@ -59,17 +59,17 @@ def write_files(folder: Path, trained: TrainedFiles) -> list[Payload]:
 
 
 def trap_row(
-    what: str, pairs: Iterable[tuple[Payload, EntryPoint]], none: list[str], forks: Forks
+    what: str, pairs: Iterable[tuple[Payload, EntryPoint]], harmless: list[str], forks: Forks
 ) -> Row:
     """Let entry points read payloads in the current folder; count executions and errors.
 
     Parameters
     ----------
-    none
+    harmless
         The names of payloads that turned out to be harmless; each is a fault of the campaign.
     """
-    wrong = Counter({RAN: 0, TRACEBACK: 0, UNREAD: 0, NO_TRAP: len(none)})
-    kinds, readers, faults, tried = set(), set(), list(none), 0
+    wrong = Counter({RAN: 0, TRACEBACK: 0, UNREAD: 0, NO_TRAP: len(harmless)})
+    kinds, readers, faults, tried = set(), set(), list(harmless), 0
     for payload, entry_point in pairs:
         tried += 1
         kinds.add(payload.name)
@@ -77,7 +77,7 @@ def trap_row(
         failed = _read(entry_point, payload.data, forks)
         for kind, detail in (*failed.items(), *[(RAN, "")] * was_executed()):
             wrong[kind] += 1
-            if len(faults) < MOST_FAULTS:
+            if len(faults) < MAX_FAULTS:
                 faults.append(f"{payload.name} read by {entry_point.name}: {kind} {detail}")
     figures = {"kinds": str(len(kinds)), "readers": str(len(readers))}
     return Row(what, tried, dict(wrong), figures, faults)

@@ -11,7 +11,7 @@ from benchmarks.hardening.mutation.damage import Damaged
 from benchmarks.hardening.targets.subject import Subject
 from streamplace.errors import CheckpointError
 
-LOADED, TRACEBACK, LINES, CHANGED = "loaded", "tracebacks", "not one line", "left a change"
+LOADED, TRACEBACK, LINES, CHANGED = "loaded", "tracebacks", "not one line", "changed the state"
 
 
 @dataclass

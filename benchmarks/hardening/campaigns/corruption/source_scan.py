@@ -47,10 +47,10 @@ def source_row(root: Path = ROOT) -> Row:
     faults = []
     for path in paths:
         name = path.relative_to(root).as_posix()
-        found = calls_that_execute(path.read_text(encoding="utf-8"), name in BY_NAME)
-        faults += [f"{name}:{line}: {what}" for line, what in found]
-    what = "source files read for calls that execute what a file holds"
-    return Row(what, len(paths), {"such calls": len(faults)}, faults=faults)
+        calls = calls_that_execute(path.read_text(encoding="utf-8"), name in BY_NAME)
+        faults += [f"{name}:{line}: {what}" for line, what in calls]
+    what = "source files scanned for calls that could execute file content"
+    return Row(what, len(paths), {"calls": len(faults)}, faults=faults)
 
 
 def calls_that_execute(source: str, by_name: bool = False) -> Iterator[tuple[int, str]]:
@@ -63,30 +63,30 @@ def calls_that_execute(source: str, by_name: bool = False) -> Iterator[tuple[int
     """
     tree = ast.parse(source)
     imported = [*_imported(tree)]
-    names = {here: whole for _, here, whole in imported}
+    names = {local_name: full_name for _, local_name, full_name in imported}
     refused = ATTRIBUTES if by_name else (*ATTRIBUTES, "importlib.import_module")
-    for line, _, whole in imported:
-        if whole.partition(".")[0] in (*PICKLES, *RUNS) or whole in refused:
-            yield line, f"imports {whole}"
+    for line, _, full_name in imported:
+        if full_name.partition(".")[0] in (*PICKLES, *RUNS) or full_name in refused:
+            yield line, f"imports {full_name}"
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in EXECUTED:
             yield node.lineno, node.id
-        elif isinstance(node, ast.Attribute) and _whole(node, names).startswith(ATTRIBUTES):
-            yield node.lineno, _whole(node, names)
-        elif isinstance(node, ast.Call) and (what := _unsafe(node, _whole(node.func, names))):
+        elif isinstance(node, ast.Attribute) and _full_name(node, names).startswith(ATTRIBUTES):
+            yield node.lineno, _full_name(node, names)
+        elif isinstance(node, ast.Call) and (what := _unsafe(node, _full_name(node.func, names))):
             yield node.lineno, what
 
 
-def _unsafe(call: ast.Call, whole: str) -> str:
+def _unsafe(call: ast.Call, full_name: str) -> str:
     """Return the unsafe arguments of a call as text; empty if there are none."""
     flags = [k.value for k in call.keywords if k.arg == "allow_pickle"]
-    may = [getattr(value, "value", None) for value in flags] != [False]
-    if whole.startswith("numpy.") and whole.rpartition(".")[2] in NUMPY and may:
-        return f"{whole} without allow_pickle=False"
-    if flags and may:
-        return f"{whole} with allow_pickle"
-    if whole in LIBRARIES and [getattr(x, "value", "") for x in call.args] != [None]:
-        return f"{whole} of more than this process"
+    allowed = [getattr(value, "value", None) for value in flags] != [False]
+    if full_name.startswith("numpy.") and full_name.rpartition(".")[2] in NUMPY and allowed:
+        return f"{full_name} without allow_pickle=False"
+    if flags and allowed:
+        return f"{full_name} with allow_pickle"
+    if full_name in LIBRARIES and [getattr(x, "value", "") for x in call.args] != [None]:
+        return f"{full_name} of a file, not only of this process"
     return ""
 
 
@@ -102,10 +102,10 @@ def _imported(tree: ast.AST) -> Iterator[tuple[int, str, str]]:
                 yield node.lineno, alias.asname or alias.name, f"{node.module}.{alias.name}"
 
 
-def _whole(node: ast.AST, names: Mapping[str, str]) -> str:
+def _full_name(node: ast.AST, names: Mapping[str, str]) -> str:
     """Return the full dotted name of an expression; empty if it is not a name."""
     if isinstance(node, ast.Name):
         return names.get(node.id, node.id)
-    if isinstance(node, ast.Attribute) and (before := _whole(node.value, names)):
+    if isinstance(node, ast.Attribute) and (before := _full_name(node.value, names)):
         return f"{before}.{node.attr}"
     return ""

@@ -81,7 +81,7 @@ def generate_row(
 
     results = [(f"{preset}, a dataset", partial(many, preset)) for preset in presets]
     results += [(f"{preset}, a graph", partial(one, preset)) for preset in presets]
-    what = "generate: the files' bytes"
+    what = "generate: bytes of the files"
     return differences_row(what, results, processes, folder, rng, varied=ON_WORKERS)
 
 
@@ -99,7 +99,7 @@ def place_row(
     results = [(placer, partial(place, ("--placer", placer))) for placer in placers]
     search = ("--placer", PLACERS[0], "--model", "path-average")
     results.append((f"{PLACERS[0]}, path-average", partial(place, search)))
-    return differences_row("place: the answers, by count", results, processes, folder, rng)
+    return differences_row("place: placements, limited by count", results, processes, folder, rng)
 
 
 def compare_row(
@@ -119,11 +119,11 @@ def compare_row(
         for number in rng.permutation(count):
             write_dataset(here / f"{number:03d}.json", [graphs[number]])
         words = ("compare", "graphs", "--placers", placers, "--source-rate", "1e4,2e4", "--seed", 5)
-        rest = ("--jobs", around.jobs, "-o", "found", "--plots", "none", "--json")
+        rest = ("--jobs", around.jobs, "-o", "comparison", "--plots", "none", "--json")
         table = without_times(around.run(*COMMAND, *words, *rest))
-        return table + (around.folder / "found" / "graphs.csv").read_bytes()
+        return table + (around.folder / "comparison" / "graphs.csv").read_bytes()
 
     varied = f"{ON_WORKERS}, order in which files were written"
     results = [("compare", compare)]
-    what = "compare: table and answers, without times"
+    what = "compare: tables, without times"
     return differences_row(what, results, processes, folder, rng, varied=varied)

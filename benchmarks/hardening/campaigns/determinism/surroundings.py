@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.hardening.harness.environment import environment
-from benchmarks.hardening.harness.rows import MOST_FAULTS, Row
+from benchmarks.hardening.harness.rows import MAX_FAULTS, Row
 from streamplace.execution.parallel import ITEMS_PER_PROCESS
 
 VARIED = "PYTHONHASHSEED, threads of OpenMP, BLAS and numba 1|2, current folder, LC_ALL, TZ"
@@ -113,19 +113,19 @@ def differences_row(
             around = Surroundings.drawn(folder / f"{what}-{name}".replace("/", " "), number, rng)
             tried += 1
             try:
-                found = hashlib.sha256(result(around)).hexdigest()
+                digest = hashlib.sha256(result(around)).hexdigest()
             except (RuntimeError, subprocess.TimeoutExpired, OSError) as error:
                 failed += 1
                 faults.append(f"{name}, process {number}: {error}"[:300])
             else:
-                hashes.setdefault(found, []).append(number)
+                hashes.setdefault(digest, []).append(number)
         different += max(0, len(hashes) - 1)
         if len(hashes) > 1:
             faults.append(f"{name}: processes by hash: {[*hashes.values()]}")
     took = f"{time.monotonic() - begin:.0f} s"
     figures = {"fresh processes": f"{processes} each", "varied": varied, "took": took}
     wrong = {"differences": different, "failed": failed}
-    return Row(what, tried, wrong, figures, faults[:MOST_FAULTS])
+    return Row(what, tried, wrong, figures, faults[:MAX_FAULTS])
 
 
 def without_fields(value: Any, dropped: Sequence[str]) -> Any:

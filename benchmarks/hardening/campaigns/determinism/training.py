@@ -86,17 +86,17 @@ def _train(
     """Train and check the number of steps; return all files of the run without run times."""
     around.run(*program, "train", *options, "-o", "run")
     run = around.folder / "run"
-    found = [(run / name).read_bytes() for name in (CONFIG, "log.jsonl")]
+    parts = [(run / name).read_bytes() for name in (CONFIG, "log.jsonl")]
     for name in (CHECKPOINT, POLICY):
         tensors, words = unpacked((run / name).read_bytes(), name)
         for _, word in sorted(words.items()):
-            found.append(without_times(word) if word.startswith("{") else word.encode())
-        found += [x.numpy().tobytes() + key.encode() for key, x in sorted(tensors.items())]
+            parts.append(without_times(word) if word.startswith("{") else word.encode())
+        parts += [x.numpy().tobytes() + key.encode() for key, x in sorted(tensors.items())]
     done = len((run / "log.jsonl").read_text().splitlines())
     if done != steps:
         raise RuntimeError(f"{done} steps instead of {steps}")
     shutil.rmtree(run)
-    return b"\n".join(found)
+    return b"\n".join(parts)
 
 
 def _dataset(folder: Path, count: int) -> Path:

@@ -1,4 +1,4 @@
-"""Coverage-guided fuzzing with atheris: ten minutes for each reader; new seeds are kept."""
+"""Coverage-guided fuzzing with atheris, ten minutes for each reader; keeps inputs as seeds."""
 
 import importlib.util
 import os
@@ -23,7 +23,7 @@ AGAIN = "STREAMPLACE_FUZZ_AGAIN"
 DELEGATING = frozenset({"dream", "info", "info-weights"})
 """Readers that only select another reader, and are not fuzzed."""
 FUZZED = tuple(name for name in PARSERS if name not in DELEGATING)
-MOST_CRASHES = 10  # of one reader, after which fuzzing it stops
+MAX_CRASHES = 10  # of one reader, after which its fuzzing stops
 SHORT = 4096  # bytes; inputs may be this long, or twice as long as the longest valid file
 MISSING = "fuzzing: atheris is not installed (pip install -e '.[fuzz]')"
 WRONG = ("crashes", "hangs")
@@ -42,7 +42,7 @@ def run(
     Parameters
     ----------
     keep
-        Whether to archive the inputs that together reach all reached code, as seeds.
+        Whether to archive, as seeds, a small set of inputs that reaches the same code as all.
     """
     if not installed():
         yield Row(MISSING, 0, dict.fromkeys(WRONG, 0))
@@ -68,7 +68,7 @@ def fuzz_row(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row
         executed, peak, reached = 0, 0, "0"
         began, used = time.monotonic(), _cpu_s()
         until = began + seconds
-        while len(faults) < MOST_CRASHES and (left := until - time.monotonic()) > 0:
+        while len(faults) < MAX_CRASHES and (left := until - time.monotonic()) > 0:
             output = _fuzz(name, inputs, crashes, left, seed + executed + 1)
             executed += _executed(output)
             peak = max(peak, *map(int, PEAK.findall(output)), 0)
@@ -79,10 +79,10 @@ def fuzz_row(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row
             faults.setdefault(fault[0], fault[1])
         took, used = time.monotonic() - began, _cpu_s() - used
         if keep:
-            least = Path(made) / "least"
-            least.mkdir()
-            _target(name, "-merge=1", str(least), str(inputs))
-            seed_archives.pack(name, least)
+            minimal = Path(made) / "minimal"
+            minimal.mkdir()
+            _target(name, "-merge=1", str(minimal), str(inputs))
+            seed_archives.pack(name, minimal)
     hangs = sum("TooLong" in what or "timeout" in what for what in faults)
     wrong = {"crashes": len(faults) - hangs, "hangs": hangs}
     figures = {
@@ -146,8 +146,8 @@ def _environment() -> dict[str, str]:
 
 
 def _executed(output: str) -> int:
-    found = EXECUTED.findall(output) or RUNS.findall(output) or ["0"]
-    return int(found[-1])
+    counts = EXECUTED.findall(output) or RUNS.findall(output) or ["0"]
+    return int(counts[-1])
 
 
 def _fault(output: str, crashes: Path) -> tuple[str, str] | None:

@@ -29,8 +29,8 @@ with atheris.instrument_imports(include=["streamplace"]), warnings.catch_warning
     for late in ("policy.weights", "training.config", "training.checkpoint"):
         importlib.import_module(f"streamplace.{late}")  # readers import them only when needed
 
-HANG_S = 1.0  # of CPU time
-STOP_S = 5.0
+HANG_S = 1.0  # CPU time beyond which reading counts as a hang
+STOP_S = 5.0  # CPU time after which reading is stopped
 
 
 class TooLongError(BaseException):

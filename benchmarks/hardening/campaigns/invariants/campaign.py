@@ -6,7 +6,7 @@ from benchmarks.hardening.campaigns.invariants.deviations import Deviations
 from benchmarks.hardening.campaigns.invariants.drawn_problems import Checks, draw_problems
 from benchmarks.hardening.campaigns.invariants.oracle_comparison import against_oracle
 from benchmarks.hardening.campaigns.invariants.page_comparison import against_page
-from benchmarks.hardening.campaigns.invariants.problem_checks import HURTS_NOBODY, SHARED, check
+from benchmarks.hardening.campaigns.invariants.problem_checks import NEVER_HURTS, SHARED, check
 from benchmarks.hardening.harness.rows import Row
 
 PROBLEMS = 20_000
@@ -29,7 +29,7 @@ def of_problems(count: int, seed: int) -> Iterator[Row]:
     for block, begin in enumerate(range(0, count, BLOCK)):
         draw_problems(checks, seed * PROBLEMS + block, min(BLOCK, count - begin), check)
     for tally in checks.tallies.values():
-        if tally.what == HURTS_NOBODY:
+        if tally.what == NEVER_HURTS:
             tally.figures[SHARED] = _text(checks.watched.get(SHARED, Deviations(SHARED)))
         yield tally.row()
 

@@ -78,9 +78,10 @@ def links_without_limits(problem: Problem, rng: np.random.Generator) -> Problem:
     return remade(problem, cluster=Cluster(problem.cluster.devices, network))
 
 
-EVER: tuple[More, ...] = (more_memory, another_device, links_without_limits)
+# these never lower throughput, even if streams share links
+ALWAYS_SAFE: tuple[More, ...] = (more_memory, another_device, links_without_limits)
 MORE: tuple[More, ...] = (
-    more_mips, more_cores, wider_links, less_overhead, less_gap, a_better_link, *EVER
+    more_mips, more_cores, wider_links, less_overhead, less_gap, a_better_link, *ALWAYS_SAFE
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from sim.engine import RunMetrics, Scene
 from streamplace.util.arrays import Floats
 
 
-def balances(found: RunMetrics, scene: Scene) -> Iterator[float]:
+def balances(metrics: RunMetrics, scene: Scene) -> Iterator[float]:
     """Yield the imbalances at the end of a run, as fractions of the input.
 
     They are, in this order:
@@ -21,47 +21,47 @@ def balances(found: RunMetrics, scene: Scene) -> Iterator[float]:
     - per sink without a window: tuples processed, against tuples that arrived;
     - the sum over all sources and streams.
     """
-    flow, end = found.simulation.flow, found.trace.end
+    flow, end = metrics.simulation.flow, metrics.trace.end
     sent, waits = end.streams["sent"], end.streams["waiting"] + end.streams["in_flight"]
     taken, processed = end.streams["taken"], end.operators["processed"]
     yield missing(sent, taken + waits)
     offered, lost = end.sources["offered"], end.sources["dropped"] + end.sources["backlog"]
     came = np.zeros(flow.operators)
     np.add.at(came, flow.target, taken)
-    came[sources_of(found)] += offered - lost
+    came[sources_of(metrics)] += offered - lost
     yield missing(came, processed)
     plain = np.array([v not in scene.windows for v in flow.source.tolist()], dtype=np.bool_)
     yield missing((processed[flow.source] * flow.selectivity)[plain], sent[plain])
     arrived = np.zeros(len(flow.sinks))
-    np.add.at(arrived, found.trace.sink, found.trace.arrived.sum(axis=0))
+    np.add.at(arrived, metrics.trace.sink, metrics.trace.arrived.sum(axis=0))
     unwindowed = np.array([v not in scene.windows for v in flow.sinks.tolist()], dtype=np.bool_)
     yield missing(processed[flow.sinks][unwindowed], arrived[unwindowed])
     into = offered.sum() + sent.sum()
     yield missing(into[None], (processed.sum() + waits.sum() + lost.sum())[None])
 
 
-def missing(sent: Floats, found: Floats) -> float:
+def missing(sent: Floats, received: Floats) -> float:
     """Return the largest difference between input and output, as a fraction of the input."""
-    return largest_difference((np.abs(sent - found) / np.maximum(1.0, sent)).tolist())
+    return largest_difference((np.abs(sent - received) / np.maximum(1.0, sent)).tolist())
 
 
-def sources_of(found: RunMetrics) -> list[int]:
+def sources_of(metrics: RunMetrics) -> list[int]:
     """Return the operators without inputs, in the order of the sources."""
-    fed = set(found.simulation.flow.target.tolist())
-    return [v for v in range(found.simulation.flow.operators) if v not in fed]
+    fed = set(metrics.simulation.flow.target.tolist())
+    return [v for v in range(metrics.simulation.flow.operators) if v not in fed]
 
 
-def above_offered(found: RunMetrics) -> float:
+def above_offered(metrics: RunMetrics) -> float:
     """Return the largest relative excess of arrivals at a sink over what the sources can cause.
 
     Arrivals are counted from the first tick.
     """
-    flow, raw = found.simulation.flow, found.trace
+    flow, raw = metrics.simulation.flow, metrics.trace
     offered = np.zeros(flow.operators)
-    offered[sources_of(found)] = raw.end.sources["offered"]
+    offered[sources_of(metrics)] = raw.end.sources["offered"]
     for e in range(len(flow.source)):  # upstream first
         offered[flow.target[e]] += offered[flow.source[e]] * flow.selectivity[e]
     arrived = np.zeros(len(flow.sinks))
     np.add.at(arrived, raw.sink, raw.arrived.sum(axis=0))
-    most = offered[flow.sinks]
-    return largest_difference((np.maximum(0.0, arrived - most) / np.maximum(1.0, most)).tolist())
+    limit = offered[flow.sinks]
+    return largest_difference((np.maximum(0.0, arrived - limit) / np.maximum(1.0, limit)).tolist())

@@ -10,7 +10,7 @@ from benchmarks.hardening.harness.rows import Row
 
 EXACT = 1e-9
 VIOLATIONS, TOO_FEW = "violations", "too few"
-MOST_SKIPPED = 0.2  # fraction of all problems; with more, too few tries would remain
+MAX_SKIPPED = 0.2  # fraction of all problems; with more, too few tries would remain
 
 
 @dataclass
@@ -19,7 +19,7 @@ class Deviations(Count):
 
     Parameters
     ----------
-    most
+    tolerance
         The largest deviation that counts as rounding.
     largest
         The largest deviation so far.
@@ -27,7 +27,7 @@ class Deviations(Count):
         The number of problems to which it was not applied, by reason.
     """
 
-    most: float = EXACT
+    tolerance: float = EXACT
     largest: float = 0.0
     skipped: Counter[str] = field(default_factory=Counter)
 
@@ -43,7 +43,7 @@ class Deviations(Count):
         """Count one try; return whether the invariant held."""
         self.tried += 1
         self.largest = max(self.largest, inf if isnan(deviation) else deviation)
-        held = deviation <= self.most
+        held = deviation <= self.tolerance
         self.wrong[VIOLATIONS] += not held
         return held
 
@@ -56,23 +56,23 @@ class Deviations(Count):
         """Return the row of the table."""
         self.figures = {"largest deviation": f"{self.largest:.1e}", **self.figures}
         skipped = self.skipped.total()
-        if skipped > MOST_SKIPPED * (self.tried + skipped):
+        if skipped > MAX_SKIPPED * (self.tried + skipped):
             self.wrong[TOO_FEW] = skipped
             self.add_fault(f"{skipped:,} of {self.tried + skipped:,} problems were skipped")
         self.figures |= {f"skipped: {why}": f"{n:,}" for why, n in sorted(self.skipped.items())}
         return super().row()
 
 
-def relative_difference(one: float, other: float, least: float = 0.0) -> float:
-    """Return the difference of two numbers, divided by the larger magnitude or by `least`."""
+def relative_difference(one: float, other: float, smallest: float = 0.0) -> float:
+    """Return the difference of two numbers ÷ the largest of their magnitudes and `smallest`."""
     if one == other:
         return 0.0
-    return abs(one - other) / max(abs(one), abs(other), least)
+    return abs(one - other) / max(abs(one), abs(other), smallest)
 
 
-def relative_excess(value: float, most: float) -> float:
+def relative_excess(value: float, limit: float) -> float:
     """Return the excess of a value over its limit, divided by the limit."""
-    return max(0.0, value / most - 1.0) if most else (inf if value > 0 else 0.0)
+    return max(0.0, value / limit - 1.0) if limit else (inf if value > 0 else 0.0)
 
 
 def largest_difference(differences: Iterable[float]) -> float:

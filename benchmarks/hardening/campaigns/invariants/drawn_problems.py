@@ -16,7 +16,7 @@ from benchmarks.reference.whole_problems import whole_cases
 from streamplace import Placement
 from streamplace.files.placements import placement_to
 
-ANSWERED = "every problem is answered without an error"
+ANSWERED = "every problem is handled without an error"
 
 
 class ViolationError(AssertionError):
@@ -40,7 +40,7 @@ class Checks:
     watched: dict[str, Deviations] = field(default_factory=dict)
     counting: bool = True
 
-    def record(self, what: str, deviation: float, most: float = EXACT) -> None:
+    def record(self, what: str, deviation: float, tolerance: float = EXACT) -> None:
         """Count one try of an invariant.
 
         Raises
@@ -48,8 +48,8 @@ class Checks:
         ViolationError
             If the invariant is violated.
         """
-        tally = self.tallies.setdefault(what, Deviations(what, most))
-        counter = tally if self.counting else Deviations(what, most)
+        tally = self.tallies.setdefault(what, Deviations(what, tolerance))
+        counter = tally if self.counting else Deviations(what, tolerance)
         if not counter.record(deviation):
             raise ViolationError(what, deviation)
 

@@ -11,7 +11,7 @@ from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Floats, Ints
 
 PLACEMENTS = 4  # per problem: the fast kernel scores four at once
-MOST_OPERATORS, MOST_DEVICES = 12, 5
+MAX_OPERATORS, MAX_DEVICES = 12, 5
 
 
 def drawn(number: int, seed: int) -> tuple[Problem, Ints]:
@@ -33,7 +33,7 @@ def drawn(number: int, seed: int) -> tuple[Problem, Ints]:
 
 
 def _graph(rng: np.random.Generator) -> StreamGraph:
-    count = int(rng.integers(1, MOST_OPERATORS + 1))
+    count = int(rng.integers(1, MAX_OPERATORS + 1))
     order = rng.permutation(count)
     ends = [
         (int(order[u]), int(order[v]))
@@ -61,18 +61,18 @@ def _graph(rng: np.random.Generator) -> StreamGraph:
     )
 
 
-def _some(rng: np.random.Generator, count: int, most: float, often: float = 0.0) -> Floats:
-    """Return numbers up to `most`: about 30% are round, 10% are 0, and 20% are `often`."""
-    found = rng.uniform(0.0, most, size=count)
+def _some(rng: np.random.Generator, count: int, largest: float, often: float = 0.0) -> Floats:
+    """Return numbers up to `largest`: about 30% are round, 10% are 0, and 20% are `often`."""
+    numbers = rng.uniform(0.0, largest, size=count)
     kind = rng.random(count)
-    found = np.where(kind < 0.3, np.round(found / most, 1) * most, found)
-    found[kind > 0.7] = often
-    found[kind > 0.9] = 0.0
-    return found
+    numbers = np.where(kind < 0.3, np.round(numbers / largest, 1) * largest, numbers)
+    numbers[kind > 0.7] = often
+    numbers[kind > 0.9] = 0.0
+    return numbers
 
 
 def _cluster(rng: np.random.Generator) -> Cluster:
-    count = int(rng.integers(1, MOST_DEVICES + 1))
+    count = int(rng.integers(1, MAX_DEVICES + 1))
     mips, cores = rng.uniform(300.0, 5000.0, size=count), rng.integers(1, 5, size=count)
     if rng.random() < 0.4:
         mips[:], cores[:] = 2500.0, 1

@@ -39,9 +39,9 @@ def against_oracle(pairs: int, seed: int, form: Form = throughput) -> list[Devia
         rows = rows[: pairs - done]
         for model, tally in tallies.items():
             one = remade(problem, model=model)
-            for row, found in zip(rows, form(one, rows), strict=True):
+            for row, actual in zip(rows, form(one, rows), strict=True):
                 expected = oracle.throughput(one, row.tolist())
-                if not tally.record(relative_difference(float(found), expected)):
+                if not tally.record(relative_difference(float(actual), expected)):
                     tally.add_fault(pair_text(number, seed, row))
         for row in rows:
             if not loads.record(difference(problem, row)):
@@ -62,9 +62,9 @@ def difference(problem: Problem, row: Ints) -> float:
     of_operator = oracle.own_utilisations(problem, row.tolist())
     names, ends = problem.cluster.names, problem.cluster.link_ends
     pairs = [(float(u), float(of_device[name])) for u, name in zip(device, names, strict=True)]
-    for i, found in enumerate(link.tolist()):
+    for i, utilisation in enumerate(link.tolist()):
         a, b = ends(i)
-        pairs.append((found, float(of_link.get(f"{a or ''}->{b or ''}", 0))))
+        pairs.append((utilisation, float(of_link.get(f"{a or ''}->{b or ''}", 0))))
     own = own_utilisations(flow(problem), row).tolist()
     operators = zip(own, problem.graph.names, strict=True)
     pairs += [(found, float(of_operator.get(name, 0))) for found, name in operators]

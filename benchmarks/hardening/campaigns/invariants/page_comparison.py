@@ -40,7 +40,7 @@ SCORES = """(batch) => batch.map(({ graph, sums: values, cluster, setting, assig
   return { ...score, links };
 })"""
 
-WHAT = "the page's model against Python"
+WHAT = "the report page's model against Python"
 Evaluate = Callable[[list[Any]], list[Any]]
 
 
@@ -113,8 +113,8 @@ def compared(pairs: int, seed: int, where: str, evaluate: Evaluate) -> Deviation
 def _cases(seed: int) -> Iterator[tuple[int, Placement]]:
     for number in count():
         problem, rows = drawn(number, seed)
-        most = HEADROOM if number % 3 == 0 else 1.0
-        problem = remade(problem, target_utilisation=most)
+        target = HEADROOM if number % 3 == 0 else 1.0
+        problem = remade(problem, target_utilisation=target)
         for row in rows:
             yield number, Placement(problem, row)
 

@@ -27,8 +27,8 @@ def share_moved(name: str, case: Case, rng: np.random.Generator) -> float:
         restreamed(problem, shuffled), range(len(on)), range(len(problem.cluster.devices))
     )
     placer = ready_placer(name, problem.model)
-    found = [_placed(placer, (one, on)) for one in (problem, other)]
-    return float((found[0] != found[1]).mean())
+    placements = [_placed(placer, (one, on)) for one in (problem, other)]
+    return float((placements[0] != placements[1]).mean())
 
 
 def _placed(placer: Placer, case: Case) -> Ints:

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from benchmarks.hardening.campaigns.invariants.capacity import (
-    EVER,
+    ALWAYS_SAFE,
     MORE,
     shares_no_link,
     throughput_of,
@@ -29,14 +29,14 @@ from streamplace.scoring import engine
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound
 
-PLACED = 0.05  # fraction of the problems that are also placed, by all placers
+PLACED = 0.05  # fraction of the problems that all placers also place
 PLACED_ALIKE = "placers: other names, other order of streams"
-HURTS_NOBODY = "more capacity never hurts: path-average"
-SHARED = "where streams share links it did"
+NEVER_HURTS = "more capacity never hurts: path-average"
+SHARED = "lower throughput where streams share links"
 WITHIN_BOUND = "throughput within the bound"
 LOST = "engine: in = out + queued + lost"
 TICKS = 1_000  # the largest number in a run
-NOTHING = re.compile("nothing that could reach a sink is offered|no tuple ever reaches a sink")
+NO_TUPLES = re.compile("nothing that could reach a sink is offered|no tuple ever reaches a sink")
 
 
 def check(checks: Checks, case: Case, data: st.DataObject) -> None:
@@ -72,7 +72,7 @@ def check_closed_forms(checks: Checks, case: Case, rng: np.random.Generator) -> 
         try:
             allowed = feasible(problem, np.array(case[1], dtype=np.int32))
         except (PlacementError, InfeasibleError):
-            checks.skip(WITHIN_BOUND, "no placement is allowed, or found")
+            checks.skip(WITHIN_BOUND, "no placement is allowed, or none was found")
         else:
             over = relative_excess(throughput_of((problem, allowed.devices)), bound(problem))
             checks.record(WITHIN_BOUND, over)
@@ -82,7 +82,7 @@ def check_closed_forms(checks: Checks, case: Case, rng: np.random.Generator) -> 
             lowered = relative_excess(bound(problem), bound(better))
             checks.record("more capacity never lowers a bound", lowered)
             lowered = relative_excess(reached, throughput_of((better, case[1])))
-            if always or more in EVER:
+            if always or more in ALWAYS_SAFE:
                 checks.record(f"more capacity never hurts: {model}", lowered)
             else:
                 checks.watch(SHARED, lowered)
@@ -94,23 +94,23 @@ def check_engine(checks: Checks, case: Case, data: st.DataObject) -> None:
     scene = data.draw(_scenes(problem)) if data.draw(st.booleans()) else Scene()
     settings, placement = data.draw(engine_settings()), Placement(problem, case[1])
     try:
-        made = engine.simulation(problem, settings, scene)
-        if settings.duration_s / made.tick_for(placement.devices) > TICKS:
+        simulation = engine.simulation(problem, settings, scene)
+        if settings.duration_s / simulation.tick_for(placement.devices) > TICKS:
             checks.skip(LOST, f"more than {TICKS:,} ticks")
             return
-        found = engine.run(placement, settings, scene)
+        metrics = engine.run(placement, settings, scene)
     except ProblemError as error:
-        if scene == Scene() or not NOTHING.search(str(error)):
+        if scene == Scene() or not NO_TUPLES.search(str(error)):
             raise
         checks.skip(LOST, "the scene lets nothing reach a sink")
         return
-    lost = largest_difference([found.trace.lost, *balances(found, scene)])
+    lost = largest_difference([metrics.trace.lost, *balances(metrics, scene)])
     checks.record(LOST, lost)
     if not scene.windows:
-        checks.record("throughput within the source rate: engine", above_offered(found))
+        checks.record("throughput within the source rate: engine", above_offered(metrics))
     if scene == Scene():  # with a scene, tuples that were offered earlier may also arrive
-        over = relative_excess(found.throughput, found.trace.due.source_rate)
-        checks.record("throughput while measured within the source rate: engine", over)
+        over = relative_excess(metrics.throughput, metrics.trace.due.source_rate)
+        checks.record("throughput in the measured time within the source rate: engine", over)
 
 
 def _scenes(problem: Problem) -> st.SearchStrategy[Scene]:

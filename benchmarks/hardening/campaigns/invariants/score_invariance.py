@@ -27,7 +27,7 @@ SETTINGS = Settings(duration_s=6.0)
 
 @dataclass(frozen=True)
 class Change:
-    """A change of a case that must not affect its score.
+    """A change of a case that must not affect its score, except for the factor of its rates.
 
     Parameters
     ----------
@@ -66,13 +66,13 @@ def order_of_streams(case: Case, rng: np.random.Generator) -> Case:
     return restreamed(problem, [streams[i] for i in rng.permutation(len(streams))]), on
 
 
-BY_ENGINE: tuple[Model, ...] = (*CLOSED_FORMS, "engine")
+ALL_MODELS: tuple[Model, ...] = (*CLOSED_FORMS, "engine")
 CHANGES = (
-    Change("other names, operators and devices in another order", names_and_order, BY_ENGINE,
+    Change("other names, operators and devices in another order", names_and_order, ALL_MODELS,
            prefix="new "),
-    Change("streams in another order", order_of_streams, BY_ENGINE),
+    Change("streams in another order", order_of_streams, ALL_MODELS),
     Change("instructions and bytes in another unit",
-           lambda case, _: (in_other_units(case[0], 3.0), case[1]), BY_ENGINE),
+           lambda case, _: (in_other_units(case[0], 3.0), case[1]), ALL_MODELS),
     Change("everything 1,000 times as fast",
            lambda case, _: (in_other_time(case[0], 1e3), case[1]), CLOSED_FORMS, factor=1e3),
 )  # fmt: skip
@@ -90,12 +90,12 @@ def difference(one: Placement, score: ThroughputScore, other: Placement, change:
     if not isinstance(score, EngineScore):
         numbers += [(f(one.problem) * change.factor, f(other.problem)) for f in (bound, ceiling)]
     # utilisations of the engine are differences of large sums, so they are compared absolutely
-    least = 1.0 if isinstance(score, EngineScore) else 0.0
+    smallest = 1.0 if isinstance(score, EngineScore) else 0.0
     loads = loads_of(score, change.prefix), loads_of(second)
     if loads[0].keys() != loads[1].keys() or not same_bottleneck(loads[0], second):
         return inf
     numbers += [(loads[0][name], loads[1][name]) for name in loads[0]]
-    return largest_difference(relative_difference(a, b, least) for a, b in numbers)
+    return largest_difference(relative_difference(a, b, smallest) for a, b in numbers)
 
 
 def score_of(placement: Placement) -> ThroughputScore:
@@ -107,11 +107,11 @@ def score_of(placement: Placement) -> ThroughputScore:
 
 def loads_of(score: ThroughputScore, prefix: str = "") -> dict[str, float]:
     """Return the utilisations of devices and used links by name."""
-    found = {f"{prefix}{load.name}": load.utilisation for load in score.devices}
+    loads = {f"{prefix}{load.name}": load.utilisation for load in score.devices}
     for link in score.links:
         ends = (end and f"{prefix}{end}" for end in (link.source, link.target))
-        found["->".join(end or "" for end in ends)] = link.utilisation
-    return found
+        loads["->".join(end or "" for end in ends)] = link.utilisation
+    return loads
 
 
 def same_bottleneck(loads: dict[str, float], score: ThroughputScore) -> bool:

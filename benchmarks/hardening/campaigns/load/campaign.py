@@ -33,7 +33,7 @@ def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
 def many_graphs(folder: Path, count: int, seed: int) -> Row:
     """Compare placers on many graphs and on a quarter as many; check that memory is bounded."""
     peaks, faults = [], []
-    wrong = {"failures": 0, "over the memory stated": 0, "memory grows with the graphs": 0}
+    wrong = {"failures": 0, "over the memory limit": 0, "memory grows with the graphs": 0}
     for number in (count // 4, count):
         dataset = folder / f"{number}.jsonl.gz"
         _run("generate", "dream", "--count", number, "--seed", seed, "--jobs", 2, "-o", dataset)
@@ -43,7 +43,7 @@ def many_graphs(folder: Path, count: int, seed: int) -> Row:
             wrong["failures"] += 1
             faults.append(f"{number} graphs: exit {used.code}: {used.err.strip()[-300:]}")
         if used.largest_bytes > COMPARE_MIB * MIB or used.together_bytes > TOGETHER_MIB * MIB:
-            wrong["over the memory stated"] += 1
+            wrong["over the memory limit"] += 1
             faults.append(f"{number} graphs: {_peaks(used)}")
         peaks.append(used)
     fewer, all_ = peaks
@@ -57,7 +57,7 @@ def many_graphs(folder: Path, count: int, seed: int) -> Row:
         "with a quarter of the graphs": f"{fewer.largest_bytes // MIB} MiB",
         "CPU": f"{all_.cpu_seconds:.0f} s",
     }
-    return Row(f"graphs of one compare, {PLACERS}, 2 processes", count, wrong, figures, faults)
+    return Row(f"graphs in one compare, {PLACERS}, 2 processes", count, wrong, figures, faults)
 
 
 def large_graph(folder: Path, count: int, seed: int) -> Iterator[Row]:
@@ -68,13 +68,13 @@ def large_graph(folder: Path, count: int, seed: int) -> Iterator[Row]:
     words = ("place", graph, "--devices", "16x2500", "--source-rate", 1e4, "--placer", "multilevel")
     for more, limit_mib in (((), PLACE_MIB), (("-o", folder / "placement.json"), WRITE_MIB)):
         used = run_measured(*words, *more, data_bytes=limit_mib * MIB)
-        what = "operators of one place" + (" -o placement.json" if more else "")
+        what = "operators in one place" + (" -o placement.json" if more else "")
         wrong = {
             "failures": int(used.code != 0),
-            "over the memory stated": int(used.together_bytes > limit_mib * MIB),
+            "over the memory limit": int(used.together_bytes > limit_mib * MIB),
         }
         faults = [f"exit {used.code}: {used.err.strip()[-300:]}"] if used.code else []
-        if wrong["over the memory stated"]:
+        if wrong["over the memory limit"]:
             faults.append(_peaks(used))
         figures = {
             "all processes": f"{used.together_bytes // MIB} MiB (at most {limit_mib})",

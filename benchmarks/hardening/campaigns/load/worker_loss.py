@@ -19,7 +19,7 @@ from streamplace.problem.problem import Problem
 BACKENDS = {"local": "joblib", "dask": "distributed", "ray": "ray"}
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0"}
 GRAPHS = 300
-TIMES = 5
+TIMES = 5  # comparisons per backend
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class KilledRoundRobin:
 def lost_workers(backend: str, share: float, seed: int) -> Row:
     """Compare placers on two processes and kill one of them; the table must not change."""
     times = max(1, round(TIMES * share))
-    what = f"compare --backend {backend}, a worker killed mid-way"
+    what = f"compare --backend {backend}, a worker killed during the run"
     wrong = {"tables that differ": 0, "failures": 0}
     if find_spec(BACKENDS[backend]) is None:
         reason = f"{BACKENDS[backend]} is not installed"

@@ -53,18 +53,18 @@ def run(
             text = process.stdout.readline()
             if not text:
                 raise RuntimeError(f"the reading process has ended before {name}")
-            found = json.loads(text)
-            wrong = {**dict.fromkeys(WRONG, 0), **found["wrong"]}
-            figures = _figures(name, found)
-            yield Row(f"reader {name}", found["tried"], wrong, figures, found["faults"], GROUP)
+            counts = json.loads(text)
+            wrong = {**dict.fromkeys(WRONG, 0), **counts["wrong"]}
+            figures = _figures(name, counts)
+            yield Row(f"reader {name}", counts["tried"], wrong, figures, counts["faults"], GROUP)
 
 
-def _figures(name: str, found: dict[str, Any]) -> dict[str, str]:
+def _figures(name: str, counts: dict[str, Any]) -> dict[str, str]:
     return {
-        "read as valid": f"{found['read']:,}",
-        "repeats, not counted": f"{found['repeats']:,}",
-        "cut off at": f"{found['cut']:,} of {found['smallest']:,} offsets of the smallest",
-        "longest": f"{found['longest_s']:.2f} s of CPU",
-        "memory": memory_text(found["peak_bytes"], PARSERS[name].torch),
-        "took": f"{found['cpu_s']:.0f} s of CPU",
+        "read as valid": f"{counts['read']:,}",
+        "repeats, not counted": f"{counts['repeats']:,}",
+        "truncated at": f"{counts['cut']:,} of {counts['smallest']:,} offsets of the smallest file",
+        "longest": f"{counts['longest_s']:.2f} s of CPU",
+        "memory": memory_text(counts["peak_bytes"], PARSERS[name].torch),
+        "took": f"{counts['cpu_s']:.0f} s of CPU",
     }

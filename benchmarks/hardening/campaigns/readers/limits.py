@@ -1,4 +1,4 @@
-"""Limits of the time in which a reader must read one file."""
+"""Time limits for reading one file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of the time in which a reader must read one file, in seconds.
+    """Time limits for reading one file, in seconds.
 
     Parameters
     ----------

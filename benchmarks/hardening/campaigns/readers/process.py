@@ -28,7 +28,7 @@ from benchmarks.hardening.mutation.numbered_documents import COUNT, CUT_AT
 from benchmarks.hardening.targets.consumers import use_graph
 from benchmarks.hardening.targets.parsers import PARSERS
 
-SHIFT = 31
+SHIFT = 31  # of the first number from one reader to the next
 
 
 def numbers_of(name: str, share: float) -> list[int]:
@@ -77,8 +77,8 @@ def observe_reader(name: str, share: float, seed: int, limits: Limits) -> Observ
     text = _output(answers, child, progress, limits.silent_s)
     _, status = os.waitpid(child, 0)
     if text:
-        found = json.loads(text)
-        return Observations(**{**found, "wrong": Counter(found["wrong"])})
+        values = json.loads(text)
+        return Observations(**{**values, "wrong": Counter(values["wrong"])})
     observations = Observations(tried=struct.unpack("q", progress[:8])[0])
     code = os.waitstatus_to_exitcode(status)
     which = f"{name}, after {observations.tried} files (seed {seed})"

@@ -27,10 +27,17 @@ from benchmarks.hardening.targets.consumers import InconsistencyError
 from benchmarks.hardening.targets.parsers import Parser
 from streamplace.errors import StreamplaceError
 
-MOST_DATA = 4 * 2**30  # bytes; one bad file must not stop the campaign
-MOST_REPEATS = 5  # further numbers tried per wanted file
+MAX_DATA = 4 * 2**30  # bytes; one bad file must not stop the campaign
+MAX_REPEATS = 5  # further numbers tried per requested file
 WRONG = (
-    *("tracebacks", "unclear messages", "hangs", "over 300 MB", "acts", "wrong figures"),
+    *(
+        "tracebacks",
+        "unclear messages",
+        "hangs",
+        "over 300 MB",
+        "side effects",
+        "inconsistent values",
+    ),
     "too few",
 )
 
@@ -109,7 +116,7 @@ class Watcher:
         began, reading, hung = Stopwatch(), True, False
         took = asleep = 0.0
         ignored: list[str] = []
-        with self._timed(), self._audit_hook.recorded() as acts, _unraisable_errors(ignored):
+        with self._timed(), self._audit_hook.recorded() as effects, _unraisable_errors(ignored):
             try:
                 value = self.parser.read(path)
                 took, asleep, reading = *began.since(), False
@@ -121,7 +128,7 @@ class Watcher:
                 if len(message.splitlines()) != 1 or not named:
                     self.results.blame("unclear messages", which, message)
             except InconsistencyError as error:
-                self.results.blame("wrong figures", which, error)
+                self.results.blame("inconsistent values", which, error)
             except HungError:
                 hung = True
                 detail = f"stopped after {self.limits.stop_s:g} s of CPU time"
@@ -136,8 +143,8 @@ class Watcher:
             self.results.blame("hangs", which, f"{took:.2f} s of CPU, {asleep:.2f} s asleep")
         for message in ignored:
             self.results.blame("tracebacks", which, message)
-        for act in acts:
-            self.results.blame("acts", which, act)
+        for effect in effects:
+            self.results.blame("side effects", which, effect)
         self._check_memory(which)
 
     @contextmanager
@@ -154,7 +161,7 @@ class Watcher:
         """Empty the folder; an additional or missing file is a side effect."""
         present = {path.name for path in self.folder.iterdir()}
         if present != ({name} if name else set()):
-            self.results.blame("acts", which, f"left {sorted(present)}")
+            self.results.blame("side effects", which, f"left {sorted(present)}")
         for path in self.folder.iterdir():
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
@@ -188,19 +195,19 @@ def observe(
     progress
         Shared memory that holds the number of files read so far.
     """
-    resource.setrlimit(resource.RLIMIT_DATA, (MOST_DATA, MOST_DATA))
+    resource.setrlimit(resource.RLIMIT_DATA, (MAX_DATA, MAX_DATA))
     watcher = Watcher(parser, folder, seed, limits)
     watcher.read_good()
     warnings.simplefilter("error")  # a warning on stderr would not be a message of streamplace
-    wanted = [*numbers]
-    for number in _numbers_and_more(wanted):
+    requested = [*numbers]
+    for number in _numbers_and_more(requested):
         watcher.read_numbered(number)
         progress[:8] = struct.pack("q", watcher.results.tried)
-        if watcher.results.tried == len(wanted):
+        if watcher.results.tried == len(requested):
             break
-    if (tried := watcher.results.tried) < len(wanted):
+    if (tried := watcher.results.tried) < len(requested):
         watcher.results.blame(
-            "too few", parser.name, f"only {tried:,} of {len(wanted):,} files differ"
+            "too few", parser.name, f"only {tried:,} of {len(requested):,} files differ"
         )
     for what in special:
         watcher.read_special(what)
@@ -213,7 +220,7 @@ def _numbers_and_more(numbers: list[int]) -> Iterator[int]:
     """Yield the numbers, then a limited number of larger ones."""
     yield from numbers
     more = count(max(numbers) + 1)
-    for _ in range(MOST_REPEATS * len(numbers)):
+    for _ in range(MAX_REPEATS * len(numbers)):
         yield next(more)
 
 

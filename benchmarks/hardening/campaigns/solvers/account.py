@@ -17,9 +17,9 @@ from benchmarks.hardening.harness.counts import Count
 from benchmarks.hardening.harness.environment import ROOT, environment
 from benchmarks.hardening.harness.rows import Row
 
-MOST_DRAWN = 20  # problems drawn per problem that must reach the library
+MAX_DRAWN = 20  # problems drawn per problem that must reach the library
 NOT_A_PROBLEM = "not a problem"  # the draw was refused as a problem
-PRINTED = "bytes on stdout", "on stderr"
+PRINTED = "bytes on stdout", "bytes on stderr"
 TOO_FEW, TOO_FEW_PLACED = "too few", "too few placed"
 GROUP = "odd graphs that reach a library"
 KINDS = ("crashes", "hangs", "invalid", "errors", *PRINTED, TOO_FEW, TOO_FEW_PLACED)
@@ -80,14 +80,13 @@ class Account(Count):
 
     def row(self) -> Row:
         """Return the row of the table."""
-        before = self.outcomes[NOT_A_PROBLEM, False], self.outcomes["refused", False]
         counts = {
             "placed": self.outcomes["placed", True],
             "refused": self.outcomes["refused", True],
-            "its library failed": self.outcomes["failed", True],
-            "drawn besides: no problem": before[0],
-            "refused before": before[1],
-            "placed without it": self.outcomes["placed", False],
+            "library failed": self.outcomes["failed", True],
+            "not tried: not a valid problem": self.outcomes[NOT_A_PROBLEM, False],
+            "not tried: refused without the library": self.outcomes["refused", False],
+            "not tried: placed without the library": self.outcomes["placed", False],
         }
         texts = {what: f"{count:,}" for what, count in counts.items()}
         self.figures = {**texts, "slowest": f"{self.slowest:.2f} s"}
@@ -101,18 +100,18 @@ def run_wrapper(name: str, count: int, seed: int, limits: Limits = LIMITS) -> Ac
 
     When a process ends early, a new one continues.
     """
-    found = Account(f"odd graphs: {name}", name, seed, count, group=GROUP)
-    first, end = 0, MOST_DRAWN * count
+    account = Account(f"odd graphs: {name}", name, seed, count, group=GROUP)
+    first, end = 0, MAX_DRAWN * count
     with tempfile.TemporaryDirectory() as folder:
-        while found.tried < count and first < end:
-            first = _until_it_ends(found, range(first, end), limits, Path(folder))
-    return found
+        while account.tried < count and first < end:
+            first = _until_it_ends(account, range(first, end), limits, Path(folder))
+    return account
 
 
-def _until_it_ends(found: Account, numbers: range, limits: Limits, folder: Path) -> int:
+def _until_it_ends(account: Account, numbers: range, limits: Limits, folder: Path) -> int:
     """Try problems in one process; return the first number that it did not try."""
     begun, ended = numbers.start - 1, "crashes"
-    with _child(found, numbers, folder) as (process, answers):
+    with _child(account, numbers, folder) as (process, answers):
         for line in lines_until_hang(answers, process.pid, limits):
             if line is None:
                 ended = "hangs"
@@ -122,28 +121,28 @@ def _until_it_ends(found: Account, numbers: range, limits: Limits, folder: Path)
             if "begins" in answer:
                 begun, ended = answer["begins"], "crashes"
             elif "reaches" in answer:
-                found.reach(answer["reaches"])
+                account.reach(answer["reaches"])
             else:
-                found.note(begun, answer)
+                account.note(begun, answer)
                 ended = ""
         code = process.wait()
     message = (folder / "err").read_text(errors="replace").strip().splitlines()[-1:]
     if begun < numbers.start:
-        raise RuntimeError(f"{found.name} does not start: exit code {code} {' '.join(message)}")
+        raise RuntimeError(f"{account.name} does not start: exit code {code} {' '.join(message)}")
     if ended or code:
         when = ended or "after the last problem"
-        found.blame(begun, ended or "crashes", f"{when}: exit code {code} {' '.join(message)}")
+        account.blame(begun, ended or "crashes", f"{when}: exit code {code} {' '.join(message)}")
     return begun + 1
 
 
 @contextmanager
 def _child(
-    found: Account, numbers: range, folder: Path
+    account: Account, numbers: range, folder: Path
 ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """Start a process that answers through a pipe, with files as stdout and stderr."""
     answers, writes = os.pipe()
-    left = found.goal - found.tried
-    arguments = [found.name, found.seed, numbers.start, numbers.stop, left, writes]
+    left = account.goal - account.tried
+    arguments = [account.name, account.seed, numbers.start, numbers.stop, left, writes]
     command = [
         sys.executable,
         "-m",

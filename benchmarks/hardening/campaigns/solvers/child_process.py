@@ -43,8 +43,8 @@ def resolved(name: str) -> tuple[Attempt, Sequence[str]]:
     module, colon, function = name.partition("::")
     if not colon:
         return attempt_of(name), library_of(name)
-    found: Attempt = getattr(import_module(module), function)
-    return found, [f"{module}:library"]
+    attempt: Attempt = getattr(import_module(module), function)
+    return attempt, [f"{module}:library"]
 
 
 def outcome_of(attempt: Attempt, number: int, seed: int, calls: CallCounter) -> dict[str, Any]:

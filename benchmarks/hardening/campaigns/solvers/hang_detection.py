@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-LOOK_S = 0.5
+LOOK_S = 0.5  # between two checks
 AWAKE = 0.01  # fraction of wall time; a process that computes for less is asleep
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
@@ -51,8 +51,8 @@ def lines_until_hang(answers: int, pid: int, limits: Limits = LIMITS) -> Iterato
         some = os.read(answers, 65536)
         if not some:
             return
-        *whole, rest = (rest + some).split(b"\n")
-        yield from whole
+        *lines, rest = (rest + some).split(b"\n")
+        yield from lines
         watch = HangDetector(pid, limits)
 
 

@@ -158,7 +158,7 @@ def try_library(number: int, seed: int, *, recursive: bool) -> str | None:
     if rng.random() < 0.5:
         shares = 10.0 ** rng.uniform(-float(rng.choice([1, 12, 40, 300])), 0, size=parts)
     try:
-        found = partition(
+        part_of = partition(
             edges[:, 0],
             edges[:, 1],
             _weights(rng, count),
@@ -169,7 +169,7 @@ def try_library(number: int, seed: int, *, recursive: bool) -> str | None:
         )
     except ValueError as error:  # as documented
         raise UsageError(str(error)) from None
-    if found.shape != (count,) or found.min() < 0 or found.max() >= parts:
+    if part_of.shape != (count,) or part_of.min() < 0 or part_of.max() >= parts:
         return "parts that do not exist"
     return None
 

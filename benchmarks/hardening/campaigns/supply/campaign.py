@@ -25,7 +25,7 @@ from benchmarks.hardening.supply.locks import (
 
 AUDIT = ROOT / ".venv-supply" / "bin" / "pip-audit"
 AUDIT_S = 120
-WHOLE = 1.0
+WHOLE = 1.0  # share of a whole campaign
 _INSTALL = re.compile(r"pip install|\$\(INSTALL\)|\$\(LOCKED\)")
 
 
@@ -47,7 +47,7 @@ def locks_row() -> Row:
     pinned = {entry.key: entry.version for entry in entries(VERSIONS.read_text())}
     locks = {name: read_lock(name) for name in lock_names()}
     stray = {path.stem for path in LOCKS.glob("*.txt")} - set(locks)
-    everything = [(name, entry) for name, found in locks.items() for entry in found]
+    everything = [(name, entry) for name, locked in locks.items() for entry in locked]
     without = [entry.key for _, entry in everything if not entry.hashes]
     others = [
         f"{entry.key} in {name}"
@@ -58,7 +58,7 @@ def locks_row() -> Row:
     missing = sorted({normal(one.name) for one in versions.requirements()} - locked)
     wrong = {
         "without a hash": len(without),
-        "at another version than pinned": len(others),
+        "not at the pinned version": len(others),
         "missing": len(missing) + len(stray),
     }
     figures = {"hashes": f"{sum(len(entry.hashes) for _, entry in everything):,}"}
@@ -73,9 +73,9 @@ def installs_row(makefile: str) -> Row:
     the CPU build is available.
     """
     lines = [line.strip() for line in makefile.splitlines()]
-    found = [line for line in lines if _INSTALL.search(line) and ":=" not in line]
-    bad = [line for line in found if not _is_locked(line)]
-    return Row("installs of the Makefile", len(found), {"not by hash": len(bad)}, {}, bad)
+    installs = [line for line in lines if _INSTALL.search(line) and ":=" not in line]
+    bad = [line for line in installs if not _is_locked(line)]
+    return Row("installs of the Makefile", len(installs), {"not by hash": len(bad)}, {}, bad)
 
 
 def _is_locked(line: str) -> bool:
@@ -87,14 +87,14 @@ def licences_row(text: str) -> Row:
     """Check that LICENSES.md lists exactly the locked packages, with their licences."""
     listed = licences.listed(text)
     listed_versions = {(one.package, one.version) for one in listed}
-    wanted = {
+    expected = {
         (entry.key, entry.public_version) for name in lock_names() for entry in read_lock(name)
     }
     unknown = [one.package for one in listed if one.licence in (licences.UNKNOWN, "")]
-    missing, stray = sorted(wanted - listed_versions), sorted(listed_versions - wanted)
+    missing, stray = sorted(expected - listed_versions), sorted(listed_versions - expected)
     wrong = {"unknown": len(unknown), "not listed": len(missing), "not locked": len(stray)}
     faults = [*unknown, *(f"{name} {version}" for name, version in [*missing, *stray])]
-    return Row("licences of packages", len(wanted), wrong, {}, faults)
+    return Row("licences of packages", len(expected), wrong, {}, faults)
 
 
 def vendored_row() -> Row:
@@ -118,13 +118,13 @@ def wheels_row() -> Row:
     faults = release.version_faults()
     with TemporaryDirectory(prefix="streamplace-built-") as folder:
         digests = release.wheel_hashes(Path(folder))
-    wrong = {"that differ": len(set(digests)) - 1, "versions that disagree": len(faults)}
-    return Row("wheels, one of them out of the sdist", len(digests), wrong, {}, faults)
+    wrong = {"different wheels": len(set(digests)) - 1, "versions that disagree": len(faults)}
+    return Row("wheels, one of them built from the sdist", len(digests), wrong, {}, faults)
 
 
 def advisories_row() -> Row:
     """Look up known vulnerabilities of locked packages; report a service that does not answer."""
-    what = "packages against advisories, pip-audit"
+    what = "packages checked for advisories (pip-audit)"
     if not AUDIT.exists():
         return Row(what, 0, {}, {NOT_RUN: "make harden installs pip-audit"})
     answered, silent, faults = 0, 0, []
@@ -135,13 +135,15 @@ def advisories_row() -> Row:
             run = subprocess.run(
                 command, capture_output=True, text=True, timeout=AUDIT_S, check=False
             )
-            found = json.loads(run.stdout)["dependencies"]
+            packages = json.loads(run.stdout)["dependencies"]
         except (subprocess.TimeoutExpired, ValueError):
             silent += len(read_lock(name))
             continue
-        answered += sum("skip_reason" not in one for one in found)
-        silent += sum("skip_reason" in one for one in found)
-        faults += [f"{one['name']}: {bad['id']}" for one in found for bad in one.get("vulns", [])]
+        answered += sum("skip_reason" not in one for one in packages)
+        silent += sum("skip_reason" in one for one in packages)
+        faults += [
+            f"{one['name']}: {bad['id']}" for one in packages for bad in one.get("vulns", [])
+        ]
     if not answered:
         return Row(what, 0, {}, {NOT_RUN: UNREACHABLE})
     return Row(what, answered, {"vulnerabilities": len(faults), "no answer": silent}, {}, faults)

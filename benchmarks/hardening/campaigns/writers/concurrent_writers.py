@@ -13,7 +13,7 @@ from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
 from benchmarks.hardening.harness.rows import Row
 
 REFUSED = "another run of streamplace is writing into this folder"
-OVER = "already contains a run; see --resume"  # if the other process has already ended
+ENDED = "already contains a run; see --resume"  # if the other process has already ended
 TRIES = 40  # attempts until two writes coincide, which depends on the machine
 LOOK_S = 0.0002
 
@@ -44,20 +44,26 @@ def one_folder(
         both = run_together(forks, command.folder, command.words, command.words).ended
         won = [ended for ended in both if ended.code == 0]
         lost = [ended for ended in both if ended.code == 2]
-        found = command.faults()
+        faults = command.faults()
         if len(won) != 1 or len(lost) != 1 or not command.is_complete():
-            found.append(f"exits {[ended.code for ended in both]}: {[e.err for e in both]}")
-        elif not found and OVER in lost[0].err:
-            return Attempt("one after the other", found, counts=False)
+            faults.append(f"exits {[ended.code for ended in both]}: {[e.err for e in both]}")
+        elif not faults and ENDED in lost[0].err:
+            return Attempt("one after the other", faults, counts=False)
         elif lost[0].err.count("\n") != 1 or REFUSED not in lost[0].err:
-            found.append(f"prints {lost[0].err!r}")
+            faults.append(f"prints {lost[0].err!r}")
         elif command.name == "train" and parameter_hash(won[0]) != expected:
-            found.append("has other parameters")
-        return Attempt("two at once", found)
+            faults.append("has other parameters")
+        return Attempt("two at once", faults)
 
     faults, apart = make_attempts(commands, count, attempt, TRIES)
-    figures = {"one after the other": str(apart)}
-    return Row("two processes into one folder", count, {"not one": len(faults)}, figures, faults)
+    figures = {"not counted: one after the other": str(apart)}
+    return Row(
+        "two processes into one folder",
+        count,
+        {"without exactly one success": len(faults)},
+        figures,
+        faults,
+    )
 
 
 def one_file(
@@ -76,22 +82,22 @@ def one_file(
         jobs = [command.words, command.before]
         chance.shuffle(jobs)
         both = run_together(forks, command.folder, *jobs)
-        found = [f"exit {one.code}: {one.err!r}" for one in both.ended if one.code]
+        faults = [f"exit {one.code}: {one.err!r}" for one in both.ended if one.code]
         over = command.is_complete()
         if not over:
-            found += command.faults()
+            faults += command.faults()
         if remaining := temporaries(command.folder):
-            found.append(f"leaves {remaining}")
+            faults.append(f"leaves {remaining}")
         met = both.half_written > 1
         firsts += met and not over
         lasts += met and over
-        return Attempt("two at once", found, met)
+        return Attempt("two at once", faults, met)
 
     faults, apart = make_attempts(commands, count, attempt, TRIES)
     figures = {
-        "the one's": str(lasts),
-        "the other's": str(firsts),
-        "one after the other": str(apart),
+        "left the new content": str(lasts),
+        "left the old content": str(firsts),
+        "not counted: one after the other": str(apart),
     }
     return Row("two processes into one file", count, {"mixed": len(faults)}, figures, faults)
 
@@ -100,14 +106,14 @@ def run_together(
     forks: tuple[Forks, Forks], folder: Path, words: tuple[str, ...], others: tuple[str, ...]
 ) -> ConcurrentRuns:
     """Run two commands at the same time, both of which write into a folder."""
-    over, most = threading.Event(), [0]
+    over, peak = threading.Event(), [0]
 
     def run(one: Forks, words: tuple[str, ...]) -> Ended:
         return one.run(*words, limit_s=LIMIT_S)
 
     def watch() -> None:
         while not over.wait(LOOK_S):
-            most[0] = max(most[0], len(temporaries(folder)))
+            peak[0] = max(peak[0], len(temporaries(folder)))
 
     with ThreadPoolExecutor(3) as pool:
         watching = pool.submit(watch)
@@ -116,7 +122,7 @@ def run_together(
         finally:
             over.set()
         watching.result()
-    return ConcurrentRuns(ended, most[0])
+    return ConcurrentRuns(ended, peak[0])
 
 
 def _ready(forks: tuple[Forks, Forks]) -> None:

@@ -41,15 +41,21 @@ def full_disk_row(
             before = command.entries()
             ended = forks.run(*command.words, limit_s=LIMIT_S)
             if ended.code == 0:
-                found = completion_faults(command, ended, before, expected)
+                faults = completion_faults(command, ended, before, expected)
             else:
-                found = list(_faults(command, ended, "No space left on device"))
+                faults = list(_faults(command, ended, "No space left on device"))
                 if command.name.startswith("train"):
-                    found += resumption_faults(forks, command, expected)
-        return Attempt(f"{free} bytes free", found, ended.code != 0)
+                    faults += resumption_faults(forks, command, expected)
+        return Attempt(f"{free} bytes free", faults, ended.code != 0)
 
     faults, room = make_attempts(commands, count, attempt, TRIES)
-    return Row(FULL, count, {"not clean": len(faults)}, {"had room": str(room)}, faults)
+    return Row(
+        FULL,
+        count,
+        {"with faults": len(faults)},
+        {"not counted: had room": str(room)},
+        faults,
+    )
 
 
 def read_only_row(forks: Forks, commands: list[WritingCommand], count: int) -> Row:
@@ -62,13 +68,18 @@ def read_only_row(forks: Forks, commands: list[WritingCommand], count: int) -> R
             return Attempt("read-only", list(_faults(command, ended, "cannot write")))
 
     faults, _ = make_attempts(commands, count, attempt)
-    return Row(READ_ONLY, count, {"not clean": len(faults)}, {}, faults)
+    return Row(READ_ONLY, count, {"with faults": len(faults)}, {}, faults)
 
 
 def skipped_rows() -> Iterator[Row]:
     """Yield the rows for a process that cannot mount disks."""
     for what in (FULL, READ_ONLY):
-        yield Row(f"{what} (needs root on Linux)", 0, {"not clean": 0}, {"not run": "is not root"})
+        yield Row(
+            f"{what} (needs root on Linux)",
+            0,
+            {"with faults": 0},
+            {"not run": "is not root"},
+        )
 
 
 @contextmanager
@@ -105,5 +116,5 @@ def _faults(command: WritingCommand, ended: Ended, message: str) -> Iterator[str
     elif ended.err.count("\n") != 1 or message not in ended.err:
         yield f"prints {ended.err!r}"
     yield from command.faults()
-    if found := temporaries(command.folder):
-        yield f"leaves {found}"
+    if remaining := temporaries(command.folder):
+        yield f"leaves {remaining}"

@@ -48,20 +48,23 @@ def interrupt(
         early += ended.code == -number
         counts = ended.code not in (0, -number)  # otherwise the signal came too late or too early
         if ended.code == 0:
-            found = completion_faults(command, ended, before, expected)
-            found += [f"prints {ended.err!r}"] if ended.err else []
+            found_faults = completion_faults(command, ended, before, expected)
+            found_faults += [f"prints {ended.err!r}"] if ended.err else []
         else:
-            found = list(faults(command, ended, before, number))
-        if command.name == "train" and counts and not found:
-            found = resumption_faults(forks, command, expected)
+            found_faults = list(faults(command, ended, before, number))
+        if command.name == "train" and counts and not found_faults:
+            found_faults = resumption_faults(forks, command, expected)
         if survivors(ended.pid, ORPHANS_S):
-            found.append("a process is still running")
-        return Attempt(f"{moment:.4f} s", found, counts)
+            found_faults.append("a process is still running")
+        return Attempt(f"{moment:.4f} s", found_faults, counts)
 
     faults_found, others = make_attempts(commands, count, attempt, TRIES)
     what = "Ctrl-C" if number == signal.SIGINT else number.name
-    figures = {"came after the work": str(others - early), "before it": str(early)}
-    return Row(what, count, {"not clean": len(faults_found)}, figures, faults_found)
+    figures = {
+        "not counted: after the work": str(others - early),
+        "not counted: before the work": str(early),
+    }
+    return Row(what, count, {"with faults": len(faults_found)}, figures, faults_found)
 
 
 def faults(
@@ -91,8 +94,8 @@ def faults(
         elif not is_line(ended.err, f"streamplace: {message}"):
             yield f"prints {ended.err!r}"
     yield from command.faults()
-    if found := temporaries(command.folder):
-        yield f"leaves {found}"
+    if remaining := temporaries(command.folder):
+        yield f"leaves {remaining}"
 
 
 def is_line(err: str, begins: str) -> bool:

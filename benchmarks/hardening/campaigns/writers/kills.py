@@ -153,8 +153,8 @@ def kill_training(
     """
     tally, run = Kills(), command.target
     command.restore()
-    whole = forks.run(*command.words, limit_s=LIMIT_S)
-    command, (total, _) = replace(command, seconds=whole.seconds), steps_of(run)
+    uninterrupted = forks.run(*command.words, limit_s=LIMIT_S)
+    command, (total, _) = replace(command, seconds=uninterrupted.seconds), steps_of(run)
     for _ in range(TRIES * count):
         if tally.counted == count:
             break
@@ -176,7 +176,7 @@ def kill_training(
             tally.early += 1
         elif tally.count_kill(command, before, is_over=done == total):
             tally.steps.append(done)
-    yield kills_row("SIGKILL of `train`, in the middle of it", count, tally)
+    yield kills_row("SIGKILL of `train`, during its steps", count, tally)
 
 
 def kills_row(what: str, count: int, tally: Kills) -> Row:
@@ -186,13 +186,15 @@ def kills_row(what: str, count: int, tally: Kills) -> Row:
         faults.append(f"only {tally.counted} of {count} kills came during the work")
     wrong = {"unreadable or lost": len(faults), "orphans": len(tally.orphans)}
     figures = {
-        "with a file half-written": str(tally.within),
-        "besides, too early": str(tally.early),
-        "too late": str(tally.late),
+        "left a half-written file": str(tally.within),
+        "not counted: too early": str(tally.early),
+        "not counted: too late": str(tally.late),
     }
     if tally.lost:
-        wrong["lost over a checkpoint interval"] = sum(lost > EVERY for lost in tally.lost)
-        wrong["other hash"] = len(tally.other_hash)
-        figures["most steps lost"] = f"{max(tally.lost)} of {EVERY}"
-        figures["at steps"] = f"{min(tally.steps, default=0)} to {max(tally.steps, default=0)}"
+        wrong["lost more than a checkpoint interval"] = sum(lost > EVERY for lost in tally.lost)
+        wrong["other final parameters"] = len(tally.other_hash)
+        figures["steps lost at most"] = f"{max(tally.lost)} of {EVERY}"
+        figures["killed at steps"] = (
+            f"{min(tally.steps, default=0)} to {max(tally.steps, default=0)}"
+        )
     return Row(what, tally.counted, wrong, figures, [*faults, *tally.orphans, *tally.other_hash])

@@ -89,16 +89,16 @@ def completion_faults(
     expected
         The hash of the parameters at the end of `train`.
     """
-    found = command.faults()
+    faults = command.faults()
     if not command.is_complete():
-        found.append("some files are not written")
+        faults.append("some files are not written")
     if command.name.startswith("train"):  # its files differ between runs; its parameters do not
-        found += _other_parameters(ended, expected)
+        faults += _other_parameters(ended, expected)
     elif kept := set(command.new) - command.written_since(before):
-        found.append(f"never writes {sorted(kept)}")
+        faults.append(f"never writes {sorted(kept)}")
     if remaining := temporaries(command.folder):
-        found.append(f"leaves {remaining}")
-    return [f"reports success: {fault}" for fault in found]
+        faults.append(f"leaves {remaining}")
+    return [f"reports success: {fault}" for fault in faults]
 
 
 def _other_parameters(ended: Ended, expected: str) -> list[str]:
@@ -139,14 +139,14 @@ def resumption_faults(forks: Forks, command: WritingCommand, expected: str) -> l
     words = [word for word in words if word != RESUME]
     _, saved = steps_of(run)
     ended = forks.run(*words, *([RESUME] if saved else []), limit_s=LIMIT_S)
-    found = []
+    faults = []
     if ended.code:
-        found.append(f"exit {ended.code}: {ended.err!r}")
+        faults.append(f"exit {ended.code}: {ended.err!r}")
     elif other := _other_parameters(ended, expected):
-        found += other
+        faults += other
     elif (logged := _logged(run)) != list(range(1, len(logged) + 1)):
-        found.append(f"the log has the steps {logged}")
+        faults.append(f"the log has the steps {logged}")
     elif remaining := temporaries(run):
-        found.append(f"leaves {remaining}")
+        faults.append(f"leaves {remaining}")
     shutil.rmtree(run)
-    return [f"does not resume correctly after step {saved}: {fault}" for fault in found]
+    return [f"does not resume correctly after step {saved}: {fault}" for fault in faults]

@@ -56,8 +56,8 @@ class WritingCommand:
 
     def entries(self) -> Entries:
         """Return the identities of the files in the folder; a replaced file has a new identity."""
-        found = ((path.name, path.stat()) for path in self.folder.iterdir() if path.is_file())
-        return {(name, about.st_ino, about.st_size, about.st_mtime_ns) for name, about in found}
+        stats = ((path.name, path.stat()) for path in self.folder.iterdir() if path.is_file())
+        return {(name, about.st_ino, about.st_size, about.st_mtime_ns) for name, about in stats}
 
     def written_since(self, before: Entries) -> set[str]:
         """Return the names of the files that were added or replaced since `before`."""
@@ -67,16 +67,16 @@ class WritingCommand:
         """Return the faults of the files in the folder."""
         existing = {path.name for path in self.folder.iterdir() if path.is_file()}
         existing -= temporaries(self.folder)
-        found = [f"{name} is lost" for name in sorted(set(self.old) - existing)]
+        faults = [f"{name} is lost" for name in sorted(set(self.old) - existing)]
         for name in sorted(existing):
             path = self.folder / name
             if path.read_bytes() in (self.old.get(name), self.new.get(name)):
                 continue
             if self.new.get(name) is not None:
-                found.append(f"{name} has neither its old nor its new content")
+                faults.append(f"{name} has neither its old nor its new content")
             elif fault := unreadable(path):
-                found.append(f"{name}: {fault}")
-        return found
+                faults.append(f"{name}: {fault}")
+        return faults
 
     def is_complete(self) -> bool:
         """Return whether all files have their new content."""

@@ -1,4 +1,4 @@
-"""Small valid documents of each engine, none of them from a real run."""
+"""Small valid documents of each stream engine, none of them from a real run."""
 
 import json
 

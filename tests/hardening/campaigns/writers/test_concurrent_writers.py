@@ -47,7 +47,7 @@ def test_writers_that_never_coincide_do_not_count(
     row = concurrent_writers.one_file((forks, second), [place], 1, random.Random(6))
     assert not row.good
     assert "2 attempts at the wrong moment" in row.faults[0]
-    assert row.figures["one after the other"] == "2"
+    assert row.figures["not counted: one after the other"] == "2"
 
 
 def test_temporary_files_are_counted(forks: Forks, second: Forks, place: WritingCommand) -> None:

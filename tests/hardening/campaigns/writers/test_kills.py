@@ -32,7 +32,7 @@ def test_killed_training(forks: Forks, train: tuple[WritingCommand, str]) -> Non
 
 def test_another_hash_is_noticed(forks: Forks, train: tuple[WritingCommand, str]) -> None:
     (found,) = kill_training(forks, train[0], "another", 1, random.Random(1))
-    assert found.wrong["other hash"] >= 1
+    assert found.wrong["other final parameters"] >= 1
 
 
 def test_killed_place(forks: Forks, place: WritingCommand) -> None:
@@ -78,8 +78,8 @@ def test_kills_that_all_come_too_early_are_noticed(
 def test_more_than_an_interval_lost_is_noticed() -> None:
     tally = Kills(counted=2, lost=[EVERY, EVERY + 1], steps=[4, 5])
     found = kills_row("train", 2, tally)
-    assert found.wrong["lost over a checkpoint interval"] == 1
-    assert found.figures["most steps lost"] == f"{EVERY + 1} of {EVERY}"
+    assert found.wrong["lost more than a checkpoint interval"] == 1
+    assert found.figures["steps lost at most"] == f"{EVERY + 1} of {EVERY}"
 
 
 def test_no_process_outlives_the_first(forks: Forks, inputs: Path, folder: Path) -> None:
