@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from sim.engine.metrics import RunMetrics
 from sim.engine.simulation import Simulation
 
-STANDS = 0.002  # largest change of relative throughput between the last two runs
+STANDS = 0.002  # largest change of relative throughput by a halving
+ENOUGH = 2  # halvings in a row that change no more
 MOST_STEPS = 100_000_000  # (operators + streams) x ticks of a run: about ten seconds
 
 
@@ -17,9 +18,10 @@ def run(
 ) -> RunMetrics:
     """Simulate one placement, with the tick of the settings or with shorter and shorter ones.
 
-    With `Settings.tick_s` None, the run is repeated with half the tick until two relative
-    throughputs differ by at most 0.002. The result is the last run. It has not settled if the
-    limit of work was reached before.
+    With `Settings.tick_s` None, the run is repeated with half the tick until neither of the last
+    two halvings has changed the relative throughput by more than 0.002: one alone may change
+    nothing while the size of a queue, and not the tick, limits a stream. The result is the last
+    run. It has not settled if the limit of work was reached before.
 
     Parameters and errors are those of `Simulation.run`.
     """
@@ -27,11 +29,14 @@ def run(
     if simulation.settings.tick_s is not None:
         return last
     size = simulation.flow.operators + len(simulation.flow.source)
+    halvings = 0  # that changed nothing, in a row
     while True:
         tick_s = 0.5 * last.trace.tick_s
         if size * simulation.settings.duration_s / tick_s > MOST_STEPS:
             return replace(last, stands=False)
         finer = RunMetrics(simulation, simulation.run(placement, every_s, tick_s))
-        if abs(finer.relative_throughput - last.relative_throughput) <= STANDS:
+        change = abs(finer.relative_throughput - last.relative_throughput)
+        halvings = halvings + 1 if change <= STANDS else 0
+        if halvings == ENOUGH:
             return replace(finer, coarser=last)
         last = finer

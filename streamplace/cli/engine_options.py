@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from streamplace.cli.options import file_name
-from streamplace.cli.param_types import FILE, NUMBER, Choice
+from streamplace.cli.param_types import FILE, NUMBER, TICK, Choice
 
 if TYPE_CHECKING:
     from sim.engine import RunMetrics
@@ -22,6 +22,7 @@ SETTING_NAMES = {  # option -> field of sim.engine.Settings
     "queue": "queue",
     "source_queue": "source_queue",
     "backpressure": "backpressure",
+    "source_wait": "source_wait",
 }
 OPTIONS = (
     click.option(
@@ -29,9 +30,10 @@ OPTIONS = (
     ),
     click.option(
         "--tick",
-        type=NUMBER,
-        metavar="S",
-        help="Engine: seconds per tick; shortened if queues or windows require it.  [default: 0.1]",
+        type=TICK,
+        metavar="S|auto",
+        help="Engine: seconds per tick; shortened if queues or windows require it. auto starts "
+        "with 0.1 and halves the tick until the throughput no longer changes.  [default: auto]",
     ),
     click.option(
         "--scheduler",
@@ -63,6 +65,15 @@ OPTIONS = (
         default=None,
         help="Engine: whether senders are also slowed by tuples in transit between devices, i.e. "
         "whether these count towards --queue.  [default: backpressure]",
+    ),
+    click.option(
+        "--without-source-wait",
+        "source_wait",
+        flag_value=False,
+        type=bool,
+        default=None,
+        help="Engine: start the latency of a tuple when its source takes it, as CEPSim does, and "
+        "not when it is offered to the source.",
     ),
     click.option(
         "--scene",

@@ -48,6 +48,16 @@ class Number(click.ParamType[float]):
             self.fail(f"must be a number (got {value!r:.40})", param, ctx)
 
 
+class Tick(Number):
+    """Seconds per tick, or the word ``auto``, which stands for None."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number; -1 stands for ``auto``, since None is an option that is left out."""
+        return AUTO_TICK if value == "auto" else super().convert(value, param, ctx)
+
+
 class Choice(click.Choice[str]):
     """A choice of names; the error for an unknown name suggests the closest one."""
 
@@ -141,6 +151,7 @@ def _nothing(typed: str) -> tuple[str, ...]:
 
 
 NUMBER = Number()
+TICK = Tick()
 FILE = Completed(_nothing, files=True)
 GRAPH = Completed(_datasets, files=True)
 PLACER = Completed(_placers)

@@ -40,7 +40,7 @@ def test_json(inputs: InputFiles, capsys: Capture) -> None:
     assert found["path_mean_throughput"] == pytest.approx(1000.0)
     assert found["settled"] is True
     assert set(found["latency_s"]) == {"mean", "p50", "p99"}
-    assert 0.2 < found["latency_s"]["mean"] < 0.21  # two hops to the next tick
+    assert found["latency_s"]["mean"] == pytest.approx(0.002004, rel=1e-3)  # two hops of 1 ms
 
 
 def test_every_option_has_an_effect(inputs: InputFiles, capsys: Capture) -> None:

@@ -1,5 +1,6 @@
 """One run of the plain engine, tick by tick."""
 
+from collections import deque
 from collections.abc import Iterable
 from math import inf
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from benchmarks.reference.engine.links import Links
 from benchmarks.reference.engine.sets import EventSet, merged
+from benchmarks.reference.engine.streams import taken_first
 from benchmarks.reference.engine.windows import OpenWindow
 from benchmarks.reference.engine.wiring import Wiring
 from sim.engine.scene import Scene
@@ -35,6 +37,7 @@ class PlainEngine:
         self.streams, self.order = self.wiring.streams, self.wiring.order
         self.backlog = dict.fromkeys(self.wiring.sources, 0.0)
         self.dropped = dict.fromkeys(self.backlog, 0.0)
+        self.offered: dict[int, deque[EventSet]] = {v: deque() for v in self.backlog}
         self.links = Links(self.streams, flow.devices if flow.nic else None, tick_s)
         self.windows = {v: OpenWindow(w, tick_s) for v, w in self.scene.windows.items()}
         self.processed = [0.0] * flow.operators
@@ -58,6 +61,7 @@ class PlainEngine:
                 one.arrive(one.wire.popleft()[1])
         self._offer(tick)
         speed_of = self._speeds(tick)
+        self.speed_of = speed_of
         used = [0.0] * self.flow.devices
         self.links.held = {}
         self.now: dict[tuple[int, int], list[EventSet]] = {}
@@ -80,7 +84,7 @@ class PlainEngine:
             stopped_s = self.tick_s if any(self._has_work(v, d) for v in self.order) else 0.0
             self.busy_s[d] += used[d] / speed_of[d] if speed_of[d] else stopped_s
         self._drop()
-        self._arrivals(tick, speed_of, used)
+        self._arrivals(tick)
         for one in self.streams:
             one.waited, one.sent_now = one.waiting, 0.0
         self.links.serve(tick)
@@ -132,10 +136,10 @@ class PlainEngine:
                     break
         return grant
 
-    def _arrivals(self, tick: int, speed_of: list[float], used: list[float]) -> None:
+    def _arrivals(self, tick: int) -> None:
         for (v, e), sets in self.now.items():
             arriving = merged(sets)
-            done = tick * self.tick_s + used[self.device[v]] / speed_of[self.device[v]]
+            done = (tick + 0.5) * self.tick_s
             self.arrivals.append((tick, v, e, arriving.size, done - arriving.birth))
             for source, total in arriving.totals.items():
                 self.reached.append((tick, v, source, total / self.wiring.paths[source][v]))
@@ -147,13 +151,18 @@ class PlainEngine:
             if v in self.scene.profiles:
                 at = self.scene.profiles[v].seconds_at_full_rate(edges)
                 seconds = float(at[1] - at[0])
-            self.backlog[v] += float(self.flow.source_tuples[v]) * seconds
+            tuples = float(self.flow.source_tuples[v]) * seconds
+            self.backlog[v] += tuples
+            self.offered[v].append(EventSet(tuples, (tick + 0.5) * self.tick_s, {}))
 
     def _drop(self) -> None:
         """Drop tuples that exceed the queue of their source."""
         limit = self.settings.source_queue or inf
         for v in self.backlog:
-            self.dropped[v] += max(0.0, self.backlog[v] - limit)
+            excess = max(0.0, self.backlog[v] - limit)
+            self.dropped[v] += excess
+            if excess:
+                self.offered[v][-1].size -= excess
             self.backlog[v] = min(self.backlog[v], limit)
 
     def _speeds(self, tick: int) -> list[float]:
@@ -198,10 +207,17 @@ class PlainEngine:
             amount = share * waiting[one.number]
             one.taken += amount
             parts[one.number] = one.take(amount if share < 1 else inf)
+            for part in parts[one.number]:
+                part.birth -= one.service_s / self.speed_of[self.device[v]]
         if v in self.backlog:
             emitted = share * self.backlog[v]
             self.backlog[v] -= emitted
-            parts[-1] = [EventSet(emitted, tick * self.tick_s, {v: emitted})]
+            birth = (tick + 0.5) * self.tick_s
+            taken = merged(taken_first(self.offered[v], emitted if share < 1 else inf))
+            if self.settings.source_wait:
+                birth = taken.birth
+            birth -= self.wiring.service_s[v] / self.speed_of[self.device[v]]
+            parts[-1] = [EventSet(emitted, birth, {v: emitted})]
         everything = merged([one for some in parts.values() for one in some])
         self.processed[v] += everything.size
         if not self.outputs[v]:
@@ -230,7 +246,9 @@ class PlainEngine:
                     share = (budget - used) / seconds
                 if share > 0:
                     used += share * seconds
-                    self._emit(v, window.out.split(share), tick)
+                    part = window.out.split(share)
+                    part.birth += 0.5 * self.tick_s  # windows close at the start of a tick
+                    self._emit(v, part, tick)
                     if share == 1:
                         window.out = None
             if window.out is None and tick >= window.due:

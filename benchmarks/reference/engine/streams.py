@@ -23,6 +23,10 @@ class PlainStream:
         Tuples/s at the offered source rate.
     cost
         CPU seconds per tuple at the target.
+    service_s
+        Seconds that the target takes per tuple.
+    saved_s
+        Seconds in ticks that a tuple travels beyond its exact travel time.
     limit
         Tuples that may wait.
     waited
@@ -40,6 +44,8 @@ class PlainStream:
     delay: int
     rate: float = 0.0
     cost: float = 0.0
+    service_s: float = 0.0
+    saved_s: float = 0.0
     limit: float = inf
     queue: deque[EventSet] = field(default_factory=deque)
     wire: deque[tuple[int, EventSet]] = field(default_factory=deque)
@@ -56,17 +62,23 @@ class PlainStream:
 
     def take(self, amount: float) -> list[EventSet]:
         """Remove the first `amount` of the waiting tuples, and return them."""
-        parts = []
-        while self.queue and amount > 0:
-            first = self.queue[0]
-            if first.size > amount:
-                parts.append(first.split(amount / first.size))
-                break
-            parts.append(self.queue.popleft())
-            amount -= first.size
-        return parts
+        return taken_first(self.queue, amount)
 
     def arrive(self, arriving: EventSet) -> None:
         """Add tuples that were in flight to the queue."""
         self.in_flight -= arriving.size
+        arriving.birth += self.saved_s
         self.queue.append(arriving)
+
+
+def taken_first(queue: deque[EventSet], amount: float) -> list[EventSet]:
+    """Remove the first `amount` tuples of a queue, and return them."""
+    parts = []
+    while queue and amount > 0:
+        first = queue[0]
+        if first.size > amount:
+            parts.append(first.split(amount / first.size))
+            break
+        parts.append(queue.popleft())
+        amount -= first.size
+    return parts

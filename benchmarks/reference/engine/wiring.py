@@ -33,6 +33,7 @@ class Wiring:
         self.source_cost = [0.0] * flow.operators
         self.own_cost = [0.0] * flow.operators
         self.own_share = [inf] * flow.operators
+        self.service_s = [0.0] * flow.operators
         self._costs()
         self.share = self._shares()
         self._queues()
@@ -46,8 +47,13 @@ class Wiring:
         if a != b:
             links = [a, flow.devices + b] if flow.nic else [a * flow.devices + b]
         seconds = [float(flow.gap_s[i] + flow.bits[e] * flow.seconds_per_bit[i]) for i in links]
-        delay = floor(sum(self.latency[i] for i in links) / self.tick_s + 1e-9)
-        return PlainStream(e, v, w, float(flow.selectivity[e]), links, seconds, delay)
+        latency = max((self.latency[i] for i in links), default=0.0)
+        delay = floor(latency / self.tick_s + 1e-9)
+        one = PlainStream(e, v, w, float(flow.selectivity[e]), links, seconds, delay)
+        if links:
+            sending = float(flow.overhead_s[links[0]])
+            one.saved_s = (1 + delay) * self.tick_s - sending - sum(seconds) - latency
+        return one
 
     def _order(self) -> list[int]:
         """Return the operators in topological order."""
@@ -67,6 +73,8 @@ class Wiring:
             own = self.own_cost[v] = float(flow.instructions[v] / flow.capacity[d])
             if flow.operator_cores[v] < flow.cores[d]:
                 self.own_share[v] = float(flow.operator_cores[v] / flow.cores[d])
+            cores = min(float(flow.operator_cores[v]), float(flow.cores[d]))
+            self.service_s[v] = own * float(flow.cores[d]) / cores
             for out in self.outputs[v]:
                 if out.links:
                     overhead = float(flow.overhead_s[out.links[0]] / flow.cores[d])
@@ -75,7 +83,9 @@ class Wiring:
             self.source_cost[v] = own + self.send_cost[v]
             for one in self.inputs[v]:
                 one.cost = own + sending
+                one.service_s = self.service_s[v]
                 if one.links:
+                    one.service_s += float(flow.overhead_s[one.links[-1]])
                     one.cost += float(flow.overhead_s[one.links[-1]] / flow.cores[d])
 
     def _shares(self) -> list[float]:
@@ -107,7 +117,7 @@ class Wiring:
         the tuples that can arrive at once (from a window or a tick upstream), within the setting.
         """
         peak = max([1.0, *(x for p in self.scene.profiles.values() for x in p.factor)])
-        gathers = [self.settings.tick_s] * self.flow.operators
+        gathers = [self.tick_s] * self.flow.operators
         for v in self.order:
             before = [gathers[one.source] for one in self.inputs[v]]
             if v in self.scene.windows:
@@ -120,6 +130,7 @@ class Wiring:
                 part = one.rate / busiest if one.rate > 0 else 1.0
                 at_once = 2 * peak * one.rate * gathers[one.source]
                 one.limit = min(self.settings.queue, max(part * self.settings.queue, at_once))
+                one.limit += one.rate * max((self.latency[i] for i in one.links), default=0.0)
                 if not self.settings.queue:
                     one.limit = inf
 
