@@ -83,8 +83,8 @@ def test_placements_of_another_graph(
 @faults(SCENES)
 def test_scenes(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     command = ["simulate", inputs.graph, inputs.placement, "--model", "engine"]
-    watched = ["--trace", tmp_path / "trace.json", "--plot", tmp_path / "run.png"]
-    check(refused(capsys, *command, "--scene", DATA / fault[0], *watched), fault, tmp_path)
+    outputs = ["--trace", tmp_path / "trace.json", "--plot", tmp_path / "run.png"]
+    check(refused(capsys, *command, "--scene", DATA / fault[0], *outputs), fault, tmp_path)
 
 
 @faults(CONFIGS)

@@ -139,7 +139,7 @@ def test_schema(kind: str, capsys: Capture) -> None:
     assert plain["additionalProperties"] is False
 
 
-def test_commands_that_write_name_their_files(
+def test_commands_that_write_files_print_their_names(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     dataset = tmp_path / "x.jsonl"

@@ -1,4 +1,4 @@
-"""Users' objectives on the command line: by module, by package, in files, refused."""
+"""Users' objectives on the command line: from a module or package, stored in files, or refused."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from tests.support.cli import ENVIRONMENT, one_line, run
 from tests.support.paths import ROOT
 
-OWN = """
+MODULE = """
 from dataclasses import dataclass
 from typing import ClassVar
 import numpy as np
@@ -42,28 +42,33 @@ class Worded(Net):
         if not self.word.isalpha():
             raise ValueError("letters alone")
 """
-CHAIN = {  # a device of 1000 MIPS sustains 1,667 tuples/s, two sustain twice that, three all
+CHAIN = {  # a device of 1000 MIPS sustains 1,667 tuples/s, two twice that, three all
     "format": "streamplace-graph",
     "version": 1,
     "source_rate": 4000,
     "operators": [{"name": f"op_{v}", "instructions": 1e5, "payload_bytes": 1} for v in range(6)],
     "streams": [{"source": f"op_{v}", "target": f"op_{v + 1}"} for v in range(5)],
 }
-ON = ("--devices", "4x1000")
-POINTS = "[streamplace.objectives]\nnet = mine:Net\nthroughput = mine:Failing\ngone = nowhere:Net\n"
+CLUSTER = ("--devices", "4x1000")
+ENTRY_POINTS = (
+    "[streamplace.objectives]\nnet = mine:Net\nthroughput = mine:Failing\ngone = nowhere:Net\n"
+)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a folder with objectives, a graph and a dataset."""
-    (tmp_path / "mine.py").write_text(OWN)
+    (tmp_path / "mine.py").write_text(MODULE)
     (tmp_path / "graph.json").write_text(json.dumps(CHAIN))
     (tmp_path / "many.jsonl").write_text("\n".join([json.dumps(CHAIN)] * 70))
     return tmp_path
 
 
 def answer(folder: Path, *arguments: object, **more: str) -> tuple[int, str, str]:
-    """Run a command like an installed script: the current folder is not on Python's path."""
+    """Run a command as an installed script would, without the current folder on Python's path.
+
+    Return the exit code, stdout and stderr.
+    """
     environment = {**ENVIRONMENT, "PYTHONSAFEPATH": "1", **more}
     done = run(*arguments, cwd=folder, env=environment)
     return done.returncode, done.stdout, done.stderr
@@ -81,15 +86,15 @@ def installed(folder: Path) -> dict[str, str]:
     about = folder / "ours-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: ours\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text(POINTS)
+    (about / "entry_points.txt").write_text(ENTRY_POINTS)
     return {"PYTHONPATH": f"{ROOT}:{folder}"}
 
 
 @pytest.mark.long
-def test_place_simulate_and_compare_use_it(folder: Path) -> None:
+def test_place_simulate_and_compare_use_the_objective(folder: Path) -> None:
     net = ("--objective", "mine:Net:price=900")
-    plain = found(folder, "place", "graph.json", *ON, "-o", "plain.json")
-    worth = found(folder, "place", "graph.json", *ON, *net, "-o", "net.json")
+    plain = found(folder, "place", "graph.json", *CLUSTER, "-o", "plain.json")
+    worth = found(folder, "place", "graph.json", *CLUSTER, *net, "-o", "net.json")
     assert (plain["devices_used"], worth["devices_used"]) == (3, 2)
     assert worth["throughput"] == pytest.approx(4e6 / 1200 - 1800)
     assert (worth["objective"], "objective" in plain) == ("mine:Net:price=900.0", False)
@@ -104,7 +109,7 @@ def test_place_simulate_and_compare_use_it(folder: Path) -> None:
     comparing = (
         "compare",
         "many.jsonl",
-        *ON,
+        *CLUSTER,
         "--jobs",
         2,
         "--placers",
@@ -117,7 +122,7 @@ def test_place_simulate_and_compare_use_it(folder: Path) -> None:
 
 
 def test_throughput_is_the_default(folder: Path) -> None:
-    placing = ("place", "graph.json", *ON, "--placer", "greedy", "--json")
+    placing = ("place", "graph.json", *CLUSTER, "--placer", "greedy", "--json")
     answers = [answer(folder, *placing, *more)[1] for more in ((), ("--objective", "throughput"))]
     without = [{**json.loads(out), "seconds": 0} for out in answers]
     assert json.dumps(without[0]) == json.dumps(without[1])
@@ -135,16 +140,16 @@ def test_throughput_is_the_default(folder: Path) -> None:
         (["--objective", "mine:Net", "--placer", "exact"], "'exact' supports only throughput, not"),
     ],
 )
-def test_faults_are_one_line(folder: Path, arguments: list[str], message: str) -> None:
+def test_errors_are_one_line(folder: Path, arguments: list[str], message: str) -> None:
     code, out, err = answer(folder, "place", "graph.json", *arguments)
     assert (code, out) == (2, "")
     assert message in one_line(err)
 
 
 @pytest.mark.long
-def test_a_file_that_names_a_module_needs_the_option(folder: Path) -> None:
+def test_a_file_that_names_a_module_requires_the_objective_option(folder: Path) -> None:
     net = ("--objective", "mine:Net:price=900")
-    assert answer(folder, "place", "graph.json", *ON, *net, "-o", "net.json")[0] == 0
+    assert answer(folder, "place", "graph.json", *CLUSTER, *net, "-o", "net.json")[0] == 0
     for command in (
         ["simulate", "graph.json", "net.json"],
         ["explain", "net.json"],
@@ -160,7 +165,7 @@ def test_a_file_that_names_a_module_needs_the_option(folder: Path) -> None:
             "objective; only simulate and place --start read it, with --objective "
             "mine:Net:price=900.0, or in Python read_placement(objective=…)"
         )
-    again = found(folder, "place", "graph.json", *ON, *net, "--start", "net.json")
+    again = found(folder, "place", "graph.json", *CLUSTER, *net, "--start", "net.json")
     assert again["moves"] == []
     options = ("--model", "engine", "--duration", 9)
     code, _, err = answer(folder, "simulate", "graph.json", "net.json", *net, *options)
@@ -174,7 +179,7 @@ def test_files_can_name_an_objective_of_an_installed_package(folder: Path) -> No
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
     (folder / "graph.json").rename(elsewhere / "graph.json")
-    placing = ("place", "graph.json", *ON, "--model", "path-average", "-o", "net.json")
+    placing = ("place", "graph.json", *CLUSTER, "--model", "path-average", "-o", "net.json")
     placed = found(elsewhere, *placing, "--objective", "net:price=900", **environment)
     assert placed["objective"] == "net:price=900.0"
     simulated = found(elsewhere, "simulate", "graph.json", "net.json", **environment)
@@ -206,9 +211,11 @@ def test_explain_names_an_objective_that_deducts_from_the_throughput(folder: Pat
     assert not [line for line in explained if line.startswith("bottleneck")]
 
 
-def test_installed_names_are_listed_and_replace_no_built_in_name(folder: Path) -> None:
+def test_installed_names_are_listed_and_do_not_replace_built_in_names(folder: Path) -> None:
     environment = installed(folder)
-    shadowed = found(folder, "place", "graph.json", *ON, "--objective", "throughput", **environment)
+    shadowed = found(
+        folder, "place", "graph.json", *CLUSTER, "--objective", "throughput", **environment
+    )
     assert shadowed["throughput"] == 4000
     code, _, err = answer(folder, "place", "graph.json", "--objective", "gone", **environment)
     assert code == 2

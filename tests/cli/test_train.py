@@ -59,7 +59,7 @@ def command(files: Path, folder: Path, *more: str, config: str = "short") -> lis
     return ["train", *map(str, words)]
 
 
-def test_json(files: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_output_as_json(files: Path, tmp_path: Path, capsys: Capture) -> None:
     run = tmp_path / "run"
     found: Any = json_of(capsys, *command(files, run))
     _, words = opened(run / POLICY)
@@ -79,7 +79,7 @@ def test_json(files: Path, tmp_path: Path, capsys: Capture) -> None:
     assert again == found
 
 
-def test_progress_goes_to_stderr_alone(files: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_progress_goes_only_to_stderr(files: Path, tmp_path: Path, capsys: Capture) -> None:
     assert main(command(files, tmp_path / "run")) == 0
     out, err = capsys.readouterr()
     assert out.count("\n") == 1
@@ -108,7 +108,7 @@ def test_a_failed_plot_does_not_fail_the_run(files: Path, tmp_path: Path, capsys
     assert CURVES in err
 
 
-def test_a_trained_policy_places(files: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_a_trained_policy_can_place(files: Path, tmp_path: Path, capsys: Capture) -> None:
     succeeds(capsys, *command(files, tmp_path / "run"))
     placer = f"policy:file={tmp_path / 'run' / POLICY}"
     graph = tmp_path / "graph.jsonl"
@@ -166,10 +166,10 @@ USAGE = [
 
 
 @pytest.mark.parametrize(
-    ("words", "named"), USAGE, ids=[" ".join(word[:12] for word in words) for words, _ in USAGE]
+    ("words", "expected"), USAGE, ids=[" ".join(word[:12] for word in words) for words, _ in USAGE]
 )
 def test_bad_usage(
-    words: list[str], named: str, files: Path, tmp_path: Path, capsys: Capture
+    words: list[str], expected: str, files: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     paths = {
         "GRAPHS": files / "graphs.jsonl",
@@ -183,7 +183,7 @@ def test_bad_usage(
         for head, *rest in (word.split("/") for word in words)
     ]
     before = sorted(files.iterdir())
-    assert named in refused(capsys, *arguments)
+    assert expected in refused(capsys, *arguments)
     assert list(tmp_path.iterdir()) == []
     assert sorted(files.iterdir()) == before
 

@@ -31,7 +31,7 @@ def full_set(seed: int) -> list[StreamGraph]:
     return [Recipe("dream", 3150, seed=seed).graph(i) for i in range(3150)]
 
 
-def test_the_full_set_has_the_table_s_classes_and_counts() -> None:
+def test_the_full_set_has_the_classes_and_counts_of_the_paper() -> None:
     counted = Counter(map(shape, full_set(0)))
     assert len(counted) == 40
     assert {n for (load, _, _), n in counted.items() if load == 2} == {50}

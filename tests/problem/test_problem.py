@@ -51,7 +51,7 @@ def test_faults(options: dict[str, Any], message: str) -> None:
 
 
 def test_several_source_rates() -> None:
-    """Rates are distinct and decreasing; under backpressure only the highest can be the worst."""
+    """Rates are distinct and decreasing; with backpressure only the highest can be worst."""
     problem = Problem(GRAPH, source_rate=[2, 9, 2, 5], model="path-average", target_utilisation=0.5)
     assert (problem.source_rate, problem.source_rates) == (9.0, (9.0, 5.0, 2.0))
     assert repr(problem).endswith("at 9, 5, 2 tuples/s, path-average, target utilisation 0.5>")

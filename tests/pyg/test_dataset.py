@@ -45,7 +45,7 @@ def test_a_dataset_holds_the_graphs_in_order(file: Path, tmp_path: Path) -> None
     assert [path.suffix for path in kept(tmp_path / "root")] == [".safetensors"]
 
 
-def test_it_trains_a_small_network(file: Path, tmp_path: Path) -> None:
+def test_a_network_can_be_trained_on_a_dataset(file: Path, tmp_path: Path) -> None:
     dataset = StreamGraphs(tmp_path / "root", file, placer="greedy", cluster="3x2500")
     torch.manual_seed(0)
     layer, head = GraphConv(5, 16), torch.nn.Linear(16, 3)
@@ -139,7 +139,7 @@ class Trap:
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00" * 64, pickle.dumps(Trap()), OTHER, None])
-def test_a_manipulated_cache_is_made_again_and_never_executed(
+def test_a_manipulated_cache_is_rebuilt_and_never_executed(
     content: bytes | None, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

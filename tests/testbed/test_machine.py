@@ -79,7 +79,7 @@ def test_quota_over_period_is_the_share(share: float) -> None:
     assert quota / period == pytest.approx(share, rel=0.01)
 
 
-def test_a_share_below_what_the_kernel_grants_is_refused() -> None:
+def test_a_cpu_share_below_the_minimum_of_the_kernel_is_refused() -> None:
     with pytest.raises(
         facilities.TestbedError,
         match=r"a device would get 0\.0009 of a core; the minimum is 0\.001",

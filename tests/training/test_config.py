@@ -37,8 +37,8 @@ def test_shipped_configs_are_listed() -> None:
 
 @pytest.mark.parametrize("name", config_names())
 def test_every_shipped_config_describes_a_policy(name: str) -> None:
-    wanted = read_config(name)
-    policy = make_policy(wanted.policy)
+    cfg = read_config(name)
+    policy = make_policy(cfg.policy)
     assert sum(p.numel() for p in policy.parameters()) > 0
 
 
@@ -176,8 +176,8 @@ def test_a_config_is_immutable(tmp_path: Path) -> None:
 
 def test_a_config_survives_a_round_trip_through_json() -> None:
     """The JSON in a run folder contains the whole config, so the run can be repeated."""
-    wanted = config()
-    assert TrainConfig.model_validate(wanted.model_dump(mode="json")) == wanted
+    cfg = config()
+    assert TrainConfig.model_validate(cfg.model_dump(mode="json")) == cfg
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,8 @@ def test_the_config_of_an_old_run_is_converted_to_stages(taught: bool, tmp_path:
 @with_and_without_teacher
 def test_both_formats_train_the_same_parameters(taught: bool, tmp_path: Path) -> None:
     hashes = {
-        train(graphs(), wanted, tmp_path / name).parameter_hash
-        for name, wanted in (
+        train(graphs(), cfg, tmp_path / name).parameter_hash
+        for name, cfg in (
             ("old", read(OLD + TAUGHT * taught, tmp_path)),
             ("new", converted(taught)),
         )
@@ -145,11 +145,11 @@ def test_a_value_instead_of_a_table_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("stop", [1, STEPS_PER_EPOCH, STEPS_PER_EPOCH + 1])
 def test_an_old_run_resumes(taught: bool, stop: int, tmp_path: Path) -> None:
     """Its checkpoint contains neither stages nor the step at which a schedule began."""
-    wanted = converted(taught)
-    train(graphs(), wanted, tmp_path / "whole")
-    train(graphs(), wanted, tmp_path / "run", on_step=ctrl_c_at(stop))
+    cfg = converted(taught)
+    train(graphs(), cfg, tmp_path / "whole")
+    train(graphs(), cfg, tmp_path / "run", on_step=ctrl_c_at(stop))
     make_old(tmp_path / "run" / CHECKPOINT, taught)
-    train(graphs(), wanted, tmp_path / "run", resume=True)
+    train(graphs(), cfg, tmp_path / "run", resume=True)
     check_same(tmp_path / "run", tmp_path / "whole")
 
 

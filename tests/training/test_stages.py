@@ -225,7 +225,7 @@ def test_without_a_model_rewards_use_the_model_of_the_problem() -> None:
 
 
 def single(problem: Problem) -> Ints:
-    """Return the placement of everything on the first device, (1, V)."""
+    """Return the placement of everything on the first device, as one row."""
     return np.zeros((1, len(problem.graph.names)), dtype=np.int32)
 
 

@@ -6,7 +6,7 @@ from streamplace.util import work_clock
 
 
 class WallClock:
-    """A clock that moves when the test says so."""
+    """A clock that the test moves."""
 
     def __init__(self) -> None:
         self.seconds = 100.0

@@ -64,7 +64,7 @@ def test_every_offset_of_a_small_file_is_tried() -> None:
         assert {small.data[:i] for i in range(len(small.data))} <= found, name
 
 
-def test_no_bad_file_is_a_good_one() -> None:
+def test_no_bad_file_equals_its_original() -> None:
     """This holds even if other encodings do not change the file."""
     documents = (Document("file.txt", b"0"),)
     assert all(bad_document(documents, number).data != b"0" for number in range(200))

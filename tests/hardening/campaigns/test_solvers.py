@@ -32,7 +32,7 @@ SHARE = 0.005  # 25 graphs
 GOAL = 6
 
 
-def test_every_wrapper_is_good() -> None:
+def test_every_wrapper_passes() -> None:
     """Every counted graph has reached the library, and most have been placed."""
     rows = list(run(SHARE))
     names = [row.what.removeprefix("odd graphs: ").partition(",")[0] for row in rows]
@@ -83,12 +83,12 @@ def run_faulty(name: str, limits: Limits = LIMITS) -> Account:
     ("name", "kind", "count", "message"),
     [
         ("aborts", "crashes", 1, "exit code -6"),
-        ("leaves", "crashes", 1, "exit code 0"),
+        ("exits", "crashes", 1, "exit code 0"),
         ("is_killed", "crashes", 1, "exit code -11"),
         ("prints", "bytes on stdout", 12, "printed 12 and 0 bytes"),
         ("complains", "on stderr", 12, "printed 0 and 12 bytes"),
         ("raises", "errors", 1, "ZeroDivisionError: by nothing"),
-        ("is_wrong", "invalid", 1, "an operator is nowhere"),
+        ("places_wrongly", "invalid", 1, "an operator is nowhere"),
     ],
 )
 def test_faulty_solvers_are_noticed(name: str, kind: str, count: int, message: str) -> None:
@@ -159,9 +159,9 @@ def test_failures_of_a_library_are_counted_separately() -> None:
 @pytest.mark.parametrize(
     ("name", "figure"),
     [
-        ("is_not_a_problem", "drawn besides: no problem"),
-        ("refuses_before", "refused before"),
-        ("does_without", "placed without it"),
+        ("draws_no_problem", "drawn besides: no problem"),
+        ("refuses_before_the_call", "refused before"),
+        ("places_without_the_library", "placed without it"),
     ],
 )
 def test_problems_that_never_reach_the_library_do_not_count(name: str, figure: str) -> None:

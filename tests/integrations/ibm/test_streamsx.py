@@ -14,7 +14,7 @@ from tests.support.released_data import ENGINES, needs_engines
 
 
 def test_streamsx() -> None:
-    """Markers are removed and their streams joined; tags of one operator are dropped."""
+    """Markers are removed and their streams joined; tags of a single operator are dropped."""
     job = read_document("ibm-streamsx", json.dumps(STREAMSX))
     assert job.graph.name == "words"
     assert job.graph.names == ("S", "T", "M", "K")

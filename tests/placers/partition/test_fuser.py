@@ -15,7 +15,7 @@ def test_a_pipeline_is_cut_into_chains_from_its_source() -> None:
     assert fuse(chain_graph(*[1.0] * 6), NO_RULES, 2).tolist() == [0, 0, 0, 1, 1, 1]
 
 
-def test_counts_operators_not_work_or_bytes() -> None:
+def test_the_fuser_counts_operators_not_work_or_bytes() -> None:
     light = fuse(chain_graph(*[1.0] * 6), NO_RULES, 2)
     heavy = fuse(chain_graph(1e9, 1.0, 1.0, 1.0, 1.0, 1.0, payload_bytes=1e9), NO_RULES, 2)
     assert light.tolist() == heavy.tolist()

@@ -24,7 +24,7 @@ from tests.support.graphs import chain_graph
 from tests.support.placements import every_placement, some_placement_is_feasible, throughput_of
 from tests.support.strategies import closed_form_problems, constrained_problems
 
-EVEN = 1 - 1e-12
+ROUNDING = 1 - 1e-12
 STARTS = ("metis", "metis-recursive", "greedy", "single")
 
 
@@ -43,7 +43,9 @@ def test_no_worse_than_its_starts(problem: Problem, seed: int) -> None:
     found = throughput_of_search(problem, Search(evaluations=100), seed)
     rng = np.random.default_rng(0)
     for name in STARTS:
-        assert found >= throughput_of(problem, make_placer(name)(problem, rng).devices) * EVEN, name
+        assert (
+            found >= throughput_of(problem, make_placer(name)(problem, rng).devices) * ROUNDING
+        ), name
     assert found <= bound(problem) * (1 + 1e-9)
 
 
@@ -52,12 +54,12 @@ def test_no_worse_than_the_initial_placement(case: tuple[Problem, list[int]]) ->
     problem, devices = case
     start = np.array(devices, dtype=np.int32)
     found = throughput_of_search(problem, Search(evaluations=20), start=start)
-    assert found >= throughput_of(problem, start) * EVEN
+    assert found >= throughput_of(problem, start) * ROUNDING
 
 
 @st.composite
 def tight(draw: st.DrawFn) -> Problem:
-    """Return five operators that overload three unequal devices on slow links."""
+    """Return a problem of five operators that overload three unequal devices on slow links."""
     costs = [draw(st.integers(1, 9)) * 1e5 for _ in range(5)]
     payload = draw(st.integers(1, 9)) * 100.0
     parents = [draw(st.integers(0, v)) for v in range(4)]
@@ -120,7 +122,7 @@ def test_constraints_hold_from_any_start(problem: Problem | None, seed: int) -> 
         return
     start = np.random.default_rng(seed).integers(3, size=len(problem.graph.names), dtype=np.int32)
     found = throughput_of_search(problem, Search(evaluations=300), seed, start)
-    assert found >= throughput_of(problem, feasible(problem, start).devices) * EVEN
+    assert found >= throughput_of(problem, feasible(problem, start).devices) * ROUNDING
 
 
 def test_finds_the_optimum_where_operators_must_be_apart() -> None:

@@ -1,4 +1,4 @@
-"""The closed form with backpressure: by hand, by the oracle, and with both kernels."""
+"""The closed form with backpressure: checked by hand, against the oracle, and with both kernels."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -55,7 +55,7 @@ def test_overhead_and_gap_by_hand() -> None:
 
 
 def test_one_interface_feeds_two_receivers_by_hand() -> None:
-    """Two streams of .75 leave one device: no pair is full, but its NIC is (spec T4)."""
+    """Two streams of .75 leave one device: no pair is full, but its NIC is (T4 of the paper)."""
     graph = StreamGraph(
         [Operator("s", 0, 0.75 * MBIT), Operator("x", 0, 0), Operator("y", 0, 0)],
         [Stream("s", "x"), Stream("s", "y")],

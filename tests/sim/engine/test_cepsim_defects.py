@@ -76,13 +76,13 @@ def test_a_stream_sends_one_set_per_tick(backpressure: bool) -> None:
         duration_s=3.0, scheduler="dynamic", allocation="uniform", backpressure=backpressure
     )
     state, rules, ticks, _ = engine.simulation(problem, how)._ready(devices)
-    most = 0
+    max_sets = 0
     for tick in range(ticks.ticks):
         assert run_ticks(state, rules, tick, tick + 1) == tick + 1
         sent = sets_sent(state, tick)
-        most = max(most, *sent.values(), 0)
+        max_sets = max(max_sets, *sent.values(), 0)
         assert len(sent) >= 2
-    assert most == 1
+    assert max_sets == 1
 
 
 def sets_sent(state: EngineState, tick: int) -> Counter[int]:
