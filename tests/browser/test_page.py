@@ -116,7 +116,7 @@ def test_an_invalid_number_changes_nothing(reports: Reports) -> None:
     assert report.page.is_disabled("#undo")
 
 
-def test_the_details_keep_the_keyboard_focus(reports: Reports) -> None:
+def test_the_details_panel_keeps_the_keyboard_focus(reports: Reports) -> None:
     placement = preset_placement(operators=6)
     report = reports(Placement(placement.problem, np.zeros(6, dtype=int)))
     report.press("#graph", "ArrowRight")
@@ -226,7 +226,7 @@ def test_figures_are_not_cut_in_a_narrow_window(width: int, reports: Reports) ->
 
 
 @pytest.mark.parametrize("model", ["path-average", "engine"])
-def test_another_model_is_mentioned_and_kept(
+def test_the_page_names_another_model_and_saves_it(
     model: Model, reports: Reports, tmp_path: Path
 ) -> None:
     placement = preset_placement(model=model, operators=8)
@@ -239,7 +239,7 @@ def test_another_model_is_mentioned_and_kept(
     check_page_score(report.score(), simulate(as_shown))
 
 
-def test_constraints_that_an_edit_violates(reports: Reports) -> None:
+def test_constraints_violated_by_an_edit_are_listed(reports: Reports) -> None:
     rules = Constraints(pins={"op_0": "d0"}, exlocate=[["op_1", "op_2"]])
     problem = preset_placement(operators=6, constraints=rules).problem
     report = reports(Placement(problem, np.array([0, 1, 2, 0, 1, 2])))
@@ -292,7 +292,7 @@ def test_many_devices_with_few_in_use(reports: Reports) -> None:
 
 
 @pytest.mark.parametrize("instructions", [0.0, 1e5])
-def test_the_smallest_job(instructions: float, reports: Reports) -> None:
+def test_a_job_of_one_operator(instructions: float, reports: Reports) -> None:
     graph = StreamGraph([Operator("only", instructions, 0.0)], [])
     placement = Placement(Problem(graph, Cluster.equal(1), source_rate=1e5), np.array([0]))
     report, job = reports(placement), EditedPlacement.of(placement)

@@ -51,7 +51,7 @@ def test_scripts_are_printed(shell: str, capsys: Capture) -> None:
     assert VARIABLE in succeeds(capsys, "completion", shell)
 
 
-def test_no_script_for_other_shells(capsys: Capture) -> None:
+def test_unsupported_shells_are_refused(capsys: Capture) -> None:
     message = refused(capsys, "completion", "powershell")
     assert "SHELL: unknown choice 'powershell'; choose from bash, zsh, fish" in message
 

@@ -36,7 +36,9 @@ OTHER_KINDS: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("value", "expected"), OTHER_KINDS)
-def test_other_kinds_of_files(value: Any, expected: str, tmp_path: Path, capsys: Capture) -> None:
+def test_files_that_info_does_not_summarise(
+    value: Any, expected: str, tmp_path: Path, capsys: Capture
+) -> None:
     file = tmp_path / "x.json"
     file.write_text(json.dumps(value))
     assert refused(capsys, "info", file) == f"streamplace: {file}: {expected}"

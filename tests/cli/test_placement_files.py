@@ -50,7 +50,7 @@ def test_both_files_are_named_if_the_graphs_differ(
     assert str(other) in message
 
 
-def test_the_file_stores_the_target_utilisation(
+def test_a_placement_file_stores_the_target_utilisation(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     """Three operators need 6 MIPS; `simulate` can override the target utilisation."""
@@ -77,7 +77,7 @@ def test_the_file_stores_the_target_utilisation(
 
 
 @pytest.mark.parametrize("model", ["bottleneck", "path-average", "engine"])
-def test_the_file_stores_several_source_rates(
+def test_a_placement_file_stores_several_source_rates(
     model: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     """The score is the one at the worst rate, here the highest; one rate can be selected."""
@@ -128,7 +128,7 @@ def test_both_files_are_named_if_the_cluster_does_not_fit(
         assert f"(the cluster is {cluster})" in line
 
 
-def test_the_file_contains_its_score(inputs: InputFiles) -> None:
+def test_a_placement_file_contains_its_score(inputs: InputFiles) -> None:
     value = json.loads(inputs.placement.read_text())
     form = PlacementForm.model_validate(value)
     assert form.placer == "round-robin"

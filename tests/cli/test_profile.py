@@ -48,7 +48,7 @@ def test_a_graph_and_the_current_placement(tmp_path: Path, costs: Path, capsys: 
     succeeds(capsys, "place", graph, "--start", now, "--max-moves", 1)
 
 
-def test_tables(tmp_path: Path, capsys: Capture) -> None:
+def test_tables_of_a_profile(tmp_path: Path, capsys: Capture) -> None:
     with serving(SampleJob(speed=20)) as url:
         options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 2.2]
         out = succeeds(capsys, "profile", "flink", url, *options, "-o", tmp_path / "graph.json")

@@ -68,7 +68,9 @@ def test_a_run_that_has_not_settled(inputs: InputFiles, capsys: Capture) -> None
     assert "had not settled" not in succeeds(capsys, *command)
 
 
-def test_a_scene(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_a_scene_changes_rates_and_windows(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
     scene = tmp_path / "scene.json"
     value = {
         "format": "streamplace-scene",
@@ -274,7 +276,7 @@ def test_engine_options_require_the_engine(inputs: InputFiles, capsys: Capture) 
     assert "--tick requires --model engine" in line
 
 
-def test_other_commands_use_the_engine_too(
+def test_place_and_compare_support_the_engine(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     options = ("--devices", "2x1", *ENGINE)

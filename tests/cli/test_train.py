@@ -92,7 +92,9 @@ def test_progress_goes_only_to_stderr(files: Path, tmp_path: Path, capsys: Captu
         assert f"step {3 * epoch + 3} " in line
 
 
-def test_quiet(files: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_quiet_training_prints_only_the_result(
+    files: Path, tmp_path: Path, capsys: Capture
+) -> None:
     assert main(command(files, tmp_path / "run", "--quiet")) == 0
     out, err = capsys.readouterr()
     assert "6 steps" in out
@@ -136,7 +138,7 @@ def test_the_seed_of_the_config_is_the_default(
     succeeds(capsys, *command(files, tmp_path / "c", "--resume", "--seed", "7"))
 
 
-def test_help(capsys: Capture) -> None:
+def test_help_of_train(capsys: Capture) -> None:
     output = succeeds(capsys, "train", "--help")
     assert "Usage: streamplace train" in output
     assert "--resume" in output
@@ -315,5 +317,5 @@ def test_a_killed_run_resumes(files: Path, tmp_path: Path) -> None:
         finally:
             process.kill()
     assert process.returncode == 0, err
-    assert json.loads(out)["parameter_hash"] == uninterrupted(files, tmp_path / "whole")
-    check_same(run, tmp_path / "whole")
+    assert json.loads(out)["parameter_hash"] == uninterrupted(files, tmp_path / "uninterrupted")
+    check_same(run, tmp_path / "uninterrupted")

@@ -16,7 +16,9 @@ SOME_LONG = [pytest.param(p, marks=pytest.mark.long if p.name in LONG else ()) f
 
 @pytest.mark.filterwarnings(SCRIPTING)
 @pytest.mark.parametrize("path", SOME_LONG, ids=lambda path: str(path.relative_to(ROOT)))
-def test_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_block_runs_and_prints_the_shown_output(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COLUMNS", raising=False)  # if set, wide tables omit columns
     run_page(path.read_text(), tmp_path)

@@ -60,7 +60,7 @@ def test_an_altered_cluster_is_valid_or_refused_in_one_line(value: Any) -> None:
 
 
 def test_two_overrides_of_one_link_are_refused() -> None:
-    """Neither of two values for the same link is preferred."""
+    """Neither of two values for the same link takes precedence."""
     twice = [{"from": "d0", "to": "d1", "gap_s": gap} for gap in (0.1, 0.2)]
     with pytest.raises(FormatError, match=r"network\.overrides\[1\]"):
         cluster_from({**CLUSTER, "network": {"overrides": twice}}, "x")

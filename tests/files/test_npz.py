@@ -284,7 +284,7 @@ def test_one_wrong_byte_is_detected_or_harmless(folder: Path, data: st.DataObjec
     assert message or graph == read_graph(folder / "good.npz")
 
 
-def test_other_archives(folder: Path) -> None:
+def test_archives_that_are_not_graphs_are_refused(folder: Path) -> None:
     with zipfile.ZipFile(folder / "zip.npz", "w") as archive:
         archive.writestr("header", "{}")
     refused(folder / "zip.npz")

@@ -138,7 +138,7 @@ def test_cepsim_reads_what_its_runner_writes(folder: Path) -> None:
 
 
 @given(cases())
-def test_csv(case: Case) -> None:
+def test_placements_as_csv(case: Case) -> None:
     placement = Placement(*case)
     rows = [line.split(",") for line in as_csv(placement).splitlines()]
     assert rows[0] == ["operator", "device"]

@@ -56,7 +56,7 @@ def test_one_graph_follows_the_recipe() -> None:
     assert ends == {(a + i * (a > 0), b + i * (b < 26)) for a, b in branch for i in range(5)}
 
 
-def test_other_counts_are_divided_by_largest_remainder() -> None:
+def test_smaller_sets_divide_the_classes_by_largest_remainder() -> None:
     counted = Counter(shape(Recipe("dream", 63).graph(i)) for i in range(63))
     assert (
         sum(counted.values()) == 63

@@ -278,7 +278,7 @@ def test_a_violated_constraint_is_reported() -> None:
         sp.place(small_graph(), placer=on_first, constraints=apart)
 
 
-def test_other_objects_are_refused() -> None:
+def test_objects_that_are_not_placers_are_refused() -> None:
     for nothing in (sp.Problem, 5, lambda problem: problem):
         with pytest.raises(UsageError, match="is not a placer"):
             sp.place(small_graph(), placer=nothing)  # type: ignore[arg-type]  # that is the fault

@@ -45,7 +45,7 @@ def test_arguments_override_the_defaults_of_the_graph() -> None:
         ({"constraints": Constraints(pins={"a": "x"})}, "unknown device 'x'"),
     ],
 )
-def test_faults(options: dict[str, Any], message: str) -> None:
+def test_invalid_problems_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ProblemError, match=message):
         Problem(GRAPH, **options)
 
@@ -73,7 +73,7 @@ WITHOUT_RATE = (
 )
 
 
-def test_without_a_rate() -> None:
+def test_a_missing_source_rate_is_reported() -> None:
     with pytest.raises(ProblemError, match=WITHOUT_RATE):
         Problem(StreamGraph([Operator("a", 1, 1)], []))
     with pytest.raises(ProblemError, match=r"the source rate \(set it with --source-rate"):

@@ -81,7 +81,7 @@ def test_names_appear_only_as_data(page: str) -> None:
     assert elements.title.startswith(HOSTILE[0])
 
 
-def test_the_page_loads_nothing(page: str) -> None:
+def test_the_page_loads_no_other_files(page: str) -> None:
     """No element refers to a file or address, and the policy allows only these scripts."""
     elements = Elements(page)
     embedded = [attributes for _, attributes in elements.found]

@@ -92,7 +92,7 @@ def test_agrees_with_the_oracle(model: Model, data: st.DataObject, rates: list[f
 @settings(max_examples=20)
 @pytest.mark.parametrize("model", MODELS)
 @given(data=st.data(), rates=RATES)
-def test_the_score_is_that_of_the_worst_alone(
+def test_the_score_equals_that_of_the_worst_rate_alone(
     model: Model, data: st.DataObject, rates: list[float]
 ) -> None:
     problem, devices = data.draw(cases(model))

@@ -96,7 +96,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("changes", "message"), FAULTS.values(), ids=FAULTS.keys())
-def test_faults(changes: dict[str, Any], message: str) -> None:
+def test_invalid_columns_are_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         diamond(**changes)
 
@@ -138,7 +138,7 @@ def test_placements_of_any_integer_type(kind: str) -> None:
     [np.zeros((1, 4)), np.zeros((1, 4), bool), np.zeros(3, int), np.zeros((1, 1, 4), int)],
     ids=["floats", "booleans", "short", "3-D"],
 )
-def test_other_arrays_are_refused(placements: NDArray[Any]) -> None:
+def test_arrays_of_other_types_or_shapes_are_refused(placements: NDArray[Any]) -> None:
     with pytest.raises(ValueError, match=r"integers of shape \(K, 4\)"):
         checked(diamond(), placements)
 

@@ -253,7 +253,7 @@ def lookahead_problems(draw: st.DrawFn, max_size: int = 8) -> LookaheadProblem:
 
 
 class Step(NamedTuple):
-    """One step of the rows that have an operator left."""
+    """One decoding step of all rows that have an operator left."""
 
     operator: NDArray[np.int32]
     features: NDArray[np.float32]
@@ -450,7 +450,7 @@ def test_lowest_utilisation_is_a_lower_bound(
     device, _ = bottleneck.utilisations(flow, np.array(devices))
     lowest = lowest_utilisation(flow)
     assert device.max() >= lowest * (1 - 1e-12)
-    total, most = sum(flow.work.tolist()), max(flow.work.tolist())
+    total, largest = sum(flow.work.tolist()), max(flow.work.tolist())
     shared = total / sum(flow.capacity.tolist())
     assert lowest == pytest.approx(max(shared, most / max(flow.capacity.tolist())))
 

@@ -155,7 +155,7 @@ def edit_page(report: Report, edited: EditedPlacement, kind: str, rng: np.random
     if kind == "drag":
         report.drag(v, d)
         edited.assignment[v] = d
-    elif kind == "list":  # the operators below the graph, each with a select
+    elif kind == "list":  # of operators below the graph, each with a drop-down list
         name = edited.start.problem.graph.names[v]
         row = page.locator("#operators tr", has=page.get_by_role("button", name=name, exact=True))
         select = row.locator("select")

@@ -36,7 +36,7 @@ def meet_at(port: str) -> None:
 def run(dataset: str, config: str, folder: Path, *ports: str) -> None:
     """Train without interruption, then with one, then resume; write the results of each."""
     runs = [
-        ("whole", "whole", False, nothing),
+        ("uninterrupted", "uninterrupted", False, nothing),
         ("stopped", "parts", False, stop_here),
         ("resumed", "parts", True, nothing),
     ]

@@ -87,7 +87,7 @@ def test_a_cpu_share_below_the_minimum_of_the_kernel_is_refused() -> None:
         groups.quota_of(0.0009)
 
 
-def test_other_names_have_no_prefix() -> None:
+def test_names_of_other_programs_have_no_prefix() -> None:
     for name in ("streamplace--5-x", "streamplace-a-5-x", "streamplace-5-x", "streamplace-²-5-x"):
         assert ownership.prefix_of(name) is None
 

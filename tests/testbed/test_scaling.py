@@ -104,7 +104,7 @@ def test_links_that_differ_stay_different(kind: NetworkKind) -> None:
     assert small.mbps[2] == bandwidths[2] == 10.0
 
 
-def test_headers() -> None:
+def test_bytes_on_the_wire_include_headers() -> None:
     assert on_the_wire(1) == 1 + HEADERS_BYTES
     assert on_the_wire(SEGMENT_BYTES) == SEGMENT_BYTES + HEADERS_BYTES
     assert on_the_wire(SEGMENT_BYTES + 1) == SEGMENT_BYTES + 1 + 2 * HEADERS_BYTES

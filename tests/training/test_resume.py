@@ -239,7 +239,7 @@ def test_the_checkpoint_interval_does_not_change_the_result(every: int, tmp_path
 def test_another_config_trains_other_parameters(
     sections: dict[str, dict[str, Any]], tmp_path: Path
 ) -> None:
-    """Without this, the tests above would prove nothing."""
+    """If the config had no effect, the tests above would prove nothing."""
     hashes = {
         train(graphs(), cfg, tmp_path / name).parameter_hash
         for name, cfg in (("a", config()), ("b", config(sections)))

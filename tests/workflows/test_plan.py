@@ -130,7 +130,7 @@ def test_a_graph_without_work_has_no_plan(instructions: float) -> None:
         plan(graph, source_rate=1.0)
 
 
-def test_same_seed_same_plan() -> None:
+def test_the_same_seed_gives_the_same_plan() -> None:
     first, second = (plan(GRAPH, SLOW, evaluations=300, seed=3).to_dict() for _ in range(2))
     assert first == second
     assert np.isfinite(first["rows"][0]["max_source_rate"])

@@ -21,7 +21,7 @@ from benchmarks.hardening.harness.rows import Row
 from streamplace.execution.parallel import ITEMS_PER_PROCESS
 
 PROCESSES = 2  # the second has another number of threads and another folder
-WORKER_COUNTS = len(JOBS)  # one process for each number of workers
+RUNS_OF_WORKERS = len(JOBS)  # one process for each number of workers
 FAST = "greedy,random"
 
 
@@ -35,12 +35,12 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(11)
 
 
-def test_generate(tmp_path: Path, rng: np.random.Generator) -> None:
-    check(campaign.generate_row(tmp_path, WORKER_COUNTS, rng, ["layered"]), 2 * WORKER_COUNTS)
+def test_generate_is_deterministic(tmp_path: Path, rng: np.random.Generator) -> None:
+    check(campaign.generate_row(tmp_path, RUNS_OF_WORKERS, rng, ["layered"]), 2 * RUNS_OF_WORKERS)
 
 
-def test_compare(tmp_path: Path, rng: np.random.Generator) -> None:
-    check(campaign.compare_row(tmp_path, WORKER_COUNTS, rng, FAST), WORKER_COUNTS)
+def test_compare_is_deterministic(tmp_path: Path, rng: np.random.Generator) -> None:
+    check(campaign.compare_row(tmp_path, RUNS_OF_WORKERS, rng, FAST), RUNS_OF_WORKERS)
 
 
 def test_the_graphs_occupy_all_workers() -> None:
@@ -48,11 +48,11 @@ def test_the_graphs_occupy_all_workers() -> None:
     assert max(JOBS) <= GRAPHS // ITEMS_PER_PROCESS
 
 
-def test_search(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_search_is_deterministic(tmp_path: Path, rng: np.random.Generator) -> None:
     check(campaign.place_row(tmp_path, PROCESSES, rng, ["search:evaluations=5000"]), 4)
 
 
-def test_training(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_training_is_deterministic(tmp_path: Path, rng: np.random.Generator) -> None:
     check(training.training_row(tmp_path, PROCESSES, rng, ["device-scorer"], steps=6), 2)
 
 
@@ -83,7 +83,9 @@ def test_a_result_that_depends_on_its_surroundings_is_noticed(
     assert row.good == (differences == 0)
 
 
-def test_each_result_is_compared_with_itself(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_results_are_compared_only_with_runs_of_the_same_program(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
     same = [(name, by_python(f"print({name!r})")) for name in "ab"]
     assert differences_row("x", same, 2, tmp_path, rng).good
 

@@ -45,7 +45,7 @@ def test_a_crash_is_reported_with_its_input(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["graph", "log", "weights", "checkpoint"])
-def test_inputs_and_files_convert_both_ways(name: str) -> None:
+def test_fuzzing_inputs_convert_to_files_and_back(name: str) -> None:
     parser = PARSERS[name]
     names = names_of(parser)
     for document in parser.documents():

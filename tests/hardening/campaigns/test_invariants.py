@@ -52,30 +52,30 @@ def test_all_invariants_hold() -> None:
 
 
 @pytest.mark.parametrize("model", ["bottleneck", "path-average"])
-def test_a_closed_form_that_is_slightly_off_is_noticed(model: Model) -> None:
-    def off(problem: Problem, rows: Ints) -> Floats:
+def test_a_slightly_wrong_closed_form_is_noticed(model: Model) -> None:
+    def slightly_wrong(problem: Problem, rows: Ints) -> Floats:
         factor = SLIGHT_ERROR if problem.model == model else 1.0
         return throughput(problem, rows) * factor
 
-    for tally in against_oracle(20, 0, off):
+    for tally in against_oracle(20, 0, slightly_wrong):
         assert tally.tried == 20
         assert tally.violations == (20 if model in tally.what else 0)
         assert len(tally.faults) == tally.violations
 
 
-def test_a_page_that_is_slightly_off_is_noticed() -> None:
+def test_a_slightly_wrong_page_is_noticed() -> None:
     with in_node() as evaluate:
         if evaluate is None:
             pytest.skip("Node.js is not installed")
 
-        def off(batch: list[Any]) -> list[Any]:
+        def slightly_wrong(batch: list[Any]) -> list[Any]:
             scores = evaluate(batch)
             for shown in scores:
                 shown["throughput"] *= SLIGHT_ERROR
             return scores
 
         assert compared(12, 0, "Node.js", evaluate).violations == 0
-        assert compared(12, 0, "Node.js", off).violations == 12
+        assert compared(12, 0, "Node.js", slightly_wrong).violations == 12
 
 
 def test_without_a_browser_engine_nothing_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,7 +235,7 @@ def test_all_problems_of_a_block_are_drawn() -> None:
     assert checks.tallies["drawn"].tried >= 50
 
 
-def test_deviations() -> None:
+def test_relative_differences_by_hand() -> None:
     assert relative_difference(2.0, 1.0) == 0.5
     assert relative_difference(0.0, 0.0) == 0.0
     assert relative_difference(1e-9, 0.0, least=1.0) == 1e-9

@@ -1,4 +1,4 @@
-"""Memory stays bounded, killed workers change nothing, and faults of both are counted."""
+"""Memory stays bounded, killed workers change nothing, and violations are counted."""
 
 from pathlib import Path
 

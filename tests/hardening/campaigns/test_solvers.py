@@ -210,7 +210,7 @@ def test_a_placement_that_breaks_a_rule_is_invalid() -> None:
 
 
 def test_problems_cover_all_shapes_and_numbers() -> None:
-    """They cover all shapes, all kinds of work, and 1 to 10,000 operators, and are reproducible."""
+    """They have all shapes, all kinds of work and 1 to 10,000 operators, and are reproducible."""
     sizes, rules, refused = set(), 0, 0
     for number in range(len(SHAPES) * len(NUMBERS)):
         try:

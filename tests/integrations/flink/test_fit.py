@@ -317,9 +317,9 @@ def test_only_tuples_are_counted_inside_a_chain() -> None:
 
 @pytest.mark.parametrize("independent", [True, False])
 def test_standard_error_of_a_slope(independent: bool) -> None:
-    """The errors of readings are independent, or they accumulate.
+    """Errors of readings are either independent or they accumulate.
 
-    30 intervals are too few to distinguish the two, so the standard error may be too large.
+    30 intervals are too few to distinguish these cases, so the standard error may be too large.
     """
     rng = np.random.default_rng(3)
     slopes, errors = [], []

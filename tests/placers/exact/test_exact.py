@@ -103,7 +103,7 @@ def hard() -> Problem:
     return Problem(graph, Cluster.equal(4, 700.0), source_rate=1e3)
 
 
-def test_reports_whether_the_optimum_is_proven() -> None:
+def test_the_status_says_whether_the_optimum_is_proven() -> None:
     easy = solve(Problem(chain_graph(1e5, 2e5, 3e5, 1e5)), "exact")
     assert easy.status == "OPTIMAL"
     assert easy.gap == pytest.approx(0.0, abs=TOLERANCE)
@@ -123,13 +123,13 @@ def test_the_result_is_never_worse_than_the_initial_placement() -> None:
         assert throughput_of(problem, again.devices) >= throughput_of(problem, good.devices)
 
 
-def test_same_seed_same_placement() -> None:
+def test_the_same_seed_gives_the_same_placement() -> None:
     problem = random_problem(7, "bottleneck", MAX_PLACEMENTS["bottleneck"])
     first, again = (Exact(seconds=600.0)(problem, np.random.default_rng(1)) for _ in range(2))
     assert np.array_equal(first.devices, again.devices)
 
 
-def test_refuses_the_engine_and_invalid_options() -> None:
+def test_the_engine_and_invalid_options_are_refused() -> None:
     problem = Problem(chain_graph(1e5, 2e5), model="engine")
     with pytest.raises(UsageError, match="not engine"):
         Exact()(problem, np.random.default_rng(0))

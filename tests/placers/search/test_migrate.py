@@ -21,7 +21,7 @@ from tests.support.placers import seeded_rng
 EVALUATIONS = 4000
 
 
-def moved(old: Placement, new: Placement) -> list[str]:
+def moved_operators(old: Placement, new: Placement) -> list[str]:
     was = old.assignment
     return [name for name, device in new.assignment.items() if was.get(name) != device]
 
@@ -32,7 +32,7 @@ def test_best_placement_within_the_move_limit(case: tuple[Problem, list[int]], l
     problem, devices = case
     old = Placement(problem, devices)
     new = Migrate(old, max_moves=limit, evaluations=EVALUATIONS)(problem, seeded_rng())
-    assert len(moved(old, new)) <= limit
+    assert len(moved_operators(old, new)) <= limit
     assert placement_throughput(new) >= placement_throughput(old) * (1 - 1e-9)
     if len(problem.cluster.devices) ** len(devices) <= 300:
         rows = every_placement(problem)
@@ -78,7 +78,7 @@ def test_only_operators_of_a_lost_device_move() -> None:
     old = Placement(before, [0, 0, 1, 1, 2, 2])
     after = Problem(graph, Cluster([Device("d0", 1100.0), Device("d2", 1100.0)]))
     new = Migrate(old, max_moves=0, evaluations=EVALUATIONS)(after, seeded_rng())
-    assert set(moved(old, new)) == {"c", "d"}
+    assert set(moved_operators(old, new)) == {"c", "d"}
     assert placement_throughput(new) == pytest.approx(1000 * 1.1 / 1.5)
     _, current_device = stay(after, old)
     assert current_device.tolist() == [0, 0, -1, -1, 1, 1]
@@ -91,7 +91,7 @@ def test_an_added_device_is_used_within_the_move_limit() -> None:
     for limit, expected in ((0, 1 / 1.5), (1, 1 / 1.5), (2, 1.0)):
         new = Migrate(old, max_moves=limit, evaluations=EVALUATIONS)(wider, seeded_rng())
         assert placement_throughput(new) == pytest.approx(1000 * expected)
-        assert len(moved(old, new)) <= limit
+        assert len(moved_operators(old, new)) <= limit
 
 
 def test_the_cost_of_a_move_decides_whether_it_is_made() -> None:
@@ -110,7 +110,7 @@ def test_the_cost_of_a_move_decides_whether_it_is_made() -> None:
     problem = old.problem
     assert moving_seconds(problem).tolist() == pytest.approx([8.0, 0.08, 8.0, 8.0])
     found = {
-        cost: moved(
+        cost: moved_operators(
             old, Migrate(old, move_cost=cost, evaluations=EVALUATIONS)(problem, seeded_rng())
         )
         for cost in (0.0, 0.1, 1.0, 10.0)
@@ -128,7 +128,7 @@ def test_constraints_may_force_more_moves_than_the_limit() -> None:
     new = Migrate(old, max_moves=0, evaluations=EVALUATIONS)(problem, seeded_rng())
     assert problem.feasibility.violation(new.devices) is None
     assert new.assignment["a"] == "d2"
-    assert {"b", "e"}.isdisjoint(moved(old, new))
+    assert {"b", "e"}.isdisjoint(moved_operators(old, new))
 
 
 def test_a_graph_may_have_grown() -> None:

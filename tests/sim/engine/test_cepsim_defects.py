@@ -63,7 +63,7 @@ def test_a_full_remote_queue_does_not_flood_a_tick(
 
 @pytest.mark.parametrize("backpressure", [True, False])
 def test_a_stream_sends_one_set_per_tick(backpressure: bool) -> None:
-    """This holds however many passes the scheduler grants the sender."""
+    """The number of passes that the scheduler grants the sender does not matter."""
     costs = {"a": 2.4e6, "b": 1e7, "c": 1e4}  # a uses what b, limited to half a device, leaves
     graph = StreamGraph(
         [Operator("s", 100, 1000.0), *(Operator(name, cost, 1e4) for name, cost in costs.items())],

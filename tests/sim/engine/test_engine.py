@@ -106,9 +106,9 @@ def test_a_queue_that_still_fills_has_not_settled() -> None:
 
 
 def test_a_queue_behind_a_selective_stream_fills_slowly() -> None:
-    """It is offered 10 of 10,000 tuples/s and processes 5, so 2,048 tuples take minutes to queue.
+    """Operator slow is offered 10 of 10,000 tuples/s and processes 5: its queue fills in minutes.
 
-    Until then its source is not held back, and throughput is twice its final value.
+    Until then the source is not held back, and throughput is twice its final value.
     """
     operators = [
         Operator(name, instructions, 100.0)

@@ -61,7 +61,7 @@ def test_the_loss_with_two_equal_devices(name: str) -> None:
 @pytest.mark.parametrize("ties", ["any", "each"])
 @pytest.mark.parametrize("name", ["device-scorer", "b+f1&f2, one name"])
 def test_equal_devices_that_are_not_offered_do_not_count(name: str, ties: str) -> None:
-    """A policy that breaks symmetries is offered the first of the two."""
+    """A policy that breaks symmetries is offered only the first of two equal devices."""
     problem = single_operator("2x4000,1x1500")
     expected = -logs_of(policy_of(name), problem)[0]
     assert loss_of(policy_of(name), problem, ties=ties) == pytest.approx(expected, rel=1e-4)

@@ -53,7 +53,7 @@ def test_damaged_files_are_refused(trained: TrainedFiles) -> None:
     assert [CHANGED in row.wrong for row in rows] == [True] * 3 + [False] * 3
 
 
-def test_impostors_are_refused(trained: TrainedFiles) -> None:
+def test_files_of_another_kind_or_run_are_refused(trained: TrainedFiles) -> None:
     check(campaign.impostors_row(trained))
 
 
@@ -135,7 +135,7 @@ def test_a_half_loaded_state_is_noticed(trained: TrainedFiles, tmp_path: Path) -
 def test_a_change_of_any_loaded_state_is_noticed(
     what: str, trained: TrainedFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """This includes a change of the last bit in the middle of a long tensor."""
+    """Even a change of the last bit in the middle of a long tensor is noticed."""
     parts: list[Parts] = []
 
     def kept(kind: str, shapes: Shapes) -> Parts:

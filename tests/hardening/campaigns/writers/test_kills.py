@@ -91,7 +91,7 @@ def test_no_worker_outlives_its_killed_parent(forks: Forks, inputs: Path, folder
 def test_a_writer_that_is_not_atomic_is_noticed(inputs: Path, tmp_path: Path) -> None:
     with Forks(modules=("tests.support.hardening.writes_in_place",)) as careless:
         command, tally = generate_command(careless, inputs, tmp_path), Kills()
-        for part in (0.5, 0.6, 0.7, 0.8, 0.9):  # of the run, most of which is writing
+        for part in (0.5, 0.6, 0.7, 0.8, 0.9):  # shares of the run, which mostly writes
             command.restore()
             tally.check(command, careless.run(*command.words, after_s=part * command.seconds))
     assert tally.faults
