@@ -452,7 +452,7 @@ def test_lowest_utilisation_is_a_lower_bound(
     assert device.max() >= lowest * (1 - 1e-12)
     total, largest = sum(flow.work.tolist()), max(flow.work.tolist())
     shared = total / sum(flow.capacity.tolist())
-    assert lowest == pytest.approx(max(shared, most / max(flow.capacity.tolist())))
+    assert lowest == pytest.approx(max(shared, largest / max(flow.capacity.tolist())))
 
 
 def test_the_reference_of_a_problem_without_work_is_1() -> None:
