@@ -21,7 +21,7 @@ def test_the_fuser_counts_operators_not_work_or_bytes() -> None:
     assert light.tolist() == heavy.tolist()
 
 
-def test_each_operator_is_alone_if_there_are_as_many_pes() -> None:
+def test_each_operator_is_alone_with_as_many_pes_as_operators() -> None:
     assert sorted(fuse(chain_graph(*[1.0] * 4), NO_RULES, 4).tolist()) == [0, 1, 2, 3]
 
 
