@@ -79,7 +79,7 @@ def started(command: list[str], port: int) -> Iterator[None]:
             assert process.poll() is None, "the cluster did not start"
             assert time.monotonic() < until, "the cluster does not answer"
             time.sleep(0.2)
-        time.sleep(2)  # its processors join slightly later
+        time.sleep(2)  # its workers join slightly later
         yield
     finally:
         process.terminate()

@@ -36,7 +36,7 @@ def test_invalid_sizes_are_rejected_in_one_line(tmp_path: Path) -> None:
         read_policy(path)
 
 
-def test_a_device_is_not_a_weights_file() -> None:
+def test_a_device_file_is_not_a_weights_file() -> None:
     with pytest.raises(CheckpointError, match="is a device"):
         read_policy("/dev/zero")
 

@@ -64,7 +64,7 @@ def test_a_wrong_cut_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
         )  # fmt: skip
 
 
-def test_what_metis_prints_stays_off_stdout() -> None:
+def test_output_of_metis_does_not_reach_stdout() -> None:
     # METIS prints warnings for this graph, so the test fails if they are not silenced
     program = (
         "import numpy as np\n"
@@ -89,7 +89,7 @@ def test_heavier_parts_go_to_faster_devices_in_proportion() -> None:
         assert 27 <= len(placement.pes["fast"]) <= 33  # 30 is three quarters
 
 
-def test_parts_are_limited_and_kept() -> None:
+def test_the_number_of_devices_limits_the_number_of_parts() -> None:
     problem = Problem(chain_graph(*[5.0] * 20))
     assert len(MetisRecursive(parts=3)(problem, RNG).pes) == 3
     assert len(MetisRecursive()(problem, RNG).pes) == 5

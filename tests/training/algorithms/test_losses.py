@@ -21,7 +21,7 @@ tables = st.integers(1, 5).flatmap(
 
 
 def column(table: Table, which: int) -> torch.Tensor:
-    """Return one of the three columns of a table as a tensor, (P, S)."""
+    """Return one of the three columns of a table as a tensor, (rows, samples)."""
     return torch.tensor([[cell[which] for cell in row] for row in table], dtype=torch.float64)
 
 
