@@ -1,4 +1,4 @@
-"""The registry of graph families: built-in ones, those of packages, and ``module:function``."""
+"""The registry of graph families: built-in, from installed packages, or ``module:function``."""
 
 from functools import cache
 from typing import Protocol

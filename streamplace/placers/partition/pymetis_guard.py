@@ -1,6 +1,6 @@
 """Checks around pymetis, which ends the process on invalid graphs.
 
-It also ends the process when the sum of the weights overflows its integers.
+pymetis also ends the process when the sum of the weights overflows its integers.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ from streamplace.errors import PlacementError
 
 Integers = NDArray[np.integer]
 
-LARGEST_SUM = 2**30  # METIS sums weights, in some builds as 32-bit integers
+LARGEST_SUM = 2**30  # because some builds of METIS sum weights in 32-bit integers
 
 _ONE_AT_A_TIME = threading.Lock()  # because stdout is shared by the whole process
 
@@ -93,7 +93,7 @@ def symmetric(
         raise ValueError("source, target and edge weights must have the same length")
     a, b = np.concatenate([source, target]), np.concatenate([target, source])
     if len(a) and not (a.min() >= 0 and a.max() < count and (a != b).all()):
-        raise ValueError("an edge leaves the graph, or joins a vertex to itself")
+        raise ValueError("an edge has an unknown vertex, or joins a vertex to itself")
     pairs, which = np.unique(a.astype(np.int64) * count + b, return_inverse=True)
     summed = np.bincount(which, weights=np.tile(weights, 2), minlength=len(pairs))
     starts = np.searchsorted(pairs // max(count, 1), np.arange(count + 1))

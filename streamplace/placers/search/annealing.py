@@ -50,7 +50,7 @@ class Budget:
             self._parent.charge(changes, seconds)
 
     def share(self, part: float) -> "Budget":
-        """Return a budget of a share of what is left; its charges also count against this one."""
+        """Return a budget with a share of what is left; its costs also count against this one."""
         evaluations = self.evaluations
         if evaluations is not None:
             evaluations = int(part * (evaluations - self._spent))
@@ -76,7 +76,7 @@ class ChainResult(NamedTuple):
 
 
 class Annealer:
-    """Anneals one problem on its score, or on the largest utilisation if the score takes too long.
+    """Annealing on a problem's score, or on the largest utilisation if the score takes too long.
 
     The score takes too long under `engine`, and under `path-average` on graphs of more than 2,000
     streams.
