@@ -52,7 +52,7 @@ class Entry:
 
     @property
     def gap(self) -> float:
-        """The gap between throughput and bound, as a share of the bound."""
+        """How far throughput is below the bound, as a share of the bound."""
         return max(0.0, 1.0 - self.score.throughput / self.bound)
 
     @property

@@ -1,4 +1,4 @@
-// The bottleneck model, the same as sim/closed_form/bottleneck.py. Pure functions without the page.
+// The bottleneck model, the same as sim/closed_form/bottleneck.py. Pure functions that do not use the page.
 //
 // A flow is a graph for one tuple at the sources. Sums are the loads of devices and links for that
 // tuple. Utilisations are the sums times the source rate, divided by the capacity.
@@ -165,8 +165,8 @@ SP.model = (() => {
   function cpuBound(totalWork, heaviest, cluster, setting, most) {
     const capacity = cluster.devices.map((d, i) => setting.mips[i] * 1e6 * d.cores * most);
     const total = capacity.reduce((sum, c) => sum + c, 0);
-    const least = Math.max(totalWork / total, heaviest / Math.max(...capacity));
-    return Math.min(setting.rate, 1 / least);
+    const lowest = Math.max(totalWork / total, heaviest / Math.max(...capacity));
+    return Math.min(setting.rate, 1 / lowest);
   }
 
   return { flowOf, sumsOf, networkOf, scoreOf, cpuBound, linkName, linksBetween };
