@@ -63,6 +63,6 @@ def _named(text: str) -> GraphSource:
         return SizedGraphs(text, made(text, *custom, NOUN))
     name, *options = text.split(":")
     read_options(text, options, {}, NOUN)  # built-in families have no options
-    found = plugins.load_ours(FAMILIES[name])
-    source: GraphSource = found() if isinstance(found, type) else SizedGraphs(name, found)
+    loaded = plugins.load_ours(FAMILIES[name])
+    source: GraphSource = loaded() if isinstance(loaded, type) else SizedGraphs(name, loaded)
     return source

@@ -19,9 +19,9 @@ def simulation(
     Parameters
     ----------
     settings
-        None stands for those of the problem's objective, or else the engine's defaults.
+        None: those of the problem's objective, or else the engine's defaults.
     scene
-        Changing rates and speeds; None stands for constant ones.
+        Changing rates and speeds; None: constant ones.
 
     Raises
     ------

@@ -59,7 +59,7 @@ class LocalSearch(ABC):
         schedule
             Temperatures and number of changes.
         wanted
-            Quality at which to stop; None stands for the best possible one.
+            Quality at which to stop; None: the best possible one.
         """
 
 

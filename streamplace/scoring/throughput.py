@@ -91,5 +91,5 @@ def ceiling(problem: Problem) -> float:
     It is inf if the graph loads no device or link. `bound` is the smaller of this and the source
     rate.
     """
-    least = throughput_evaluator(problem).least_utilisation
-    return problem.source_rate / least if least else inf
+    lowest = throughput_evaluator(problem).least_utilisation
+    return problem.source_rate / lowest if lowest else inf

@@ -80,9 +80,9 @@ def partition(
             )
     except RuntimeError as error:
         raise PlacementError(f"METIS failed: {error}") from None
-    found = np.asarray(part_of, dtype=np.int32)
-    _recheck(found, cut, parts, starts, neighbours, weights)
-    return found
+    assigned = np.asarray(part_of, dtype=np.int32)
+    _recheck(assigned, cut, parts, starts, neighbours, weights)
+    return assigned
 
 
 def symmetric(
@@ -101,13 +101,18 @@ def symmetric(
 
 
 def _recheck(
-    found: Integers, cut: int, parts: int, starts: Integers, neighbours: Integers, weights: Integers
+    assigned: Integers,
+    cut: int,
+    parts: int,
+    starts: Integers,
+    neighbours: Integers,
+    weights: Integers,
 ) -> None:
     count = len(starts) - 1
-    if found.shape != (count,) or found.min() < 0 or found.max() >= parts:
+    if assigned.shape != (count,) or assigned.min() < 0 or assigned.max() >= parts:
         raise PlacementError("METIS returned parts that do not exist")
-    ends = np.repeat(found, np.diff(starts))
-    if weights[ends != found[neighbours]].sum() != 2 * cut:
+    ends = np.repeat(assigned, np.diff(starts))
+    if weights[ends != assigned[neighbours]].sum() != 2 * cut:
         raise PlacementError(f"METIS reported a cut of {cut}, which does not match its parts")
 
 

@@ -114,14 +114,14 @@ class Annealer:
             Relative throughput at which to stop; None: stop when nothing can be better.
         """
         state = search_state(instance, on)
-        found = self._kernels.anneal(instance, state, self.rng_state, plan, wanted)
-        return ChainResult(state.best, found.quality, found.enough, found.changes)
+        result = self._kernels.anneal(instance, state, self.rng_state, plan, wanted)
+        return ChainResult(state.best, result.quality, result.enough, result.changes)
 
-    def near(self, found: ChainResult, times: float) -> bool:
-        """Return whether the largest load is at most `times` the least possible."""
+    def near(self, result: ChainResult, times: float) -> bool:
+        """Return whether the largest load is at most `times` its lower bound."""
         return (
-            found.enough
-            or found.reached * self._kernels.least * self.instance.reference * times >= 1.0
+            result.enough
+            or result.reached * self._kernels.least * self.instance.reference * times >= 1.0
         )
 
 
