@@ -13,9 +13,9 @@ from sim.flow import Floats
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """Time series with T samples: mean rates (tuples/s) and shares of time since the last sample.
+    """Time series with T moments: mean rates (tuples/s) and shares of time since the previous moment.
 
-    `waiting`, `in_flight`, `backlog` and `gathered` (by windows) are tuples at each sample.
+    `waiting`, `in_flight`, `backlog` and `gathered` (by windows) are tuples at each moment.
     """
 
     at_s: Floats  # (T,)
