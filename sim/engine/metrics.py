@@ -13,7 +13,7 @@ from sim.flow import Floats
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """Time series with T moments: mean rates (tuples/s) and shares of time since the last moment.
+    """Time series with T moments: mean rates (tuples/s) and shares of time since the previous moment.
 
     `waiting`, `in_flight`, `backlog` and `gathered` (by windows) are tuples at each moment.
     """
@@ -66,7 +66,7 @@ class RunMetrics:
 
     @cached_property
     def relative_throughput(self) -> float:
-        """The throughput over the rate offered while measured."""
+        """The throughput divided by the rate offered during the measured time."""
         return float(self.sink_rates.sum()) / self.trace.due.nominal_sink_tuples
 
     @cached_property
@@ -87,7 +87,8 @@ class RunMetrics:
 
     @cached_property
     def sink_path_mean_throughputs(self) -> Floats | None:
-        """(sinks,) source tuples/s, as a mean over the paths to each sink; see above."""
+        """(sinks,) source tuples/s, as a mean over the paths to each sink; see
+        `path_mean_throughput`."""
         if self.path_mean_throughput is None:
             return None
         means: Floats = self._gained("reached").sum(axis=1) / self.seconds
@@ -98,7 +99,7 @@ class RunMetrics:
 
         Latency starts when the source takes a tuple, as in CEPSim, so it excludes waiting at the
         source. Every tuple counts once; tuples that arrive by one input in one tick count with
-        their mean. None if nothing arrived.
+        their mean latency. None if nothing arrived.
 
         Parameters
         ----------
@@ -188,7 +189,8 @@ class RunMetrics:
     def settled(self) -> bool:
         """Whether a longer run would give the same result: steady, and no queue grows or empties.
 
-        On every stream, the tuples waiting and in flight may change by 1% of the expected tuples.
+        On every stream, the number of tuples waiting and in flight may change by at most 1% of the
+        expected tuples.
         With unbounded queues, or without backpressure over links, an overloaded run never settles.
         """
         changed = np.abs(self._growth) <= STEADY * self.trace.due.stream_tuples * self.seconds
@@ -198,7 +200,7 @@ class RunMetrics:
     def steady(self) -> bool:
         """Whether both halves of the measured time agree to 1% of the expected tuples per sink.
 
-        Halves are whole periods of windows and profiles, and something must have arrived.
+        Each half is a whole number of periods of windows and profiles. False if nothing arrived.
         """
         period = self.trace.period
         half = len(self._arrived) // period // 2 * period

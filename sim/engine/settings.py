@@ -9,7 +9,7 @@ Scheduler = Literal["default", "dynamic"]
 Allocation = Literal["uniform", "weighted"]
 
 MOST_TICKS = 100_000_000
-SETTLING_S = 20.0  # initial seconds that are not measured, or a third of a shorter run
+SETTLING_S = 20.0  # initial seconds that are not measured; a third of the run, if less
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,9 @@ class Settings:
     Parameters
     ----------
     duration_s, tick_s
-        Simulated seconds, in whole ticks, and seconds per tick. The engine uses shorter ticks if
-        twice the tuples of a tick would not fit into a bounded queue, or if a window is shorter.
+        Simulated seconds, a whole number of ticks, and seconds per tick. The engine uses shorter
+        ticks if twice the tuples of a tick would not fit into a bounded queue, or if a window is
+        shorter.
     scheduler
         ``default``: an operator has its fixed share of its device in every tick, used or not.
         ``dynamic``: operators that have work share what others leave unused.
@@ -35,7 +36,7 @@ class Settings:
         Largest number of tuples that wait at a source from one tick to the next; the rest is
         dropped. 0: unbounded.
     measure_from_s
-        Second at which measuring begins; None: 20, or a third of a shorter run.
+        Time in seconds at which measuring begins; None: 20, or a third of a run shorter than 60 s.
     """
 
     duration_s: float = 61.0

@@ -114,7 +114,7 @@ def test_columns_that_do_not_fit_are_hidden(
 SLOW_WORK = """
 import time
 from streamplace.execution import progress
-progress.PATIENCE_S = 0.0
+progress.DELAY_S = 0.0
 with progress.working("placing"):
     time.sleep(0.3)
 for _ in progress.track(range(3), 3, "comparing"):

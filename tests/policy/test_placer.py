@@ -264,9 +264,9 @@ def without(key: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
-        (METADATA | {"format": "streamplace-checkpoint"}, "not a policy of version 1"),
-        (METADATA | {"version": "2"}, "not a policy of version 1"),
-        (without("format"), "not a policy of version 1"),
+        (METADATA | {"format": "streamplace-checkpoint"}, "not a policy file of version 1"),
+        (METADATA | {"version": "2"}, "not a policy file of version 1"),
+        (without("format"), "not a policy file of version 1"),
         (without("kind"), "kind"),
         (without("sizes"), "sizes"),
         (without("card"), "card"),

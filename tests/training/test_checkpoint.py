@@ -120,7 +120,7 @@ def test_an_unreadable_path_is_refused(name: str, tmp_path: Path) -> None:
 def test_weights_and_checkpoints_are_not_interchangeable(run: Path) -> None:
     with pytest.raises(CheckpointError, match="is not a checkpoint of version 1"):
         parts_of(run).load(run / POLICY)
-    with pytest.raises(CheckpointError, match="not a policy of version 1"):
+    with pytest.raises(CheckpointError, match="not a policy file of version 1"):
         read_policy(run / CHECKPOINT)
 
 

@@ -48,7 +48,9 @@ def test_any_graph_gets_valid_parts(
 def test_edges_out_of_range_are_refused() -> None:
     ones = np.ones(1, dtype=np.int64)
     for ends in ((0, 3), (-1, 0), (1, 1)):
-        with pytest.raises(ValueError, match="edge leaves the graph, or joins a vertex to itself"):
+        with pytest.raises(
+            ValueError, match="an edge has an unknown vertex, or joins a vertex to itself"
+        ):
             partition(
                 np.array(ends[:1]), np.array(ends[1:]), np.ones(3, int), ones, None, 2,
                 recursive=False,
