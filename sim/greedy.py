@@ -12,9 +12,9 @@ from sim.threads import own_utilisation
 def greedy(flow: Flow, allowed: NDArray[np.bool_], row_of: Ints) -> Ints:
     """Return one placement, (V,) device indices.
 
-    Upstream operators are placed first. Each operator goes to the allowed device with the lowest
-    maximum over the utilisations that the choice raises. Ties go to the smallest sum of the raises,
-    then to the first device.
+    Upstream operators are placed first. Each operator goes to the allowed device for which the
+    largest of the utilisations that the choice raises is lowest. Ties go to the smallest sum of
+    the increases, then to the first device.
 
     Parameters
     ----------

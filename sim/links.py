@@ -52,7 +52,7 @@ class Crossed(NamedTuple):
 def links_crossed(flow: Flow, placement: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the first and second link of each stream, (E,) each.
 
-    -1 if the stream stays on a device; both are the same link with ``pair``.
+    Both are -1 if the stream stays on a device, and the same link with ``pair``.
     """
     a, b = (placement[ends].astype(np.int64) for ends in (flow.source, flow.target))
     pair = a * flow.devices + b

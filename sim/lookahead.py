@@ -38,7 +38,7 @@ CANDIDATE_FEATURES = (
     "open",  # traffic between the device's operators and those not placed yet
     "open then",  # `open` after placing the operator here
     "busiest",  # largest utilisation of the device's links so far
-    "capacity",  # capacity of the device over the mean
+    "capacity",  # capacity of the device relative to the mean
     "bandwidth",  # mean seconds per bit of the device's links over the mean of all links
     "empty",  # 1 if no operator is on the device
     "crowd",  # share of the placed operators that are on the device
@@ -46,7 +46,7 @@ CANDIDATE_FEATURES = (
     "left",  # CPU work of operators not placed yet over the total capacity
     "placed",  # share of operators placed
     "devices",  # 1 / number of devices
-    "then, offered",  # `then` in units of the problem's `unit`: overload rather than imbalance
+    "then, offered",  # `then` in units of the problem's `unit`, which shows overload
     "link, offered",  # `link` in the same units
     "worst device, offered",  # largest device utilisation with the operator placed, in these units
     "worst, offered",  # largest utilisation so far, in these units
@@ -63,7 +63,7 @@ class LookaheadBatch(NamedTuple):
     first_link: Ints  # (P + 1,)
     nic: Bools  # (P,)
     reference: Floats  # (P,) utilisation
-    unit: Floats  # (P,) utilisation that counts as 1 in the `offered` features
+    unit: Floats  # (P,) utilisation that counts as 1 in the "…, offered" features
     work: Floats  # (V,) instructions/s
     operator_cores: Floats  # (V,) cores of its device that each operator can use
     first_end: Ints  # (V + 1,) index of each operator's first stream end
@@ -110,7 +110,7 @@ class LookaheadProblem(NamedTuple):
     """One problem of a batch."""
 
     flow: Flow
-    unit: float  # utilisation that counts as 1 in the `offered` features
+    unit: float  # utilisation that counts as 1 in the "…, offered" features
     kind: Ints  # (D,)
     leader: Ints  # (V,)
     row_of: Ints  # (V,) index of each operator's mask
@@ -206,8 +206,8 @@ def candidate_features(
     features
         (R', D, F), filled with `CANDIDATE_FEATURES`; 0 for devices that the problem lacks.
     offered
-        (R', D), filled with whether the operator may go there. Among empty interchangeable devices,
-        only the first is offered. At least one device is offered.
+        (R', D), filled with whether the operator may go to each device. Among empty
+        interchangeable devices, only the first is offered. At least one device is offered.
     """
     for r in range(operator.shape[0]):
         _offer(problems, partial, r, operator[r], offered[r])

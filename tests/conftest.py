@@ -1,7 +1,7 @@
 """Settings of all tests: long tests, Ctrl-C, and one Hypothesis profile with fixed examples.
 
 `make test` leaves out the tests marked `long`, which `make test-long` runs: all of tests/hardening,
-which try a share of every part of the campaign, and others that take many seconds.
+which run a small share of every part of the campaign, and others that take many seconds.
 
 A shell without job control starts background processes that ignore SIGINT. The processes that
 tests start would ignore it too, so the handler is restored here.

@@ -14,7 +14,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.out"))
 
 
 @pytest.mark.parametrize("expected", EXAMPLES, ids=lambda path: path.stem)
-def test_prints_the_expected_output(expected: Path, tmp_path: Path) -> None:
+def test_an_example_prints_the_expected_output(expected: Path, tmp_path: Path) -> None:
     script = expected.with_suffix(".py")
     run = subprocess.run(
         [sys.executable, "-W", "error", str(script)],

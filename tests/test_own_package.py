@@ -65,7 +65,7 @@ def trained(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.long
-def test_its_policy_passes_the_checks(site: Path, tmp_path: Path) -> None:
+def test_the_policy_passes_the_checks(site: Path, tmp_path: Path) -> None:
     tests = str(PACKAGE / "tests" / "test_conformance.py")
     done = run(site, tmp_path, ["-m", "pytest", "-q", "-p", "no:cacheprovider", tests])
     assert done.stdout.startswith("." * len(CHECKS) + " ")
@@ -78,7 +78,7 @@ def test_the_same_seed_gives_the_same_graphs(site: Path, trained: Path, tmp_path
     assert again.read_bytes() == (trained / "funnels.jsonl.gz").read_bytes()
 
 
-def test_its_policy_places_and_is_compared(site: Path, trained: Path) -> None:
+def test_the_policy_is_better_than_random_in_compare(site: Path, trained: Path) -> None:
     placers = "random,policy:file=run/policy.safetensors"
     options = ("--devices", "4x2500", "--source-rate", "2e4", "--json")
     printed = streamplace(
@@ -89,12 +89,12 @@ def test_its_policy_places_and_is_compared(site: Path, trained: Path) -> None:
     assert policy["mean"] > random["mean"]
 
 
-def test_its_weights_name_their_kind(site: Path, trained: Path) -> None:
+def test_the_weights_name_their_kind(site: Path, trained: Path) -> None:
     facts = json.loads(streamplace(site, trained, "info", "run/policy.safetensors", "--json"))
     assert facts["network"] == "load-aware"
 
 
-def test_its_weights_are_refused_without_the_package(trained: Path, tmp_path: Path) -> None:
+def test_the_weights_are_refused_without_the_package(trained: Path, tmp_path: Path) -> None:
     program = ["-m", "streamplace.cli.main", "compare", "funnels.jsonl.gz"]
     options = ["--placers", "policy:file=run/policy.safetensors", "--devices", "4x2500"]
     done = run(tmp_path, trained, [*program, *options], code=2)

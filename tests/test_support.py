@@ -9,7 +9,7 @@ from tests.support.paths import ROOT
 
 
 def imported_names(source: str) -> Iterator[str]:
-    """Yield what a module imports, in dotted form."""
+    """Yield the dotted names that a module imports."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

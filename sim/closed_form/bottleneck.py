@@ -13,7 +13,7 @@ from sim.links import ends_of, seconds_on
 from sim.threads import fastest, largest_own, raise_to_own
 
 LANES = 4  # placements scored together, which hides the latency of adding to one device
-NOTHING = 1e-100  # smaller utilisations count as none, since dividing by them may overflow
+NOTHING = 1e-100  # smaller utilisations count as 0, because dividing by them may overflow
 U = np.uint64  # unsigned indices avoid numba's check for negative ones
 
 
@@ -33,7 +33,7 @@ def worst_utilisation(flow: Flow, placements: NDArray[np.integer]) -> Floats:
     Raises
     ------
     ValueError
-        If `placements` does not fit the flow or names a device it lacks.
+        If `placements` does not fit the flow or names an unknown device.
     """
     rows = as_rows(flow, placements)
     worst = np.empty(len(rows))

@@ -14,17 +14,18 @@ def least_utilisation(flow: Flow, unit_of: Ints, *, links_count: bool) -> float:
 
     The bound is the largest of four: total CPU work over total capacity; the largest operator on
     the device whose cores suit it best; the largest unit on the fastest device; and a counting
-    argument: among the k * D + 1 heaviest units, k + 1 share a
-    device. If links count, a stream that would load the best link by more than u must stay within
-    a device for the largest utilisation to be at most u. Its ends are then one unit, to which the
-    same bounds apply. The result is the smallest u consistent with its own bounds.
+    argument: among the k * D + 1 heaviest units, k + 1 must share a device. If links count, the
+    largest utilisation can be at most u only if every stream that would load the best link by more
+    than u stays within a device. The ends of such a stream are then one unit, to which the same
+    bounds apply. The result is the smallest u that is consistent with the bounds that follow from
+    it.
 
     Parameters
     ----------
     unit_of
         (V,) unit of each operator; the operators of a unit share a device.
     links_count
-        Whether an overloaded link throttles everything, as under ``bottleneck`` but not under
+        Whether an overloaded link throttles all sources, as under ``bottleneck`` but not under
         ``path-average``.
     """
     total = float(flow.work.sum() / flow.capacity.sum())

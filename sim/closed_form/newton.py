@@ -1,10 +1,10 @@
 """Newton's method for the link equations, for cases in which damped iteration fails.
 
 Damped iteration can oscillate for any damping when three links feed back on each other, and it
-needs a tiny damping when a link is crossed thousands of times, although a solution exists. With
-u = log s, the equations s = min(1, 1 / offered(s)) become u + max(0, log offered(exp u)) = 0. The
-left side is convex in u, since offered is a sum of products of s, so Newton's method converges
-well. It is costly, however.
+needs a tiny damping factor when a link is crossed thousands of times, even if a solution exists.
+With u = log s, the equations s = min(1, 1 / offered(s)) become u + max(0, log offered(exp u)) = 0.
+The left side is convex in u, since offered is a sum of products of s, so Newton's method converges
+well, but each step is costly.
 """
 
 import numpy as np

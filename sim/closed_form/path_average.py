@@ -51,7 +51,7 @@ def throughput(flow: Flow, placements: NDArray[np.integer]) -> Floats:
         If `placements` does not fit the flow or names an unknown device, or no tuple ever reaches
         a sink.
     ConvergenceError
-        If the residual is above 1e-12 after 100,000 rounds and Newton's method fails too.
+        If the residual exceeds 1e-12 after 100,000 rounds, and Newton's method fails too.
     """
     if flow.nominal_sink_tuples <= 0:
         raise ValueError("no tuple reaches a sink, so throughput is undefined")
@@ -107,7 +107,7 @@ def unsolved(flow: Columns) -> Equations:
 
 @kernel
 def solve(flow: Columns, start: float, links: int, crossed: Crossed, room: Equations) -> bool:
-    """Solve for the scales of the links numbered below `links`, and the flows under them.
+    """Solve for the scales of the links numbered below `links`, and for the resulting flows.
 
     In damped rounds, a growing residual halves the damping factor and a falling one raises it
     slowly. That can oscillate forever at the edge of stability. Without progress, the damping
@@ -139,7 +139,7 @@ def solve(flow: Columns, start: float, links: int, crossed: Crossed, room: Equat
 
 @bare
 def look(flow: Columns, start: float, links: int, crossed: Crossed, room: Equations) -> float:
-    """Compute the flows under `scale` and the change it needs; return the largest change."""
+    """Compute the flows and the change of scale that they imply; return the largest change."""
     scale, change, rate = room
     sends, receives = crossed.sends, crossed.receives
     for i in range(links):

@@ -18,7 +18,7 @@ def read_off(
     streams: Floats,
     sources: Floats,
 ) -> None:
-    """Fill in one row per name in `sim.engine.snapshots`, in the flow's order.
+    """Fill in one row per counter named in `sim.engine.snapshots`, in the flow's order.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def read_off(
 def count_tuples(
     state: EngineState, target: Ints, queued: Floats, away: Floats, came: Floats
 ) -> None:
-    """Count the tuples of each stream that are queued and in flight, and each operator's input.
+    """Count each stream's queued tuples and tuples in flight, and each operator's input tuples.
 
     Adds to `queued`, (E,), `away`, (E,), for wires and links, and `came`, (V,), for tuples from
     streams and sources.

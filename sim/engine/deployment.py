@@ -35,7 +35,7 @@ def lay_out(
     latency_s
         (L,) LogP's L of each link.
     nominal
-        (E,) expected tuples/s on each stream, which determine the operators' shares.
+        (E,) expected tuples/s on each stream, which determine the operators' shares of devices.
     emitted
         (V,) expected tuples/s sent by each operator; used for windowed ones.
     weighted

@@ -2,8 +2,9 @@
 
 A set has a number of tuples, the sum of the times at which they entered their sources, `births`,
 and the source tuples that they stand for, `totals`. CEPSim instead stores a timestamp and a
-latency, and adds to the latency whenever the timestamp moves. There, timestamp - latency changes
-only when sets are merged, by a mean weighted by size; with sums, merging is plain addition.
+latency, and adds to the latency whenever the timestamp moves. In CEPSim, timestamp - latency
+changes only when sets are merged, to their mean weighted by size; with sums, merging is plain
+addition.
 
 Lists: E queues, E wires (the tuples of a stream that links have sent and that have not arrived
 yet), links, then sources. The last list contains the free sets, and its tail is their number.

@@ -1,4 +1,4 @@
-"""Links between devices, which serve sets in the order of their ticks, and sets of a tick evenly.
+"""Links between devices, which serve sets tick by tick, and the sets of one tick evenly.
 
 The tuples that a stream sends in one tick travel in one set, and the tuples that the sender's link
 passes on in one tick form one set again, so a tick creates at most three sets per stream.
@@ -9,7 +9,7 @@ from sim.engine.state import EngineState, Rules
 from sim.jit import bare
 
 MOST_NEW = 3  # new sets per stream and tick: sent, split on the first link, split on the second
-CRUMB = 1e-9  # share of a tick below which remaining work is rounding
+CRUMB = 1e-9  # share of a tick; less remaining work is rounding
 
 
 @bare

@@ -14,7 +14,7 @@ NO_TUPLES = 1e-9  # smaller numbers of tuples are rounding
 def run_ticks(state: EngineState, rules: Rules, begin: int, end: int) -> int:
     """Run ticks from `begin` up to `end`; return the first tick that was not run.
 
-    It is before `end` only if more sets are needed.
+    The result is below `end` only if more sets are needed.
     """
     for tick in range(begin, end):
         if free_sets(state) <= MOST_NEW * state.streams.shape[0] + state.sources.shape[0]:
@@ -70,7 +70,7 @@ def _begin_tick(state: EngineState, rules: Rules, tick: int) -> None:
 def _run_operators(state: EngineState, rules: Rules, tick: int, first: bool) -> None:
     """Let every operator use the seconds that it was granted.
 
-    The share by which full queues held it up is measured in the first pass of a tick.
+    The share of its work that full queues prevented is measured in the first pass of a tick.
     """
     for v in range(state.operators.shape[0]):
         d = state.operators[v].device
@@ -99,7 +99,7 @@ def _has_work(state: EngineState, v: int) -> bool:
 
 @bare
 def _hold_links(state: EngineState, v: int, held: float) -> None:
-    """Record the share by which full queues hold operator v up at every link it sends over."""
+    """Record, at every link that operator v sends over, the share of its work that is held up."""
     first = state.operators[v].first_out
     for i in range(first, first + state.operators[v].outputs):
         sends = state.streams[state.out_stream[i]].sends
@@ -111,7 +111,7 @@ def _hold_links(state: EngineState, v: int, held: float) -> None:
 
 @bare
 def _share_the_rest(state: EngineState, tick_s: float) -> bool:
-    """Grant the rest of each device to operators that could use it; return whether any was granted.
+    """Grant the unused seconds of devices to operators with work; return whether any were granted.
 
     Grants are proportional to shares, but no operator is granted more than it could use.
     """

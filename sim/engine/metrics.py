@@ -75,7 +75,7 @@ class RunMetrics:
 
     @cached_property
     def relative_throughput(self) -> float:
-        """The throughput over the rate offered while measured."""
+        """The throughput divided by the rate offered during the measured time."""
         return float(self.sink_rates.sum()) / self.trace.due.nominal_sink_tuples
 
     @cached_property
@@ -96,7 +96,8 @@ class RunMetrics:
 
     @cached_property
     def sink_path_mean_throughputs(self) -> Floats | None:
-        """(sinks,) source tuples/s, as a mean over the paths to each sink; see above."""
+        """(sinks,) source tuples/s, as a mean over the paths to each sink; see
+        `path_mean_throughput`."""
         if self.path_mean_throughput is None:
             return None
         means: Floats = self._gained("reached").sum(axis=1) / self.seconds
@@ -197,7 +198,8 @@ class RunMetrics:
     def settled(self) -> bool:
         """Whether a longer or finer run would give the same: steady, and no queue grows or empties.
 
-        On every stream, the tuples waiting and in flight may change by 1% of the expected tuples.
+        On every stream, the number of tuples waiting and in flight may change by at most 1% of the
+        expected tuples.
         With unbounded queues, or without backpressure over links, an overloaded run never settles.
         """
         changed = np.abs(self._growth) <= STEADY * self.trace.due.stream_tuples * self.seconds
@@ -207,7 +209,7 @@ class RunMetrics:
     def steady(self) -> bool:
         """Whether both halves of the measured time agree to 1% of the expected tuples per sink.
 
-        Halves are whole periods of windows and profiles, and something must have arrived.
+        Each half is a whole number of periods of windows and profiles. False if nothing arrived.
         """
         period = self.trace.period
         half = len(self._arrived) // period // 2 * period

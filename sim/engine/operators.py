@@ -16,8 +16,8 @@ TINY = 1e-300
 def run_operator(state: EngineState, rules: Rules, v: int, budget: float, tick: int) -> float:
     """Let operator v use up to `budget` seconds of its device; return the seconds used.
 
-    It takes the same share of the tuples waiting on all its inputs, limited by its budget, by the
-    cores that it can use and by the queues downstream. `unmet` is set to the additional seconds
+    It takes the same share of the waiting tuples from each of its inputs, limited by its budget, by
+    the cores that it can use and by the queues downstream. `unmet` is set to the additional seconds
     that it could have used, and `held` to the share of its possible work that full queues
     downstream prevented.
     """
@@ -77,7 +77,7 @@ def waiting_for(state: EngineState, v: int) -> tuple[float, float]:
 
 @bare
 def _share_that_fits(state: EngineState, rules: Rules, v: int, tuples: float, tick: int) -> float:
-    """Return the share of `tuples` that operator v may process before a queue downstream is full.
+    """Return the share of `tuples` that v can process before a queue downstream is full.
 
     Without backpressure over the network, a queue on another device counts with its length at the
     end of the previous tick plus the tuples sent to it in this tick.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sim.flow import Columns, Floats, Flow
 from sim.jit import kernel
 
-MOST = 1e12  # largest number of seconds or tuples, and largest factor, in a scene
+MOST = 1e12  # maximum of seconds, tuples and factors in a scene
 MOST_SLOTS = 1_000_000
 
 
@@ -87,7 +87,7 @@ class Profile:
 
 @dataclass(frozen=True)
 class Window:
-    """A window of an operator that every `advance_s` emits for the tuples of the last `size_s`.
+    """A window: every `advance_s`, the operator emits output for the tuples of the last `size_s`.
 
     Parameters
     ----------

@@ -39,12 +39,12 @@ class Order(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The counters at a tick, in the flow's order; those marked "current" are not cumulative.
+    """The counters at a tick, in the flow's order: cumulative, or where marked, current values.
 
     Parameters
     ----------
     operators
-        (V,) ``processed`` and ``gathered`` (current, by windows) in tuples; ``busy_s`` and
+        (V,) ``processed`` and ``gathered`` (current, in windows) in tuples; ``busy_s`` and
         ``blocked_s`` in seconds.
     streams
         (E,) ``sent``, ``taken``, ``waiting`` (current) and ``in_flight`` (current) in tuples.
@@ -109,7 +109,7 @@ class RunTrace:
 
 
 def check(state: EngineState, target: Ints, order: Order) -> float:
-    """Check that every stream's sent tuples are accounted for and every operator's were processed.
+    """Check that the tuples that every stream sent and every operator took are accounted for.
 
     Returns the largest unaccounted share of a stream's or operator's tuples, which is rounding.
 

@@ -1,8 +1,8 @@
 """Depth-first search for a placement within a limit, or for a proof that none exists.
 
-Units are placed one after the other. The next unit is chosen dynamically: one that has few possible
-devices left and has often had none (dom/wdeg, Boussemart et al. 2004), so that units that are hard
-to place come first. The caller restarts the search now and then, keeping the learned weights.
+Units are placed one after the other. The next unit is chosen dynamically, so that units that are
+hard to place come first: those with few possible devices left that often ran out of them before
+(dom/wdeg, Boussemart et al. 2004). The caller restarts the search at times, with these weights.
 """
 
 from typing import NamedTuple

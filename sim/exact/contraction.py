@@ -38,7 +38,7 @@ def with_joined(instance: Instance, limit: float) -> tuple[Instance, Ints]:
 def _merged(instance: Instance, group: Ints) -> Instance:
     """Return the instance of groups, (U,).
 
-    A group may use the devices allowed to all its members; a group with rivals in it may use none.
+    A group may use the devices that all its members may use; if members are rivals, none.
     """
     merged = coarsened(instance, group)
     count = len(merged.work)

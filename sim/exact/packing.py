@@ -1,9 +1,9 @@
-"""A test whether the remaining CPU work fits: one knapsack per device, with rounded work.
+"""A test of whether the remaining CPU work fits: one knapsack per device, with rounded work.
 
 Assign a value to every unit. If the largest values that fit the remaining capacity of each device
 add up to less than the value of the remaining units, the units do not fit. Work itself is a weak
-value. Work rounded to whole steps of 1/k of a device shows, for example, that no device can take a
-third unit of 0.4. Such values are dual feasible functions of bin packing (Lueker 1983).
+choice of value. Work rounded to whole steps of 1/k of a device shows, for example, that no device
+can take a third unit of 0.4. Such values are dual feasible functions of bin packing (Lueker 1983).
 """
 
 from typing import NamedTuple
@@ -26,7 +26,7 @@ class Packing(NamedTuple):
     value: NDArray[np.int64]  # (FINEST + 1, U) by the number of steps
     steps: Ints  # (USED,) numbers of steps in use
     tightness: Floats  # (USED,) required value over value that fits, with nothing placed
-    least: Floats  # (2 * FINEST + 1,) least work of each value
+    least: Floats  # (2 * FINEST + 1,) smallest work that has each value
     worth: NDArray[np.int64]  # (D,) largest value that fits
 
 

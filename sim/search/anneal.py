@@ -1,8 +1,8 @@
 """Simulated annealing of the largest utilisation by moves and swaps (Kirkpatrick et al. 1983).
 
 Most moves do not change the largest utilisation. Annealing therefore minimises the sum of the 16th
-powers of all utilisations, whose 16th root is a smooth maximum. The best placement is the one with
-the lowest largest utilisation.
+powers of all utilisations, whose 16th root is a smooth maximum. The best placement is the one
+whose largest utilisation is lowest.
 """
 
 from typing import NamedTuple
@@ -37,7 +37,7 @@ class Schedule(NamedTuple):
 def anneal(
     instance: Instance, now: SearchState, state: Word, schedule: Schedule, enough: float
 ) -> tuple[float, int]:
-    """Anneal a search state in place; its `best` is the placement with the lowest largest load.
+    """Anneal a search state in place; its `best` is the placement whose largest load is lowest.
 
     Parameters
     ----------

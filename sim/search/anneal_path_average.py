@@ -1,7 +1,7 @@
 """Simulated annealing of path-average throughput.
 
-Every trial needs a solution of the link equations, so three shortcuts make that cheap: a change
-that overloads a device too much is rejected beforehand; if no link is overloaded, the solution is
+Every trial needs a solution of the link equations. Three shortcuts make that cheap: a change that
+overloads a device too much is rejected before solving; if no link is overloaded, the solution is
 known; otherwise a few rounds starting from the last solution are accurate enough. A new best
 placement is always solved in full.
 """

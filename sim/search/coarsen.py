@@ -123,7 +123,7 @@ def _join(instance: Instance, traffic: Floats, order: Ints, heaviest: float, few
 def _gather(
     instance: Instance, group: Ints, first: Ints, member: Ints
 ) -> tuple[Ints, Ints, np.ndarray, Floats, Floats]:
-    """Return the ends of the groups' streams: two of one direction and the same ends are one."""
+    """Return the groups' stream ends, merging those with the same direction and the same ends."""
     groups, most = first.shape[0] - 1, instance.other.shape[0]
     first_end = np.zeros(groups + 1, np.int32)
     other, outward = np.empty(most, np.int32), np.empty(most, np.bool_)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from streamplace.cli.options import file_name
-from streamplace.cli.param_types import FILE, NUMBER, TICK, Choice
+from streamplace.cli.param_types import AUTO_TICK, FILE, NUMBER, TICK, Choice
 
 if TYPE_CHECKING:
     from sim.engine import RunMetrics
@@ -135,9 +135,10 @@ def run(
     targets = {f"--{option}": chosen.get(option) for option in ("trace", "plot")}
     check_targets(targets, (*inputs, chosen.get("scene")))
     try:
-        settings = Settings(
-            **{SETTING_NAMES[n]: x for n, x in chosen.items() if n in SETTING_NAMES}
-        )
+        values = {OF_SETTINGS[n]: x for n, x in chosen.items() if n in OF_SETTINGS}
+        if values.get("tick_s", AUTO_TICK) == AUTO_TICK:
+            values["tick_s"] = None
+        settings = Settings(**values)
     except ValueError as error:
         field, _, fault = str(error).partition(": ")
         option = next(name for name, setting in SETTING_NAMES.items() if setting == field)

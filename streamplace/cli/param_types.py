@@ -4,6 +4,7 @@ The possible names are looked up only when a shell asks for completions.
 """
 
 from collections.abc import Callable, Iterable
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,9 @@ from streamplace.util.suggest import closest_match, did_you_mean
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+
+AUTO_TICK = inf
 
 
 class Whole(click.ParamType[int]):
@@ -49,13 +53,18 @@ class Number(click.ParamType[float]):
 
 
 class Tick(Number):
-    """Seconds per tick, or the word ``auto``, which stands for None."""
+    """Seconds per tick, or the word ``auto``."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Return the number; -1 stands for ``auto``, since None is an option that is left out."""
-        return AUTO_TICK if value == "auto" else super().convert(value, param, ctx)
+        """Return the number; inf stands for ``auto``, since None is an option that is left out."""
+        if value == "auto":
+            return AUTO_TICK
+        number = super().convert(value, param, ctx)
+        if number == AUTO_TICK:
+            self.fail("must be finite (got inf)", param, ctx)
+        return number
 
 
 class Choice(click.Choice[str]):

@@ -32,16 +32,17 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
     **Action.** The device for the next operator, ``Discrete(D)``.
 
     **Mask.** `action_masks` (for sb3-contrib; also ``info["action_mask"]``) is true for devices
-    that constraints, labels and memory allow after the operators placed so far. Of several
-    identical devices that run nothing, only the first is offered, since the others would be the
-    same choice; choosing one of the others breaks no rule.
+    that constraints, labels and memory allow after the operators placed so far. Among identical
+    devices that run nothing, the mask offers only the first, since the others are equivalent;
+    choosing one of the others is still allowed.
 
     **Observation.** ``Box(-16, 16, (26 + 29 D,), float32)``: see `streamplace.env.observation`.
 
     **Reward.** 0 until the last operator is placed, then the relative throughput under the model,
     from 0 to 1. An episode ends at once, with reward 0 and the reason in ``info["infeasible"]``,
-    when an action breaks a rule or leaves no device for the next operator. The mask looks only one
-    operator ahead, so memory limits or operators that must be separated can lead there.
+    when an action violates a constraint or leaves no device for the next operator. The mask looks
+    only one operator ahead, so this can happen with memory limits or operators that must be
+    separated, even if every action respects the mask.
 
     Parameters
     ----------
@@ -49,9 +50,10 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
         The path of a dataset, a `Recipe` of generated graphs, or one or more graphs; by default a
         thousand series-parallel graphs of 6 to 12 operators.
     cluster
-        A cluster, or text such as ``5x2500``; by default the paper's. The same in every episode.
+        A cluster, the same in every episode, or text such as ``5x2500`` (five devices of 2500
+        MIPS), which is the default.
     source_rate, model, target_utilisation
-        As for `place`; the default source rate is each graph's own.
+        As for `place`; the source rate is in tuples/s, by default each graph's own.
 
     Raises
     ------
@@ -83,7 +85,7 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observed, dict[str, Any]]:
-        """Begin an episode on a graph drawn with the seed, or on the one that `options` select."""
+        """Begin an episode on a randomly drawn graph, or on graph number ``options["graph"]``."""
         super().reset(seed=seed)
         number = (options or {}).get("graph")
         if number is None:
@@ -97,7 +99,7 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
         return self._episode.observed(), self._info(number=int(number), graph=graph.name)
 
     def step(self, action: np.int64) -> tuple[Observed, float, bool, bool, dict[str, Any]]:
-        """Place the next operator on a device; see the class."""
+        """Place the next operator on a device; see the class for the reward."""
         episode = self._running
         if episode.over:
             raise gymnasium.error.ResetNeeded("the episode is over: call reset first")
@@ -109,8 +111,8 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
             return episode.observed(), 0.0, True, False, self._info(infeasible=violation)
         if not episode.done:
             return episode.observed(), 0.0, False, False, self._info()
-        reached = float(evaluator(episode.problem).quality(episode.devices)[0])
-        return episode.observed(), reached, True, False, self._info(relative_throughput=reached)
+        quality = float(evaluator(episode.problem).quality(episode.devices)[0])
+        return episode.observed(), quality, True, False, self._info(relative_throughput=quality)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return a mask of the devices that the next operator may be placed on, (D,)."""

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.lookahead import collate, nothing_placed, place_next
-from streamplace.env.observation import Observed, final_observation, look, observation
+from streamplace.env.observation import Observed, final_observation, lookahead, observation
 from streamplace.policy.device_scorer.features import encode
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Ints
@@ -21,83 +21,83 @@ class Episode:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._read = encode(problem)
-        self._order = self._read.orders[0]  # level by level
-        self._lookahead = collate([self._read.lookahead])
-        self._grown = nothing_placed(self._lookahead, np.zeros(1, dtype=np.int32))
-        self._of_unit = np.full(problem.feasibility.unit_count, -1, dtype=np.int32)
+        self._encoded = encode(problem)
+        self._order = self._encoded.orders[0]  # level by level
+        self._lookahead = collate([self._encoded.lookahead])
+        self._partial = nothing_placed(self._lookahead, np.zeros(1, dtype=np.int32))
+        self._device_of_unit = np.full(problem.feasibility.unit_count, -1, dtype=np.int32)
         self._memory = np.zeros(len(problem.cluster.devices))
         self.devices: Ints = np.full(len(problem.graph.names), -1, dtype=np.int32)
-        self._placed, self._ended = 0, False
+        self._placed, self._infeasible = 0, False
         self._mask: Bools = np.zeros(len(problem.cluster.devices), dtype=np.bool_)
-        self._look()
+        self._look_ahead()
 
     @property
     def over(self) -> bool:
-        """Whether every operator is placed, or a rule was broken."""
-        return self._ended or self._placed == len(self._order)
+        """Whether every operator is placed, or the placement became infeasible."""
+        return self._infeasible or self._placed == len(self._order)
 
     @property
     def done(self) -> bool:
-        """Whether every operator is placed, and no rule broken."""
-        return self.over and not self._ended
+        """Whether every operator is placed, and the placement is feasible."""
+        return self.over and not self._infeasible
 
     def mask(self) -> NDArray[np.bool_]:
-        """Return a mask of the devices offered for the next operator, (D,); false after the end."""
+        """Return a mask of the devices offered for the next operator, (D,); false when over."""
         return self._mask
 
     def observed(self) -> Observed:
         """Return the observation before the next operator is placed."""
         if self.over:
             return final_observation(len(self._memory))
-        return observation(self._read, self._order[self._placed], self._prospects, self._mask)
+        return observation(self._encoded, self._order[self._placed], self._prospects, self._mask)
 
     def place_next(self, device: int) -> str | None:
-        """Place the next operator; return the reason if the episode cannot continue."""
+        """Place the next operator; return why the episode ends as infeasible, else None."""
         v = int(self._order[self._placed])
         name, where = self.problem.graph.names[v], self.problem.cluster.names[device]
         if not self._allowed(v)[device]:
-            return self._end(f"operator {name!r} may not run on device {where!r}")
+            return self._fail(f"operator {name!r} may not run on device {where!r}")
         one = np.array([v], dtype=np.int32), np.array([device], dtype=np.int32)
-        place_next(self._lookahead, self._grown, *one)
+        place_next(self._lookahead, self._partial, *one)
         unit = int(self.problem.feasibility.unit_of[v])
-        if self._of_unit[unit] < 0:
-            self._of_unit[unit] = device
+        if self._device_of_unit[unit] < 0:
+            self._device_of_unit[unit] = device
             self._memory[device] += self.problem.feasibility.unit_memory[unit]
         self.devices[v] = device
         self._placed += 1
-        self._look()
+        self._look_ahead()
         if self._placed < len(self._order):
             following = self.problem.graph.names[int(self._order[self._placed])]
-            return None if self._mask.any() else self._end(f"no device is left for {following!r}")
+            return None if self._mask.any() else self._fail(f"no device is left for {following!r}")
         violation = self.problem.feasibility.violation(self.devices)
-        return None if violation is None else self._end(violation)
+        return None if violation is None else self._fail(violation)
 
-    def _end(self, reason: str) -> str:
-        self._ended = True
+    def _fail(self, reason: str) -> str:
+        self._infeasible = True
         self._mask = np.zeros_like(self._mask)
         return reason
 
-    def _look(self) -> None:
+    def _look_ahead(self) -> None:
         """Compute the prospects of the next operator on every device, and the mask."""
         if self._placed == len(self._order):
             self._mask = np.zeros_like(self._mask)
             return
         v = int(self._order[self._placed])
-        self._prospects, offered = look(self._lookahead, self._grown, v)
+        self._prospects, offered = lookahead(self._lookahead, self._partial, v)
         self._mask = self._allowed(v) & offered
 
     def _allowed(self, v: int) -> Bools:
-        """Return a mask of the devices on which an operator breaks no rule so far, (D,)."""
+        """Return a mask of the devices on which an operator violates no constraint so far, (D,)."""
         rules = self.problem.feasibility
         unit = int(rules.unit_of[v])
-        if self._of_unit[unit] >= 0:
-            settled: Bools = np.arange(len(self._memory)) == self._of_unit[unit]
+        if self._device_of_unit[unit] >= 0:
+            settled: Bools = np.arange(len(self._memory)) == self._device_of_unit[unit]
             return settled
         fits = self._memory + rules.unit_memory[unit] <= self.problem.cluster.memory_bytes
         allowed: Bools = rules.allowed[unit] & fits
         for group in rules.excluding:
             if unit in group:
-                taken = self._of_unit[[other for other in group if other != unit]]
+                taken = self._device_of_unit[[other for other in group if other != unit]]
                 allowed[taken[taken >= 0]] = False
         return allowed

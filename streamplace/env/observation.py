@@ -5,12 +5,13 @@ These are the inputs of streamplace's own policy, in this order:
 - 14 about the operator, `OF_OPERATOR`;
 - 12 about the whole problem, `OF_PROBLEM`;
 - for each device in turn: 1 if the action mask offers it, otherwise 0; then the 28 numbers of
-  `sim.lookahead.CANDIDATE_FEATURES`, about the device as it is and with the operator on it.
+  `sim.lookahead.CANDIDATE_FEATURES`, about the device without and with the operator on it.
 
-**Units.** Loads (of CPUs and links) are utilisations divided by the least that any placement could
-have, so 1 is perfect balance whatever the source rate and the size of the cluster. Loads above 2
-are compressed to 2 + 2 ln(x / 2). The other numbers are shares, counts and flags as named. All
-numbers are clipped to -16 … 16, which loads of about 2,000 times the reference reach.
+**Units.** Loads (of CPUs and links) are utilisations divided by the lower bound on the
+largest utilisation of any placement, so 1 is perfect balance whatever the source rate and the size
+of the cluster. Loads above 2 are compressed to 2 + 2 ln(x / 2). The other numbers are shares,
+counts and flags as named. All numbers are clipped to -16 … 16; a load reaches 16 at about 2,000
+times that bound.
 """
 
 import numpy as np
@@ -29,26 +30,26 @@ OF_OPERATOR = (
     "heaviest stream received, relative to a mean link",
     "ln(1 + streams out)",
     "ln(1 + streams in)",
-    "depth, over the longest path",
-    "height, over the longest path",
+    "depth, relative to the longest path",
+    "height, relative to the longest path",
     "1 if a sink",
     "1 if a source",
-    "CPU load over the mean operator's, in fifths, at most 2",
+    "CPU load relative to the mean operator, divided by 5, at most 2",
     "1 / (1 + height)",
-    "tuples processed per tuple offered",
+    "tuples processed per source tuple",
 )
 OF_PROBLEM = (
     "log2(devices) / 4",
     "log2(operators) / 6",
     "log2(operators / devices) / 3",
-    "fastest device over the mean, less 1",
-    "slowest device over the mean",
-    "1 under nic",
-    "total CPU load over what the least utilisation allows",
+    "fastest device relative to the mean, minus 1",
+    "slowest device relative to the mean",
+    "1 if links are network interfaces (nic)",
+    "total CPU load, relative to the load at the least utilisation",
     "total traffic per device, relative to a mean link",
     "heaviest stream, relative to a mean link",
-    "longest path over operators",
-    "1 under path-average",
+    "longest path, relative to the number of operators",
+    "1 if the model is path-average",
     "log2 of the least utilisation, -3 to 3, under path-average",
 )
 HIGHEST = 16.0
@@ -64,22 +65,22 @@ def final_observation(devices: int) -> Observed:
     return np.zeros(size_of(devices), dtype=np.float32)
 
 
-def look(
-    batch: LookaheadBatch, grown: PartialPlacements, operator: int
+def lookahead(
+    batch: LookaheadBatch, partial: PartialPlacements, operator: int
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """Return features of an operator on each device, (D, F), and a mask of offered ones, (D,)."""
+    """Return an operator's features on each device, (D, F), and a mask of offered devices, (D,)."""
     devices = len(batch.capacity)
     prospects = np.zeros((1, devices, F), dtype=np.float32)
     offered = np.zeros((1, devices), dtype=np.bool_)
-    candidate_features(batch, grown, np.array([operator], dtype=np.int32), prospects, offered)
+    candidate_features(batch, partial, np.array([operator], dtype=np.int32), prospects, offered)
     return prospects[0], offered[0]
 
 
 def observation(
-    read: EncodedProblem, operator: int, prospects: NDArray[np.float32], mask: NDArray[np.bool_]
+    encoded: EncodedProblem, operator: int, prospects: NDArray[np.float32], mask: NDArray[np.bool_]
 ) -> Observed:
     """Return the observation of an operator; see the module's docstring."""
     of_devices = np.concatenate([mask[:, None].astype(np.float32), prospects], axis=1)
-    numbers = np.concatenate([read.operators[operator], read.totals, of_devices.ravel()])
+    numbers = np.concatenate([encoded.operators[operator], encoded.totals, of_devices.ravel()])
     clipped: Observed = np.clip(numbers, -HIGHEST, HIGHEST).astype(np.float32)
     return clipped

@@ -15,7 +15,7 @@ from streamplace.errors import BackendError, UsageError
 from streamplace.util.suggest import valid_choices
 
 BACKENDS = ("local", "ray", "dask")
-ANSWER_S = 5.0
+ANSWER_S = 5.0  # seconds to wait for a cluster at an address
 OBJECT_STORE_BYTES = 128 * 2**20  # of a local Ray cluster; what does not fit is written to disk
 _ADDRESS = re.compile(r"(?:tcp://)?([^\s/:]+):(\d{1,5})")
 
@@ -89,10 +89,10 @@ def connected(backend: Backend, jobs: int) -> Iterator[Connected]:
     """
     if backend.address is not None:
         _check_answer(backend)
-    with (_ray if backend.name == "ray" else _dask)(backend, jobs) as found:
-        if found.processes < 1:
-            raise _failed(backend, "the cluster has no processors")
-        yield found
+    with (_ray if backend.name == "ray" else _dask)(backend, jobs) as cluster:
+        if cluster.processes < 1:
+            raise _failed(backend, "the cluster has no processors; add workers to it")
+        yield cluster
 
 
 @contextmanager
@@ -114,8 +114,8 @@ def _ray(backend: Backend, jobs: int) -> Iterator[Connected]:
         register_ray()
         processors = int(ray.cluster_resources().get("CPU", 0))
         options = {"backend": "ray", "ray_remote_args": {"scheduling_strategy": "SPREAD"}}
-        gone = (ray.exceptions.RayActorError, ray.exceptions.WorkerCrashedError)
-        yield Connected(options, processors, gone)
+        lost_errors = (ray.exceptions.RayActorError, ray.exceptions.WorkerCrashedError)
+        yield Connected(options, processors, lost_errors)
     except ray.exceptions.RayError as error:
         raise _failed(backend, error) from error
     finally:
@@ -155,7 +155,7 @@ def _installed(extra: str, name: str) -> Iterator[None]:
 
 @contextmanager
 def _connecting(backend: Backend) -> Iterator[None]:
-    """Turn every error while starting or joining a cluster into a BackendError of one line."""
+    """Turn any error while starting or joining a cluster into a one-line BackendError."""
     try:
         yield
     except Exception as error:
@@ -169,12 +169,12 @@ def _failed(backend: Backend, error: object) -> BackendError:
 
 
 def _check_answer(backend: Backend) -> None:
-    """Refuse an address where no cluster answers: clients of Ray and Dask would wait for minutes.
+    """Refuse an address where no cluster answers; the clients of Ray and Dask wait for minutes.
 
-    Ray's head and Dask's scheduler both send the first byte.
+    Ray's head and Dask's scheduler both send data as soon as a client connects.
     """
     match = _ADDRESS.fullmatch(backend.address or "")
-    assert match is not None, "a Backend has been checked"
+    assert match is not None, "Backend checks its address"
     try:
         with socket.create_connection((match[1], int(match[2])), ANSWER_S) as connection:
             connection.settimeout(ANSWER_S)
@@ -182,7 +182,8 @@ def _check_answer(backend: Backend) -> None:
     except OSError:
         answer = b""
     if not answer:
-        raise _failed(backend, "no answer")
+        advice = "check the address and that the cluster is running"
+        raise _failed(backend, f"no answer within {ANSWER_S:g} s; {advice}")
 
 
 @contextmanager
@@ -198,7 +199,7 @@ def _sigterm_kept() -> Iterator[None]:
 
 @contextmanager
 def interrupts_ignored() -> Iterator[None]:
-    """Ignore Ctrl-C, which a terminal sends to every process: only one should respond."""
+    """Ignore Ctrl-C, which a terminal sends to all processes: only the main one handles it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

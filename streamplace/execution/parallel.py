@@ -18,11 +18,11 @@ Item = TypeVar("Item")
 Item_co = TypeVar("Item_co", covariant=True)
 Result = TypeVar("Result")
 
-ITEMS_PER_PROCESS = 32  # fewer items are done before a process has started
-WATCH_S = 0.5
+ITEMS_PER_PROCESS = 32  # fewer take less time than starting a process
+WATCH_S = 0.5  # seconds between checks that the parent process is alive
 BLOCK = 64  # items per process that are sent to a cluster at once
 JOBLIB_THREAD = "ExecutorManagerThread"
-LOSSES = 3  # lost processes at the same item, after which the item is to blame
+LOSSES = 3  # losses in a row at the same item after which work stops with an error
 
 
 class Items(Protocol[Item_co]):
@@ -53,8 +53,8 @@ def each(
     Parameters
     ----------
     jobs
-        Number of processes; None: one per processor. With the local backend, small numbers of
-        items are processed in the current process.
+        Number of processes; None: one per processor. With the local backend, fewer than
+        64 items are processed in the current process.
 
     Raises
     ------
@@ -130,9 +130,9 @@ def _interrupts_later() -> Iterator[None]:
 
 @cache
 def _ignore_dropped_work() -> None:
-    """Keep a traceback of joblib off stderr once results are no longer needed.
+    """Suppress the KeyError of joblib's thread after the results are closed.
 
-    Closing the results drops the remaining work, which joblib's thread may be looking up.
+    Closing the results removes pending work, which that thread may still try to look up.
     """
     report = threading.excepthook
 
@@ -147,9 +147,9 @@ def _ignore_dropped_work() -> None:
 def _start_trackers() -> None:
     """Start the resource trackers now, since starting them later would unblock Ctrl-C.
 
-    Joblib's tracker is a separate process, which cleans up after workers that were ended, for
-    example because one of them raised an error. Its warning about that is suppressed, so that only
-    the error is printed.
+    Joblib's tracker is a separate process, which cleans up after workers that were terminated,
+    for example because one of them raised an error. Its warning about that is suppressed, so that
+    only the error is printed.
     """
     from multiprocessing import resource_tracker  # noqa: PLC0415 - heavy
 
@@ -169,9 +169,9 @@ def _start_trackers() -> None:
 
 
 def _work_for(parent: int) -> None:
-    """Leave Ctrl-C to the parent process, and end when the parent has ended.
+    """Leave Ctrl-C to the parent process, and exit when the parent has exited.
 
-    The parent may be killed, and then cannot end its workers.
+    A parent that is killed cannot stop its workers itself.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 

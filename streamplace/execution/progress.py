@@ -9,7 +9,7 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
-PATIENCE_S = 1.0
+DELAY_S = 1.0  # seconds before a progress bar or spinner appears
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
@@ -25,7 +25,7 @@ def is_quiet() -> bool:
 
 
 def track(items: Iterable[Item], total: int | None, label: str) -> Iterator[Item]:
-    """Yield the items, with a progress bar on a terminal if that takes longer than a second."""
+    """Yield the items, with a progress bar on a terminal once a second has passed."""
     if is_quiet() or not sys.stderr.isatty():
         yield from items
         return
@@ -34,7 +34,7 @@ def track(items: Iterable[Item], total: int | None, label: str) -> Iterator[Item
 
     bar = Progress(console=Console(stderr=True), transient=True)
     task = bar.add_task(label, total=total)
-    with _patiently(bar.start, bar.stop):
+    with _delayed(bar.start, bar.stop):
         for item in items:
             yield item
             bar.advance(task)
@@ -49,14 +49,14 @@ def working(label: str) -> Iterator[None]:
     from rich.console import Console  # noqa: PLC0415 - needed on a terminal only
 
     status = Console(stderr=True).status(label)
-    with _patiently(status.start, status.stop):
+    with _delayed(status.start, status.stop):
         yield
 
 
 @contextmanager
-def _patiently(start: Callable[[], None], stop: Callable[[], None]) -> Iterator[None]:
+def _delayed(start: Callable[[], None], stop: Callable[[], None]) -> Iterator[None]:
     """Call `start` once the block has run for a second, and `stop` at its end."""
-    timer = threading.Timer(PATIENCE_S, start)
+    timer = threading.Timer(DELAY_S, start)
     timer.daemon = True
     timer.start()
     try:

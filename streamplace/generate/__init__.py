@@ -14,7 +14,7 @@ from streamplace.generate.registry import FAMILIES, graph_source, name_of
 from streamplace.problem.graph import StreamGraph
 
 PRESETS = tuple(FAMILIES)
-MOST_GRAPHS = 10**7
+MAX_GRAPHS = 10**7
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,8 @@ class Recipe:
     count
         Number of graphs, 1 to 10 million.
     sizes
-        Numbers of operators to draw from. ``dream`` uses the classes with these numbers. None
-        stands for all classes of ``dream``, and for `Family.sizes` of other families, by default 10
-        to 50.
+        Numbers of operators to draw from; ``dream`` uses its classes that have one of them. None:
+        all classes of ``dream``; for another family its `Family.sizes`, by default 10 to 50.
     seed
         Seed of the dataset, at least 0.
 
@@ -48,8 +47,8 @@ class Recipe:
 
     def __post_init__(self) -> None:
         source = graph_source(self.preset)
-        if not 1 <= self.count <= MOST_GRAPHS:
-            raise UsageError(f"count must be 1 to {MOST_GRAPHS} (got {self.count})")
+        if not 1 <= self.count <= MAX_GRAPHS:
+            raise UsageError(f"count must be 1 to {MAX_GRAPHS} (got {self.count})")
         if self.seed < 0:
             raise UsageError(f"seed must be at least 0 (got {self.seed})")
         source.check(self.count, self.sizes)
@@ -70,7 +69,7 @@ class Recipe:
             If a custom family raises, or returns something other than a graph.
         """
         if not 0 <= number < self.count:
-            raise IndexError(f"graph {number} of {self.count}")
+            raise IndexError(f"graph number must be 0 to {self.count - 1} (got {number})")
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, number])))
         name = f"{name_of(self.preset)}_{number}"
         return graph_source(self.preset).graph(number, self.count, self.sizes, rng, name)

@@ -15,7 +15,7 @@ from streamplace.generate.defaults import INSTRUCTIONS_PER_DEVICE, SOURCE_RATE
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.units import BYTES_PER_MBIT
 
-# load in devices, graphs per class in the set of 3,150, classes (branches, length)
+# rows: load in devices; graphs per class in the published 3,150; classes as (branches, length)
 TABLE: tuple[tuple[int, int, tuple[tuple[int, int], ...]], ...] = (
     (2, 50, (*((1, length) for length in range(2, 11)),
              (2, 2), (3, 2), (4, 2), (5, 2), (2, 3), (3, 3), (2, 4), (2, 5))),
@@ -28,13 +28,13 @@ CLASSES = tuple(
     for load, graphs, shapes in TABLE
     for branches, length in shapes
 )
-END_INSTRUCTIONS = 10_000.0  # of the source and of the sink
-LARGEST_PAYLOAD_MBIT = 0.5
+END_INSTRUCTIONS = 10_000.0  # per tuple, of the source and of the sink
+MAX_PAYLOAD_MBIT = 0.5
 LOAD_OF_SMALL_PAYLOADS = 2  # with this load, each graph first draws its largest payload
 
 
 class Dream:
-    """The source of the benchmark's graphs; a graph's number determines its class."""
+    """Generator of the benchmark's graphs; the number of a graph determines its class."""
 
     def check(self, count: int, sizes: range | None) -> None:
         """Refuse numbers of operators that no class has."""
@@ -83,11 +83,11 @@ def branched(
         stages = [per_tuple * u / total for u in drawn]
         if max(stages) <= INSTRUCTIONS_PER_DEVICE * branches:
             break
-    largest = LARGEST_PAYLOAD_MBIT
+    max_payload = MAX_PAYLOAD_MBIT
     if load == LOAD_OF_SMALL_PAYLOADS:
-        largest *= rng.random()
+        max_payload *= rng.random()
     inner = branches * length
-    payloads = rng.random(inner + 1) * (largest * BYTES_PER_MBIT)
+    payloads = rng.random(inner + 1) * (max_payload * BYTES_PER_MBIT)
     costs = [END_INSTRUCTIONS, *np.repeat(stages, branches), END_INSTRUCTIONS]
     index = np.arange(1, inner + 1)
     before = np.maximum(index - branches, 0)  # operators are numbered stage by stage

@@ -12,9 +12,9 @@ from streamplace.util.plugins import named_fault
 
 NOUN = "family"
 DEFAULT_SIZES = range(10, 51)
-LEAST_OPERATORS = 4
-MOST_OPERATORS = 10**6
-KINDS = {int: "a whole number", range: "a range"}
+DEFAULT_LEAST = 4  # operators
+MAX_OPERATORS = 10**6
+TYPE_NAMES = {int: "a whole number", range: "a range"}
 
 
 class Family(Protocol):
@@ -30,7 +30,7 @@ class Family(Protocol):
         Parameters
         ----------
         operators
-            Number of operators, or as near to it as the family can get.
+            Number of operators to generate; a nearby number if the family cannot generate it.
         rng
             Random generator, the only source of randomness.
         name
@@ -62,17 +62,17 @@ class SizedGraphs:
     def __post_init__(self) -> None:
         check_call(self.text, self.family, NOUN, ("operators", "rng", "name"))
         least, sizes = self._own("least", int), self._own("sizes", range)
-        if least is not None and not 1 <= least <= MOST_OPERATORS:
-            self._refuse(f"least must be 1 to {MOST_OPERATORS} (got {least})")
+        if least is not None and not 1 <= least <= MAX_OPERATORS:
+            self._refuse(f"least must be 1 to {MAX_OPERATORS} (got {least})")
         if sizes is not None and not (
-            self.least <= min(sizes, default=0) and max(sizes) <= MOST_OPERATORS
+            self.least <= min(sizes, default=0) and max(sizes) <= MAX_OPERATORS
         ):
-            self._refuse(f"sizes must be {self.least} to {MOST_OPERATORS} (got {sizes})")
+            self._refuse(f"sizes must be {self.least} to {MAX_OPERATORS} (got {sizes})")
 
     @property
     def least(self) -> int:
         """The smallest number of operators that the family can generate."""
-        return int(getattr(self.family, "least", LEAST_OPERATORS))
+        return int(getattr(self.family, "least", DEFAULT_LEAST))
 
     @property
     def sizes(self) -> range:
@@ -84,10 +84,10 @@ class SizedGraphs:
         return sizes
 
     def check(self, count: int, sizes: range | None) -> None:
-        """Refuse numbers of operators that the family cannot generate."""
-        if sizes is not None and not self.least <= sizes.start < sizes.stop <= MOST_OPERATORS + 1:
+        """Raise UsageError for numbers of operators that the family cannot generate."""
+        if sizes is not None and not self.least <= sizes.start < sizes.stop <= MAX_OPERATORS + 1:
             got = f"{sizes.start}" if len(sizes) == 1 else f"{sizes.start}-{sizes.stop - 1}"
-            raise UsageError(f"operators must be {self.least} to {MOST_OPERATORS} (got {got})")
+            raise UsageError(f"operators must be {self.least} to {MAX_OPERATORS} (got {got})")
 
     def graph(
         self, number: int, count: int, sizes: range | None, rng: np.random.Generator, name: str
@@ -111,10 +111,10 @@ class SizedGraphs:
 
     def _own(self, attribute: str, kind: type) -> Any:
         """Return an attribute of the family, checked; None if it has none."""
-        found = getattr(self.family, attribute, None)
-        if found is not None and (isinstance(found, bool) or not isinstance(found, kind)):
-            self._refuse(f"{attribute} must be {KINDS[kind]} (got {found!r:.40})")
-        return found
+        value = getattr(self.family, attribute, None)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, kind)):
+            self._refuse(f"{attribute} must be {TYPE_NAMES[kind]} (got {value!r:.40})")
+        return value
 
     def _refuse(self, fault: str) -> NoReturn:
         raise UsageError(f"{NOUN} {self.text!r}: {fault}")

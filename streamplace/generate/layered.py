@@ -7,7 +7,7 @@ import numpy as np
 from streamplace.generate.rates import furnish
 from streamplace.problem.graph import StreamGraph
 
-MOST_ENDS = 4  # largest number of sources, and of sinks in the last layer
+MAX_ENDS = 4  # sources in the first layer, and sinks in the last layer
 ONE_INPUT, TWO_INPUTS = 0.6, 0.9  # cumulative probabilities; other operators have three inputs
 SKIPS = 0.15  # share of streams that may come from any earlier layer
 
@@ -42,17 +42,18 @@ def layered(count: int, rng: np.random.Generator, name: str) -> StreamGraph:
 
 def _layers(count: int, rng: np.random.Generator) -> list[int]:
     """Return the index of each layer's first operator, followed by `count`."""
-    most = max(1, min(MOST_ENDS, count // 4))
-    sources, sinks = (1 + int(u * most) for u in rng.random(2).tolist())
+    max_ends = max(1, min(MAX_ENDS, count // 4))
+    sources, sinks = (1 + int(u * max_ends) for u in rng.random(2).tolist())
     inner = count - sources - sinks
-    least, most = max(1, math.isqrt(inner) // 2), min(inner, 2 * math.isqrt(inner))
-    depth = least + int(rng.random() * (most - least + 1))
+    shallowest, deepest = max(1, math.isqrt(inner) // 2), min(inner, 2 * math.isqrt(inner))
+    depth = shallowest + int(rng.random() * (deepest - shallowest + 1))
     width = np.ones(depth, dtype=np.int64)
     np.add.at(width, (rng.random(inner - depth) * depth).astype(np.int64), 1)
     return [0, *np.cumsum([sources, *width, sinks]).tolist()]
 
 
 def _inputs(first: list[int], layer: int, rng: np.random.Generator) -> list[int]:
+    """Draw the operators that feed an operator of a layer; one may be drawn several times."""
     how_many = rng.random()
     inputs = 1 + (how_many > ONE_INPUT) + (how_many > TWO_INPUTS)
     drawn = []

@@ -12,42 +12,43 @@ from streamplace.util.units import BYTES_PER_MBIT
 
 Indices = NDArray[np.int64]
 
-HIGHEST, LOWEST = 4.0, 0.1  # limits of a rate, relative to that if every operator only splits
+# limits of an operator's rate, relative to its rate if all operators only split their tuples
+HIGHEST, LOWEST = 4.0, 0.1
 FILTERS, FAN_OUTS, COPIES = 0.25, 0.15, 0.5  # probabilities
-LEAST_LOAD, MOST_LOAD = 2.0, 5.0  # in devices; less for graphs of few operators
-OPERATORS_PER_DEVICE = 2.0  # at least, so that no operator needs more than one device
-LARGEST_PAYLOAD_MBIT = 0.5
+MIN_LOAD, MAX_LOAD = 2.0, 5.0  # total CPU work in devices; less for graphs of few operators
+MIN_OPERATORS_PER_DEVICE = 2.0  # so that no operator needs more than one device
+MAX_PAYLOAD_MBIT = 0.5
 
 
 def furnish(
     count: int, ends: Indices, shares: list[float], rng: np.random.Generator, name: str
 ) -> StreamGraph:
-    """Return a graph of the shape `ends` with random numbers.
+    """Return a graph with streams `ends` and random selectivities, costs and payloads.
 
     A filter keeps 0.3 to 1 of its tuples; a fan-out emits 1 to 3 tuples per input tuple; an
     operator with several successors copies its tuples to all of them or splits them among them.
-    Total CPU work is 2 to 5 devices (2500 MIPS at 10,000 tuples/s). It is divided among operators
-    in proportion to uniform numbers, redrawn until no operator needs more than one device. Payloads
-    are uniform from 0 to a maximum that is drawn per graph, at most half a Mbit.
+    Total CPU work is that of 2 to 5 devices (2500 MIPS at 10,000 tuples/s). It is divided among
+    operators in proportion to uniform numbers, redrawn until no operator needs more than one
+    device. Payloads are uniform from 0 to a maximum that is drawn per graph, at most half a Mbit.
 
     Parameters
     ----------
     ends
         (E, 2) source and target of each stream, sorted by source; source < target.
     shares
-        Shares of the source rate, for the operators without inputs in order.
+        Shares of the source rate, one per operator without inputs, in order.
     """
     selectivity, rate = _selectivities(count, ends, shares, rng)
-    most = min(MOST_LOAD, count / OPERATORS_PER_DEVICE)
-    least = min(LEAST_LOAD, most / 2)
-    load = least + (most - least) * rng.random()
+    high = min(MAX_LOAD, count / MIN_OPERATORS_PER_DEVICE)
+    low = min(MIN_LOAD, high / 2)
+    load = low + (high - low) * rng.random()
     while True:
         drawn = rng.random(count)
         work = drawn * (load / math.fsum(drawn.tolist()))
         if work.max() <= 1.0:
             break
-    largest = LARGEST_PAYLOAD_MBIT * BYTES_PER_MBIT * rng.random()
-    payload = rng.random(count) * largest
+    max_payload = MAX_PAYLOAD_MBIT * BYTES_PER_MBIT * rng.random()
+    payload = rng.random(count) * max_payload
     emits = np.bincount(ends[:, 0], minlength=count) > 0
     sources = np.flatnonzero(np.bincount(ends[:, 1], minlength=count) == 0).tolist()
     names = [f"op_{v}" for v in range(count)]

@@ -1,4 +1,4 @@
-"""The registry of graph families: built-in ones, those of packages, and ``module:function``."""
+"""The registry of graph families: built-in, from installed packages, or ``module:function``."""
 
 from functools import cache
 from typing import Protocol
@@ -63,6 +63,6 @@ def _named(text: str) -> GraphSource:
         return SizedGraphs(text, made(text, *custom, NOUN))
     name, *options = text.split(":")
     read_options(text, options, {}, NOUN)  # built-in families have no options
-    found = plugins.load_ours(FAMILIES[name])
-    source: GraphSource = found() if isinstance(found, type) else SizedGraphs(name, found)
+    loaded = plugins.load_ours(FAMILIES[name])
+    source: GraphSource = loaded() if isinstance(loaded, type) else SizedGraphs(name, loaded)
     return source

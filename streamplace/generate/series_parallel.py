@@ -5,14 +5,15 @@ import numpy as np
 from streamplace.generate.rates import furnish
 from streamplace.problem.graph import StreamGraph
 
-SERIES = 0.6  # share of steps that lengthen a path; the others add a parallel one
+SERIES = 0.6  # share of steps that lengthen a path; the others add a parallel path
 
 
 def series_parallel(count: int, rng: np.random.Generator, name: str) -> StreamGraph:
     """Return a graph of `count` operators, at least 2.
 
-    It grows from source -> sink. Each step picks a random stream u -> v and either replaces it with
-    u -> w -> v for a new operator w (series), or adds u -> w -> v next to it (parallel).
+    It grows from one stream, from the source to the sink. Each step picks a random stream u -> v
+    and either replaces it with u -> w -> v for a new operator w (series), or adds u -> w -> v next
+    to it (parallel).
     """
     steps = rng.random((count - 2, 2)).tolist()
     ends = [(0, 1)]

@@ -21,10 +21,10 @@ from streamplace.util import work_clock
 
 SECONDS = 1.0
 LARGE = 5_000  # operators x devices above which `of_large` is used
-FEW = 5_000  # number of placements up to which all of them are tried
+FEW_PLACEMENTS = 5_000  # if there are at most this many placements, all of them are tried
 STARTS = 4  # the second search starts from this many of the best placements
-FIRST, SECOND = 0.5, 0.75  # each search's share of the remaining budget; the rest is to consolidate
-CLOSE = 1.0 - 1e-12
+FIRST, SECOND = 0.5, 0.75  # each search's share of the remaining budget; consolidation follows
+CLOSE = 1.0 - 1e-12  # share of the bound that counts as reaching it
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Auto:
         The placers to run when operators x devices exceeds 5,000. Partitioners that try every
         number of parts, and the fuser, whose time is quadratic in the graph, take too long there.
     policy
-        Loads a policy, which runs after `placers`. Weights that cannot be read are an error, since
-        the result would differ without them.
+        Function that loads the policy to run after `placers`. Weights that cannot be read are an
+        error, since the result would differ without them.
     seconds
         Wall time in seconds; default 1 unless `evaluations` is set. Results then depend on the
         machine.
     evaluations
-        Number of changes that the search tries, to limit it by a count.
+        Number of changes that the searches may try: a limit that does not depend on the machine.
     """
 
     placers: tuple[Placer, ...]
@@ -68,14 +68,14 @@ class Auto:
         budget = Budget(self.seconds, self.evaluations)
         if self.seconds is None and self.evaluations is None:
             budget = Budget(SECONDS)
-        found, enough = self._results(problem, rng, start, budget)
+        placements, at_bound = self._results(problem, rng, start, budget)
         if evaluator(problem).best_possible is None:
-            return fewest_devices(problem, found)
-        if not enough:
-            found = self._searched(problem, rng, start, found, budget)
+            return fewest_devices(problem, placements)
+        if not at_bound:
+            placements = self._searched(problem, rng, start, placements, budget)
         if _is_tiny(problem) and (cheapest := cheapest_of_all(problem, AS_GOOD)) is not None:
-            found.append(cheapest)
-        best = consolidate(problem, rng, found, budget)
+            placements.append(cheapest)
+        best = consolidate(problem, rng, placements, budget)
         return best.canonical() if start is None else best
 
     def _searched(
@@ -83,11 +83,11 @@ class Auto:
         problem: Problem,
         rng: np.random.Generator,
         start: Placement | None,
-        found: list[Placement],
+        placements: list[Placement],
         budget: Budget,
     ) -> list[Placement]:
-        """Search from the starts of `search`, as it would alone, then from the best placements."""
-        known = list(found)
+        """Search as the placer `search` would alone, then from the best placements."""
+        known = list(placements)
         if not _is_large(problem):
             alone = deepcopy(rng)
             rows = starts(problem, alone, start)
@@ -104,25 +104,25 @@ class Auto:
     ) -> tuple[list[Placement], bool]:
         """Run the placers in turn until time is up or a placement reaches the bound.
 
-        Each returns what it would return alone with the same seed. The result is the placements
+        Each placer returns what it would return alone with the same seed. Return the placements,
         and whether the bound was reached.
         """
         best_possible = evaluator(problem).best_possible
         limit = inf if best_possible is None else best_possible * CLOSE
-        found, failure = [] if start is None else [start], PlacementError("no placer was run")
+        placements, failure = [] if start is None else [start], PlacementError("no placer was run")
         for placer in self._placers_for(problem):
             try:
-                found.append(placer(problem, deepcopy(rng), start))
+                placements.append(placer(problem, deepcopy(rng), start))
             except PlacementError as error:
                 failure = error
                 continue
-            if qualities(problem, found[-1:])[0] >= limit:
-                return found, True
+            if qualities(problem, placements[-1:])[0] >= limit:
+                return placements, True
             if budget.seconds_left() <= 0:
                 break
-        if not found:
+        if not placements:
             raise failure
-        return found, False
+        return placements, False
 
     def _placers_for(self, problem: Problem) -> Iterator[Placer]:
         if _is_large(problem):
@@ -136,7 +136,7 @@ class Auto:
 
 def _is_tiny(problem: Problem) -> bool:
     anywhere = np.full(problem.feasibility.unit_count, -1, dtype=np.int32)
-    return count_of(anywhere, len(problem.cluster.devices), 0) <= FEW
+    return count_of(anywhere, len(problem.cluster.devices), 0) <= FEW_PLACEMENTS
 
 
 def _is_large(problem: Problem) -> bool:

@@ -70,20 +70,20 @@ def run_placers(
     rng: np.random.Generator,
     start: Placement | None,
 ) -> list[Placement]:
-    """Run each placer and return the placements of those that found one.
+    """Run each placer and return the placements of those that succeed.
 
     Raises
     ------
     PlacementError
         If no placer found a placement: the error of the last one that failed.
     """
-    found: list[Placement] = []
+    placements: list[Placement] = []
     failure: PlacementError | None = None
     for placer in placers:
         try:
-            found.append(placer(problem, rng, start))
+            placements.append(placer(problem, rng, start))
         except PlacementError as error:
             failure = error
-    if failure is not None and not found:
+    if failure is not None and not placements:
         raise failure
-    return found
+    return placements

@@ -9,7 +9,7 @@ GROUP = "streamplace.placers"
 NOUN = "placer"
 
 
-def build(text: str, found: Any, options: list[str]) -> Placer:
+def build(text: str, loaded: Any, options: list[str]) -> Placer:
     """Return a custom placer: an instance of a class with options, or a function as it is.
 
     Raises
@@ -17,17 +17,17 @@ def build(text: str, found: Any, options: list[str]) -> Placer:
     UsageError
         If the result is not a placer, an option is unknown, or the constructor refuses the options.
     """
-    return checked(text, plugin_calls.made(text, found, options, NOUN))
+    return checked(text, plugin_calls.made(text, loaded, options, NOUN))
 
 
-def checked(text: str, found: Any) -> Placer:
-    """Return `found` if it accepts a placer's arguments.
+def checked(text: str, loaded: Any) -> Placer:
+    """Return the loaded object if it can be called with a placer's arguments.
 
     Raises
     ------
     UsageError
-        If it does not.
+        If it cannot.
     """
-    plugin_calls.check_call(text, found, NOUN, ("problem", "rng", "start"))
-    placer: Placer = found
+    plugin_calls.check_call(text, loaded, NOUN, ("problem", "rng", "start"))
+    placer: Placer = loaded
     return placer

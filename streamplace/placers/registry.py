@@ -172,7 +172,7 @@ def with_limit(text: str, seconds: float) -> str:
 
 
 def warning_for(text: str, operators: int) -> str | None:
-    """Return a warning if a placer takes long on a graph of so many operators, else None."""
+    """Return a warning if a placer is slow on a graph with this many operators, else None."""
     name = text.partition(":")[0]
     if name not in QUADRATIC or operators < MANY_OPERATORS or not is_ours(text):
         return None

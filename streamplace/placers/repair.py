@@ -45,15 +45,15 @@ def feasible_ones(problem: Problem, drafts: Iterable[Ints]) -> list[Placement]:
     InfeasibleError
         If there is no feasible placement.
     """
-    found, failure = [], PlacementError("there are no drafts")
+    placements, failure = [], PlacementError("there are no drafts")
     for draft in drafts:
         try:
-            found.append(feasible(problem, draft))
+            placements.append(feasible(problem, draft))
         except PlacementError as error:
             failure = error
-    if not found:
+    if not placements:
         raise failure
-    return found
+    return placements
 
 
 def _preferences(problem: Problem, draft: Ints) -> list[list[int]]:

@@ -28,8 +28,8 @@ def warm_up(placer: Placer, model: Model) -> None:
 def warm_up_search(model: Model) -> None:
     """Search and consolidate once: `auto` skips both on a graph as easy as that of `warm_up`."""
     problem, rng = _problem(1e5, model), np.random.default_rng(0)
-    found = Search(evaluations=10)(problem, rng)
-    consolidate(problem, rng, [found], Budget(evaluations=10))
+    placement = Search(evaluations=10)(problem, rng)
+    consolidate(problem, rng, [placement], Budget(evaluations=10))
 
 
 def _problem(source_rate: float, model: Model) -> Problem:

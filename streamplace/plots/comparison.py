@@ -19,11 +19,11 @@ from streamplace.workflows.comparison import Comparison
 PANEL = (4.4, 3.1)  # width and height in inches
 PER_ROW = 2  # panels per row
 LEGEND_LINE = 0.22  # height in inches
-MARKS = 12  # most markers on a line
-MOST_BARS = 90  # most bars in a panel; with more, lines are drawn
+MARKS = 12  # maximum number of markers on a line
+MAX_BARS = 90  # maximum number of bars in a panel; with more, lines are drawn
 
 
-def throughput_picture(path: str | Path, found: Comparison) -> None:
+def throughput_picture(path: str | Path, comparison: Comparison) -> None:
     """Draw the cumulative distribution of relative throughput, a line per placer (Figure 5).
 
     Raises
@@ -33,10 +33,10 @@ def throughput_picture(path: str | Path, found: Comparison) -> None:
     FormatError
         If the file cannot be written.
     """
-    _draw(path, found, draw_throughput, found.relative_throughput)
+    _draw(path, comparison, draw_throughput, comparison.relative_throughput)
 
 
-def devices_picture(path: str | Path, found: Comparison) -> None:
+def devices_picture(path: str | Path, comparison: Comparison) -> None:
     """Draw the share of graphs by number of devices used, bars per placer (Figure 6).
 
     Raises
@@ -46,15 +46,15 @@ def devices_picture(path: str | Path, found: Comparison) -> None:
     FormatError
         If the file cannot be written.
     """
-    _draw(path, found, draw_devices, found.devices_used)
+    _draw(path, comparison, draw_devices, comparison.devices_used)
 
 
 def draw_throughput(axes: Axes, reached: Floats) -> list[Artist]:
-    """Draw the distribution of relative throughput, (P, G), per placer, and return the lines."""
+    """Draw relative throughput, (P placers, G graphs), and return a line per placer."""
     drawn: list[Artist] = []
     for j, values in enumerate(reached):
         x, share = cumulative(values)
-        every = (j % 4 / MARKS / 4, 1 / MARKS)  # shares of the diagonal, so that markers differ
+        every = (j % 4 / MARKS / 4, 1 / MARKS)  # start and spacing, as shares of the diagonal
         drawn += axes.plot(
             [0.0, *x, max(1.0, x[-1])],
             [0.0, *share, 1.0],
@@ -69,12 +69,12 @@ def draw_throughput(axes: Axes, reached: Floats) -> list[Artist]:
 
 
 def draw_devices(axes: Axes, used: Floats) -> list[Artist]:
-    """Draw the number of devices used, (P, G), and return one bar or line per placer."""
+    """Draw the devices used, (P, G), as bars or lines; return a legend handle per placer."""
     shares = shares_of_devices(used)
-    placers, most = shares.shape
-    numbers = np.arange(1, most + 1)
+    placers, max_devices = shares.shape
+    numbers = np.arange(1, max_devices + 1)
     drawn: list[Artist] = []
-    if shares.size > MOST_BARS:
+    if shares.size > MAX_BARS:
         for j, row in enumerate(shares):
             drawn += axes.plot(numbers, row, **line(j))
     else:
@@ -82,44 +82,44 @@ def draw_devices(axes: Axes, used: Floats) -> list[Artist]:
         for j, row in enumerate(shares):
             where = numbers + (j - (placers - 1) / 2) * width
             drawn.append(axes.bar(where, row, width, **bar(j))[0])
-    if most <= 16:  # noqa: PLR2004 - more tick labels would overlap
+    if max_devices <= 16:  # noqa: PLR2004 - more tick labels would overlap
         axes.set_xticks(numbers)
     axes.grid(visible=False, axis="x")
-    axes.set(xlabel="devices used", ylabel="share of graphs", xlim=(0.4, most + 0.6))
+    axes.set(xlabel="devices used", ylabel="share of graphs", xlim=(0.4, max_devices + 0.6))
     axes.set_ylim(0.0, 1.02 if shares.max() > 0.9 else None)  # noqa: PLR2004
     return drawn
 
 
 def _draw(
     path: str | Path,
-    found: Comparison,
+    comparison: Comparison,
     draw: Callable[[Axes, Floats], list[Artist]],
     numbers: Floats,
 ) -> None:
-    """Draw numbers, (rates, P, G), in a panel per source rate, with one legend."""
-    names = labels(found.placers, NAME)
-    with picture(path, _size(found, names)) as figure:
-        for axes, of_placers in zip(_panels(figure, found), numbers, strict=True):
+    """Draw numbers, (rates, P, G), for P placers and G graphs: a panel per rate, one legend."""
+    names = labels(comparison.placers, NAME)
+    with picture(path, _size(comparison, names)) as figure:
+        for axes, of_placers in zip(_panels(figure, comparison), numbers, strict=True):
             handles = draw(axes, of_placers)
         legend_below(figure, handles, names)
 
 
-def _panels(figure: Figure, found: Comparison) -> list[Axes]:
+def _panels(figure: Figure, comparison: Comparison) -> list[Axes]:
     """Return titled axes for every source rate."""
-    count = len(found.source_rates)
+    count = len(comparison.source_rates)
     rows, columns = ceil(count / PER_ROW), min(count, PER_ROW)
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes in grid[count:]:
         axes.remove()
-    graphs = counted(len(found.graphs), "graph")
-    for axes, rate in zip(grid, found.source_rates, strict=False):
-        at = "own source rates" if rate is None else f"{rate:,.6g} tuples/s"
-        axes.set_title(f"{graphs} at {at} ({found.scored_by})")
+    graphs = counted(len(comparison.graphs), "graph")
+    for axes, rate in zip(grid, comparison.source_rates, strict=False):
+        at = "their own source rates" if rate is None else f"{rate:,.6g} tuples/s"
+        axes.set_title(f"{graphs} at {at} ({comparison.scored_by})")
     return list(grid[:count])
 
 
-def _size(found: Comparison, names: Sequence[str]) -> tuple[float, float]:
-    count = len(found.source_rates)
+def _size(comparison: Comparison, names: Sequence[str]) -> tuple[float, float]:
+    count = len(comparison.source_rates)
     width = PANEL[0] * min(count, PER_ROW) + (1.0 if count == 1 else 0.0)
     per_line = max(1, int(width / (0.5 + 0.075 * max(map(len, names)))))
     return width, PANEL[1] * ceil(count / PER_ROW) + LEGEND_LINE * ceil(len(names) / per_line)

@@ -19,7 +19,7 @@ def names_of(pictures: str | None = "png") -> list[str]:
 
 
 def save_report(
-    folder: str | Path, found: Comparison, pictures: str | None = "png"
+    folder: str | Path, result: Comparison, pictures: str | None = "png"
 ) -> tuple[Path, ...]:
     """Write a comparison with its tables and pictures to a folder, which is created if missing.
 
@@ -43,15 +43,15 @@ def save_report(
     """
     folder = Path(folder)
     has_earlier = (folder / SAVED[0]).is_file()
-    found.save(folder)
+    result.save(folder)
     for kind, table in TABLES.items():
-        write_text(folder / f"by_rate.{kind}", table(found))
+        write_text(folder / f"by_rate.{kind}", table(result))
     if pictures is not None:
         from streamplace.plots import comparison  # noqa: PLC0415 - heavy
 
         drawn = (comparison.throughput_picture, comparison.devices_picture)
         for name, draw in zip(PICTURES, drawn, strict=True):
-            draw(folder / f"{name}.{pictures}", found)
+            draw(folder / f"{name}.{pictures}", result)
     return _remove_stale(folder, pictures) if has_earlier else ()
 
 

@@ -32,48 +32,48 @@ OF_LATEX = {
 OF_MARKDOWN = {letter: "\\" + letter for letter in r"\`*_[]<>|~"}
 
 
-def csv_table(found: Comparison) -> str:
+def csv_table(comparison: Comparison) -> str:
     """Return the table as CSV, with a column per figure and source rate."""
-    rates = [_rate(rate) for rate in found.source_rates]
+    rates = [_rate(rate) for rate in comparison.source_rates]
     header = [f"{name} at {rate}" for name in COLUMNS for rate in rates]
     return to_csv(
         ["placer", *header],
         (
             [placer, *("" if x is None else x for figures in line for x in figures)]
-            for placer, line in zip(found.placers, _figures(found), strict=True)
+            for placer, line in zip(comparison.placers, _figures(comparison), strict=True)
         ),
     )
 
 
-def markdown_table(found: Comparison) -> str:
+def markdown_table(comparison: Comparison) -> str:
     """Return the table as Markdown, below a caption."""
     heads = ["placer", *COLUMNS]
     lines = [f"| {' | '.join(heads)} |", "|---" + "|---:" * len(COLUMNS) + "|"]
-    for placer, figures in zip(found.placers, _figures(found), strict=True):
+    for placer, figures in zip(comparison.placers, _figures(comparison), strict=True):
         cells = [_escaped(placer, OF_MARKDOWN), *map(_cell, figures)]
         lines.append(f"| {' | '.join(cells)} |")
-    return f"{_caption(found)}\n\n" + "\n".join(lines) + "\n"
+    return f"{_caption(comparison)}\n\n" + "\n".join(lines) + "\n"
 
 
-def latex_table(found: Comparison) -> str:
+def latex_table(comparison: Comparison) -> str:
     """Return the table as LaTeX, which needs the package booktabs."""
     heads = " & ".join(["", *COLUMNS]).lstrip()
     lines = [
-        f"% {_caption(found)}; needs \\usepackage{{booktabs}}",
+        f"% {_caption(comparison)}; needs \\usepackage{{booktabs}}",
         rf"\begin{{tabular}}{{l{'r' * len(COLUMNS)}}}",
         r"\toprule",
         rf"placer {heads} \\",
         r"\midrule",
     ]
-    for placer, figures in zip(found.placers, _figures(found), strict=True):
+    for placer, figures in zip(comparison.placers, _figures(comparison), strict=True):
         cells = [_escaped(placer, OF_LATEX), *(_cell(f).replace("-", "--") for f in figures)]
         lines.append(rf"{' & '.join(cells)} \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
-def _figures(found: Comparison) -> list[list[list[float | None]]]:
+def _figures(comparison: Comparison) -> list[list[list[float | None]]]:
     """Return the figures, indexed by placer, column and source rate."""
-    rows, step = found.rows, len(found.placers)
+    rows, step = comparison.rows, len(comparison.placers)
     return [
         [[figure(row) for row in rows[j::step]] for figure in COLUMNS.values()] for j in range(step)
     ]
@@ -84,12 +84,12 @@ def _cell(figures: Sequence[float | None]) -> str:
     return f"{first} ({', '.join(others)})" if others else first
 
 
-def _caption(found: Comparison) -> str:
-    first, *others = (_rate(rate) for rate in found.source_rates)
-    unit = "" if found.source_rates == (None,) else " tuples/s"
+def _caption(comparison: Comparison) -> str:
+    first, *others = (_rate(rate) for rate in comparison.source_rates)
+    unit = "" if comparison.source_rates == (None,) else " tuples/s"
     at = f"at {first}{unit}" + (f" (in brackets at {', '.join(others)})" if others else "")
-    graphs = counted(len(found.graphs), "graph")
-    return f"relative throughput over {graphs} under {found.scored_by}, {at}"
+    graphs = counted(len(comparison.graphs), "graph")
+    return f"relative throughput over {graphs} under {comparison.scored_by}, {at}"
 
 
 def _rate(rate: float | None) -> str:

@@ -10,10 +10,10 @@ def cumulative(values: Floats) -> tuple[Floats, Floats]:
 
     Returns
     -------
-    (M,) the distinct values, ascending, and (M,) the share of values at most as large.
+    (M,) the distinct values, ascending, and (M,) for each the share of values up to it.
     """
-    found, counts = np.unique(np.asarray(values, dtype=np.float64), return_counts=True)
-    return found, np.cumsum(counts) / counts.sum()
+    distinct, counts = np.unique(np.asarray(values, dtype=np.float64), return_counts=True)
+    return distinct, np.cumsum(counts) / counts.sum()
 
 
 def shares_of_devices(used: Floats) -> Floats:
@@ -28,7 +28,7 @@ def shares_of_devices(used: Floats) -> Floats:
     -------
     (P, D): column d is for d + 1 devices; D is the largest number used.
     """
-    most = int(used.max())
-    counts = [np.bincount(row.astype(np.int64), minlength=most + 1)[1:] for row in used]
+    max_devices = int(used.max())
+    counts = [np.bincount(row.astype(np.int64), minlength=max_devices + 1)[1:] for row in used]
     shares: Floats = np.stack(counts) / used.shape[1]
     return shares

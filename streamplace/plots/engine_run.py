@@ -13,11 +13,11 @@ from streamplace.problem.placement import Placement
 from streamplace.util.arrays import Floats
 
 SIZE = (8.6, 8.4)  # width and height in inches
-SHOWN = 6  # lines per panel, those with the highest maximum
+SHOWN = 6  # lines per panel: those with the highest maximum
 MARKS = 8  # markers on a line
 
 
-def draw_run(path: str | Path, placement: Placement, found: RunMetrics) -> None:
+def draw_run(path: str | Path, placement: Placement, run: RunMetrics) -> None:
     """Draw a run; the file's suffix sets the picture format.
 
     Raises
@@ -27,14 +27,14 @@ def draw_run(path: str | Path, placement: Placement, found: RunMetrics) -> None:
     FormatError
         If the file cannot be written.
     """
-    series = found.series
-    begin_s = found.trace.begin.tick * found.trace.tick_s
+    series = run.series
+    begin_s = run.trace.begin.tick * run.trace.tick_s
     with picture(path, SIZE) as figure:
         rates, queues, busy = figure.subplots(3, 1, sharex=True)
-        _rates(rates, placement, found)
-        _lines(queues, series.at_s, _waiting(placement, found))
+        _rates(rates, placement, run)
+        _lines(queues, series.at_s, _waiting(placement, run))
         queues.set(ylabel="tuples", title="queues, including tuples in flight")
-        _lines(busy, series.at_s, _utilisations(placement, found))
+        _lines(busy, series.at_s, _utilisations(placement, run))
         busy.set(ylabel="utilisation", xlabel="seconds", title="devices and links")
         busy.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:.0%}"))
         for axes in (rates, queues, busy):
@@ -47,8 +47,8 @@ def draw_run(path: str | Path, placement: Placement, found: RunMetrics) -> None:
             axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.6g}"))
 
 
-def _rates(axes: Axes, placement: Placement, found: RunMetrics) -> None:
-    graph, series = placement.problem.graph, found.series
+def _rates(axes: Axes, placement: Placement, run: RunMetrics) -> None:
+    graph, series = placement.problem.graph, run.series
     ends = {graph.names[v]: series.processed[:, v] for v in graph.sinks}
     _lines(axes, series.at_s, ends)
     emitted = series.processed[:, graph.sources].sum(axis=1)
@@ -58,9 +58,9 @@ def _rates(axes: Axes, placement: Placement, found: RunMetrics) -> None:
     axes.set(ylabel="tuples/s", title="rates at the sinks and sources (shaded: not measured)")
 
 
-def _waiting(placement: Placement, found: RunMetrics) -> dict[str, Floats]:
+def _waiting(placement: Placement, run: RunMetrics) -> dict[str, Floats]:
     """Return stream -> tuples over time; parallel streams are numbered from the second on."""
-    series, lines = found.series, dict[str, Floats]()
+    series, lines = run.series, dict[str, Floats]()
     for e, stream in enumerate(placement.problem.graph.streams):
         name = f"{stream.source} → {stream.target}"
         number = 1
@@ -71,13 +71,13 @@ def _waiting(placement: Placement, found: RunMetrics) -> dict[str, Floats]:
     return lines
 
 
-def _utilisations(placement: Placement, found: RunMetrics) -> dict[str, Floats]:
-    cluster, series = placement.problem.cluster, found.series
-    most = placement.problem.target_utilisation
-    used = {name: series.device_utilisation[:, d] * most for d, name in enumerate(cluster.names)}
-    for i, link in enumerate(found.trace.link[1:]):
+def _utilisations(placement: Placement, run: RunMetrics) -> dict[str, Floats]:
+    cluster, series = placement.problem.cluster, run.series
+    share = placement.problem.target_utilisation
+    used = {name: series.device_utilisation[:, d] * share for d, name in enumerate(cluster.names)}
+    for i, link in enumerate(run.trace.link[1:]):
         a, b = cluster.link_ends(int(link))
-        used[f"{a or ''} → {b or ''}"] = series.link_utilisation[:, i + 1] * most
+        used[f"{a or ''} → {b or ''}"] = series.link_utilisation[:, i + 1] * share
     return used
 
 
@@ -88,4 +88,4 @@ def _lines(axes: Axes, at_s: Floats, lines: dict[str, Floats]) -> None:
         every = (i % 4 / MARKS / 4, 1 / MARKS)
         axes.plot(at_s, lines[name], label=label, markevery=every, **line(i))
     if more := len(lines) - len(highest):
-        axes.plot([], [], linestyle="", label=f"and {more} lower")
+        axes.plot([], [], linestyle="", label=f"and {more} more, lower")

@@ -34,7 +34,7 @@ DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "ooo")
 GREY = "#6b6b6b"
-NAME = 34  # most characters of a name in a legend
+NAME = 34  # maximum number of characters of a name in a legend
 RC: dict[Any, Any] = {
     "axes.grid": True,
     "axes.axisbelow": True,

@@ -16,10 +16,10 @@ from streamplace.util.arrays import Floats
 PANEL = (4.4, 2.6)  # width and height in inches
 CURVES = {
     "reward": "reward, mean of the samples",
-    "validation": "reward, one pass on held-out graphs",
+    "validation": "reward of greedy placements on held-out graphs",
     "gap": "reward, gap to the best known",
     "loss": "loss",
-    "entropy": "entropy per decision, nats",
+    "entropy": "entropy per decision, in nats",
 }
 """The quantities of a log that are drawn, with their titles."""
 WINDOW = 50  # a smoothed value is the mean over at most about 1/WINDOW of a run
@@ -28,8 +28,8 @@ WINDOW = 50  # a smoothed value is the mean over at most about 1/WINDOW of a run
 def curve(log: Log, name: str) -> tuple[Floats, Floats]:
     """Return the steps that contain a quantity, (N,), and its values, (N,)."""
     points = [(step["step"], step[name]) for step in log if name in step]
-    both = np.array(points, dtype=np.float64).reshape(-1, 2)
-    return both[:, 0], both[:, 1]
+    pairs = np.array(points, dtype=np.float64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
 
 
 def smoothed(values: Floats, width: int) -> Floats:
@@ -72,18 +72,18 @@ def draw_curves(path: str | Path, logs: Mapping[str, Log]) -> None:
 
 
 def _panel(axes: Axes, name: str, logs: Mapping[str, Log]) -> None:
-    found = [curve(log, name) for log in logs.values()]
+    curves = [curve(log, name) for log in logs.values()]
     every_step = name != "validation"
     if every_step:
-        for i, (steps, values) in enumerate(found):
+        for i, (steps, values) in enumerate(curves):
             axes.plot(steps, values, color=COLOURS[i % len(COLOURS)], alpha=0.25, linewidth=0.8)
-    for i, (steps, values) in enumerate(found):
+    for i, (steps, values) in enumerate(curves):
         look = line(i) | ({"marker": ""} if every_step and len(steps) > 1 else {})
         width = max(1, len(values) // WINDOW)
         axes.plot(steps, smoothed(values, width) if every_step else values, **look)
     axes.set(title=CURVES[name], xlabel="step")
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, min_n_ticks=1))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.6g}"))
-    if not any(len(steps) for steps, _ in found):
+    if not any(len(steps) for steps, _ in curves):
         axes.set_xlim(0, 1)
         axes.text(0.5, 0.5, "no steps yet", transform=axes.transAxes, ha="center")

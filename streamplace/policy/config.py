@@ -6,8 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Length = Annotated[int, Field(ge=1, le=8192)]
 SmallCount = Annotated[int, Field(ge=1, le=64)]
-MOST_PLACEMENTS = 2**20
-"""The largest number of placements of one problem that a policy makes or learns from at once."""
+MAX_PLACEMENTS = 2**20
+"""The maximum number of placements of one problem that a policy makes or learns from at once."""
 
 
 class StrictModel(BaseModel):

@@ -15,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 from streamplace.errors import CheckpointError, UsageError
 from streamplace.placers.repair import feasible, feasible_ones
 from streamplace.policy.base import AnyPolicy, BeamSearching
-from streamplace.policy.config import MOST_PLACEMENTS
+from streamplace.policy.config import MAX_PLACEMENTS
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.faults import faults_of
 from streamplace.policy.weights import read_policy
@@ -53,10 +53,10 @@ class PolicyPlacer:
     file: str = ""
 
     def __post_init__(self) -> None:
-        for option, least, value in (("samples", 1, self.samples), ("beam", 0, self.beam)):
-            if not least <= value <= MOST_PLACEMENTS:
-                must = f"must be {least} to {MOST_PLACEMENTS}"
-                raise UsageError(f"policy: {option} {must} (got {value})")
+        for option, minimum, value in (("samples", 1, self.samples), ("beam", 0, self.beam)):
+            if not minimum <= value <= MAX_PLACEMENTS:
+                limits = f"must be {minimum} to {MAX_PLACEMENTS}"
+                raise UsageError(f"policy: {option} {limits} (got {value})")
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -79,8 +79,8 @@ class PolicyPlacer:
             drafts = self._drafts(policy, problem, rng)
         if len(drafts) == 1:
             return feasible(problem, drafts[0])
-        found = feasible_ones(problem, np.unique(drafts, axis=0))
-        return found[int(qualities(problem, found).argmax())]
+        placements = feasible_ones(problem, np.unique(drafts, axis=0))
+        return placements[int(qualities(problem, placements).argmax())]
 
     def _drafts(self, policy: AnyPolicy, problem: Problem, rng: np.random.Generator) -> Ints:
         """Return the placements that the policy makes, (N, V), before repair."""
@@ -112,7 +112,7 @@ def _policy(path: str, modified_ns: int) -> AnyPolicy:
 
 
 def _modified_ns(path: str | Path) -> int:
-    """Return the modification time of a file in ns; 0 if it is missing, as reading it will report.
+    """Return the modification time of a file in ns; 0 if there is none: reading it will fail.
 
     Raises
     ------
@@ -132,8 +132,8 @@ def _modified_ns(path: str | Path) -> int:
 def _one_thread() -> Iterator[None]:
     """Limit torch and numpy to one thread.
 
-    The matrix products of one problem are too small to split: waiting threads would double the
-    CPU time.
+    The matrix products of one problem are too small to split: waiting threads would double
+    the CPU time.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -1,4 +1,4 @@
-"""Registry of policy kinds: built-in ones, and those of installed packages.
+"""Registry of policy kinds, built-in and from installed packages.
 
 Configs and weights files refer to a kind by its name. Neither torch nor a network is imported
 before a policy is created.
@@ -70,14 +70,14 @@ def policy_kind(name: str) -> PolicyKind:
     if name not in points:
         choices = valid_choices(name, names_of(GROUP, KINDS))
         raise UsageError(f"unknown policy {name!r:.80}{choices}")
-    found = load_installed(points[name], "policy")
-    if not isinstance(found, PolicyKind):
+    loaded = load_installed(points[name], "policy")
+    if not isinstance(loaded, PolicyKind):
         fault = "must be a streamplace.policy.registry.PolicyKind"
         raise UsageError(f"policy {name!r}: {points[name].value} {fault}")
-    if not (isinstance(found.sizes, type) and issubclass(found.sizes, BaseModel)):
+    if not (isinstance(loaded.sizes, type) and issubclass(loaded.sizes, BaseModel)):
         fault = "sizes must be a subclass of pydantic.BaseModel"
         raise UsageError(f"policy {name!r}: {points[name].value}: {fault}")
-    return found
+    return loaded
 
 
 class PolicySection(StrictModel):

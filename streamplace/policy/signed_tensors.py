@@ -74,7 +74,7 @@ def parsed(text: str) -> Any:
         value = json.loads(text)
         json.dumps(value, allow_nan=False)
     except RecursionError:
-        raise ValueError("nested too deeply") from None
+        raise ValueError("JSON nested too deeply") from None
     return value
 
 
@@ -108,11 +108,11 @@ def exists(path: Path) -> bool:
 
 def hash_of(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
     """Return the SHA-256 of named tensors and metadata, in hexadecimal."""
-    found = hashlib.sha256(json.dumps(sorted(metadata.items())).encode())
+    hasher = hashlib.sha256(json.dumps(sorted(metadata.items())).encode())
     for name in sorted(tensors):
         tensor = tensors[name]
-        found.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
+        hasher.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
         if tensor.numel():  # an empty tensor has no bytes to view
             numbers = tensor.reshape(-1).view(torch.uint8)  # numpy lacks some dtypes
-            found.update(numbers.numpy().tobytes())
-    return found.hexdigest()
+            hasher.update(numbers.numpy().tobytes())
+    return hasher.hexdigest()

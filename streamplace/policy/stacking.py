@@ -27,25 +27,25 @@ class MemberRows:
 
     def __init__(self, member: Tensor, members: int) -> None:
         counts = torch.bincount(member, minlength=members)
-        self.members, self.most = members, int(counts.max())
+        self.members, self.rows_per_member = members, int(counts.max())
         order = torch.argsort(member, stable=True)
         starts = counts.cumsum(0) - counts
         rank = torch.arange(len(member), device=member.device) - starts[member[order]]
         self._slot = torch.empty_like(member)
-        self._slot[order] = member[order] * self.most + rank
-        self.in_order = len(member) == members * self.most and bool(
+        self._slot[order] = member[order] * self.rows_per_member + rank
+        self.in_order = len(member) == members * self.rows_per_member and bool(
             (self._slot == torch.arange(len(member), device=member.device)).all()
         )
 
     def spread(self, rows: Tensor) -> Tensor:
-        """Return rows, (N, …), grouped by member and padded with zeros, (K·most, …)."""
+        """Return rows, (N, …), grouped by member, padded with zeros to n each, (K·n, …)."""
         if self.in_order:
             return rows
-        padded = rows.new_zeros(self.members * self.most, *rows.shape[1:])
+        padded = rows.new_zeros(self.members * self.rows_per_member, *rows.shape[1:])
         return padded.index_copy(0, self._slot, rows)
 
     def collect(self, padded: Tensor) -> Tensor:
-        """Return grouped rows, (K·most, …), in their original order, (N, …)."""
+        """Return grouped rows, (K·n, …), in their original order, (N, …)."""
         return padded if self.in_order else padded[self._slot]
 
 

@@ -92,8 +92,8 @@ class LeastUtilisation:
     """The expert that places each operator where the largest utilisation stays lowest.
 
     The best device minimises the largest utilisation among the devices and links that the choice
-    affects. It therefore also minimises the largest utilisation overall and, among the devices that
-    do so, it is the least used.
+    affects. It therefore also minimises the largest utilisation overall; if several devices do, it
+    is the one that keeps the affected devices and links least used.
     """
 
     def __init__(self, problems: Sequence[Problem], samples: int) -> None:
@@ -133,8 +133,8 @@ def _lowest(values: np.ndarray, among: Bools) -> Bools:
     """Return where values, (R, D), are the lowest of their row within a mask, (R, D)."""
     considered = np.where(among, values, np.inf)
     lowest = considered.min(axis=1, keepdims=True)
-    found: Bools = considered <= lowest + TOLERANCE * np.abs(lowest)
-    return found & among
+    is_lowest: Bools = considered <= lowest + TOLERANCE * np.abs(lowest)
+    return is_lowest & among
 
 
 def _padded(kinds: Sequence[Ints]) -> Ints:

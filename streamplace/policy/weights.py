@@ -62,7 +62,7 @@ def read_policy(path: str | Path) -> tuple[AnyPolicy, dict[str, Any]]:
     """
     tensors, metadata = unpacked(read(path), str(path))
     if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
-        raise CheckpointError(f"{path}: not a policy of version {VERSION}")
+        raise CheckpointError(f"{path}: not a policy file of version {VERSION}")
     try:
         sizes = parsed(metadata["sizes"])
         section = policy_section({"kind": metadata["kind"], "sizes": sizes})

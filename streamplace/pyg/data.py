@@ -38,7 +38,7 @@ def to_pyg(graph: StreamGraph, placement: Placement | Result | None = None) -> D
     Parameters
     ----------
     placement
-        A placement of this graph, or a result that has one: the labels ``y``.
+        A placement of this graph, or a `Result` with one, to use as labels ``y``.
 
     Returns
     -------
@@ -65,24 +65,30 @@ def to_pyg(graph: StreamGraph, placement: Placement | Result | None = None) -> D
     if graph.lacking:
         raise GraphError(f"unknown: {'; '.join(graph.lacking)}")
     if placement is not None and placement.problem.graph.sha256 != graph.sha256:
-        raise ProblemError("the placement is of another graph")
+        raise ProblemError("the placement belongs to another graph")
     tuples = run_down(
         graph.source_share, graph.stream_source, graph.stream_target, graph.selectivity
     )
     on_streams = tuples[graph.stream_source] * graph.selectivity
-    own = (graph.instructions, graph.payload_bytes, graph.memory_bytes, graph.source_share, tuples)
+    operator_columns = (
+        graph.instructions,
+        graph.payload_bytes,
+        graph.memory_bytes,
+        graph.source_share,
+        tuples,
+    )
     ends = np.stack([graph.stream_source, graph.stream_target]).astype(np.int64)
-    made = Data(
-        x=_single(own),
+    data = Data(
+        x=_single(operator_columns),
         edge_index=torch.from_numpy(ends),
         edge_attr=_single((graph.selectivity, graph.stream_payload_bytes, on_streams)),
     )
     rate = float("nan") if graph.source_rate is None else graph.source_rate
-    made.source_rate = torch.tensor([rate], dtype=torch.float32)
-    made.name = graph.name
+    data.source_rate = torch.tensor([rate], dtype=torch.float32)
+    data.name = graph.name
     if placement is not None:
-        made.y = torch.from_numpy(placement.devices.astype(np.int64))
-    return made
+        data.y = torch.from_numpy(placement.devices.astype(np.int64))
+    return data
 
 
 def _single(columns: tuple[Floats, ...]) -> Tensor:

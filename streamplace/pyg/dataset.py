@@ -30,8 +30,8 @@ class StreamGraphs(InMemoryDataset):  # type: ignore[misc]  # torch-geometric is
 
     The data are cached in ``root/processed`` under a name that depends on the bytes of the dataset
     and on all arguments, so a changed dataset is processed again. The cache is a safetensors file
-    with its own hash rather than PyTorch Geometric's pickle: a damaged or manipulated file is made
-    again, and nothing in it is ever executed.
+    with its own hash rather than PyTorch Geometric's pickle: a damaged or manipulated file is
+    rebuilt, and nothing in it is ever executed.
 
     Placements by placers that are not built in are computed every time and not cached, since their
     code may have changed. For ``policy:file=…``, the cache also depends on the bytes of that file.
@@ -43,11 +43,11 @@ class StreamGraphs(InMemoryDataset):  # type: ignore[misc]  # torch-geometric is
     file
         The dataset: anything that `read_dataset` reads except ``-``.
     placer
-        The placer whose placements are the labels ``y``, by name or as an object, as for `place`;
-        by default there are no labels. Prefer a placer that does not depend on the clock, such as
+        The placer that computes the labels ``y``, by name or as an object, as for `place`; by
+        default there are no labels. Prefer a placer that does not depend on the clock, such as
         ``search:evaluations=20000``.
     cluster, source_rate, model, seed
-        For these placements, as for `place`.
+        For these placements, as for `place`; the source rate is in tuples/s.
     transform
         Applied to each graph whenever it is accessed. Instead of ``pre_transform`` and
         ``pre_filter``, change the dataset file.
@@ -71,31 +71,31 @@ class StreamGraphs(InMemoryDataset):  # type: ignore[misc]  # torch-geometric is
         transform: Callable[[Data], Data] | None = None,
     ) -> None:
         super().__init__(str(root), transform)
-        where = Cluster.of(cluster)
+        target = Cluster.of(cluster)
         is_cached = placer is None or (isinstance(placer, str) and is_ours(placer))
         settings: list[object] = [VERSION]
         if isinstance(placer, str) and is_cached:
-            settings += [_with_weights(placer), cluster_to(where), source_rate, model, seed]
+            settings += [_with_weights(placer), cluster_to(target), source_rate, model, seed]
         stored = Path(self.processed_dir) / f"{_key(file, settings)}.safetensors"
-        made = read_all(stored) if is_cached else None
-        if made is None:
+        graphs = read_all(stored) if is_cached else None
+        if graphs is None:
 
             def converted(graph: StreamGraph) -> Data:
                 if placer is None:
                     return to_pyg(graph)
-                found = place(
-                    graph, where, source_rate=source_rate, model=model, placer=placer, seed=seed
+                result = place(
+                    graph, target, source_rate=source_rate, model=model, placer=placer, seed=seed
                 )
-                return to_pyg(graph, found.placement)
+                return to_pyg(graph, result.placement)
 
-            made = []
+            graphs = []
             for graph in read_dataset(file):
                 with within(graph.name):
-                    made.append(converted(graph))
+                    graphs.append(converted(graph))
             if is_cached:
                 make_folder(stored.parent)
-                write(stored, made)
-        self.data, self.slices = self.collate(made)
+                write(stored, graphs)
+        self.data, self.slices = self.collate(graphs)
 
 
 def _with_weights(placer: str) -> list[str]:
@@ -107,9 +107,9 @@ def _with_weights(placer: str) -> list[str]:
 
 def _key(file: str | Path, settings: list[object]) -> str:
     """Return a hash of the settings and the dataset's bytes."""
-    found = hashlib.sha256(json.dumps(settings, default=float).encode())
+    hasher = hashlib.sha256(json.dumps(settings, default=float).encode())
     for path in files_of(file):
         data = read_bytes(path)
-        found.update(json.dumps([path.name, len(data)]).encode())
-        found.update(data)
-    return found.hexdigest()
+        hasher.update(json.dumps([path.name, len(data)]).encode())
+        hasher.update(data)
+    return hasher.hexdigest()

@@ -57,9 +57,9 @@ def _graphs(tensors: dict[str, Tensor]) -> list[Data]:
     }
     if "y" in tensors:
         columns["y"] = torch.split(tensors["y"], operators)
-    found = []
+    graphs = []
     for i, name in enumerate(json.loads(bytes(tensors["names"].tolist()))):
         one = Data(**{key: parts[i] for key, parts in columns.items()})
         one.name = name
-        found.append(one)
-    return found
+        graphs.append(one)
+    return graphs

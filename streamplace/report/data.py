@@ -17,7 +17,7 @@ from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import bound, ceiling, simulate
 
 ROUNDING = 1e-9  # relative tolerance of throughput, as in proofs
-DRAWN = 500  # most operators of a drawn graph; for a larger one the page holds sums only
+DRAWN = 500  # operators of the largest graph that is drawn; of larger ones, the page has sums only
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Entry:
 
     @property
     def gap(self) -> float:
-        """The gap between throughput and bound, as a share of the bound."""
+        """How far throughput is below the bound, as a share of the bound."""
         return max(0.0, 1.0 - self.score.throughput / self.bound)
 
     @property
@@ -86,12 +86,12 @@ def entry(title: str, placement: Placement, placer: str = "", proven: float | No
     problem = placement.problem.with_objective(objective)  # the same object if nothing changes
     same = problem is placement.problem
     score = own if same else simulate(Placement(problem, placement.devices))
-    most, ever = bound(problem), ceiling(problem)
+    upper, unlimited = bound(problem), ceiling(problem)
     if same and proven is not None and proven >= score.throughput * (1 - ROUNDING):
-        most = min(most, proven)
+        upper = min(upper, proven)
         if proven < problem.source_rate * (1 - ROUNDING):  # otherwise only the rate limits it
-            ever = min(ever, proven)
-    return Entry(title, placer, placement, score, own, most, ever)
+            unlimited = min(unlimited, proven)
+    return Entry(title, placer, placement, score, own, upper, unlimited)
 
 
 def data_of(entries: Sequence[Entry]) -> dict[str, Any]:

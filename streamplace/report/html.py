@@ -59,7 +59,7 @@ def report_html(entries: Sequence[Entry]) -> str:
         "data": _json(data_of(entries)),
         "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
     }
-    return re.sub(r"{{(\w+)}}", lambda found: filled[found[1]], _read(PARTS / "template.html"))
+    return re.sub(r"{{(\w+)}}", lambda match: filled[match[1]], _read(PARTS / "template.html"))
 
 
 def _title(entries: Sequence[Entry]) -> str:

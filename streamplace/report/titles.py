@@ -7,10 +7,10 @@ from streamplace.files.reading import name_of
 
 
 def titles(files: Sequence[str]) -> list[str]:
-    """Return the names of files; files of the same name get the folders that differ in front."""
+    """Return the names of files, preceded by the folders that differ if names are the same."""
     paths = [Path(name_of(file)) for file in files]
-    found = [path.name for path in paths]
-    for name in {name for name in found if found.count(name) > 1}:
+    shown = [path.name for path in paths]
+    for name in {name for name in shown if shown.count(name) > 1}:
         alike = [i for i, path in enumerate(paths) if path.name == name]
         parts = [paths[i].absolute().parts for i in alike]
         depth = next(
@@ -18,8 +18,8 @@ def titles(files: Sequence[str]) -> list[str]:
             1,
         )
         for i, part in zip(alike, parts, strict=True):
-            found[i] = "/".join(part[-depth:]).lstrip("/")
-    return found
+            shown[i] = "/".join(part[-depth:]).lstrip("/")
+    return shown
 
 
 def _differ(paths: list[tuple[str, ...]], depth: int) -> bool:

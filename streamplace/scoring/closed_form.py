@@ -16,7 +16,7 @@ from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator, score_at
 from streamplace.util.arrays import Floats
 
-MOST_STREAMS = 2_000  # with more, solving the links' equations after every change is too slow
+MAX_STREAMS = 2_000  # beyond this, solving the links' equations after every change is slow
 
 
 class ClosedFormEvaluator(ThroughputEvaluator):
@@ -25,19 +25,20 @@ class ClosedFormEvaluator(ThroughputEvaluator):
     Attributes
     ----------
     parts_in_seconds
-        Number of operators and streams, over all placements, that can be scored in a few seconds.
+        Number of operators and streams, summed over placements, that it scores in a few seconds.
     """
 
     parts_in_seconds: ClassVar[int]
 
     @abstractmethod
     def reached(self, flow: Flow, devices: Placements) -> Floats:
-        """Return the throughput of K placements of a flow, (K,) tuples/s at its sources."""
+        """Return the throughput of K placements, (K,) in source tuples/s."""
 
     def throughput_at(self, problem: Problem, devices: Placements) -> Floats:
         """Return the throughput of K placements, (K,) tuples/s, at one of the source rates."""
         flow = compiled(problem).flow
-        share = self.reached(flow, devices) / flow.source_rate  # the two rates differ by rounding
+        # the flow's rate is a sum over sources, so it may differ from the problem's by rounding
+        share = self.reached(flow, devices) / flow.source_rate
         return problem.source_rate * share
 
     def score(self, devices: Placements) -> ThroughputScore:
@@ -61,7 +62,7 @@ class BottleneckEvaluator(ClosedFormEvaluator):
     parts_in_seconds: ClassVar[int] = 3 * 10**8
 
     def reached(self, flow: Flow, devices: Placements) -> Floats:
-        """Return the throughput of K placements of a flow, (K,) tuples/s."""
+        """Return the throughput of K placements, (K,) in source tuples/s."""
         return bottleneck.throughput(flow, devices)
 
     def loss(self, devices: Placements) -> Floats:
@@ -80,7 +81,7 @@ class PathAverageEvaluator(ClosedFormEvaluator):
     parts_in_seconds: ClassVar[int] = 2 * 10**7
 
     def reached(self, flow: Flow, devices: Placements) -> Floats:
-        """Return the throughput of K placements of a flow, (K,) tuples/s.
+        """Return the throughput of K placements, (K,) in source tuples/s.
 
         Raises
         ------
@@ -93,8 +94,8 @@ class PathAverageEvaluator(ClosedFormEvaluator):
             raise SimulationError(f"path-average: {error}") from None
 
     def local_search(self) -> LocalSearch:
-        """Return the kernels that maximise throughput, or above 2,000 streams minimise loads."""
+        """Return kernels that maximise throughput; beyond 2,000 streams, that minimise loads."""
         parts = self._compiled
-        if len(parts.flow.source) > MOST_STREAMS:
+        if len(parts.flow.source) > MAX_STREAMS:
             return UtilisationSearch(parts.instance, self.least_load)
         return PathAverageSearch(parts.instance, self.least_load, parts.flow)

@@ -49,7 +49,7 @@ class CompiledProblem:
         Parameters
         ----------
         links_count
-            Whether streams too heavy for any link count.
+            Whether to include the bound from streams that are too heavy for any link.
         """
         if links_count not in self._least:
             self._least[links_count] = least_utilisation(
@@ -70,10 +70,10 @@ _COMPILED: WeakKeyDictionary[Problem, CompiledProblem] = WeakKeyDictionary()
 
 def compiled(problem: Problem) -> CompiledProblem:
     """Return the cached intermediate results of a problem."""
-    found = _COMPILED.get(problem)
-    if found is None:
-        found = _COMPILED[problem] = CompiledProblem(problem)
-    return found
+    parts = _COMPILED.get(problem)
+    if parts is None:
+        parts = _COMPILED[problem] = CompiledProblem(problem)
+    return parts
 
 
 def at_all_rates(problem: Problem) -> tuple[Problem, ...]:
@@ -86,13 +86,13 @@ def at_all_rates(problem: Problem) -> tuple[Problem, ...]:
 
 def digest(problem: Problem) -> bytes:
     """Return a hash of the problem's arrays at all its rates, to detect changes."""
-    found = blake2b(digest_size=16)
+    hasher = blake2b(digest_size=16)
     for one in at_all_rates(problem):
         flow = compiled(one).flow
         for column in flow.columns:
-            found.update(np.ascontiguousarray(column).tobytes())
-        found.update(flow.operator_tuples.tobytes() + flow.stream_bits.tobytes())
-    return found.digest()
+            hasher.update(np.ascontiguousarray(column).tobytes())
+        hasher.update(flow.operator_tuples.tobytes() + flow.stream_bits.tobytes())
+    return hasher.digest()
 
 
 def forget(problem: Problem) -> None:

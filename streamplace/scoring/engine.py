@@ -16,7 +16,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
 
-ALIKE = 1e-9  # relative difference of throughputs that counts as rounding
+ROUNDING = 1e-9  # relative difference of throughputs that counts as equal
 
 
 def simulation(
@@ -27,9 +27,9 @@ def simulation(
     Parameters
     ----------
     settings
-        None stands for those of the problem's objective, or else the engine's defaults.
+        None: those of the problem's objective, or else the engine's defaults.
     scene
-        Changing rates and speeds; None stands for constant ones.
+        Changing rates and speeds; None: constant ones.
 
     Raises
     ------
@@ -93,11 +93,11 @@ def worst_run(
     Return the placement at that single rate, and the run. Parameters and errors are those of `run`.
     """
     cases = [Placement(one, placement.devices) for one in at_all_rates(placement.problem)]
-    found = [(case, run(case, settings, scene, every_s)) for case in cases]
-    return found[worst_of([ran.relative_throughput for _, ran in found])]
+    runs = [(case, run(case, settings, scene, every_s)) for case in cases]
+    return runs[worst_of([ran.relative_throughput for _, ran in runs])]
 
 
 def worst_of(relative: Sequence[float]) -> int:
     """Return the index of the first relative throughput that equals the lowest up to rounding."""
-    limit = min(relative) * (1 + ALIKE)
+    limit = min(relative) * (1 + ROUNDING)
     return next(i for i, reached in enumerate(relative) if reached <= limit)

@@ -15,21 +15,21 @@ class EngineScore(ThroughputScore):
     Parameters
     ----------
     latency_s
-        Mean, p50 and p99 latency from source to sink, in seconds; None if no tuple arrived. It
-        starts when a source takes a tuple, as in CEPSim, so it excludes the time that the tuple
-        waited because the source's device was busy or backpressure throttled the source.
+        Mean, p50 and p99 latency from source to sink, in seconds; None if no tuple arrived. The
+        clock starts when a source takes a tuple, as in CEPSim, so latency excludes the time that
+        the tuple waited because the source's device was busy or backpressure throttled the source.
     path_mean_throughput
         Source tuples/s at the sinks, averaged over the paths to them as in CEPSim; None with more
         than 16 sources.
     queued, in_flight, dropped
-        Tuples that are queued and between devices at the end of the run, and tuples that sources
-        have dropped.
+        Numbers of tuples: in queues at the end of the run, in transit between devices at the end,
+        and dropped by sources during the run.
     queue_growth
         Growth of the queues between operators during the measurement, in tuples/s.
     settled
         Whether throughput and queues, and so latency, had stopped changing; see `RunMetrics`.
     tick_s
-        Seconds per tick, at most those of the settings.
+        Length of a tick in seconds; at most the length that the settings ask for.
     """
 
     latency_s: dict[str, float] | None
@@ -43,7 +43,7 @@ class EngineScore(ThroughputScore):
 
     def _run_lines(self) -> tuple[Line, ...]:
         if self.latency_s is None:
-            return (Line("nothing arrived at a sink during the measurement"),)
+            return (Line("no tuple arrived at a sink during the measurement"),)
         mean, p50, p99 = (self.latency_s[name] for name in ("mean", "p50", "p99"))
         lines = [
             f"latency: mean {mean:.4g} s, median {p50:.4g} s, 99% of tuples within {p99:.4g} s"

@@ -20,7 +20,8 @@ class Trace:
     Parameters
     ----------
     device_loads, link_loads
-        (K, D) and (K, L) utilisations at the highest source rate; they may exceed 1.
+        (K, D) and (K, L) utilisations of D devices and L links at the highest source rate; they may
+        exceed 1.
     operator_loads
         (K, V) the same for the cores that each operator can use; 0 if it can use all cores of its
         device.
@@ -34,9 +35,9 @@ class Trace:
 class Evaluator(Protocol):
     """Evaluator of the placements of one problem; `scoring.registry.evaluator` returns one.
 
-    Placements are (K, V) device indices; (V,) counts as K = 1. Every method raises GraphError if
-    tuple rates overflow or no tuple ever reaches a sink, and SimulationError if a placement has no
-    score.
+    K placements of V operators are (K, V) device indices; (V,) counts as K = 1. Every
+    method raises GraphError if tuple rates overflow or no tuple ever reaches a sink, and
+    SimulationError if a placement has no score.
     """
 
     def quality(self, devices: Placements) -> Floats:

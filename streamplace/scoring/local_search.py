@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from sim.flow import Flow
 from sim.search import Instance, Schedule, SearchState, anneal, anneal_path_average
 
-ROUNDING = 1e-12  # relative distance at which a limit counts as reached
+ROUNDING = 1e-12  # relative distance within which a limit counts as reached
 
 
 class Annealed(NamedTuple):
     """The result of one annealing chain; its best placement is in the search state."""
 
-    quality: float  # relative throughput; above 1 if capacity is left
+    quality: float  # relative throughput; above 1 if more than the source rate is sustained
     enough: bool  # whether the wanted quality, or the best possible one, is reached
     changes: int  # number of changes tried
 
@@ -59,7 +59,7 @@ class LocalSearch(ABC):
         schedule
             Temperatures and number of changes.
         wanted
-            Quality at which to stop; None stands for the best possible one.
+            Quality at which to stop; None: the best possible one.
         """
 
 

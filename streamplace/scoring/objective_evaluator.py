@@ -64,12 +64,12 @@ class ObjectiveEvaluator(ThroughputEvaluator):
             If `worth` raises, or returns a wrong shape or a value out of range.
         """
         rows = np.atleast_2d(devices)
-        most = self.of_model.throughput_at(problem, rows)
+        throughput = self.of_model.throughput_at(problem, rows)
         with named_fault(NOUN, text_of(problem.objective), "its evaluator failed"):
-            found = np.asarray(self.worth(problem, rows, most.copy()), dtype=np.float64)
-        if fault := _fault(found, most):
+            worth = np.asarray(self.worth(problem, rows, throughput.copy()), dtype=np.float64)
+        if fault := _fault(worth, throughput):
             raise UsageError(f"{NOUN} {text_of(problem.objective)!r}: its evaluator {fault}")
-        return np.minimum(found, most)
+        return np.minimum(worth, throughput)
 
     @property
     def least_utilisation(self) -> float:
@@ -86,7 +86,7 @@ class ObjectiveEvaluator(ThroughputEvaluator):
         return self.of_model.local_search()
 
     def score(self, devices: Placements) -> ThroughputScore:
-        """Return the score of one placement, (V,), at the source rate where its worth is least."""
+        """Return the score of one placement, (V,), at the rate with the lowest relative worth."""
         case = self.worst_case(devices)
         alone = case.with_source_rate(case.source_rate)  # the first case still has several rates
         worth = float(self.throughput_at(alone, devices)[0])
@@ -97,14 +97,14 @@ class ObjectiveEvaluator(ThroughputEvaluator):
         )
 
 
-def _fault(worth: Floats, most: Floats) -> str:
+def _fault(worth: Floats, throughput: Floats) -> str:
     """Return what is wrong with the worth of K placements, or an empty text."""
-    if worth.shape != most.shape:
-        return f"must return an array of shape {most.shape} (got shape {worth.shape})"
+    if worth.shape != throughput.shape:
+        return f"must return an array of shape {throughput.shape} (got shape {worth.shape})"
     with np.errstate(invalid="ignore"):
-        wrong = ~((worth >= 0) & (worth <= most * (1 + ROUNDING)))
+        wrong = ~((worth >= 0) & (worth <= throughput * (1 + ROUNDING)))
     if not wrong.any():
         return ""
     k = int(wrong.argmax())
-    limits = f"0 to the throughput, {most[k]:g}"
+    limits = f"0 to the throughput, {throughput[k]:g}"
     return f"must return {limits} (got {worth[k]:g} for placement {k})"

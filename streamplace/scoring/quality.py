@@ -23,10 +23,10 @@ def qualities(problem: Problem, placements: Sequence[Placement]) -> Floats:
         If no placement has a score.
     """
     rows = np.stack([placement.devices for placement in placements])
-    found = qualities_of_rows(problem, rows)
-    if found.max() == NO_SCORE:
-        return evaluator(problem).quality(rows)  # raises the reason
-    return found
+    scored = qualities_of_rows(problem, rows)
+    if scored.max() == NO_SCORE:
+        return evaluator(problem).quality(rows)  # raises the error that says why
+    return scored
 
 
 def qualities_of_rows(problem: Problem, rows: Ints) -> Floats:
@@ -34,16 +34,16 @@ def qualities_of_rows(problem: Problem, rows: Ints) -> Floats:
     return where_scored(evaluator(problem).quality, rows)
 
 
-def where_scored(figure: Callable[[Ints], Floats], rows: Ints) -> Floats:
-    """Return a figure of placements, (K,) for (K, V) devices; -1 where it cannot be computed.
+def where_scored(measure: Callable[[Ints], Floats], rows: Ints) -> Floats:
+    """Return a measure of placements, (K,) for (K, V) devices; -1 where it cannot be computed.
 
-    One call computes all of them; only if it fails are they computed one by one.
+    All are computed in one call; if that fails, one by one.
     """
     try:
-        return figure(rows)
+        return measure(rows)
     except SimulationError:
-        found = np.full(len(rows), NO_SCORE)
+        values = np.full(len(rows), NO_SCORE)
         for i, row in enumerate(rows):
             with suppress(SimulationError):
-                found[i] = figure(row)[0]
-        return found
+                values[i] = measure(row)[0]
+        return values

@@ -44,8 +44,8 @@ def throughput_evaluator(problem: Problem) -> ThroughputEvaluator:
         return model_evaluator(problem)
     scored = kind.evaluator
     if not (isinstance(scored, type) and issubclass(scored, ThroughputEvaluator)):
-        wanted = "its class attribute evaluator must be a subclass of ObjectiveEvaluator"
-        raise UsageError(f"objective {text_of(problem.objective)!r}: {wanted}")
+        fault = "its class attribute evaluator must be a subclass of ObjectiveEvaluator"
+        raise UsageError(f"objective {text_of(problem.objective)!r}: {fault}")
     with named_fault("objective", text_of(problem.objective), "its evaluator failed"):
         made: ThroughputEvaluator = scored(problem)
     return made
@@ -69,8 +69,8 @@ def closed_form(problem: Problem) -> ClosedFormEvaluator:
     UsageError
         If the model has no closed form.
     """
-    found = model_evaluator(problem)
-    if not isinstance(found, ClosedFormEvaluator):
+    scored = model_evaluator(problem)
+    if not isinstance(scored, ClosedFormEvaluator):
         choices = ", ".join(CLOSED_FORMS)
         raise UsageError(f"model {problem.model!r} has no closed form; choose from {choices}")
-    return found
+    return scored

@@ -64,7 +64,7 @@ class ThroughputScore(Score):
         lowest relative throughput.
     throughput
         Tuples/s at the sources that the placement sustains. Under a custom objective, the worth of
-        the placement.
+        the placement instead, also in tuples/s.
     relative_throughput
         Throughput as a share of the source rate.
     bottleneck

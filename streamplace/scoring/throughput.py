@@ -61,7 +61,7 @@ def simulate(placement: Placement) -> ThroughputScore:
 
 
 def at_worst_rate(placement: Placement) -> Placement:
-    """Return a placement whose problem has only the source rate at which it does worst.
+    """Return a placement whose problem has only the rate with its lowest relative throughput.
 
     If several rates are equally bad, it is the highest of them. Errors are those of `throughput`.
     """
@@ -80,9 +80,9 @@ def busiest(placement: Placement) -> Bottleneck:
 def bound(problem: Problem) -> float:
     """Return the upper bound on `throughput` under either closed form, in tuples/s.
 
-    It follows from total CPU, the largest units, crowds of large units, and with ``bottleneck``
-    from streams too heavy for any link; see `sim.closed_form.bounds`. It respects the target
-    utilisation.
+    It follows from total CPU work, from the largest units, from groups of large units of which some
+    must share a device, and with ``bottleneck`` from streams too heavy for any link; see
+    `sim.closed_form.bounds`. It respects the target utilisation.
     """
     return throughput_evaluator(problem).bound
 
@@ -90,7 +90,8 @@ def bound(problem: Problem) -> float:
 def ceiling(problem: Problem) -> float:
     """Return the upper bound on throughput at any source rate, in tuples/s.
 
-    It is inf if the graph loads no device or link. `bound` is the lower of it and the source rate.
+    It is inf if the graph loads no device or link. `bound` is the smaller of this and the source
+    rate.
     """
-    least = throughput_evaluator(problem).least_utilisation
-    return problem.source_rate / least if least else inf
+    lowest = throughput_evaluator(problem).least_utilisation
+    return problem.source_rate / lowest if lowest else inf

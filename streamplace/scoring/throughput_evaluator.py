@@ -29,7 +29,7 @@ class ThroughputEvaluator(ABC):
     Attributes
     ----------
     linear
-        Whether throughput is the source rate over the largest utilisation whenever that exceeds 1.
+        Whether throughput is the source rate divided by the largest utilisation if that exceeds 1.
         Loads are linear in the rate, so the highest of several rates is always the worst; and a
         full link throttles all sources, so streams too heavy for any link limit all placements.
     overload_matters
@@ -61,9 +61,9 @@ class ThroughputEvaluator(ABC):
     def least_utilisation(self) -> float:
         """The lower bound on the largest utilisation, at the highest source rate.
 
-        It follows from total CPU, the largest units, crowds of large units, and with `linear`
-        models from streams too heavy for any link; see `sim.closed_form.bounds`. Utilisation is
-        relative to the usable capacity.
+        It follows from total CPU work, from the largest units, from groups of large units of which
+        some must share a device, and with `linear` models from streams too heavy for any link; see
+        `sim.closed_form.bounds`. Utilisation is relative to the usable capacity.
         """
         return self._compiled.least_utilisation(links_count=self.linear)
 
@@ -97,7 +97,7 @@ class ThroughputEvaluator(ABC):
     def throughput(self, devices: Placements) -> Floats:
         """Return the throughput of each placement, (K,) tuples/s.
 
-        With several source rates, it is the lowest relative throughput times the highest rate.
+        With several source rates, this is the lowest relative throughput times the highest rate.
         """
         cases = self.cases
         if len(cases) == 1:
@@ -133,7 +133,7 @@ class ThroughputEvaluator(ABC):
         return Trace(device, link, np.stack([own_utilisations(flow, row) for row in rows]))
 
     def worst_case(self, devices: Placements) -> Problem:
-        """Return the problem at the source rate where one placement, (V,), does worst.
+        """Return the problem at the rate with the lowest relative throughput of a placement, (V,).
 
         If several rates are equally bad, it is the highest of them.
         """

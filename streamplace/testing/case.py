@@ -32,8 +32,8 @@ class PolicyCase:
     devices
         The number of devices of all problems, for policies that require a fixed number.
     ordered_devices
-        Whether the policy may depend on the order of devices in the cluster, as one with an output
-        per device does. Otherwise the order must not matter.
+        Whether the policy may depend on the order of devices in the cluster, as a network with one
+        output per device does. Otherwise the order must not matter.
     repaired
         Whether the policy relies on the placer's repair for constraints. Otherwise its samples
         must respect pins and allowed devices themselves.

@@ -68,9 +68,9 @@ def _with_subclasses(cls: type) -> set[type]:
 
 
 def _counting(method: Callable[..., Any], count: Count, first: int) -> Callable[..., Any]:
-    """Wrap a method of an evaluator to count its placements, which are argument `first`.
+    """Wrap a method of an evaluator to count its placements, which are positional argument `first`.
 
-    Nothing is added if the method calls another that counts.
+    If the method calls another that counts, the placements are not counted again.
     """
 
     @wraps(method)

@@ -13,11 +13,11 @@ from streamplace.testing.case import PolicyCase, batch_of, generator
 from streamplace.util.arrays import Ints
 
 SAMPLES = 3
-WEIGHTS = 3  # random initialisations, all of which must fail
+WEIGHTS = 3  # random initialisations; a parameter fails the check if it fails with all of them
 DIRECTIONS = 3  # random directions per parameter
 CHANGE = 1e-2  # intended change of the log-probability by a step along the gradient
 RANDOM_CHANGE = 3e-2  # the same along a random direction, where curvature matters less
-LONGEST = 0.02  # longest step, relative to the parameter's norm
+MAX_STEP = 0.02  # maximum length of a step, relative to the parameter's norm
 STEPS = (1.0, 0.3, 0.1)  # factors: shorter steps may avoid the kinks of activations
 TOLERANCE = 0.1  # of slopes along the gradient, relative
 RANDOM_TOLERANCE = 0.2  # of slopes along random directions, relative to the typical slope
@@ -50,12 +50,12 @@ def _faults(case: PolicyCase, only: set[str] | None) -> dict[str, str]:
     placements = policy.sample(batch, SAMPLES, Sampler(generator()))
     policy.zero_grad()
     _total(policy, batch, placements).backward()  # type: ignore[no-untyped-call]
-    found = {}
+    faults = {}
     for name, parameter in policy.named_parameters():
         checked = parameter.requires_grad and (only is None or name in only)
         if checked and (fault := _fault(policy, batch, placements, parameter)):
-            found[name] = fault
-    return found
+            faults[name] = fault
+    return faults
 
 
 def _fault(policy: AnyPolicy, batch: Batch, placements: Ints, parameter: Tensor) -> str:
@@ -63,11 +63,11 @@ def _fault(policy: AnyPolicy, batch: Batch, placements: Ints, parameter: Tensor)
     gradient = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
     if not torch.isfinite(gradient).all():
         return "the gradient is not finite"
-    for direction, longest, tolerance in _directions(parameter.detach(), gradient):
+    for direction, full_step, tolerance in _directions(parameter.detach(), gradient):
         expected = float((gradient * direction).sum())
         slopes = []
         for share in STEPS:
-            step = longest * share
+            step = full_step * share
             slopes.append(_rise(policy, batch, placements, parameter, direction * step) / step)
             if abs(slopes[-1] - expected) <= tolerance:
                 break
@@ -83,7 +83,7 @@ def _total(policy: AnyPolicy, batch: Batch, placements: Ints) -> Tensor:
 
 
 def _directions(parameter: Tensor, gradient: Tensor) -> Iterator[tuple[Tensor, float, float]]:
-    """Yield directions of length 1, each with its longest step and its tolerance of the slope."""
+    """Yield directions of length 1, each with its step and the tolerance of its slope."""
     length = float(gradient.norm())
     if length:
         step = _step(parameter, CHANGE, length)
@@ -99,8 +99,8 @@ def _directions(parameter: Tensor, gradient: Tensor) -> Iterator[tuple[Tensor, f
 
 def _step(parameter: Tensor, change: float, slope: float) -> float:
     """Return a step that changes the log-probability measurably but the parameter only a little."""
-    most = LONGEST * float(parameter.norm()) + 1e-3
-    return min(change / slope, most) if slope else most
+    limit = MAX_STEP * float(parameter.norm()) + 1e-3
+    return min(change / slope, limit) if slope else limit
 
 
 def _noise(step: float) -> float:

@@ -33,9 +33,9 @@ def check_resuming(case: PolicyCase) -> None:
                 _run(config, cut, stop)
             except _PowerFailure:
                 resume = (cut / CHECKPOINT).exists()
-                found = _run(config, cut, resume=resume).parameter_hash
+                resumed = _run(config, cut, resume=resume).parameter_hash
             fault = f"a run resumed after step {stop} ends with different parameters"
-            case.require(found == expected, "resuming", fault)
+            case.require(resumed == expected, "resuming", fault)
 
 
 def _config(case: PolicyCase, checkpoint_every: int = 1) -> TrainConfig:

@@ -12,7 +12,7 @@ from streamplace.util.arrays import Floats, Ints
 
 DRAWS = 1000
 DEVIATIONS = 5.0  # allowed standard deviations of a frequency
-SPARE = 2.0  # allowed further draws, since counts of rare placements are not normal
+SPARE = 2.0  # further draws allowed, because counts of rare placements are not normal
 HOT = 1e5  # a temperature at which every choice is uniform
 
 
@@ -55,9 +55,9 @@ def _compare(
     """Require samples and rollouts to make placements, (N, V), with given probabilities, (N,)."""
     allowed = DEVIATIONS * np.sqrt(DRAWS * probability * (1 - probability)) + SPARE
     for drawn in (_drawn(policy, problem, sampler), _rolled_out(policy, problem, sampler)):
-        found, counts = np.unique(np.concatenate([rows, drawn]), axis=0, return_counts=True)
+        distinct, counts = np.unique(np.concatenate([rows, drawn]), axis=0, return_counts=True)
         fault = f"{subject} include placements that canonical() does not return"
-        case.require(len(found) == len(rows), "sampling", fault)
+        case.require(len(distinct) == len(rows), "sampling", fault)
         deviation = np.abs(counts - 1 - DRAWS * probability) / allowed  # `rows` adds 1
         worst = int(deviation.argmax())
         fault = (

@@ -30,7 +30,7 @@ class _Expert:
     devices
         The number of devices.
     misled
-        Whether the policy reported other devices.
+        Whether the policy reported devices other than `forced`.
     """
 
     best: Sequence[Ints]
@@ -83,21 +83,21 @@ def check_teacher(case: PolicyCase) -> None:
             for forced in (one, other)
         )
     last = _last(free.mask)
-    both = {"any": torch.logaddexp(of_one, of_other), "each": of_one + of_other}
+    joint = {"any": torch.logaddexp(of_one, of_other), "each": of_one + of_other}
     for forced, best, ties, expected in (
         (one, (one,), "any", of_one),
         (other, (one,), "any", of_one),
         (one, (one,), "each", of_one),
-        (other, (one, other), "any", torch.where(last, both["any"], of_one)),
-        (other, (one, other), "each", torch.where(last, both["each"], of_one)),
+        (other, (one, other), "any", torch.where(last, joint["any"], of_one)),
+        (other, (one, other), "each", torch.where(last, joint["each"], of_one)),
     ):
-        found = rollout(forced, *best, ties=ties)  # type: ignore[arg-type]
-        shape, needed = tuple(found.shape), tuple(expected.shape)
+        agreement = rollout(forced, *best, ties=ties)  # type: ignore[arg-type]
+        shape, needed = tuple(agreement.shape), tuple(expected.shape)
         fault = (
             f"agreement summed over parts must have shape {needed}, as log_prob has (got {shape})"
         )
-        case.require(found.shape == expected.shape, "teacher", fault)
-        worst = float((found - expected)[free.mask].abs().max())
+        case.require(agreement.shape == expected.shape, "teacher", fault)
+        worst = float((agreement - expected)[free.mask].abs().max())
         fault = (
             f"agreement differs by {worst:.2g} from the log-probability of the devices that the "
             f"expert names, with ties={ties!r}"

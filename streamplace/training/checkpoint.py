@@ -22,7 +22,7 @@ from streamplace.util.out_of_memory import is_out_of_memory
 FORMAT = "streamplace-checkpoint"
 VERSION = "1"
 NETWORK = "network."
-MOST_SHOWN = 40  # characters; messages leave out longer values that differ
+MAX_SHOWN = 40  # characters; messages leave out values that are longer
 
 
 def save_checkpoint(
@@ -52,13 +52,13 @@ def save_checkpoint(
     for name, tensor in tensors.items():
         if not name.startswith(MEMORY) and not torch.isfinite(tensor).all():
             raise TrainingError(f"{name} is not finite; the previous checkpoint is kept")
-    words = {
+    metadata = {
         "format": FORMAT,
         "version": VERSION,
         "position": json.dumps(vars(position)),
         "run": json.dumps(run),
     }
-    data = packed(tensors, words)
+    data = packed(tensors, metadata)
     with atomic(path, verify=lambda written: unpacked(written, str(path))) as file:
         file.write(data)
 
@@ -71,12 +71,12 @@ def load_checkpoint(path: Path, loop: Loop, run: Mapping[str, Any]) -> None:
     CheckpointError
         If the file is not a checkpoint, is damaged, or belongs to another run.
     """
-    tensors, words = unpacked(read(path), str(path))
-    if words.get("format") != FORMAT or words.get("version") != VERSION:
+    tensors, metadata = unpacked(read(path), str(path))
+    if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
         raise CheckpointError(f"{path}: is not a checkpoint of version {VERSION}")
     try:
-        before = _present_form(dict(parsed(words["run"])))
-        position = _position(parsed(words["position"]))
+        before = _present_form(dict(parsed(metadata["run"])))
+        position = _position(parsed(metadata["position"]))
     except (KeyError, ValueError, TypeError, OverflowError) as error:
         raise CheckpointError(f"{path}: invalid run or position: {error}") from None
     if other := _difference(before, run):
@@ -115,15 +115,15 @@ def _difference(before: Any, now: Any, where: str = "") -> str:
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         for key in now:
             place = f"{where}.{key}" if where else key
-            if found := _difference(before.get(key), now.get(key), place):
-                return found
+            if difference := _difference(before.get(key), now.get(key), place):
+                return difference
         return ""
     if before == now:
         return ""
     if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
         pairs = enumerate(zip(before, now, strict=True))
         return next(filter(None, (_difference(a, b, f"{where}[{i}]") for i, (a, b) in pairs)))
-    short = all(len(str(x)) < MOST_SHOWN for x in (before, now))
+    short = all(len(str(x)) < MAX_SHOWN for x in (before, now))
     return f"{where}: {before} in the checkpoint, {now} now" if short else f"different {where}"
 
 

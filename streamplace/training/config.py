@@ -34,7 +34,7 @@ from streamplace.training.old_configs import (
 from streamplace.training.stages import AnyStage, ImitationStage, as_value
 from streamplace.util.suggest import did_you_mean, valid_choices
 
-MOST_THREADS = 256
+MAX_THREADS = 256
 FOLDER = Path(__file__).parent / "configs"
 _log = logging.getLogger(__name__)
 
@@ -91,7 +91,7 @@ class RunSection(StrictModel):
     checkpoint_every: Count = Field(100, description="steps between checkpoints")
     held_out: CountOrZero = Field(0, description="number of graphs held out for validation")
     half: bool = Field(False, description="write the policy's weights as 16-bit floats")
-    threads: Annotated[int, Field(ge=0, le=MOST_THREADS)] = Field(
+    threads: Annotated[int, Field(ge=0, le=MAX_THREADS)] = Field(
         0, description="threads of torch; 0: one per CPU"
     )
 
@@ -173,8 +173,8 @@ def _check_tables(value: dict[str, Any], where: str) -> None:
     """Refuse TOML tables with a wrong heading, and say which heading to write instead."""
     for name in ("problems", "stage"):
         if isinstance(value.get(name), dict):
-            wanted = f"must be a list of tables: write [[{name}]], not [{name}]"
-            raise FormatError(f"{where}: {name}: {wanted}")
+            advice = f"must be a list of tables: write [[{name}]], not [{name}]"
+            raise FormatError(f"{where}: {name}: {advice}")
     if "stage" not in value:
         if "stages" in value:
             raise FormatError(f"{where}: stages: write [[stage]], not [[stages]]")

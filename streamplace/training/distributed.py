@@ -23,7 +23,7 @@ class Workers(AbstractContextManager["Workers"]):
     local_count
         Number of processes on this machine.
     device
-        Device on which this process computes.
+        Torch device on which this process computes.
     """
 
     def __init__(

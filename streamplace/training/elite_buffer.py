@@ -55,13 +55,13 @@ class EliteBuffer:
         threshold
             Smallest reward of a placement to store; None: the buffer's own threshold.
         """
-        least = self.threshold if threshold is None else threshold
+        smallest = self.threshold if threshold is None else threshold
         self.best[problem] = max(self.best[problem], rewards.max())
         kept = self._kept[problem]
         for s in np.argsort(-rewards, kind="stable"):
             reward = float(rewards[s])
             full = len(kept) == self.size
-            if self.size == 0 or reward < least or (full and reward <= kept[-1][0]):
+            if self.size == 0 or reward < smallest or (full and reward <= kept[-1][0]):
                 return
             if not any(np.array_equal(placements[s], row) for _, row in kept):
                 kept.append((reward, placements[s].astype(np.int32)))

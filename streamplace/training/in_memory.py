@@ -65,7 +65,7 @@ def fit(
     Parameters
     ----------
     policy
-        The policy to train. It is changed in place and stays on its device.
+        The policy to train. It is changed in place and stays on its torch device.
     stages
         Stages such as `ReinforceStage`, or the `stage` list of a `TrainConfig`.
     held_out

@@ -4,15 +4,15 @@ from typing import Annotated
 
 from pydantic import Field
 
-from streamplace.policy.config import MOST_PLACEMENTS
+from streamplace.policy.config import MAX_PLACEMENTS
 
 LARGEST_SEED = 2**62
-MOST = 2**53
+MAX_COUNT = 2**53
 """The largest allowed count."""
 
-Count = Annotated[int, Field(ge=1, le=MOST)]
-CountOrZero = Annotated[int, Field(ge=0, le=MOST)]
-Placements = Annotated[int, Field(ge=0, le=MOST_PLACEMENTS)]
+Count = Annotated[int, Field(ge=1, le=MAX_COUNT)]
+CountOrZero = Annotated[int, Field(ge=0, le=MAX_COUNT)]
+Placements = Annotated[int, Field(ge=0, le=MAX_PLACEMENTS)]
 Share = Annotated[float, Field(ge=0, le=1)]
 PositiveFloat = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegativeFloat = Annotated[float, Field(ge=0, allow_inf_nan=False)]

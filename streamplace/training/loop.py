@@ -134,8 +134,8 @@ class Loop:
 
     def _algorithm_of(self, epoch: int) -> Algorithm[Any]:
         """Return the algorithm of an epoch, beginning its stage and any empty stages before it."""
-        wanted = stage_at(self.stages, epoch)
-        while self.algorithm is None or self._stage < wanted:
+        number = stage_at(self.stages, epoch)
+        while self.algorithm is None or self._stage < number:
             self._begin(self._stage + 1)
         return self.algorithm
 

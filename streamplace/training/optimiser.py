@@ -21,7 +21,7 @@ class Optimiser:
     Parameters
     ----------
     section
-        Learning rates, schedule, warm-up and clipping.
+        Learning rates, schedule, warm-up and gradient clipping.
     epochs
         First epoch of the schedule, and one past its last epoch.
     first_step

@@ -58,14 +58,16 @@ def fit_each(
             raise UsageError(f"{name}: must be at least 1 (got {count})")
     tasks = [(number, repeat) for number in range(len(problems)) for repeat in range(repeats)]
     policies = {task: _new_policy(section, int(rng.integers(LARGEST_SEED))) for task in tasks}
-    found: dict[tuple[int, int], Fitted] = {}
+    results: dict[tuple[int, int], Fitted] = {}
     for group in _groups(problems, tasks, at_once):
         members = [policies.pop(task) for task in group]
         fitted = _fit_group(
             section.kind, members, [problems[number] for number, _ in group], stages, rng
         )
-        found.update(zip(group, fitted, strict=True))
-    return [[found[number, repeat] for repeat in range(repeats)] for number in range(len(problems))]
+        results.update(zip(group, fitted, strict=True))
+    return [
+        [results[number, repeat] for repeat in range(repeats)] for number in range(len(problems))
+    ]
 
 
 def _new_policy(section: PolicySection, seed: int) -> AnyPolicy:

@@ -39,9 +39,9 @@ def _group(
     graphs: Sequence[StreamGraph], config: ProblemsSection, rng: np.random.Generator
 ) -> Iterator[Problem]:
     clusters = [Cluster.parse(text).devices for text in config.devices]
-    least, most = config.operators
+    smallest, largest = config.operators
     for number, graph in enumerate(graphs):
-        if not least <= len(graph.names) <= most or rng.random() >= config.share:
+        if not smallest <= len(graph.names) <= largest or rng.random() >= config.share:
             continue
         devices = clusters[rng.integers(len(clusters))]
         network = replace(
@@ -123,11 +123,11 @@ def hash_of(problems: Sequence[Problem]) -> str:
     The hash covers reprs that leave out newer fields with default values, and it leaves out the
     objective ``throughput``, so that checkpoints of older versions keep their hash.
     """
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for problem in problems:
         cluster = (problem.cluster.devices, problem.cluster.network)
         rest = (*cluster, problem.source_rate, problem.constraints, problem.model)
         objective = text_of(problem.objective)
         named = "" if objective == "throughput" else f" {objective}"
-        found.update(f"{problem.graph.sha256} {rest!r}{named}\n".encode())
-    return found.hexdigest()
+        hasher.update(f"{problem.graph.sha256} {rest!r}{named}\n".encode())
+    return hasher.hexdigest()

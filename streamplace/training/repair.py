@@ -23,9 +23,11 @@ def repaired(problem: Problem, rows: Rows, placed: Ints) -> tuple[Rows, Ints]:
     """
     if problem.feasibility.is_free:
         return rows, placed[rows]
-    found, kept = [], []
+    repairable, kept = [], []
     for s in rows:
         with suppress(PlacementError):
             kept.append(feasible(problem, placed[s]).devices)
-            found.append(s)
-    return np.array(found, dtype=np.int64), np.array(kept, np.int32).reshape(-1, placed.shape[1])
+            repairable.append(s)
+    return np.array(repairable, dtype=np.int64), np.array(kept, np.int32).reshape(
+        -1, placed.shape[1]
+    )

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from streamplace.errors import StreamplaceError
 from streamplace.placers.registry import make_placer
-from streamplace.policy.config import MOST_PLACEMENTS, StrictModel
+from streamplace.policy.config import MAX_PLACEMENTS, StrictModel
 from streamplace.problem.objective import Model
 from streamplace.training.limits import (
     Count,
@@ -151,7 +151,7 @@ class ReinforceStage(Stage):
     greedy: bool = Field(
         False, description="take the most probable device unless exploring (ε-greedy)"
     )
-    random_samples: Annotated[float, Field(ge=0, le=MOST_PLACEMENTS)] = Field(
+    random_samples: Annotated[float, Field(ge=0, le=MAX_PLACEMENTS)] = Field(
         0.0, description="initial number of random placements added per problem"
     )
     random_decay: PositiveFloat = Field(

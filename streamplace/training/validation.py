@@ -16,20 +16,20 @@ from streamplace.training.stages import Stage
 def validation(policy: AnyPolicy, held_out: Sequence[Encoded], stage: Stage) -> dict[str, float]:
     """Return the mean reward of one greedy placement per problem; empty without problems."""
     rewards = Rewards([one.problem for one in held_out], stage.reward, stage.model)
-    found = []
+    reached = []
     for numbers in _batches(held_out, stage.problems_per_step):
         batch = policy.batch([held_out[k] for k in numbers])
         placements = policy.sample(batch, 1, Sampler())
         for number, one, row in zip(numbers, batch.encoded, placements, strict=True):
             _, rows = repaired(one.problem, np.zeros(1, np.int64), row[:, : one.size])
             if len(rows):
-                found.append(rewards(int(number), rows)[0])
-    return {"validation": float(np.mean(found))} if found else {}
+                reached.append(rewards(int(number), rows)[0])
+    return {"validation": float(np.mean(reached))} if reached else {}
 
 
-def _batches(problems: Sequence[Encoded], most: int) -> Iterator[np.ndarray]:
+def _batches(problems: Sequence[Encoded], batch_size: int) -> Iterator[np.ndarray]:
     """Yield the problem numbers of each batch; its problems have the same number of devices."""
     devices = np.array([len(one.problem.cluster.devices) for one in problems], dtype=np.int64)
     for count in np.unique(devices):
         group = largest_first(problems, np.flatnonzero(devices == count))
-        yield from (group[i : i + most] for i in range(0, len(group), most))
+        yield from (group[i : i + batch_size] for i in range(0, len(group), batch_size))

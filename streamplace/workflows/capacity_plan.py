@@ -8,7 +8,7 @@ from streamplace.display.text import number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 from streamplace.util.text import counted
 
-CLOSE = 1.0 - 1e-9
+CLOSE = 1.0 - 1e-9  # share of a rate that counts as reaching it, up to rounding
 ROWS_SHOWN = 12  # in a repr
 
 
@@ -21,12 +21,12 @@ class PlanRow(RoundedRepr):
     devices
         Number of devices.
     max_source_rate
-        Source rate in tuples/s that the placement found sustains: no device or link exceeds the
-        target utilisation.
+        Source rate in tuples/s that the best placement found sustains: at this rate, no device or
+        link exceeds the target utilisation.
     bound
         Upper bound in tuples/s on the source rate that any placement on these devices sustains.
     relative_throughput
-        At the planned source rate, under the model.
+        Throughput / planned source rate, at that rate and under the model.
     """
 
     devices: int
@@ -53,7 +53,7 @@ class PlanRow(RoundedRepr):
 
 @dataclass(frozen=True, repr=False)
 class Plan(Displayable):
-    """Rows for increasing numbers of devices, without those that cannot satisfy the constraints.
+    """Capacities of increasing numbers of devices, except those too few for the constraints.
 
     Parameters
     ----------
@@ -72,11 +72,11 @@ class Plan(Displayable):
     @property
     def headline(self) -> str:
         """The fewest devices that sustain the source rate, in words."""
-        fewest, rate = self.fewest_devices, f"{number(self.source_rate)} tuples/s"
-        if fewest is None:
-            most = max(row.devices for row in self.rows)
-            return f"{most} {'devices are' if most > 1 else 'device is'} not enough for {rate}"
-        return f"{fewest} {'devices keep' if fewest > 1 else 'device keeps'} up with {rate}"
+        count, rate = self.fewest_devices, f"{number(self.source_rate)} tuples/s"
+        if count is None:
+            last = max(row.devices for row in self.rows)
+            return f"{last} {'devices are' if last > 1 else 'device is'} not enough for {rate}"
+        return f"{count} {'devices keep' if count > 1 else 'device keeps'} up with {rate}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `plan --json` prints."""

@@ -47,17 +47,17 @@ def compare(
     graphs, placers, source_rates
         One or several. Graphs of a file opened by `open_dataset` are read a few at a time.
     placers
-        Names with options, or placers themselves, as for `place`; a mapping gives them the names
-        that the table shows.
+        Names with options, or placers themselves, as for `place`; the keys of a mapping are the
+        names that the table shows.
     source_rates
-        In tuples/s. None means each graph's own.
+        In tuples/s; None: each graph's own.
     cluster
-        A cluster, or text such as ``5x2500``; by default the paper's.
+        A cluster, or text such as ``5x2500`` (five devices of 2500 MIPS), which is the default.
     target_utilisation
         The share of every device and link that may be used, above 0 and at most 1.
     objective
-        Replaces model and target utilisation. Its source rates, if any, replace those of graphs
-        where `source_rates` is None.
+        Replaces model and target utilisation. Where `source_rates` is None, the objective's source
+        rates, if it has any, replace those of the graphs.
     jobs
         Number of processes; None: one per processor. Results do not depend on it.
     backend

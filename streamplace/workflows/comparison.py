@@ -17,7 +17,7 @@ from streamplace.util.arrays import Floats
 from streamplace.util.text import counted
 
 TIE = 0.001  # a smaller difference in relative throughput is a tie
-KEEPS_UP = 0.97
+KEEPS_UP = 0.97  # relative throughput above which a placement practically keeps up
 REFERENCE = "metis"
 HEAD = ("placer", "rate", "mean", "Q1", "median", "min", ">0.97", "vs metis", "devices", "ms")
 EXPENDABLE = ("ms", "devices", "min", ">0.97", "Q1", "median", "vs metis")
@@ -80,9 +80,9 @@ class Comparison(Displayable):
     Parameters
     ----------
     source_rates
-        In tuples/s. None means each graph's own.
+        In tuples/s; None: each graph's own.
     relative_throughput, devices_used, seconds
-        Arrays of shape (source rates, placers, graphs).
+        Arrays of shape (source rates, placers, graphs); seconds are wall time of the placer.
     objective
         The objective's name. Under a custom objective, relative throughput is the relative value of
         that objective.
@@ -165,7 +165,7 @@ class Comparison(Displayable):
         }
 
     def save(self, folder: str | Path) -> None:
-        """Write compare.json, table.csv (its rows) and graphs.csv (a line per case) to a folder."""
+        """Write compare.json, table.csv (`rows`) and graphs.csv (a line per case) to a folder."""
         folder = make_folder(folder)
         document, table, graphs = (folder / name for name in SAVED)
         write_json(document, self.to_dict())

@@ -24,13 +24,13 @@ class Move:
 
 @dataclass(frozen=True, repr=False)
 class Difference(Displayable):
-    """The difference between two placements, each scored under its own problem.
+    """The difference between two placements, each scored with its own problem.
 
     Parameters
     ----------
     moves
-        In the graph's order. Devices are matched by name: if the clusters differ, all operators on
-        a device that is gone move.
+        In the graph's order. Devices are matched by name, so operators on a device that is missing
+        from the second cluster count as moved.
     scores
         Scores of the first and the second placement.
     gone, new
@@ -81,7 +81,7 @@ class Difference(Displayable):
 
     @property
     def headline(self) -> str:
-        """The number of moves, the memory they move, and their gain, in words."""
+        """The number of moves, the memory to move, and the change of throughput, in words."""
         moves = "1 move" if len(self.moves) == 1 else f"{len(self.moves)} moves"
         memory = f" with {self.memory_bytes:,.0f} bytes of memory" if self.memory_bytes else ""
         before, after = self.throughput
@@ -129,7 +129,7 @@ def difference(a: Placement, b: Placement) -> Difference:
 
 
 def moves_between(a: Placement, b: Placement) -> tuple[Move, ...]:
-    """Return the moves of operators that are in both placements, in the order of `a`."""
+    """Return the moves from `a` to `b` of operators that are in both, in the order of `a`."""
     graph, to = b.problem.graph, b.assignment
     return tuple(
         Move(operator, device, to[operator], float(graph.memory_bytes[graph.index[operator]]))

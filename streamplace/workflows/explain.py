@@ -39,14 +39,14 @@ def explain(placement: Placement) -> Explanation:
     used = score.bottleneck.utilisation
     rate_factor = problem.target_utilisation / used if used else None
     contributions = _contributions(placement, load)
-    found = Explanation(explained, score, rate_factor, contributions, (), True)
-    if not found.limited and type(problem.objective) is Throughput:
-        return found
+    without_moves = Explanation(explained, score, rate_factor, contributions, (), True)
+    if not without_moves.limited and type(problem.objective) is Throughput:
+        return without_moves
     units = _units_to_try(problem, load)
     size, devices = len(load.of_operators) + len(load.of_streams), len(problem.cluster.devices)
-    most = max(1, closed_form(problem).parts_in_seconds // (size * devices))
-    moves = improving_moves(placement, score, units[:most])
-    every_move_tried = len(units) <= most
+    max_units = max(1, closed_form(problem).parts_in_seconds // (size * devices))
+    moves = improving_moves(placement, score, units[:max_units])
+    every_move_tried = len(units) <= max_units
     return Explanation(explained, score, rate_factor, contributions, moves, every_move_tried)
 
 
@@ -60,20 +60,20 @@ def _in_closed_form(placement: Placement) -> Placement:
 
 
 class _Load(NamedTuple):
-    """The utilisation of the bottleneck by each operator and stream.
+    """The utilisation of the bottleneck that each operator and stream causes.
 
-    A stream loads a link by its traffic, and a device by LogP's overhead.
+    A stream causes it on a link by its traffic, and on a device by LogP's overhead.
     """
 
     arrays: Flow
-    of_operators: Floats  # (V,) work of operators; 0 if the bottleneck is a link
+    of_operators: Floats  # (V,) by CPU work; 0 if the bottleneck is a link
     of_streams: Floats  # (E,)
     device: int | None  # of the bottleneck; None: it is a link
 
 
 def _load(placement: Placement, top: Bottleneck) -> _Load:
     problem, devices = placement.problem, placement.devices
-    arrays, most = flow(problem), problem.target_utilisation
+    arrays, share = flow(problem), problem.target_utilisation
     ends = (arrays.source, arrays.target)
     crossed = links_crossed(arrays, devices)
     of_operators, of_streams = np.zeros(arrays.operators), np.zeros(len(arrays.source))
@@ -92,8 +92,8 @@ def _load(placement: Placement, top: Bottleneck) -> _Load:
         busiest = int(bottleneck.utilisations(arrays, devices)[1].argmax())
         seconds = arrays.gap_s[busiest] + arrays.bits * arrays.seconds_per_bit[busiest]
         of_streams = seconds * ((crossed[0] == busiest) | (crossed[1] == busiest))
-    of_operators *= arrays.work * most
-    of_streams *= arrays.stream_tuples * most
+    of_operators *= arrays.work * share
+    of_streams *= arrays.stream_tuples * share
     return _Load(arrays, of_operators, of_streams, device)
 
 
@@ -110,13 +110,13 @@ def _contributions(placement: Placement, load: _Load) -> tuple[Contribution, ...
     made = []
     for i in np.argsort(-each, kind="stable")[: np.count_nonzero(each)]:
         ends = (i,) if load.device is not None else (arrays.source[i], arrays.target[i])
-        of = float(each[i])
-        made.append(Contribution(tuple(names[v] for v in ends), of, float(of / total)))
+        used = float(each[i])
+        made.append(Contribution(tuple(names[v] for v in ends), used, float(used / total)))
     return tuple(made)
 
 
 def _units_to_try(problem: Problem, load: _Load) -> Ints:
-    """Return the units whose move may help, those that load the bottleneck most first.
+    """Return the units whose move may help, starting with those that load the bottleneck most.
 
     Under `bottleneck` only units that load the bottleneck are included: moving others does not
     relieve it.

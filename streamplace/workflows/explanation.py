@@ -8,7 +8,7 @@ from streamplace.display.mixins import Displayable
 from streamplace.display.view import Grid, Line, View
 from streamplace.problem.placement import Placement
 from streamplace.scoring.score import THROUGHPUT, ThroughputScore
-from streamplace.workflows.improving_moves import COUNTS, ImprovingMove, move_grid
+from streamplace.workflows.improving_moves import MIN_GAIN, ImprovingMove, move_grid
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Contribution:
     names
         The operator's name, or the names of the stream's two ends.
     utilisation
-        Utilisation of the bottleneck by this operator or stream.
+        Utilisation of the bottleneck that this operator or stream causes.
     share
         Share of the bottleneck's utilisation.
     """
@@ -45,10 +45,10 @@ class Explanation(Displayable):
     placement
         The explained placement.
     score
-        Under the problem's model; under `bottleneck` if that is the engine.
+        Score under the problem's model, or under `bottleneck` if that model is the engine.
     rate_factor
-        Factor on the source rate at which the bottleneck reaches the target utilisation; below 1,
-        the bottleneck limits throughput. None if nothing is used.
+        The multiple of the source rate at which the bottleneck reaches the target utilisation. If
+        it is below 1, the bottleneck limits throughput. None if all devices and links are idle.
     contributions
         Contributions to the bottleneck, the largest first.
     moves
@@ -68,7 +68,7 @@ class Explanation(Displayable):
     @property
     def limited(self) -> bool:
         """Whether the bottleneck keeps the placement below the source rate."""
-        return self.rate_factor is not None and self.rate_factor < 1 - COUNTS
+        return self.rate_factor is not None and self.rate_factor < 1 - MIN_GAIN
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `explain --json` prints."""
@@ -98,8 +98,8 @@ class Explanation(Displayable):
         if self.rate_factor is None:
             yield Line("nothing limits throughput: all devices and links are idle")
             return
-        most = problem.target_utilisation
-        limit = f" ({most:.1%} may be used)" if most < 1 else ""
+        share = problem.target_utilisation
+        limit = f" ({share:.1%} may be used)" if share < 1 else ""
         at = f"at {top.utilisation:.1%}{limit}"
         if self.limited:
             yield Line(f"bottleneck {top.kind} {{}} {at}", (top.name,))
@@ -109,9 +109,9 @@ class Explanation(Displayable):
             yield Line(f"the placement sustains up to {self.rate_factor:.4g} times the source rate")
 
     def _objective_lines(self) -> Iterator[Line]:
-        """Yield what a user's objective deducts, if it is not the bottleneck that limits."""
+        """Yield what a custom objective deducts, if the bottleneck is not the limit."""
         missing = 1 - self.score.relative_throughput
-        if self.score.objective != THROUGHPUT and not self.limited and missing > COUNTS:
+        if self.score.objective != THROUGHPUT and not self.limited and missing > MIN_GAIN:
             text = f"objective {{}} deducts {missing:.1%} of the source rate"
             yield Line(text, (self.score.objective,))
 

@@ -14,8 +14,8 @@ from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import busiest, throughput_where_scored
 from streamplace.util.arrays import Ints
 
-COUNTS = 1e-9  # a smaller relative gain in throughput does not count
-KEPT = 1000  # most moves returned
+MIN_GAIN = 1e-9  # relative gain in throughput; smaller ones count as rounding
+MAX_MOVES = 1000  # maximum number of moves returned
 AT_ONCE = 4_000_000  # operators x placements scored in one call
 
 
@@ -101,11 +101,11 @@ def improving_moves(
     better: list[tuple[float, int, int]] = []
     for unit, target, rows in _feasible_moves(placement, units):
         after = throughput_where_scored(problem, rows) * at_rate_of_score
-        helps = after > score.throughput * (1 + COUNTS)
+        helps = after > score.throughput * (1 + MIN_GAIN)
         columns = (after[helps].tolist(), unit[helps].tolist(), target[helps].tolist())
         better += zip(*columns, strict=True)
     better.sort(key=lambda move: -move[0])
-    return tuple(_improving_move(placement, score, *move) for move in better[:KEPT])
+    return tuple(_improving_move(placement, score, *move) for move in better[:MAX_MOVES])
 
 
 def _improving_move(

@@ -28,11 +28,11 @@ class Migration(Displayable):
     Parameters
     ----------
     forced
-        Necessary moves: the operator's device is gone or not allowed.
+        Necessary moves: the operator's device is gone or no longer allowed.
     chosen
         Further moves, which improve the placement.
     staying
-        Score after the forced moves alone.
+        Score after the forced moves only.
     """
 
     result: Result
@@ -103,9 +103,10 @@ def migrate(
         The current placement. It may belong to another cluster, rate or version of the graph:
         operators and devices are matched by name.
     max_moves
-        Number of operators that may move, beyond those that must; None: any number.
+        Number of operators that may move, in addition to those that must; None: any number.
     move_cost
-        Relative throughput that each second of moving state over the network costs.
+        Relative throughput (throughput / source rate) that a move must gain for each second it
+        takes to send the operator's memory_bytes over a mean link.
     placer
         The placer to run if moves are not limited; it starts from `old`.
     seconds
@@ -125,9 +126,9 @@ def migrate(
         ready_placer("search:evaluations=1", problem.model)
         started = work_clock.now()
         with within("re-placing"):
-            found = limited(problem, np.random.default_rng(seed))
+            placement = limited(problem, np.random.default_rng(seed))
         limit = f"max_moves={max_moves}" if move_cost is None else f"move_cost={move_cost:g}"
-        result = result_of(found, f"migrate:{limit}", work_clock.now() - started)
+        result = result_of(placement, f"migrate:{limit}", work_clock.now() - started)
     moves = moves_between(old, result.placement)
     forced = {move.operator for move in moves_between(old, staying)}
     return Migration(

@@ -35,15 +35,16 @@ def place(
     placer: str | Placer = "auto",
     seed: int = 0,
 ) -> Result:
-    """Place a graph on a cluster, by default the paper's five equal devices.
+    """Place a graph on a cluster.
 
     Parameters
     ----------
     cluster
-        A cluster, or text such as ``5x2500``; see `Cluster.parse`.
+        A cluster, or text such as ``5x2500`` (five devices of 2500 MIPS), which is the default; see
+        `Cluster.parse`.
     source_rate, constraints
-        None: the graph's own. Source rates are in tuples/s; with several, the score is the worst
-        one.
+        None: the graph's own. Source rates are in tuples/s; with several, one placement is computed
+        for all of them, and its score is the lowest of its scores at these rates.
     model
         The throughput model: ``bottleneck`` (the default), ``path-average`` or ``engine``.
     target_utilisation
@@ -100,7 +101,7 @@ def _accepts_start(placer: str | Placer) -> bool:
 
 
 def name_of(placer: str | Placer) -> str:
-    """Return the name of a placer in tables: its name with options, or that of its code.
+    """Return the name of a placer in tables: its name with options, or its function or class.
 
     Raises
     ------
@@ -119,14 +120,14 @@ def result_of(
 ) -> Result:
     """Return the result of a placement: its score, and its bound, from a proof if there is one."""
     problem, score = placement.problem, simulate(placement)
-    most, status = None, None
+    upper, status = None, None
     if evaluator(problem).best_possible is not None:
-        most = bound(problem)
+        upper = bound(problem)
         if proof is not None:
-            most = min(most, proof.bound)
+            upper = min(upper, proof.bound)
             status = "OPTIMAL" if proof.optimal else "FEASIBLE"
-        most *= score.source_rate / problem.source_rate  # at the source rate of the score
-    return Result(placement, score, placer, most, seconds, status)
+        upper *= score.source_rate / problem.source_rate  # at the source rate of the score
+    return Result(placement, score, placer, upper, seconds, status)
 
 
 def timed(

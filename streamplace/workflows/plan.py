@@ -23,8 +23,8 @@ from streamplace.util.arrays import Ints
 from streamplace.util.checks import check_seed
 from streamplace.workflows.capacity_plan import CLOSE, Plan, PlanRow
 
-MOST = 64  # most devices tried by default
-STALLED = 4  # stop when this many more devices changed nothing: links are the limit
+MAX_BY_DEFAULT = 64  # devices to try, unless `most` is set
+STALLED = 4  # stop when this many more devices changed nothing, so that links are the limit
 SECONDS = 1.0
 
 
@@ -53,10 +53,10 @@ def plan(
     model, target_utilisation
         As for `place`.
     most
-        Largest number of devices to try. None: stop when the source rate is sustained or more
-        devices would not help, after at least as many as the cluster has, and at most 64.
+        Largest number of devices to try. None: try at least as many as the cluster has and at
+        most 64, and stop when the source rate is sustained or more devices would not help.
     seconds, evaluations
-        Limits of the search for each number of devices: wall time in seconds (default 1 unless
+        Limits of the search, per number of devices: wall time in seconds (default 1 unless
         `evaluations` is set), or number of changes tried.
 
     Raises
@@ -76,7 +76,7 @@ def plan(
     cluster = _named_first(cluster, graph.constraints if constraints is None else constraints)
     rows: list[PlanRow] = []
     before: Ints | None = None
-    for count in range(1, (MOST if most is None else most) + 1):
+    for count in range(1, (MAX_BY_DEFAULT if most is None else most) + 1):
         try:
             problem = Problem(
                 graph,
@@ -95,7 +95,9 @@ def plan(
         if most is None and count >= len(cluster.devices) and _is_last(rows, problem):
             break
     if not rows:
-        raise InfeasibleError("constraints: cannot be satisfied with any tried number of devices")
+        raise InfeasibleError(
+            "constraints: cannot be satisfied with any number of devices that was tried"
+        )
     return Plan(rate, tuple(rows))
 
 
@@ -120,8 +122,8 @@ def _row(
         )
     relative = min(1.0, sustained / rate)
     if not throughput_evaluator(problem).linear and relative < 1.0:
-        found = best_of_chains(problem, rng, [best, *rows], budget)
-        relative = float(throughput(problem, found.devices)[0]) / rate
+        chosen = best_of_chains(problem, rng, [best, *rows], budget)
+        relative = float(throughput(problem, chosen.devices)[0]) / rate
     return PlanRow(count, sustained, full, relative), best
 
 
@@ -131,7 +133,7 @@ def _linear(problem: Problem, rate: float) -> Problem:
 
 
 def _named_first(cluster: Cluster, rules: Constraints) -> Cluster:
-    """Return the cluster with the devices that constraints name first, as they are all needed."""
+    """Return the cluster, starting with the devices that constraints name: all are needed."""
     named = {*rules.pins.values(), *(d for devices in rules.allowed.values() for d in devices)}
     devices = sorted(cluster.devices, key=lambda device: device.name not in named)
     return Cluster(devices, cluster.network)
@@ -145,10 +147,10 @@ def _of(cluster: Cluster, count: int) -> Cluster:
 
 
 def _is_last(rows: Sequence[PlanRow], problem: Problem) -> bool:
-    """Return whether more devices are not needed, or would not help.
+    """Return whether to stop: more devices are not needed, or would not help.
 
-    They would not help if a single operator is the limit, or if the last few devices changed
-    nothing.
+    They would not help if the work of a single operator is the limit, or if the last few devices
+    changed nothing.
     """
     row, arrays = rows[-1], flow(problem)
     of_one = problem.source_rate / max(1e-300, float((arrays.work / fastest(arrays)).max()))

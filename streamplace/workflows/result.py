@@ -24,7 +24,7 @@ class Result(Displayable):
         Upper bound on the throughput of any placement in tuples/s, at the source rate of the score;
         None if no bound is known, as under ``engine``.
     seconds
-        Wall time of the placer in seconds, without loading libraries.
+        Wall time of the placer in seconds, excluding the time to load libraries.
     status
         ``OPTIMAL`` or ``FEASIBLE`` from a prover; None from other placers.
     """
@@ -38,7 +38,7 @@ class Result(Displayable):
 
     @property
     def gap(self) -> float | None:
-        """The gap between throughput and bound, as a share of the bound; None without a bound."""
+        """How far throughput is below the bound, as a share of the bound; None without a bound."""
         if self.bound is None:
             return None
         return max(0.0, 1.0 - self.score.throughput / self.bound)

@@ -51,8 +51,8 @@ def simulate(
     Parameters
     ----------
     placement
-        A placement, a result of `place`, or a graph. For the first two, arguments left out below
-        come from the placement's problem.
+        A placement, a result of `place`, or a graph. With a placement or result, arguments that are
+        left out come from the placement's problem.
     assignment
         Operator name -> device name; only with a graph.
     cluster, source_rate, model, target_utilisation
@@ -83,8 +83,8 @@ def simulate(
     if assignment is not None:
         raise UsageError("simulate: cannot combine a placement with an assignment; pass a graph")
     placed = placement.placement if isinstance(placement, Result) else placement
-    instead = "a Result or a StreamGraph is also accepted; sp.read_placement reads files"
-    check_type("simulate: placement", placed, Placement, UsageError, instead)
+    advice = "a Result or a StreamGraph is also accepted; sp.read_placement reads files"
+    check_type("simulate: placement", placed, Placement, UsageError, advice)
     stored = placed.problem.objective
     if objective is not None:
         check_objective(objective)

@@ -1,4 +1,4 @@
-"""Tests that the page and Python agree after random edits of reports."""
+"""Tests that the report page and Python compute the same scores after random edits."""
 
 from pathlib import Path
 
@@ -16,8 +16,8 @@ def bars_agree(report: Report, score: ThroughputScore) -> None:
     """Check that the bars and the throughput figure show the score."""
     bars = report.page.locator("#devices [role=meter]")
     shown = bars.evaluate_all("all => all.map(bar => Number(bar.getAttribute('aria-valuenow')))")
-    wanted = [100 * load.utilisation for load in score.devices]
-    assert shown == pytest.approx(wanted, rel=1e-5, abs=1e-12)
+    expected = [100 * load.utilisation for load in score.devices]
+    assert shown == pytest.approx(expected, rel=1e-5, abs=1e-12)
     rows = report.page.locator("#links [role=meter]")
     assert rows.count() == len(score.links)
     figure = report.page.inner_text("#figures .main strong").removesuffix(" tuples/s")

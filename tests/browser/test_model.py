@@ -6,7 +6,7 @@ from playwright.sync_api import Browser
 
 from benchmarks.hardening.campaigns.invariants.page_comparison import compared, in_page
 
-SLIGHT = 1.0 + 1e-8
+SLIGHT_ERROR = 1.0 + 1e-8
 
 
 def test_model_and_python_agree(browser: Browser) -> None:
@@ -18,10 +18,10 @@ def test_model_and_python_agree(browser: Browser) -> None:
 def test_a_slightly_wrong_load_is_detected(browser: Browser) -> None:
     evaluate = in_page(browser.new_page())
 
-    def off(batch: list[Any]) -> list[Any]:
+    def with_wrong_loads(batch: list[Any]) -> list[Any]:
         scores = evaluate(batch)
         for shown in scores:
-            shown["devices"] = [load * SLIGHT for load in shown["devices"]]
+            shown["devices"] = [load * SLIGHT_ERROR for load in shown["devices"]]
         return scores
 
-    assert compared(12, 0, "Chromium", off).violations > 6
+    assert compared(12, 0, "Chromium", with_wrong_loads).violations > 6

@@ -29,7 +29,7 @@ from tests.support.page_edits import (
 )
 from tests.support.reports import Reports
 
-LONGEST_SHOWN = 500
+MAX_SHOWN_CHARACTERS = 500
 
 
 def hostile_placement() -> Placement:
@@ -87,7 +87,7 @@ def test_names_are_text(placement: Placement, reports: Reports) -> None:
         }""",
         harmless,
     )
-    assert max(map(len, shown)) <= LONGEST_SHOWN
+    assert max(map(len, shown)) <= MAX_SHOWN_CHARACTERS
     for name in HOSTILE_NAMES[:-1]:
         assert " ".join(name.split()) in shown
     assert any(text.startswith("long xxx") and "…" in text for text in shown)
@@ -122,8 +122,8 @@ def test_hostile_names_survive_edits_and_the_download(
 def placement_of_similar_names(operators: int = 9, devices: int = 4) -> Placement:
     """Return a placement whose names differ in one character, at the end or in the middle."""
     pool = "gke-production-eu-west4-default-pool-1a2b3c4d"
-    of = "com.example.pipeline.enrichment.WindowedJoin/{}.of.the.second.stage.of.the.pipeline"
-    names = [of.format(i) for i in range(operators - 3)]
+    pattern = "com.example.pipeline.enrichment.WindowedJoin/{}.of.the.second.stage.of.the.pipeline"
+    names = [pattern.format(i) for i in range(operators - 3)]
     names += [f"com.example.pipeline.enrichment.of.the.second.stage.Sink/{i}" for i in range(3)]
     rows = [Operator(name, 2e5, 500.0) for name in names]
     streams = [Stream(a, b) for a, b in pairwise(names)]
@@ -133,7 +133,7 @@ def placement_of_similar_names(operators: int = 9, devices: int = 4) -> Placemen
     return Placement(problem, np.arange(operators) % devices)
 
 
-def test_different_names_stay_different(reports: Reports) -> None:
+def test_similar_names_stay_distinguishable(reports: Reports) -> None:
     """A shortened name keeps the part that differs, and has the full name as its title."""
     placement = placement_of_similar_names()
     report, problem = reports(placement), placement.problem
@@ -155,11 +155,11 @@ def test_different_names_stay_different(reports: Reports) -> None:
     assert set(devices) <= set(titled.evaluate_all("all => all.map(one => one.title)"))
     rows = page.locator("#operators tr").evaluate_all("all => all.map(one => one.title)")
     assert set(rows) == set(operators)
-    spoken = set()
+    announcements = set()
     for _ in operators:
         report.press("#graph", "ArrowRight")
-        spoken.add(page.inner_text("#announcement"))
-    assert len(spoken) == len(operators)
+        announcements.add(page.inner_text("#announcement"))
+    assert len(announcements) == len(operators)
     broken = page.inner_text("#broken")
     assert "0.of" in broken
     assert "4.of" in broken
@@ -179,7 +179,7 @@ def test_names_of_lanes_start_inside_the_drawing(devices: int, reports: Reports)
 
 
 def report_scripts() -> tuple[str, ...]:
-    """Return the scripts of a page."""
+    """Return the names of the scripts of a report page."""
     from streamplace.report.html import SCRIPTS, VENDORED  # noqa: PLC0415
 
     return VENDORED + SCRIPTS

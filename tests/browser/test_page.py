@@ -116,7 +116,7 @@ def test_an_invalid_number_changes_nothing(reports: Reports) -> None:
     assert report.page.is_disabled("#undo")
 
 
-def test_the_details_keep_the_keyboard_focus(reports: Reports) -> None:
+def test_the_details_panel_keeps_the_keyboard_focus(reports: Reports) -> None:
     placement = preset_placement(operators=6)
     report = reports(Placement(placement.problem, np.zeros(6, dtype=int)))
     report.press("#graph", "ArrowRight")
@@ -126,8 +126,8 @@ def test_the_details_keep_the_keyboard_focus(reports: Reports) -> None:
     assert "op_0" in report.page.inner_text("#details")
 
 
-def test_the_bound_is_never_stale(reports: Reports) -> None:
-    """The bound follows the rate; for edited devices only the bound by CPU is known."""
+def test_the_bound_follows_edits(reports: Reports) -> None:
+    """The bound follows the source rate; after an edit of the links it considers only CPU."""
     placement = preset_placement(operators=12, cluster=slow_links())
     report, job = reports(placement), EditedPlacement.of(placement)
     assert report.score()["bound"] == bound(placement.problem)
@@ -136,15 +136,15 @@ def test_the_bound_is_never_stale(reports: Reports) -> None:
     job.assignment[0] = to
     assert report.score()["bound"] == bound(placement.problem)
     work = flow(placement.problem).work / placement.problem.source_rate
-    most = min(5 * 2.5e9 / work.sum(), 2.5e9 / work.max())
+    cpu_bound = min(5 * 2.5e9 / work.sum(), 2.5e9 / work.max())
     for rate in (100000.0, 7.0, 30000.0):
         report.type("#rate", repr(rate))
         job.rate = rate
         assert report.score()["bound"] == pytest.approx(bound(job.placement().problem), rel=1e-12)
         assert "by CPU alone" not in report.page.inner_text("#figures")
-    assert report.score()["bound"] < 0.9 * min(most, 30000)
+    assert report.score()["bound"] < 0.9 * min(cpu_bound, 30000)
     report.type("#bandwidth", "2000")
-    assert report.score()["bound"] == pytest.approx(min(most, 30000))
+    assert report.score()["bound"] == pytest.approx(min(cpu_bound, 30000))
     assert "by CPU alone" in report.page.inner_text("#figures")
 
 
@@ -188,7 +188,7 @@ def test_cards_show_placer_and_graph(reports: Reports) -> None:
         assert placement.problem.graph.name in text
 
 
-def test_the_height_of_a_drawing_is_used(reports: Reports) -> None:
+def test_lanes_fill_the_height_of_the_drawing(reports: Reports) -> None:
     """Names of 30 operators in three lanes are readable, and the lanes fill the height."""
     report = reports(preset_placement(operators=30, cluster=Cluster.equal(3)))
     report.page.set_viewport_size({"width": 1280, "height": 900})
@@ -199,14 +199,14 @@ def test_the_height_of_a_drawing_is_used(reports: Reports) -> None:
     assert report.page.evaluate("streamplace.whereIs('operator', 0)")["text"] >= 8
 
 
-CUT = """all => all
+CUT_OFF_TEXTS = """all => all
     .filter(one => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight + 1)
     .map(one => one.textContent)"""
 
 
 @pytest.mark.parametrize("width", [320, 360, 480, 600, 601, 1020])
 def test_figures_are_not_cut_in_a_narrow_window(width: int, reports: Reports) -> None:
-    """The throughput is complete at any width, and all figures are on small screens."""
+    """The throughput is never cut off, and in windows up to 600 pixels wide no figure is."""
     pool = Cluster([Device(f"gke-production-eu-west4-pool-{d}", 2500.0) for d in range(5)])
     placement = preset_placement(cluster=pool, source_rate=1234567.0, target_utilisation=0.9)
     report = reports(placement, preset_placement())
@@ -214,7 +214,7 @@ def test_figures_are_not_cut_in_a_narrow_window(width: int, reports: Reports) ->
     page.set_viewport_size({"width": width, "height": 800})
     report.type("#rate", "1234567890123.5")  # the longest note: an edit changes the throughput
     where = "#figures" if width <= 600 else "#figures .main"
-    assert page.locator(f"{where} strong, {where} .more").evaluate_all(CUT) == []
+    assert page.locator(f"{where} strong, {where} .more").evaluate_all(CUT_OFF_TEXTS) == []
     assert page.locator("#figures .main").evaluate(
         "one => one.getBoundingClientRect().right <= innerWidth"
     )
@@ -226,7 +226,7 @@ def test_figures_are_not_cut_in_a_narrow_window(width: int, reports: Reports) ->
 
 
 @pytest.mark.parametrize("model", ["path-average", "engine"])
-def test_another_model_is_mentioned_and_kept(
+def test_the_page_names_another_model_and_saves_it(
     model: Model, reports: Reports, tmp_path: Path
 ) -> None:
     placement = preset_placement(model=model, operators=8)
@@ -239,7 +239,7 @@ def test_another_model_is_mentioned_and_kept(
     check_page_score(report.score(), simulate(as_shown))
 
 
-def test_constraints_that_an_edit_violates(reports: Reports) -> None:
+def test_constraints_violated_by_an_edit_are_listed(reports: Reports) -> None:
     rules = Constraints(pins={"op_0": "d0"}, exlocate=[["op_1", "op_2"]])
     problem = preset_placement(operators=6, constraints=rules).problem
     report = reports(Placement(problem, np.array([0, 1, 2, 0, 1, 2])))
@@ -253,8 +253,8 @@ def test_constraints_that_an_edit_violates(reports: Reports) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pair", "nic"])
-def test_too_large_to_draw(kind: str, reports: Reports) -> None:
-    """The page holds only sums, but its figures still follow rates and speeds."""
+def test_a_placement_too_large_to_draw(kind: str, reports: Reports) -> None:
+    """The page stores only totals, but its figures still follow edited rates and speeds."""
     cluster = Cluster.equal(40)
     network = type(cluster.network)(kind, overhead_s=1e-6)  # type: ignore[arg-type]
     placement = preset_placement(operators=3000, cluster=Cluster(cluster.devices, network))
@@ -292,7 +292,7 @@ def test_many_devices_with_few_in_use(reports: Reports) -> None:
 
 
 @pytest.mark.parametrize("instructions", [0.0, 1e5])
-def test_the_smallest_job(instructions: float, reports: Reports) -> None:
+def test_a_job_of_one_operator(instructions: float, reports: Reports) -> None:
     graph = StreamGraph([Operator("only", instructions, 0.0)], [])
     placement = Placement(Problem(graph, Cluster.equal(1), source_rate=1e5), np.array([0]))
     report, job = reports(placement), EditedPlacement.of(placement)
@@ -305,7 +305,7 @@ def test_the_smallest_job(instructions: float, reports: Reports) -> None:
     assert report.page.inner_text("#links-note") == "No stream crosses between devices."
 
 
-def test_dark_and_light(reports: Reports) -> None:
+def test_dark_and_light_themes(reports: Reports) -> None:
     """Each device has its own colour in both themes, and figures stay the same."""
     report = reports(preset_placement(), preset_placement(seed=1))
     before, swatches, drawn = report.score(), [], []

@@ -45,7 +45,7 @@ def check(line: str, fault: Fault, folder: Path) -> None:
 
 
 @faults([*GRAPHS, *DREAM])
-def test_graphs(fault: Fault, tmp_path: Path, capsys: Capture) -> None:
+def test_bad_graphs(fault: Fault, tmp_path: Path, capsys: Capture) -> None:
     line = refused(
         capsys, "place", DATA / fault[0], "--placer", "single", "-o", tmp_path / "out.json"
     )
@@ -53,21 +53,21 @@ def test_graphs(fault: Fault, tmp_path: Path, capsys: Capture) -> None:
 
 
 @faults(CLUSTERS)
-def test_clusters(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_bad_clusters(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     out = tmp_path / "out.json"
     line = refused(capsys, "place", inputs.graph, "--cluster", DATA / fault[0], "-o", out)
     check(line, fault, tmp_path)
 
 
 @faults(CONSTRAINTS)
-def test_constraints(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_bad_constraints(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     command = ["place", inputs.graph, "--cluster", inputs.cluster, "--constraints", DATA / fault[0]]
     line = refused(capsys, *command, "-o", tmp_path / "out.json")
     check(line, fault, tmp_path)
 
 
 @faults(PLACEMENTS)
-def test_placements(fault: Fault, tmp_path: Path, capsys: Capture) -> None:
+def test_bad_placements(fault: Fault, tmp_path: Path, capsys: Capture) -> None:
     out = tmp_path / "out.csv"
     line = refused(capsys, "export", DATA / fault[0], "--to", "csv", "-o", out)
     check(line, fault, tmp_path)
@@ -81,14 +81,14 @@ def test_placements_of_another_graph(
 
 
 @faults(SCENES)
-def test_scenes(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_bad_scenes(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     command = ["simulate", inputs.graph, inputs.placement, "--model", "engine"]
-    watched = ["--trace", tmp_path / "trace.json", "--plot", tmp_path / "run.png"]
-    check(refused(capsys, *command, "--scene", DATA / fault[0], *watched), fault, tmp_path)
+    outputs = ["--trace", tmp_path / "trace.json", "--plot", tmp_path / "run.png"]
+    check(refused(capsys, *command, "--scene", DATA / fault[0], *outputs), fault, tmp_path)
 
 
 @faults(CONFIGS)
-def test_configs(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_bad_configs(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     with hang_guard():
         line = refused(capsys, *training(inputs, fault, tmp_path))
     check(line, fault, tmp_path)

@@ -18,7 +18,7 @@ from tests.support.paths import ROOT
 
 TOO_LONG = "n" * 300 + ".json"
 
-READERS = [
+READERS = [  # commands that read a file; BAD is its path
     ["place", "BAD"],
     ["place", "GRAPH", "--cluster", "BAD"],
     ["place", "GRAPH", "--constraints", "BAD"],
@@ -52,7 +52,9 @@ def test_a_folder_without_graphs(
 
 
 @pytest.mark.parametrize("words", READERS, ids=" ".join)
-def test_a_name_too_long(words: list[str], inputs: InputFiles, capsys: Capture) -> None:
+def test_a_file_name_that_is_too_long(
+    words: list[str], inputs: InputFiles, capsys: Capture
+) -> None:
     assert "File name too long" in refused(capsys, *filled(words, inputs, TOO_LONG))
 
 
@@ -136,7 +138,7 @@ def test_an_output_without_a_name(inputs: InputFiles, capsys: Capture) -> None:
 def test_a_named_pipe_is_written_to_or_refused_but_not_replaced(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
-    """A named pipe is not replaced by a file, which root could even do to /dev/null."""
+    """Replacing special files would be dangerous: root could even replace /dev/null."""
     pipe = tmp_path / "pipe.json"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -149,7 +151,7 @@ def test_a_named_pipe_is_written_to_or_refused_but_not_replaced(
 
 
 @pytest.mark.parametrize("where", ["file", "file/x"])
-def test_compare_and_init_into_a_file(
+def test_compare_and_init_refuse_a_file_as_their_folder(
     where: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     (tmp_path / "file").touch()
@@ -158,7 +160,7 @@ def test_compare_and_init_into_a_file(
     assert "cannot create folder" in refused(capsys, *command, "-o", tmp_path / where)
 
 
-def test_init_into_a_name_too_long(tmp_path: Path, capsys: Capture) -> None:
+def test_init_with_a_folder_name_that_is_too_long(tmp_path: Path, capsys: Capture) -> None:
     assert "File name too long" in refused(capsys, "init", tmp_path / TOO_LONG)
 
 
@@ -190,7 +192,7 @@ def test_a_file_whose_name_is_a_word_of_the_message(
         assert line.startswith(f"streamplace: {name}: source_rate: ")
 
 
-def test_names_beyond_the_encoding_of_stdout(tmp_path: Path) -> None:
+def test_names_that_stdout_cannot_encode(tmp_path: Path) -> None:
     graph = {"operators": [{"name": "frühling", "instructions": 1}], "source_rate": 1}
     (tmp_path / "g.json").write_text(json.dumps(graph))
     done = run("place", tmp_path / "g.json", env={**ENVIRONMENT, "PYTHONIOENCODING": "ascii"})

@@ -15,7 +15,7 @@ from tests.support.cli import ENVIRONMENT, MODULE, Capture, refused, run, succee
 
 
 def completed(line: str) -> list[str]:
-    """Return what a process answers to click's script for bash."""
+    """Return the completions that a process prints for click's bash script."""
     words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" ")), VARIABLE: "bash_complete"}
     done = run(env={**ENVIRONMENT, **words})
     assert (done.returncode, done.stderr) == (0, "")
@@ -23,7 +23,7 @@ def completed(line: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("line", "found"),
+    ("line", "expected"),
     [
         ("streamplace pl", ["plain,place", "plain,plan"]),
         ("streamplace place x --placer exa", ["plain,exact"]),
@@ -42,8 +42,8 @@ def completed(line: str) -> list[str]:
         ("streamplace place x --qui", ["plain,--quiet"]),
     ],
 )
-def test_completions(line: str, found: list[str]) -> None:
-    assert completed(line) == found
+def test_completions(line: str, expected: list[str]) -> None:
+    assert completed(line) == expected
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -51,7 +51,7 @@ def test_scripts_are_printed(shell: str, capsys: Capture) -> None:
     assert VARIABLE in succeeds(capsys, "completion", shell)
 
 
-def test_no_script_for_other_shells(capsys: Capture) -> None:
+def test_unsupported_shells_are_refused(capsys: Capture) -> None:
     message = refused(capsys, "completion", "powershell")
     assert "SHELL: unknown choice 'powershell'; choose from bash, zsh, fish" in message
 
@@ -70,7 +70,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "expected"),
     [
         (["streamplace", "place", "g", "--placer", "policy", ":", "sa"], "samples="),
         (["streamplace", "place", "--placer", "=", "exa"], "exact"),
@@ -78,7 +78,9 @@ printf '%s\\n' "${COMPREPLY[@]}"
         (["streamplace", "gen"], "generate"),
     ],
 )
-def test_in_bash_which_ends_words_at_colons(words: list[str], found: str, tmp_path: Path) -> None:
+def test_completion_in_bash_where_colons_end_words(
+    words: list[str], expected: str, tmp_path: Path
+) -> None:
     """Bash itself adds the text before the last : or =."""
     program = tmp_path / "streamplace"
     program.write_text(f'#!/bin/sh\nexec {shlex.join(MODULE)} "$@"\n')
@@ -92,14 +94,14 @@ def test_in_bash_which_ends_words_at_colons(words: list[str], found: str, tmp_pa
         check=True,
         timeout=60,
     )
-    assert done.stdout.splitlines()[-1] == found
-    assert ("compopt -o nospace" in done.stdout) == found.endswith("=")
+    assert done.stdout.splitlines()[-1] == expected
+    assert ("compopt -o nospace" in done.stdout) == expected.endswith("=")
     assert done.stderr == ""
 
 
 def test_suggested_options_exist() -> None:
     values = {"weights": "utilisation", "file": "x", "seconds": "1"}
-    for name in {*NAMES} - {"policy"}:  # it would read weights
+    for name in {*NAMES} - {"policy"}:  # policy would read weights
         for option in options_of(name):
             make_placer(f"{name}:{option}={values.get(option, '3')}")
     assert set(PLACERS) <= set(NAMES)

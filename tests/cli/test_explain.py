@@ -12,7 +12,7 @@ from tests.support.input_files import GRAPH, InputFiles
 
 
 def test_bottleneck_and_helpful_moves(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
-    """One device of 5 MIPS has 6 MIPS of work, half of it from c; three equal ones are free."""
+    """One device of 5 MIPS has 6 MIPS of work, half of it from c; three equal devices are idle."""
     file = place_by_cli(
         capsys, inputs.graph, tmp_path / "placement.json", "--devices", "4x5", "--placer", "single"
     )
@@ -36,7 +36,9 @@ def test_bottleneck_and_helpful_moves(inputs: InputFiles, tmp_path: Path, capsys
     assert short[-1] == "and 2 more that help less"
 
 
-def test_a_placement_without_a_limit(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_a_placement_that_sustains_the_source_rate(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
     options = ("--devices", "1x10", "--target-utilisation", "0.9")
     output = succeeds(
         capsys, "explain", place_by_cli(capsys, inputs.graph, tmp_path / "placement.json", *options)
@@ -71,7 +73,7 @@ def test_a_job_without_work(tmp_path: Path, capsys: Capture) -> None:
     assert (found["rate_factor"], found["contributors"], found["moves"]) == (None, [], [])
 
 
-def test_a_placement_of_the_engine_with_several_rates(
+def test_an_engine_placement_with_several_rates(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     options = ("--devices", "2x5", "--placer", "single", "--source-rate", "500,2000")
@@ -113,7 +115,7 @@ def test_a_graph_too_large_to_try_every_move(
 
 @pytest.fixture
 def heavy(tmp_path: Path) -> Path:
-    """Return the graph of the input files, with memory."""
+    """Return the graph of the input files, where each operator needs memory."""
     memory = {"a": 1e6, "b": 2e6, "c": 4e6}
     rows: list[dict[str, Any]] = [
         {**row, "memory_bytes": memory[row["name"]]} for row in GRAPH["operators"]

@@ -52,6 +52,7 @@ def assignment_by_cli(capsys: Capture, *arguments: object) -> dict[str, str]:
 
 
 def together(assignment: dict[str, str]) -> bool:
+    """Return whether all instances of `count` are on one device."""
     return len({assignment[name] for name in INSTANCES}) == 1
 
 
@@ -65,7 +66,7 @@ def test_instances_are_spread_without_the_option(words: Path, capsys: Capture) -
     assert not together(assignment_by_cli(capsys, words, "--placer", "round-robin"))
 
 
-def test_with_constraints(words: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_whole_operators_with_constraints(words: Path, tmp_path: Path, capsys: Capture) -> None:
     """The file's constraints hold too, and a pin of one instance pins all of them."""
     rules = tmp_path / "rules.json"
     rules.write_text(json.dumps({"pins": {"count[1]": "d3"}, "exlocate": [["lines", "sink"]]}))
@@ -136,7 +137,7 @@ def test_help_names_every_kind(capsys: Capture) -> None:
         (["export", "x.json", "--to", "beam"], "'beam'"),
     ],
 )
-def test_usage(arguments: list[str], expected: str, capsys: Capture) -> None:
+def test_bad_usage(arguments: list[str], expected: str, capsys: Capture) -> None:
     assert expected in refused(capsys, *arguments)
 
 

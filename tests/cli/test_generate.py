@@ -57,12 +57,12 @@ def test_every_file_type_contains_the_same_graph(
     assert read_graph(tmp_path / f"x{ending}") == read_graph(tmp_path / "reference.jsonl")
 
 
-@pytest.mark.parametrize(("text", "least", "most"), [("12", 12, 12), ("4-7", 4, 7)])
-def test_sizes(text: str, least: int, most: int, tmp_path: Path, capsys: Capture) -> None:
+@pytest.mark.parametrize(("text", "smallest", "largest"), [("12", 12, 12), ("4-7", 4, 7)])
+def test_sizes(text: str, smallest: int, largest: int, tmp_path: Path, capsys: Capture) -> None:
     options = ["layered", "--count", "30", "--operators", text]
     generated(capsys, tmp_path / "x.jsonl", *options)
     sizes = {len(graph.names) for graph in read_dataset(tmp_path / "x.jsonl")}
-    assert (min(sizes), max(sizes)) == (least, most)
+    assert (min(sizes), max(sizes)) == (smallest, largest)
 
 
 def test_lines_are_graphs_as_json(tmp_path: Path, capsys: Capture) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from streamplace.cli.main import cli
 
-WORD = "streamplace"
+PROGRAM = "streamplace"
 
 
 def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
@@ -23,13 +23,13 @@ def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[s
 def examples(command: click.Command) -> list[str]:
     """Return the example lines of a command's help, without the remarks after them."""
     lines = (line.strip() for line in (command.help or "").splitlines())
-    return [line.partition("   ")[0] for line in lines if line.startswith(f"{WORD} ")]
+    return [line.partition("   ")[0] for line in lines if line.startswith(f"{PROGRAM} ")]
 
 
 ALL = {"": cli, **dict(commands(cli))}
 EXAMPLES = [line for command in ALL.values() for line in examples(command)]
 HELP: dict[str, Any] = {"help_option_names": cli.context_settings["help_option_names"]}
-"""Options of every context: click keeps a command's help option as the first context names it."""
+"""Settings of every context: click caches a help option with the names in the first context."""
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -37,7 +37,7 @@ def test_help_has_an_example(name: str) -> None:
     """The example of a group may be one of its commands."""
     lines = examples(ALL[name])
     assert lines
-    assert any(line.startswith(f"{WORD} {name}".strip()) for line in lines)
+    assert any(line.startswith(f"{PROGRAM} {name}".strip()) for line in lines)
 
 
 @pytest.mark.parametrize("line", EXAMPLES)
@@ -45,7 +45,7 @@ def test_examples_are_valid(line: str) -> None:
     """The arguments of an example are parsed and checked, but the command does not run."""
     words = shlex.split(line)[1:]
     command: click.Command = cli
-    context = click.Context(cli, info_name=WORD, **HELP)
+    context = click.Context(cli, info_name=PROGRAM, **HELP)
     while isinstance(command, click.Group):
         _, found, words = command.resolve_command(context, words)
         assert found is not None
@@ -61,7 +61,7 @@ def test_first_lines_are_complete(group: str) -> None:
     """In the list of commands, no description is cut off on a terminal of 80 columns."""
     command = ALL[group]
     assert isinstance(command, click.Group)
-    context = click.Context(command, info_name=WORD, terminal_width=80, **HELP)
+    context = click.Context(command, info_name=PROGRAM, terminal_width=80, **HELP)
     output = command.get_help(context).partition("Commands:")[2]
     for name, inner in command.commands.items():
         first = (inner.help or "").partition("\n")[0]

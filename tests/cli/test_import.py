@@ -49,7 +49,7 @@ def test_memory_is_per_instance(tmp_path: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS)
-def test_refusals(kind: str, tmp_path: Path, capsys: Capture) -> None:
+def test_broken_documents_are_refused(kind: str, tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "document"
     for data in (b"\xff\xfe", b"", b"{", b"<a>", b"[" * 100_000):
         file.write_bytes(data)

@@ -11,32 +11,34 @@ from streamplace.cli.facts import print_facts
 from tests.support.cli import Capture, refused, succeeds
 from tests.support.input_files import CLUSTER, GRAPH, InputFiles
 
-READ = "info reads graphs, datasets, clusters, placements, checkpoints and policy weights"
+READABLE = "info reads graphs, datasets, clusters, placements, checkpoints and policy weights"
 OTHER_KINDS: list[tuple[Any, str]] = [
     (
         {"format": "streamplace-scene", "version": 1},
-        f"is a scene, which simulate --scene reads; {READ}",
+        f"is a scene, which simulate --scene reads; {READABLE}",
     ),
     (
         {"format": "streamplace-trace", "version": 1, "devices": [], "operators": []},
-        f"is a trace, which simulate --trace writes; {READ}",
+        f"is a trace, which simulate --trace writes; {READABLE}",
     ),
     (
         {"policy": {}, "problems": [], "stage": []},
-        f"is a training configuration, which train --config reads; {READ}",
+        f"is a training configuration, which train --config reads; {READABLE}",
     ),
     (
         {"policy": {}, "sampling": {}},
-        f"is a training configuration, which train --config reads; {READ}",
+        f"is a training configuration, which train --config reads; {READABLE}",
     ),
-    ({"dataset": "d", "graphs": 1, "rows": []}, f"is the result of compare; {READ}"),
-    ({"type": "object", "properties": {}}, f"is a JSON Schema; {READ}"),
-    ({"a": 1}, f"is not a file that info reads; {READ}"),
+    ({"dataset": "d", "graphs": 1, "rows": []}, f"is the result of compare; {READABLE}"),
+    ({"type": "object", "properties": {}}, f"is a JSON Schema; {READABLE}"),
+    ({"a": 1}, f"is not a file that info reads; {READABLE}"),
 ]
 
 
 @pytest.mark.parametrize(("value", "expected"), OTHER_KINDS)
-def test_other_kinds_of_files(value: Any, expected: str, tmp_path: Path, capsys: Capture) -> None:
+def test_files_that_info_does_not_summarise(
+    value: Any, expected: str, tmp_path: Path, capsys: Capture
+) -> None:
     file = tmp_path / "x.json"
     file.write_text(json.dumps(value))
     assert refused(capsys, "info", file) == f"streamplace: {file}: {expected}"
@@ -46,7 +48,7 @@ def test_a_training_log(tmp_path: Path, capsys: Capture) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text("".join(f'{{"step": {i}, "epoch": 0, "loss": 1.0}}\n' for i in range(2)))
     message = refused(capsys, "info", log)
-    assert message == f"streamplace: {log}: is a training log, which curves reads; {READ}"
+    assert message == f"streamplace: {log}: is a training log, which curves reads; {READABLE}"
 
 
 def test_a_run_folder(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
@@ -57,13 +59,13 @@ def test_a_run_folder(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> No
     assert message == f"streamplace: {tmp_path}: is a run folder; read {weights} instead"
 
 
-def test_a_folder_of_compare(tmp_path: Path, capsys: Capture) -> None:
+def test_a_results_folder_of_compare(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "compare.json").write_text("{}")
     message = refused(capsys, "info", tmp_path)
-    assert message == f"streamplace: {tmp_path}: is a folder of results of compare; {READ}"
+    assert message == f"streamplace: {tmp_path}: is a folder of results of compare; {READABLE}"
 
 
-def test_a_misspelt_field_is_still_a_graph(tmp_path: Path, capsys: Capture) -> None:
+def test_a_graph_with_a_misspelt_field_is_recognised(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "x.json"
     file.write_text('{"opertors": []}')
     message = refused(capsys, "info", file)

@@ -8,7 +8,7 @@ from streamplace.files.starter import STARTERS
 from tests.support.cli import Capture, json_of, refused, succeeds
 
 
-def test_the_starters_can_be_placed(tmp_path: Path, capsys: Capture) -> None:
+def test_the_starter_graph_can_be_placed(tmp_path: Path, capsys: Capture) -> None:
     succeeds(capsys, "init", tmp_path / "new" / "folder")
     graph, cluster = (tmp_path / "new" / "folder" / name for name in STARTERS)
     for options in ((), ("--cluster", cluster)):  # the graph also works without its cluster

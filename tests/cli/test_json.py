@@ -29,7 +29,7 @@ ROW = {
 
 
 @pytest.mark.parametrize("model", ["bottleneck", "path-average"])
-def test_simulate(model: str, inputs: InputFiles, capsys: Capture) -> None:
+def test_keys_of_simulate(model: str, inputs: InputFiles, capsys: Capture) -> None:
     found = json_of(capsys, "simulate", inputs.graph, inputs.cepsim, "--model", model)
     assert set(found) == SCORE_KEYS
     check_score_keys(found, devices=5)
@@ -54,7 +54,7 @@ def test_simulate_names_one_end_of_a_network_interface(
 
 
 @pytest.mark.parametrize("placer", ["auto", "single", "metis:parts=2", "fuser-oracle"])
-def test_place(placer: str, inputs: InputFiles, capsys: Capture) -> None:
+def test_keys_of_place(placer: str, inputs: InputFiles, capsys: Capture) -> None:
     found = json_of(capsys, "place", inputs.graph, "--cluster", inputs.cluster, "--placer", placer)
     assert set(found) == RESULT
     check_score_keys(found, devices=2)
@@ -65,7 +65,7 @@ def test_place(placer: str, inputs: InputFiles, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("metis_too", [True, False])
-def test_compare(metis_too: bool, inputs: InputFiles, capsys: Capture) -> None:
+def test_keys_of_compare(metis_too: bool, inputs: InputFiles, capsys: Capture) -> None:
     placers = ["single", "round-robin"] + ["metis"] * metis_too
     command = ["compare", inputs.graph, "--placers", ",".join(placers), "--source-rate", "1e3,1e6"]
     found = json_of(capsys, *command, "--jobs", "1")
@@ -83,7 +83,7 @@ def test_compare(metis_too: bool, inputs: InputFiles, capsys: Capture) -> None:
 OTHER_KEYS = ("relative_throughput", "memory_bytes", "devices_gone", "devices_new")
 
 
-def test_diff(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_keys_of_diff(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     files = [tmp_path / "a.json", tmp_path / "b.json"]
     for file, placer in zip(files, ("single", "round-robin"), strict=True):
         succeeds(capsys, "place", inputs.graph, "--placer", placer, "-o", file)
@@ -97,7 +97,7 @@ def test_diff(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     assert json_of(capsys, "diff", files[0], files[0])["moves"] == []
 
 
-def test_explain(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_keys_of_explain(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "placement.json"
     options = ["--devices", "3x5", "--placer", "single", "-o", file]
     succeeds(capsys, "place", inputs.graph, *options)
@@ -118,7 +118,7 @@ def test_explain(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     assert found["moves"][0]["throughput"] == 1000.0
 
 
-def test_explain_a_link(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_keys_of_explain_for_a_link(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     file, nic = tmp_path / "placement.json", tmp_path / "nic.json"
     slow = {"kind": "nic", "bandwidth_mbps": 0.5}
     nic.write_text(json.dumps({**CLUSTER, "network": slow}))
@@ -132,14 +132,14 @@ def test_explain_a_link(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> 
 
 
 @pytest.mark.parametrize("kind", ["graph", "cluster", "placement", "scene"])
-def test_schema(kind: str, capsys: Capture) -> None:
+def test_keys_of_schema(kind: str, capsys: Capture) -> None:
     plain = json.loads(succeeds(capsys, "schema", kind))
     assert plain == json_of(capsys, "schema", kind)
     assert plain["type"] == "object"
     assert plain["additionalProperties"] is False
 
 
-def test_commands_that_write_name_their_files(
+def test_commands_that_write_files_print_their_names(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     dataset = tmp_path / "x.jsonl"

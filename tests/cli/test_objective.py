@@ -1,4 +1,4 @@
-"""Users' objectives on the command line: by module, by package, in files, refused."""
+"""Users' objectives on the command line: from a module or package, stored in files, or refused."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from tests.support.cli import ENVIRONMENT, one_line, run
 from tests.support.paths import ROOT
 
-OWN = """
+MODULE = """
 from dataclasses import dataclass
 from typing import ClassVar
 import numpy as np
@@ -42,36 +42,41 @@ class Worded(Net):
         if not self.word.isalpha():
             raise ValueError("letters alone")
 """
-CHAIN = {  # a device of 1000 MIPS sustains 1,667 tuples/s, two sustain twice that, three all
+CHAIN = {  # a device of 1000 MIPS sustains 1,667 tuples/s, two twice that, three all
     "format": "streamplace-graph",
     "version": 1,
     "source_rate": 4000,
     "operators": [{"name": f"op_{v}", "instructions": 1e5, "payload_bytes": 1} for v in range(6)],
     "streams": [{"source": f"op_{v}", "target": f"op_{v + 1}"} for v in range(5)],
 }
-ON = ("--devices", "4x1000")
-POINTS = "[streamplace.objectives]\nnet = mine:Net\nthroughput = mine:Failing\ngone = nowhere:Net\n"
+CLUSTER = ("--devices", "4x1000")
+ENTRY_POINTS = (
+    "[streamplace.objectives]\nnet = mine:Net\nthroughput = mine:Failing\ngone = nowhere:Net\n"
+)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a folder with objectives, a graph and a dataset."""
-    (tmp_path / "mine.py").write_text(OWN)
+    (tmp_path / "mine.py").write_text(MODULE)
     (tmp_path / "graph.json").write_text(json.dumps(CHAIN))
     (tmp_path / "many.jsonl").write_text("\n".join([json.dumps(CHAIN)] * 70))
     return tmp_path
 
 
-def answer(folder: Path, *arguments: object, **more: str) -> tuple[int, str, str]:
-    """Run a command like an installed script: the current folder is not on Python's path."""
+def run_in(folder: Path, *arguments: object, **more: str) -> tuple[int, str, str]:
+    """Run a command as an installed script would, without the current folder on Python's path.
+
+    Return the exit code, stdout and stderr.
+    """
     environment = {**ENVIRONMENT, "PYTHONSAFEPATH": "1", **more}
     done = run(*arguments, cwd=folder, env=environment)
     return done.returncode, done.stdout, done.stderr
 
 
-def found(folder: Path, *arguments: object, **more: str) -> Any:
-    """Return what a command prints with --json."""
-    code, out, err = answer(folder, *arguments, "--json", **more)
+def json_from(folder: Path, *arguments: object, **more: str) -> Any:
+    """Return the JSON that a command prints with --json."""
+    code, out, err = run_in(folder, *arguments, "--json", **more)
     assert (code, err) == (0, "")
     return json.loads(out)
 
@@ -81,20 +86,20 @@ def installed(folder: Path) -> dict[str, str]:
     about = folder / "ours-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: ours\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text(POINTS)
+    (about / "entry_points.txt").write_text(ENTRY_POINTS)
     return {"PYTHONPATH": f"{ROOT}:{folder}"}
 
 
 @pytest.mark.long
-def test_place_simulate_and_compare_use_it(folder: Path) -> None:
+def test_place_simulate_and_compare_use_the_objective(folder: Path) -> None:
     net = ("--objective", "mine:Net:price=900")
-    plain = found(folder, "place", "graph.json", *ON, "-o", "plain.json")
-    worth = found(folder, "place", "graph.json", *ON, *net, "-o", "net.json")
+    plain = json_from(folder, "place", "graph.json", *CLUSTER, "-o", "plain.json")
+    worth = json_from(folder, "place", "graph.json", *CLUSTER, *net, "-o", "net.json")
     assert (plain["devices_used"], worth["devices_used"]) == (3, 2)
     assert worth["throughput"] == pytest.approx(4e6 / 1200 - 1800)
     assert (worth["objective"], "objective" in plain) == ("mine:Net:price=900.0", False)
     scored = {
-        (file, *options): found(folder, "simulate", "graph.json", file, *options)["throughput"]
+        (file, *options): json_from(folder, "simulate", "graph.json", file, *options)["throughput"]
         for file in ("plain.json", "net.json")
         for options in (("--objective", "throughput"), net)
     }
@@ -104,21 +109,21 @@ def test_place_simulate_and_compare_use_it(folder: Path) -> None:
     comparing = (
         "compare",
         "many.jsonl",
-        *ON,
+        *CLUSTER,
         "--jobs",
         2,
         "--placers",
         "metis:parts=2,round-robin",
     )
-    two, four = (row["mean"] for row in found(folder, *comparing)["rows"])
-    two_net, four_net = (row["mean"] for row in found(folder, *comparing, *net)["rows"])
+    two, four = (row["mean"] for row in json_from(folder, *comparing)["rows"])
+    two_net, four_net = (row["mean"] for row in json_from(folder, *comparing, *net)["rows"])
     assert two < four
     assert two_net > four_net == pytest.approx(0.1)
 
 
 def test_throughput_is_the_default(folder: Path) -> None:
-    placing = ("place", "graph.json", *ON, "--placer", "greedy", "--json")
-    answers = [answer(folder, *placing, *more)[1] for more in ((), ("--objective", "throughput"))]
+    placing = ("place", "graph.json", *CLUSTER, "--placer", "greedy", "--json")
+    answers = [run_in(folder, *placing, *more)[1] for more in ((), ("--objective", "throughput"))]
     without = [{**json.loads(out), "seconds": 0} for out in answers]
     assert json.dumps(without[0]) == json.dumps(without[1])
 
@@ -135,16 +140,16 @@ def test_throughput_is_the_default(folder: Path) -> None:
         (["--objective", "mine:Net", "--placer", "exact"], "'exact' supports only throughput, not"),
     ],
 )
-def test_faults_are_one_line(folder: Path, arguments: list[str], message: str) -> None:
-    code, out, err = answer(folder, "place", "graph.json", *arguments)
+def test_errors_are_one_line(folder: Path, arguments: list[str], message: str) -> None:
+    code, out, err = run_in(folder, "place", "graph.json", *arguments)
     assert (code, out) == (2, "")
     assert message in one_line(err)
 
 
 @pytest.mark.long
-def test_a_file_that_names_a_module_needs_the_option(folder: Path) -> None:
+def test_a_file_that_names_a_module_requires_the_objective_option(folder: Path) -> None:
     net = ("--objective", "mine:Net:price=900")
-    assert answer(folder, "place", "graph.json", *ON, *net, "-o", "net.json")[0] == 0
+    assert run_in(folder, "place", "graph.json", *CLUSTER, *net, "-o", "net.json")[0] == 0
     for command in (
         ["simulate", "graph.json", "net.json"],
         ["explain", "net.json"],
@@ -153,17 +158,17 @@ def test_a_file_that_names_a_module_needs_the_option(folder: Path) -> None:
         ["report", "net.json", "-o", "r.html"],
         ["diff", "net.json", "net.json"],
     ):
-        code, _, err = answer(folder, *command)
+        code, _, err = run_in(folder, *command)
         assert code == 2
         assert one_line(err) == (
             "streamplace: net.json: problem.objective: the placement was made under a user's "
             "objective; only simulate and place --start read it, with --objective "
             "mine:Net:price=900.0, or in Python read_placement(objective=…)"
         )
-    again = found(folder, "place", "graph.json", *ON, *net, "--start", "net.json")
+    again = json_from(folder, "place", "graph.json", *CLUSTER, *net, "--start", "net.json")
     assert again["moves"] == []
     options = ("--model", "engine", "--duration", 9)
-    code, _, err = answer(folder, "simulate", "graph.json", "net.json", *net, *options)
+    code, _, err = run_in(folder, "simulate", "graph.json", "net.json", *net, *options)
     assert code == 2
     message = "--duration: engine options support only throughput, not objective 'mine:Net"
     assert message in one_line(err)
@@ -175,23 +180,25 @@ def test_files_can_name_an_objective_of_an_installed_package(folder: Path) -> No
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
     (folder / "graph.json").rename(elsewhere / "graph.json")
-    placing = ("place", "graph.json", *ON, "--model", "path-average", "-o", "net.json")
-    placed = found(elsewhere, *placing, "--objective", "net:price=900", **environment)
+    placing = ("place", "graph.json", *CLUSTER, "--model", "path-average", "-o", "net.json")
+    placed = json_from(elsewhere, *placing, "--objective", "net:price=900", **environment)
     assert placed["objective"] == "net:price=900.0"
-    simulated = found(elsewhere, "simulate", "graph.json", "net.json", **environment)
+    simulated = json_from(elsewhere, "simulate", "graph.json", "net.json", **environment)
     assert {key: placed[key] for key in simulated} == simulated
     assert simulated["model"] == "path-average"
     dearer = ("--objective", "net:price=1000")
-    cost = found(elsewhere, "simulate", "graph.json", "net.json", *dearer, **environment)[
+    cost = json_from(elsewhere, "simulate", "graph.json", "net.json", *dearer, **environment)[
         "throughput"
     ]
     assert placed["throughput"] - cost == pytest.approx(100 * placed["devices_used"])
-    assert found(elsewhere, "explain", "net.json", **environment)["objective"] == "net:price=900.0"
-    assert found(elsewhere, "info", "net.json", **environment)["objective"] == "net:price=900.0"
-    code, _, err = answer(elsewhere, "report", "net.json", "-o", "r.html", **environment)
+    assert (
+        json_from(elsewhere, "explain", "net.json", **environment)["objective"] == "net:price=900.0"
+    )
+    assert json_from(elsewhere, "info", "net.json", **environment)["objective"] == "net:price=900.0"
+    code, _, err = run_in(elsewhere, "report", "net.json", "-o", "r.html", **environment)
     assert code == 2
     assert "report: the page shows throughput, not objective 'net:price=900.0'" in one_line(err)
-    code, _, err = answer(elsewhere, "simulate", "graph.json", "net.json")  # not installed
+    code, _, err = run_in(elsewhere, "simulate", "graph.json", "net.json")  # not installed
     assert code == 2
     line = one_line(err)
     assert "net.json: problem.objective: unknown objective 'net'; choose from throughput" in line
@@ -201,21 +208,23 @@ def test_explain_names_an_objective_that_deducts_from_the_throughput(folder: Pat
     """A device of 1000 MIPS sustains 1,000 tuples/s, from which the objective deducts 900."""
     environment, net = installed(folder), ("--objective", "net:price=900", "--devices", "1x1000")
     placing = ("place", "graph.json", *net, "-o", "net.json", "--source-rate", 1000)
-    assert found(folder, *placing, **environment)["throughput"] == 100
-    explained = answer(folder, "explain", "net.json", **environment)[1].splitlines()
+    assert json_from(folder, *placing, **environment)["throughput"] == 100
+    explained = run_in(folder, "explain", "net.json", **environment)[1].splitlines()
     assert "objective net:price=900.0 deducts 90.0% of the source rate" in explained
     assert not [line for line in explained if line.startswith("bottleneck")]
 
 
-def test_installed_names_are_listed_and_replace_no_built_in_name(folder: Path) -> None:
+def test_installed_names_are_listed_and_do_not_replace_built_in_names(folder: Path) -> None:
     environment = installed(folder)
-    shadowed = found(folder, "place", "graph.json", *ON, "--objective", "throughput", **environment)
+    shadowed = json_from(
+        folder, "place", "graph.json", *CLUSTER, "--objective", "throughput", **environment
+    )
     assert shadowed["throughput"] == 4000
-    code, _, err = answer(folder, "place", "graph.json", "--objective", "gone", **environment)
+    code, _, err = run_in(folder, "place", "graph.json", "--objective", "gone", **environment)
     assert code == 2
     assert "objective 'gone': loading nowhere:Net failed: ModuleNotFoundError" in one_line(err)
-    err = answer(folder, "place", "graph.json", "--objective", "xyzzy", **environment)[2]
+    err = run_in(folder, "place", "graph.json", "--objective", "xyzzy", **environment)[2]
     assert "choose from throughput, gone, net, or module:Class for your own" in one_line(err)
     words = {"COMP_WORDS": "streamplace compare x --objective ", "COMP_CWORD": "4"}
     shell = {**environment, **words, "_STREAMPLACE_COMPLETE": "bash_complete"}
-    assert answer(folder, **shell)[1].split() == ["plain,throughput", "plain,gone", "plain,net"]
+    assert run_in(folder, **shell)[1].split() == ["plain,throughput", "plain,gone", "plain,net"]

@@ -31,7 +31,7 @@ def files(inputs: InputFiles, tmp_path: Path) -> Path:
     return tmp_path
 
 
-WRITERS = [
+WRITERS = [  # a command up to its output option, and the input that it would overwrite
     (["place", "graph", "-o"], "graph"),
     (["place", "graph", "--cluster", "cluster", "-o"], "cluster"),
     (["place", "graph", "--constraints", "constraints", "-o"], "constraints"),
@@ -52,26 +52,26 @@ WRITERS = [
 ]
 
 
-@pytest.mark.parametrize(("words", "over"), WRITERS, ids=[" ".join(w) for w, _ in WRITERS])
-@pytest.mark.parametrize("by", ["name", "link", "hard link", "folder"])
+@pytest.mark.parametrize(("words", "overwritten"), WRITERS, ids=[" ".join(w) for w, _ in WRITERS])
+@pytest.mark.parametrize("name_by", ["name", "link", "hard link", "folder"])
 def test_an_input_is_not_overwritten(
-    words: list[str], over: str, by: str, files: Path, capsys: Capture
+    words: list[str], overwritten: str, name_by: str, files: Path, capsys: Capture
 ) -> None:
     paths = {path.stem: path for path in files.iterdir()}
     before = {path: path.read_bytes() for path in paths.values()}
-    target = paths[over]
-    if by == "link":
+    target = paths[overwritten]
+    if name_by == "link":
         target = files / "link.svg"
-        target.symlink_to(paths[over])
-    elif by == "hard link":
+        target.symlink_to(paths[overwritten])
+    elif name_by == "hard link":
         target = files / "link.svg"
-        target.hardlink_to(paths[over])
-    elif by == "folder":
+        target.hardlink_to(paths[overwritten])
+    elif name_by == "folder":
         (files / "folder").symlink_to(files)
-        target = files / "folder" / paths[over].name
+        target = files / "folder" / paths[overwritten].name
     arguments = [word.replace("weights", str(paths["weights"])) for word in words]
     message = refused(capsys, *(paths.get(word, word) for word in arguments), target)
-    assert f"{words[-1]} {target}: would overwrite the input {paths[over]}" in message
+    assert f"{words[-1]} {target}: would overwrite the input {paths[overwritten]}" in message
     assert {path: path.read_bytes() for path in before} == before
 
 
@@ -111,7 +111,7 @@ def test_two_outputs_need_two_files(files: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("name", ["compare.json", "graphs.csv", "by_rate.tex", "devices.pdf"])
-def test_compare_keeps_its_inputs(name: str, files: Path, capsys: Capture) -> None:
+def test_compare_does_not_overwrite_its_input(name: str, files: Path, capsys: Capture) -> None:
     (files / "results").mkdir()
     dataset = files / "results" / name
     dataset.write_text(json.dumps(GRAPH))
@@ -121,7 +121,9 @@ def test_compare_keeps_its_inputs(name: str, files: Path, capsys: Capture) -> No
 
 
 @pytest.mark.parametrize("words", [["compare", "DATA"], ["train", "DATA", "--config", "best"]])
-def test_a_folder_of_graphs_gets_no_results(words: list[str], files: Path, capsys: Capture) -> None:
+def test_results_are_not_written_into_a_folder_of_graphs(
+    words: list[str], files: Path, capsys: Capture
+) -> None:
     """Results in a folder of graphs would be read as graphs the next time."""
     data = files / "data"
     data.mkdir()
@@ -131,7 +133,7 @@ def test_a_folder_of_graphs_gets_no_results(words: list[str], files: Path, capsy
     assert [path.name for path in data.iterdir()] == ["a.json"]
 
 
-def test_training_keeps_its_dataset(files: Path, capsys: Capture) -> None:
+def test_training_does_not_overwrite_its_dataset(files: Path, capsys: Capture) -> None:
     """A dataset named like the log would lose every line that is not a step."""
     (files / "run").mkdir()
     dataset = files / "run" / "log.jsonl"

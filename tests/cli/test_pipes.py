@@ -16,7 +16,7 @@ from tests.support.input_files import InputFiles
 
 
 def shell(line: str, folder: Path) -> "subprocess.CompletedProcess[str]":
-    """Run a line of bash in which `streamplace` is this repository's."""
+    """Run a line of bash, in which `streamplace` is the one of this repository."""
     command = line.replace("streamplace", shlex.join(MODULE))
     return subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],
@@ -98,7 +98,7 @@ def test_a_reader_that_closes_the_pipe(command: str, tmp_path: Path) -> None:
     assert not [line for line in output if "Traceback" in line or "Error" in line], done.stderr
 
 
-def test_a_reader_that_has_ended(tmp_path: Path) -> None:
+def test_a_reader_that_ends_without_reading(tmp_path: Path) -> None:
     done = shell("(sleep 0; exec streamplace schema graph) | true", tmp_path)
     assert "Traceback" not in done.stderr
     assert "Error" not in done.stderr
@@ -106,7 +106,7 @@ def test_a_reader_that_has_ended(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize("whole_group", [False, True], ids=["kill", "terminal"])
-def test_ctrl_c_leaves_nothing(jobs: str, whole_group: bool, tmp_path: Path) -> None:
+def test_ctrl_c_leaves_no_file(jobs: str, whole_group: bool, tmp_path: Path) -> None:
     """A terminal sends SIGINT to worker processes too; `kill -INT` to one process only."""
     words = ["generate", "series-parallel", "--count", "100000", "--jobs", jobs]
     process = subprocess.Popen(

@@ -15,7 +15,7 @@ from tests.support.cli import Capture, json_of, refused, succeeds
 from tests.support.input_files import InputFiles
 
 
-def test_the_file_carries_its_whole_problem(
+def test_a_placement_file_contains_the_whole_problem(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     """`simulate` repeats the score of `place` without cluster, rate and model options."""
@@ -50,7 +50,7 @@ def test_both_files_are_named_if_the_graphs_differ(
     assert str(other) in message
 
 
-def test_the_file_stores_the_target_utilisation(
+def test_a_placement_file_stores_the_target_utilisation(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     """Three operators need 6 MIPS; `simulate` can override the target utilisation."""
@@ -77,7 +77,7 @@ def test_the_file_stores_the_target_utilisation(
 
 
 @pytest.mark.parametrize("model", ["bottleneck", "path-average", "engine"])
-def test_the_file_stores_several_source_rates(
+def test_a_placement_file_stores_several_source_rates(
     model: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     """The score is the one at the worst rate, here the highest; one rate can be selected."""
@@ -97,7 +97,9 @@ def test_the_file_stores_several_source_rates(
     assert two["throughput"] == pytest.approx(2000 / 3, rel=1e-3)
 
 
-def test_a_trace_is_of_the_worst_rate(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_a_trace_is_recorded_at_the_worst_rate(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
     trace = tmp_path / "trace.json"
     rates = ["--source-rate", "100,1e4", "--devices", "5x1", "--model", "engine"]
     command = ["simulate", inputs.graph, inputs.placement, *rates, "--trace", trace]
@@ -105,7 +107,9 @@ def test_a_trace_is_of_the_worst_rate(inputs: InputFiles, tmp_path: Path, capsys
     assert json.loads(trace.read_text())["sources"][0]["offered_rate"][0] == pytest.approx(1e4)
 
 
-def test_a_smaller_cluster_lacks_a_device(inputs: InputFiles, capsys: Capture) -> None:
+def test_a_cluster_without_a_device_of_the_placement_is_refused(
+    inputs: InputFiles, capsys: Capture
+) -> None:
     line = refused(capsys, "simulate", inputs.graph, inputs.placement, "--devices", "2x2500")
     assert "placement.json: assignment['c']: the cluster has no device 'd2'" in line
 
@@ -124,7 +128,7 @@ def test_both_files_are_named_if_the_cluster_does_not_fit(
         assert f"(the cluster is {cluster})" in line
 
 
-def test_the_file_contains_its_score(inputs: InputFiles) -> None:
+def test_a_placement_file_contains_its_score(inputs: InputFiles) -> None:
     value = json.loads(inputs.placement.read_text())
     form = PlacementForm.model_validate(value)
     assert form.placer == "round-robin"
@@ -141,7 +145,7 @@ def test_export_csv(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None
     assert (tmp_path / "x.csv").read_text() == text
 
 
-def test_export_csv_quotes_what_needs_it(tmp_path: Path, capsys: Capture) -> None:
+def test_export_csv_quotes_special_characters(tmp_path: Path, capsys: Capture) -> None:
     names = ["a,b", 'say "x"', "two\nlines", "größe"]
     graph = tmp_path / "graph.json"
     operators = [{"name": name, "instructions": 1.0} for name in names]
@@ -163,7 +167,7 @@ def test_export_cepsim_and_back(inputs: InputFiles, tmp_path: Path, capsys: Capt
     assert own == cepsim
 
 
-def test_export_json_is_a_placement_again(
+def test_a_json_export_is_a_placement_file(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     file = tmp_path / "again.json"

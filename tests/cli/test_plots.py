@@ -75,7 +75,7 @@ def test_curves_of_runs(tmp_path: Path, capsys: Capture) -> None:
     assert picture.exists()
 
 
-def test_refusals_of_curves(tmp_path: Path, capsys: Capture) -> None:
+def test_curves_refuses_bad_arguments(tmp_path: Path, capsys: Capture) -> None:
     assert "no log.jsonl: no training run has started in this folder" in refused(
         capsys, "curves", tmp_path, "-o", tmp_path / "x.png"
     )

@@ -48,7 +48,7 @@ def test_a_graph_and_the_current_placement(tmp_path: Path, costs: Path, capsys: 
     succeeds(capsys, "place", graph, "--start", now, "--max-moves", 1)
 
 
-def test_tables(tmp_path: Path, capsys: Capture) -> None:
+def test_tables_of_a_profile(tmp_path: Path, capsys: Capture) -> None:
     with serving(SampleJob(speed=20)) as url:
         options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 2.2]
         out = succeeds(capsys, "profile", "flink", url, *options, "-o", tmp_path / "graph.json")
@@ -88,7 +88,7 @@ def test_costs_of_unknown_operators(tmp_path: Path, capsys: Capture) -> None:
         (None, "no answer"),
     ],
 )
-def test_measurements_are_kept(
+def test_measurements_are_kept_when_the_server_fails(
     bad_answer: Answer | None, expected: str, tmp_path: Path, capsys: Capture
 ) -> None:
     job, requests = SampleJob(speed=20), [0]
@@ -119,7 +119,7 @@ def test_an_unknown_job(tmp_path: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "options",
     [
         ["--mips", "0"],
         ["--mips", "nan"],
@@ -133,8 +133,8 @@ def test_an_unknown_job(tmp_path: Path, capsys: Capture) -> None:
         [],
     ],
 )
-def test_bad_usage(wrong: list[str], capsys: Capture) -> None:
-    refused(capsys, "profile", "flink", "http://127.0.0.1:9", "--job", "x", *wrong)
+def test_bad_usage(options: list[str], capsys: Capture) -> None:
+    refused(capsys, "profile", "flink", "http://127.0.0.1:9", "--job", "x", *options)
 
 
 def test_a_bad_address(capsys: Capture) -> None:

@@ -23,11 +23,11 @@ def test_one_page_of_several_placements(
     assert 0 < answer["placements"][1]["gap"] < 1
     text = page.read_text()
     assert text.startswith("<!DOCTYPE html>")
-    assert '"title":"single.json"' in text  # a report may be shared: it names no folders
+    assert '"title":"single.json"' in text  # no folders, since reports are shared
     assert str(tmp_path) not in text
 
 
-def test_to_stdout_and_from_stdin(inputs: InputFiles, capsys: Capture) -> None:
+def test_a_report_to_stdout_and_from_stdin(inputs: InputFiles, capsys: Capture) -> None:
     assert succeeds(capsys, "report", inputs.placement, "-o", "-").startswith("<!DOCTYPE html>")
     read = run("report", "-", "-o", "-", input=inputs.placement.read_text())
     assert '"title":"stdin"' in read.stdout
@@ -99,7 +99,9 @@ def test_titles_of_files_with_the_same_name(
     assert str(tmp_path) not in text
 
 
-def test_its_input_is_not_overwritten(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_report_does_not_overwrite_its_input(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
     before, link = inputs.placement.read_bytes(), tmp_path / "link.html"
     link.symlink_to(inputs.placement)
     for output in (inputs.placement, link):

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.cli import ENVIRONMENT
 
-EARLY = """
+WHILE_LOADING = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from streamplace.cli.entry import script
@@ -19,7 +19,7 @@ class Loading:
 sys.meta_path.insert(0, Loading())
 script()
 """
-LATE = """
+AT_EXIT = """
 import atexit, os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from streamplace.cli.entry import script
@@ -27,7 +27,7 @@ sys.argv = ["streamplace", "--version"]
 atexit.register(os.kill, os.getpid(), {number})
 script()
 """
-WITHIN = """
+DURING_WORK = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from streamplace.cli import entry, main
@@ -35,7 +35,7 @@ main.cli.main = lambda *arguments, **options: os.kill(os.getpid(), {number})
 entry.script()
 """
 
-UNFINISHED = """
+UNFINISHED_OBJECT = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from streamplace.cli import entry, main
@@ -48,7 +48,7 @@ def load(*arguments, **options):
 main.cli.main = load
 entry.script()
 """
-LET_PASS = """
+SWALLOWED = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from streamplace.cli import entry, main
@@ -60,7 +60,7 @@ def draw(*arguments, **options):
 main.cli.main = draw
 entry.script()
 """
-AFTERWARDS = """
+ERROR_AFTER_SIGNAL = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from streamplace.cli import entry, main
@@ -74,7 +74,7 @@ def watch(*arguments, **options):
 main.cli.main = watch
 entry.script()
 """
-CHANGED = """
+REPLACED = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from streamplace.cli import entry, main
@@ -86,7 +86,7 @@ def draw(*arguments, **options):
 main.cli.main = draw
 entry.script()
 """
-AFTER = """
+AFTER_WORK = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from streamplace.cli import entry, main
@@ -107,19 +107,19 @@ def ended(program: str, number: int) -> "subprocess.CompletedProcess[str]":
 
 
 def test_ctrl_c_while_loading() -> None:
-    done = ended(EARLY, signal.SIGINT)
+    done = ended(WHILE_LOADING, signal.SIGINT)
     assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_at_exit(number: signal.Signals) -> None:
     """The work is done; the process ends normally and still removes temporary files."""
-    done = ended(LATE, number)
+    done = ended(AT_EXIT, number)
     assert (done.returncode, done.stderr) == (0, "")
     assert "version" in done.stdout
 
 
-@pytest.mark.parametrize("program", [WITHIN, CHANGED, LET_PASS])
+@pytest.mark.parametrize("program", [DURING_WORK, REPLACED, SWALLOWED])
 @pytest.mark.parametrize(
     ("number", "code", "expected"),
     [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
@@ -136,20 +136,20 @@ def test_a_signal_during_the_work(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_finalisers_of_unfinished_objects_are_silent(number: signal.Signals) -> None:
     """Finalisers of unfinished objects, such as those of llvmlite, fail without a traceback."""
-    done = ended(UNFINISHED, number)
+    done = ended(UNFINISHED_OBJECT, number)
     assert done.returncode == 128 + number
     assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_after_the_work(number: signal.Signals) -> None:
-    done = ended(AFTER, number)
+    done = ended(AFTER_WORK, number)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_fault_after_a_handled_signal_is_reported(number: signal.Signals) -> None:
-    done = ended(AFTERWARDS, number)
+    done = ended(ERROR_AFTER_SIGNAL, number)
     assert (done.returncode, done.stderr) == (
         2,
         "streamplace: graph.json: No space left on device\n",

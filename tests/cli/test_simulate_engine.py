@@ -20,7 +20,7 @@ RUN_KEYS = {
     "settled",
     "tick_s",
 }
-SLOW = ("--devices", "5x1")  # a million instructions/s: the middle operator takes twice that
+SLOW = ("--devices", "5x1")  # 1 MIPS per device, and the middle operator needs 2 MIPS
 
 
 def simulate_by_engine(capsys: Capture, inputs: InputFiles, *options: object) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def simulate_by_engine(capsys: Capture, inputs: InputFiles, *options: object) ->
     return found
 
 
-def test_json(inputs: InputFiles, capsys: Capture) -> None:
+def test_keys_of_the_json_output(inputs: InputFiles, capsys: Capture) -> None:
     found = simulate_by_engine(capsys, inputs)
     assert set(found) == SCORE_KEYS | RUN_KEYS
     check_score_keys(found, devices=5)
@@ -68,7 +68,9 @@ def test_a_run_that_has_not_settled(inputs: InputFiles, capsys: Capture) -> None
     assert "had not settled" not in succeeds(capsys, *command)
 
 
-def test_a_scene(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_a_scene_changes_rates_and_windows(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
     scene = tmp_path / "scene.json"
     value = {
         "format": "streamplace-scene",
@@ -207,7 +209,7 @@ def test_a_trace_and_a_picture(inputs: InputFiles, tmp_path: Path, capsys: Captu
         (("--scene", "nowhere.json"), "nowhere.json"),
     ],
 )
-def test_refused(
+def test_bad_options(
     option: tuple[str, ...], expected: str, inputs: InputFiles, capsys: Capture
 ) -> None:
     assert expected in refused(capsys, "simulate", inputs.graph, inputs.placement, *ENGINE, *option)
@@ -258,7 +260,9 @@ def test_bad_windows(
     assert expected in refused(capsys, *command)
 
 
-def test_a_device_slowed_after_the_end(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_a_device_slowed_after_the_end_of_the_run(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
     speeds = [{"device": "d0", "from_s": 1e11, "factor": 0}]
     scene = tmp_path / "scene.json"
     scene.write_text(json.dumps({"format": "streamplace-scene", "version": 1, "speeds": speeds}))
@@ -272,7 +276,7 @@ def test_engine_options_require_the_engine(inputs: InputFiles, capsys: Capture) 
     assert "--tick requires --model engine" in line
 
 
-def test_other_commands_use_the_engine_too(
+def test_place_and_compare_support_the_engine(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     options = ("--devices", "2x1", *ENGINE)

@@ -43,7 +43,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("words", "expected"), CASES, ids=[" ".join(words) for words, _ in CASES])
-def test_on_the_command_line(
+def test_suggestions_on_the_command_line(
     words: list[str], expected: str, inputs: InputFiles, capsys: Capture
 ) -> None:
     files = {"GRAPH": inputs.graph, "PLACEMENT": inputs.placement}
@@ -67,7 +67,7 @@ IN_FILES = [
 
 
 @pytest.mark.parametrize(("kind", "change", "expected"), IN_FILES, ids=[row[2] for row in IN_FILES])
-def test_in_files(
+def test_suggestions_in_files(
     kind: str, change: dict[str, object], expected: str, tmp_path: Path, capsys: Capture
 ) -> None:
     files = {
@@ -93,7 +93,7 @@ def test_in_files(
     ("change", "expected"),
     [({"cc": "d0"}, "did you mean 'c'?"), ({"b": "d00"}, "did you mean 'd0'?")],
 )
-def test_in_placements(
+def test_suggestions_in_placements(
     change: dict[str, str], expected: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     value = json.loads(inputs.placement.read_text())
@@ -109,7 +109,7 @@ def test_in_placements(
         ({"speeds": [SLOW]}, "did you mean 'd0'?"),
     ],
 )
-def test_in_scenes(
+def test_suggestions_in_scenes(
     scene: dict[str, object], expected: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     value = {"format": "streamplace-scene", "version": 1, **scene}
@@ -122,7 +122,7 @@ def test_in_scenes(
     ("name", "known"),
     [("epoch", "epochs"), ("sampels", "samples"), ("randomsamples", "random_samples")],
 )
-def test_in_configs(
+def test_suggestions_in_configs(
     name: str, known: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     config = tmp_path / "config.toml"
@@ -132,14 +132,16 @@ def test_in_configs(
     assert message in refused(capsys, *words)
 
 
-def test_in_sizes_of_policies(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_suggestions_in_sizes_of_policies(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
     config = tmp_path / "config.toml"
     config.write_text(SMALL.replace("hops = 1", "hop = 1"))
     words = ("train", inputs.graph, "--config", config, "-o", tmp_path / "run")
     assert "did you mean 'hops'?" in refused(capsys, *words)
 
 
-def test_a_name_that_is_not_close_to_any_other(
+def test_no_suggestion_without_a_similar_name(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     graph = {**GRAPH, "streams": [{"source": "xyz", "target": "a"}]}

@@ -88,7 +88,7 @@ def test_tables_are_as_wide_as_the_terminal(
     assert "[bold]b[/bold] :smile: \\x1b[31m" in "".join(lines)
 
 
-def test_files_are_not_cut(long_names: Path) -> None:
+def test_output_to_a_file_is_not_cut(long_names: Path) -> None:
     done = run("place", long_names, "--placer", "round-robin", env=PLAIN)
     assert f"{LONG}C\\n名前" * 9 in done.stdout
     assert "…" not in done.stdout
@@ -111,10 +111,10 @@ def test_columns_that_do_not_fit_are_hidden(
     assert "devices" in output
 
 
-WAITS = """
+SLOW_WORK = """
 import time
 from streamplace.execution import progress
-progress.PATIENCE_S = 0.0
+progress.DELAY_S = 0.0
 with progress.working("placing"):
     time.sleep(0.3)
 for _ in progress.track(range(3), 3, "comparing"):
@@ -122,16 +122,16 @@ for _ in progress.track(range(3), 3, "comparing"):
 """
 
 
-def test_colours_only_on_terminals_and_without_no_color() -> None:
+def test_colours_need_a_terminal_and_no_color_unset() -> None:
     """A spinner and a progress bar have colours."""
-    command = [sys.executable, "-c", WAITS]
+    command = [sys.executable, "-c", SLOW_WORK]
     output = on_terminal(command)
     assert "placing" in output
     assert COLOUR.search(output)
     output = on_terminal(command, NO_COLOR="1")
     assert "placing" in output
     assert not COLOUR.search(output)
-    quiet = WAITS.replace("progress.PATIENCE", "progress.quietly(); progress.PATIENCE")
+    quiet = SLOW_WORK.replace("progress.PATIENCE", "progress.quietly(); progress.PATIENCE")
     assert on_terminal([sys.executable, "-c", quiet]) == ""
 
 
@@ -205,7 +205,7 @@ def test_quiet_prints_nothing_on_stderr(
     assert runs["quiet"].stdout.count("\n") == runs["loud"].stdout.count("\n")
 
 
-def test_quiet_ends_with_its_command_and_prints_errors(inputs: InputFiles, capsys: Capture) -> None:
+def test_quiet_lasts_for_one_command_and_keeps_errors(inputs: InputFiles, capsys: Capture) -> None:
     succeeds(capsys, "info", inputs.graph, "-q")
     assert not is_quiet()
     done = run("place", "nowhere.json", "-q")

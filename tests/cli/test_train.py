@@ -59,7 +59,7 @@ def command(files: Path, folder: Path, *more: str, config: str = "short") -> lis
     return ["train", *map(str, words)]
 
 
-def test_json(files: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_output_as_json(files: Path, tmp_path: Path, capsys: Capture) -> None:
     run = tmp_path / "run"
     found: Any = json_of(capsys, *command(files, run))
     _, words = opened(run / POLICY)
@@ -79,7 +79,7 @@ def test_json(files: Path, tmp_path: Path, capsys: Capture) -> None:
     assert again == found
 
 
-def test_progress_goes_to_stderr_alone(files: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_progress_goes_only_to_stderr(files: Path, tmp_path: Path, capsys: Capture) -> None:
     assert main(command(files, tmp_path / "run")) == 0
     out, err = capsys.readouterr()
     assert out.count("\n") == 1
@@ -92,7 +92,9 @@ def test_progress_goes_to_stderr_alone(files: Path, tmp_path: Path, capsys: Capt
         assert f"step {3 * epoch + 3} " in line
 
 
-def test_quiet(files: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_quiet_training_prints_only_the_result(
+    files: Path, tmp_path: Path, capsys: Capture
+) -> None:
     assert main(command(files, tmp_path / "run", "--quiet")) == 0
     out, err = capsys.readouterr()
     assert "6 steps" in out
@@ -108,7 +110,7 @@ def test_a_failed_plot_does_not_fail_the_run(files: Path, tmp_path: Path, capsys
     assert CURVES in err
 
 
-def test_a_trained_policy_places(files: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_a_trained_policy_can_place(files: Path, tmp_path: Path, capsys: Capture) -> None:
     succeeds(capsys, *command(files, tmp_path / "run"))
     placer = f"policy:file={tmp_path / 'run' / POLICY}"
     graph = tmp_path / "graph.jsonl"
@@ -136,7 +138,7 @@ def test_the_seed_of_the_config_is_the_default(
     succeeds(capsys, *command(files, tmp_path / "c", "--resume", "--seed", "7"))
 
 
-def test_help(capsys: Capture) -> None:
+def test_help_of_train(capsys: Capture) -> None:
     output = succeeds(capsys, "train", "--help")
     assert "Usage: streamplace train" in output
     assert "--resume" in output
@@ -166,10 +168,10 @@ USAGE = [
 
 
 @pytest.mark.parametrize(
-    ("words", "named"), USAGE, ids=[" ".join(word[:12] for word in words) for words, _ in USAGE]
+    ("words", "expected"), USAGE, ids=[" ".join(word[:12] for word in words) for words, _ in USAGE]
 )
 def test_bad_usage(
-    words: list[str], named: str, files: Path, tmp_path: Path, capsys: Capture
+    words: list[str], expected: str, files: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     paths = {
         "GRAPHS": files / "graphs.jsonl",
@@ -183,7 +185,7 @@ def test_bad_usage(
         for head, *rest in (word.split("/") for word in words)
     ]
     before = sorted(files.iterdir())
-    assert named in refused(capsys, *arguments)
+    assert expected in refused(capsys, *arguments)
     assert list(tmp_path.iterdir()) == []
     assert sorted(files.iterdir()) == before
 
@@ -315,5 +317,5 @@ def test_a_killed_run_resumes(files: Path, tmp_path: Path) -> None:
         finally:
             process.kill()
     assert process.returncode == 0, err
-    assert json.loads(out)["parameter_hash"] == uninterrupted(files, tmp_path / "whole")
-    check_same(run, tmp_path / "whole")
+    assert json.loads(out)["parameter_hash"] == uninterrupted(files, tmp_path / "uninterrupted")
+    check_same(run, tmp_path / "uninterrupted")

@@ -144,7 +144,7 @@ def test_bad_usage(
         (["schema", "x"], "KIND: unknown choice 'x'; choose from graph, cluster, placement, scene"),
     ],
 )
-def test_messages_have_one_form(words: list[str], expected: str, capsys: Capture) -> None:
+def test_messages_of_bad_usage(words: list[str], expected: str, capsys: Capture) -> None:
     assert refused(capsys, *words).startswith(f"streamplace: {expected}")
 
 
@@ -182,7 +182,7 @@ def test_a_placer_that_finds_no_placement_exits_1(
 @pytest.mark.parametrize(
     "words", [["nonsense"], ["place", "absent.json"], ["generate", "dream", "-o", "x.txt"]]
 )
-def test_as_a_process(words: list[str], tmp_path: Path) -> None:
+def test_bad_usage_in_a_separate_process(words: list[str], tmp_path: Path) -> None:
     done = run(*words, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     one_line(done.stderr)

@@ -94,7 +94,7 @@ class Tags(HTMLParser):
         self.text.append(data)
 
 
-def test_reprs() -> None:
+def test_reprs_of_results() -> None:
     graph = named_chain()
     result = sp.place(graph, "2x1500", placer="round-robin")
     assert repr(graph) == (

@@ -52,7 +52,7 @@ def test_a_displayable_type_needs_a_view() -> None:
 
 
 @pytest.mark.parametrize(
-    ("most", "limit", "rows", "remainder"),
+    ("max_rows", "limit", "rows", "remainder"),
     [
         (None, None, 9, ""),
         (None, 4, 4, "and 5 more"),
@@ -62,13 +62,15 @@ def test_a_displayable_type_needs_a_view() -> None:
         (20, 30, 9, ""),
     ],
 )
-def test_limits_of_a_grid(most: int | None, limit: int | None, rows: int, remainder: str) -> None:
-    grid = Grid(("n",), 9, lambda i: (str(i),), max_rows=most)
+def test_limits_of_a_grid(
+    max_rows: int | None, limit: int | None, rows: int, remainder: str
+) -> None:
+    grid = Grid(("n",), 9, lambda i: (str(i),), max_rows=max_rows)
     assert grid.rows(limit) == [(str(i),) for i in range(rows)]
     assert grid.remainder(limit) == remainder
 
 
-def test_names_keep_only_the_first() -> None:
+def test_a_long_list_keeps_only_its_first_names() -> None:
     names = Names.of([f"n{i}" for i in range(1000)])
     assert names == Names(tuple(f"n{i}" for i in range(MAX_NAMES)), 1000)
     assert short(names) == "n0, n1, n2, n3, n4, n5, n6, n7 and 992 more"

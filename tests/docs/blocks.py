@@ -49,7 +49,7 @@ class Block:
     times_vary: bool = False
 
     def shows(self, printed: str) -> bool:
-        """Return whether the block is what was printed."""
+        """Return whether the block equals the printed text."""
         if self.times_vary:
             return _without_times(self.text) == _without_times(printed)
         return self.text == printed
@@ -80,14 +80,14 @@ def blocks(page: str) -> Iterator[Block]:
 
 @dataclass
 class Page:
-    """Blocks run one after another, as a reader would: one folder, one Python session."""
+    """A page whose blocks run in order, in one folder and one Python session, as a reader would."""
 
     folder: Path
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__main__"})
     printed: str | None = None
 
     def run(self, block: Block) -> None:
-        """Run a block; a text block must equal what the block before it printed."""
+        """Run a block; a text block must equal the output of the block before it."""
         if block.title:
             path = self.folder / block.title
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -102,7 +102,7 @@ class Page:
             self.printed = "".join(map(self._command, _commands(block.text)))
         elif block.language == "text":
             if self.printed is not None:
-                assert block.shows(self.printed), f"line {block.line}: printed is {self.printed}"
+                assert block.shows(self.printed), f"line {block.line}: the output is {self.printed}"
             self.printed = None
         elif not block.title:
             assert block.language in ONLY_SHOWN, f"line {block.line}: {block.language!r} is not run"
@@ -134,7 +134,7 @@ def run_page(text: str, folder: Path) -> None:
 
 @contextmanager
 def _stdout() -> Iterator[io.BytesIO]:
-    """Collect what is printed, including bytes that commands write."""
+    """Collect stdout, including bytes that commands write."""
     output = io.BytesIO()
     with redirect_stdout(io.TextIOWrapper(output, "utf-8", write_through=True)) as text:
         yield output

@@ -2,8 +2,8 @@
 
     python -m tests.docs.refresh README.md docs/explain.md
 
-Every text block is replaced by what the block before it prints, unless the two differ only in times
-that may vary. If a page cannot be run, the error names the failing command.
+Every text block is replaced by the output of the block before it, unless the two differ only in
+times that may vary. If a page cannot be run, the error names the failing command.
 """
 
 import os

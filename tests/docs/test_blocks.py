@@ -16,7 +16,9 @@ SOME_LONG = [pytest.param(p, marks=pytest.mark.long if p.name in LONG else ()) f
 
 @pytest.mark.filterwarnings(SCRIPTING)
 @pytest.mark.parametrize("path", SOME_LONG, ids=lambda path: str(path.relative_to(ROOT)))
-def test_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_block_runs_and_prints_the_shown_output(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COLUMNS", raising=False)  # if set, wide tables omit columns
     run_page(path.read_text(), tmp_path)
@@ -26,7 +28,7 @@ def test_a_wrong_page_fails(tmp_path: Path) -> None:
     for text in ("```python\n1 / 0\n```", "```sh\nfalse\n```", "```\nx\n```", "    x\n"):
         with pytest.raises((AssertionError, ZeroDivisionError)):
             run_page(text, tmp_path)
-    with pytest.raises(AssertionError, match="printed is 2"):
+    with pytest.raises(AssertionError, match="the output is 2"):
         run_page("```python\nprint(2)\n```\n\n```text\n1\n```\n", tmp_path)
 
 
@@ -34,9 +36,9 @@ def test_times_may_vary_where_the_page_says_so(tmp_path: Path) -> None:
     command = "```sh\necho 'placed by metis in 0.2 s, gap 1%'\n```\n\n"
     text = "```text\nplaced by metis in 0.00314 s, gap 1%\n```\n"
     run_page(f"{command}<!-- times vary -->\n{text}", tmp_path)
-    with pytest.raises(AssertionError, match="printed is"):
+    with pytest.raises(AssertionError, match="the output is"):
         run_page(command + text, tmp_path)
-    with pytest.raises(AssertionError, match="printed is"):
+    with pytest.raises(AssertionError, match="the output is"):
         run_page(
             f"{command}<!-- times vary -->\n{text}".replace("1%\n```\n", "2%\n```\n"), tmp_path
         )

@@ -56,7 +56,7 @@ def test_gymnasium_accepts_the_environment(options: dict[str, Any]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(gymnasium.make(ID, **options).unwrapped)
-        env = gymnasium.make(ID, **options)  # wrapped in the passive checker
+        env = gymnasium.make(ID, **options)  # wrapped in Gymnasium's passive checker
         env.reset(seed=3)
         over = False
         while not over:
@@ -148,7 +148,7 @@ def test_masks_exclude_only_equivalent_placements() -> None:
         for devices in product(range(3), repeat=4)
     }
     assert {_groups(devices) for devices in found} == {_groups(devices) for devices in every}
-    assert len(found) == len(every) == 14  # partitions of 4 into at most 3
+    assert len(found) == len(every) == 14  # partitions of 4 operators into at most 3 groups
 
 
 def _groups(devices: tuple[int, ...]) -> frozenset[frozenset[int]]:
@@ -195,9 +195,13 @@ def test_an_action_that_breaks_a_rule_ends_the_episode() -> None:
     assert env.step(np.int64(0))[4]["infeasible"] == "operator 'a' may not run on device 'd0'"
     env.reset(seed=0)
     env.step(np.int64(1))
-    assert env.action_masks().tolist() == [False, True, False]  # b, with a
+    assert env.action_masks().tolist() == [False, True, False]  # b must be with a
     env.step(np.int64(1))
-    assert env.action_masks().tolist() == [True, False, False]  # c, apart; d2 is as good as d0
+    assert env.action_masks().tolist() == [
+        True,
+        False,
+        False,
+    ]  # c apart from them; d2 is as good as d0
     assert env.step(np.int64(2))[1] == 1.0
 
 

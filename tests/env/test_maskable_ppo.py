@@ -11,7 +11,7 @@ from tests.support.paths import ROOT
 
 
 @pytest.mark.long
-def test_a_policy_learns_more_than_chance(tmp_path: Path) -> None:
+def test_a_trained_policy_beats_chance(tmp_path: Path) -> None:
     pytest.importorskip("sb3_contrib", reason="streamplace[rl] is not installed")
     script = ROOT / "examples" / "maskable_ppo.py"
     done = subprocess.run(

@@ -79,7 +79,7 @@ def started(command: list[str], port: int) -> Iterator[None]:
             assert process.poll() is None, "the cluster did not start"
             assert time.monotonic() < until, "the cluster does not answer"
             time.sleep(0.2)
-        time.sleep(2)  # its processors join slightly later
+        time.sleep(2)  # its workers join slightly later
         yield
     finally:
         process.terminate()
@@ -226,7 +226,7 @@ def test_an_address_without_a_cluster(
         address = f"{host}:{silent.getsockname()[1]}"
         words = ["generate", "dream", "-o", tmp_path / "x.jsonl", "--backend", name]
         line = refused(capsys, *words, "--address", address, code=1)
-    assert f"{address}: no answer" in line
+    assert f"{address}: no answer within 5 s; check the address" in line
     assert list(tmp_path.iterdir()) == []
 
 

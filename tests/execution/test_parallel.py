@@ -17,7 +17,7 @@ from streamplace.execution.parallel import each
 from tests.support.cli import ENVIRONMENT
 
 COUNT = 400
-AT = 250
+KILLED_AT = 250
 MAIN = """
 import sys
 from tests.support.parallel_work import busy
@@ -47,16 +47,16 @@ print(all(each(blocks_ctrl_c, range(64), 2)))
 
 
 def killed_once(flag: Path, number: int) -> int:
-    """Return the square; the first process that gets the number AT is killed."""
-    if number == AT and not flag.exists():
+    """Return the square; the first process that gets the number KILLED_AT kills itself."""
+    if number == KILLED_AT and not flag.exists():
         flag.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return number**2
 
 
 def killed_always(number: int) -> int:
-    """Return the square; every process that gets the number AT is killed."""
-    if number == AT:
+    """Return the square; every process that gets the number KILLED_AT kills itself."""
+    if number == KILLED_AT:
         os.kill(os.getpid(), signal.SIGKILL)
     return number**2
 
@@ -81,7 +81,7 @@ class Broken:
         return COUNT
 
     def __iter__(self) -> Iterator[int]:
-        yield from range(AT)
+        yield from range(KILLED_AT)
         raise BackendError("no more")
 
 

@@ -68,7 +68,7 @@ def test_gzip_is_the_same_every_time(tmp_path: Path) -> None:
         write_text(tmp_path / name, "same\n" * 1000)
     data = (tmp_path / "a.gz").read_bytes()
     assert data == (tmp_path / "b.gz").read_bytes()
-    assert data[4:8] == bytes(4)  # no time
+    assert data[4:8] == bytes(4)  # no modification time
     assert gzip.decompress(data) == b"same\n" * 1000
 
 
@@ -140,7 +140,7 @@ def test_a_file_keeps_its_mode(mode: int, tmp_path: Path) -> None:
 
 
 def test_a_file_is_flushed_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file is flushed before it is renamed, the folder after, against power cuts."""
+    """The file is flushed before it is renamed, and the folder after it, in case of a power cut."""
     synced: list[tuple[bool, bool]] = []
     real = os.fsync
 

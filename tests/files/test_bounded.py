@@ -13,7 +13,7 @@ from streamplace.files.bounded import MAX_BYTES, MAX_RATIO, SPARE, read_raw, unz
 from streamplace.files.reading import read_bytes
 
 
-def test_devices_are_refused() -> None:
+def test_device_files_are_refused() -> None:
     with pytest.raises(OSError, match="is a device"):
         read_raw("/dev/zero")
     with pytest.raises(FormatError, match=r"^/dev/null: is a device file, not a regular file$"):
@@ -44,14 +44,14 @@ def test_bombs_are_refused_while_they_unzip(text: bytes) -> None:
         unzipped(member * 640)  # only a few MiB of 10 GiB are unzipped
 
 
-def test_smaller_ratios_are_read() -> None:
+def test_smaller_compression_ratios_are_accepted() -> None:
     equal = b"".join(b'{"name": "op%d", "instructions": 9e4}, ' % i for i in range(200_000))
     for data in (b"a" * SPARE, equal, b""):
         assert unzipped(gzip.compress(data)) == data
     assert len(equal) / len(gzip.compress(equal)) < MAX_RATIO
 
 
-def test_a_bomb_is_named(tmp_path: Path) -> None:
+def test_the_message_names_a_decompression_bomb(tmp_path: Path) -> None:
     path = tmp_path / "bomb.jsonl.gz"
     path.write_bytes(gzip.compress(bytes(2**24)))
     with pytest.raises(FormatError, match=r"bomb.jsonl.gz: unzips to"):

@@ -15,7 +15,7 @@ from streamplace.files.clusters import cluster_from, cluster_to
 from streamplace.files.schema import ClusterForm
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
 from tests.support.errors import result_or_error
-from tests.support.strategies import spoilt_json
+from tests.support.strategies import altered_json
 
 
 @given(clusters())
@@ -49,8 +49,8 @@ def test_null_bandwidth_means_no_limit() -> None:
 
 
 @settings(max_examples=150)
-@given(spoilt_json(CLUSTER))
-def test_a_spoilt_cluster_is_valid_or_refused_in_one_line(value: Any) -> None:
+@given(altered_json(CLUSTER))
+def test_an_altered_cluster_is_valid_or_refused_in_one_line(value: Any) -> None:
     cluster, message = result_or_error(cluster_from, value, "x.json")
     if cluster is None:
         assert message.startswith("x.json: ")
@@ -60,7 +60,7 @@ def test_a_spoilt_cluster_is_valid_or_refused_in_one_line(value: Any) -> None:
 
 
 def test_two_overrides_of_one_link_are_refused() -> None:
-    """Neither of two values for the same link is preferred."""
+    """Neither of two values for the same link takes precedence."""
     twice = [{"from": "d0", "to": "d1", "gap_s": gap} for gap in (0.1, 0.2)]
     with pytest.raises(FormatError, match=r"network\.overrides\[1\]"):
         cluster_from({**CLUSTER, "network": {"overrides": twice}}, "x")

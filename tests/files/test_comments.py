@@ -43,6 +43,7 @@ def commented(value: Any) -> Any:
     return result
 
 
+# per kind of file: a value, a function that reads it, and the number of objects in it
 READ: dict[str, tuple[Any, Callable[[Any], Any], int]] = {
     "graph": (GRAPH, lambda value: graph_from(value, "x"), 7),
     "cluster": (CLUSTER, lambda value: cluster_from(value, "x"), 5),

@@ -25,7 +25,7 @@ def names(path: str | Path) -> list[str]:
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz"])
-def test_lines(ending: str, tmp_path: Path) -> None:
+def test_a_dataset_of_json_lines(ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"x{ending}"
     write_dataset(path, iter(SEVERAL))
     assert read_dataset(path) == SEVERAL
@@ -45,7 +45,7 @@ def test_a_line_separator_inside_a_name_does_not_end_a_line(tmp_path: Path) -> N
     assert read_dataset(tmp_path / "x.jsonl") == [odd, odd]
 
 
-def test_a_list(tmp_path: Path) -> None:
+def test_a_dataset_that_is_a_json_list(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(json.dumps([graph_to(graph) for graph in SEVERAL]))
     assert read_dataset(tmp_path / "x.json") == SEVERAL
 
@@ -86,7 +86,7 @@ def test_json_and_npz_hold_one_graph(ending: str, count: int, tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == []
 
 
-def test_other_endings_are_refused_before_any_work(tmp_path: Path) -> None:
+def test_unknown_file_endings_are_refused_before_any_work(tmp_path: Path) -> None:
     def never() -> Iterator[StreamGraph]:
         pytest.fail("a graph was made")
         yield SEVERAL[0]
@@ -104,7 +104,7 @@ def test_shipped_graphs_are_found() -> None:
 
 
 @pytest.mark.parametrize("name", ["../x", "../pyproject.toml", "real/../../x", "/etc/passwd", "no"])
-def test_other_names_are_not_shipped_datasets(name: str) -> None:
+def test_unknown_dataset_names_are_refused(name: str) -> None:
     with pytest.raises(FormatError, match=r": no such dataset; choose from .*real/"):
         resolve(f"dataset:{name}")
 

@@ -61,7 +61,7 @@ class Kinds(BaseModel, extra="forbid", strict=True):
         ),
     ],
 )
-def test_messages(value: dict[str, Any], message: str) -> None:
+def test_messages_about_each_kind_of_field(value: dict[str, Any], message: str) -> None:
     with pytest.raises(FormatError) as caught:
         check(Kinds, value, "x")
     assert fault_of(caught.value, "x") == message
@@ -85,13 +85,13 @@ def test_messages(value: dict[str, Any], message: str) -> None:
         ),
     ],
 )
-def test_graphs(value: dict[str, Any], message: str) -> None:
+def test_messages_about_graphs(value: dict[str, Any], message: str) -> None:
     with pytest.raises(FormatError) as caught:
         graph_from(value, "graph.json")
     assert fault_of(caught.value, "graph.json") == message
 
 
-def test_devices() -> None:
+def test_a_message_about_missing_devices() -> None:
     with pytest.raises(FormatError, match=r"^x: devices: needs at least one device$"):
         cluster_from({**CLUSTER, "devices": []}, "x")
 
@@ -113,7 +113,7 @@ def test_a_bad_key_and_its_bad_value_are_two_faults() -> None:
         ("[[stage]]", "[[stages]]", "stages: write [[stage]], not [[stages]]"),
     ],
 )
-def test_tables_of_configs(old: str, new: str, message: str, tmp_path: Any) -> None:
+def test_messages_about_tables_of_configs(old: str, new: str, message: str, tmp_path: Any) -> None:
     text = '[policy]\nkind = "device-scorer"\n[[problems]]\n'
     text += '[[stage]]\nalgorithm = "reinforce"\nepochs = 1\n'
     file = tmp_path / "config.toml"

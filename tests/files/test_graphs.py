@@ -17,7 +17,7 @@ from streamplace.files.schema import GraphForm
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from tests.support.errors import result_or_error
-from tests.support.strategies import full_graphs, spoilt_json
+from tests.support.strategies import altered_json, full_graphs
 
 
 @settings(max_examples=40)
@@ -75,8 +75,8 @@ def test_minus_zero_is_zero(field: str) -> None:
 
 
 def test_the_order_of_streams_does_not_matter() -> None:
-    turned = {**GRAPH, "streams": GRAPH["streams"][::-1]}
-    assert graph_from(turned, "x") == graph_from(GRAPH, "x")
+    reversed_streams = {**GRAPH, "streams": GRAPH["streams"][::-1]}
+    assert graph_from(reversed_streams, "x") == graph_from(GRAPH, "x")
 
 
 def test_defaults() -> None:
@@ -96,11 +96,11 @@ def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     assert read_graph(tmp_path / "x.json") == graph_from(GRAPH, "x")
 
 
-@pytest.mark.parametrize("value", [GRAPH, DREAM], ids=["ours", "dream"])
+@pytest.mark.parametrize("value", [GRAPH, DREAM], ids=["streamplace", "dream"])
 @settings(max_examples=150)
 @given(data=st.data())
-def test_a_spoilt_graph_is_valid_or_refused_in_one_line(value: Any, data: st.DataObject) -> None:
-    graph, message = result_or_error(graph_from, data.draw(spoilt_json(value)), "x.json")
+def test_an_altered_graph_is_valid_or_refused_in_one_line(value: Any, data: st.DataObject) -> None:
+    graph, message = result_or_error(graph_from, data.draw(altered_json(value)), "x.json")
     if graph is None:
         assert message.startswith("x.json: ")
         assert "\n" not in message

@@ -86,7 +86,7 @@ def test_stored_graphs_can_be_iterated_repeatedly(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", ["fewer", "others", "gone"])
-def test_graphs_that_have_changed_are_refused(
+def test_a_dataset_that_changes_after_opening_is_refused(
     tmp_path: Path, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(datasets, "MAX_IN_MEMORY", 0)
@@ -107,7 +107,9 @@ def test_an_empty_dataset_is_refused(tmp_path: Path) -> None:
         open_dataset(tmp_path / "none.jsonl")
 
 
-def test_json_in_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_written_in_pieces_equals_json_written_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     value = {"a": [1, 2.5, None, True, "\u2028é"], "b": {}, "c": []}
     expected = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
     monkeypatch.setattr("streamplace.files.reading.PARTS", 3)
@@ -115,14 +117,14 @@ def test_json_in_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     assert to_json(value) == expected
 
 
-def test_a_bomb_of_lines_is_refused(tmp_path: Path) -> None:
+def test_a_decompression_bomb_of_empty_lines_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "bomb.jsonl.gz"
     path.write_bytes(gzip.compress(b"\n" * 2**26, 9))
     with pytest.raises(FormatError, match="unzips to"):
         list(iter_graphs(path))
 
 
-def test_a_device_is_refused(tmp_path: Path) -> None:
+def test_a_device_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "zero.jsonl"
     path.symlink_to("/dev/zero")
     with pytest.raises(FormatError, match="is a device"):

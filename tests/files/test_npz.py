@@ -26,7 +26,7 @@ LARGE = {**GRAPH, "streams": [*GRAPH["streams"], {"source": "a", "target": "b"}]
 LARGE = {
     **LARGE,
     "source_shares": {"a": 1.0},
-}  # three streams: transposed ends differ in shape
+}  # three streams, so that the transposed array of ends has another shape
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def test_impossible_numbers(column: str, value: float, folder: Path) -> None:
 
 @pytest.mark.parametrize("column", NUMBERS)
 @pytest.mark.parametrize(
-    "turn",
+    "change",
     [
         lambda c: c[:-1],
         lambda c: np.append(c, 0.0),
@@ -116,12 +116,12 @@ def test_impossible_numbers(column: str, value: float, folder: Path) -> None:
         lambda c: np.zeros(len(c), dtype="M8[s]"),
         lambda c: np.zeros(len(c), dtype=[("x", float)]),
     ],
-    ids=["short", "long", "deep", "scalar", "text", "complex", "dates", "records"],
+    ids=["short", "long", "2-D", "scalar", "text", "complex", "dates", "records"],
 )
 def test_columns_of_the_wrong_shape_or_kind(
-    column: str, turn: Callable[[Any], Any], folder: Path
+    column: str, change: Callable[[Any], Any], folder: Path
 ) -> None:
-    refused(spoil(folder, lambda columns: columns.update({column: turn(columns[column])})))
+    refused(spoil(folder, lambda columns: columns.update({column: change(columns[column])})))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_columns_of_the_wrong_shape_or_kind(
         "transposed",
         "flat",
         "one row",
-        "deep",
+        "3-D",
         "three ends",
         "fraction",
         "nan",
@@ -180,7 +180,7 @@ def test_invalid_ends_of_streams(ends: NDArray[Any], folder: Path) -> None:
         "too long",
         "too few",
         "left over",
-        "twice",
+        "repeated",
         "empty",
         "negative",
         "fractions",
@@ -267,7 +267,7 @@ def test_a_truncated_archive(share: float, folder: Path) -> None:
 
 
 @given(st.binary(max_size=200))
-def test_garbage(folder: Path, data: bytes) -> None:
+def test_random_bytes_are_refused(folder: Path, data: bytes) -> None:
     for start in (b"", b"PK\x03\x04", b"\x93NUMPY"):
         (folder / "garbage.npz").write_bytes(start + data)
         refused(folder / "garbage.npz")
@@ -284,7 +284,7 @@ def test_one_wrong_byte_is_detected_or_harmless(folder: Path, data: st.DataObjec
     assert message or graph == read_graph(folder / "good.npz")
 
 
-def test_other_archives(folder: Path) -> None:
+def test_archives_that_are_not_graphs_are_refused(folder: Path) -> None:
     with zipfile.ZipFile(folder / "zip.npz", "w") as archive:
         archive.writestr("header", "{}")
     refused(folder / "zip.npz")

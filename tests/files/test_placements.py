@@ -24,7 +24,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.throughput import simulate
 from tests.support.errors import fault_of, result_or_error
-from tests.support.strategies import spoilt_json
+from tests.support.strategies import altered_json
 
 LINE = {k: v for k, v in GRAPH.items() if k not in ("constraints", "source_shares")}
 LINE["operators"] = [{"name": name, "instructions": 1e3} for name in "abc"]
@@ -138,33 +138,33 @@ def test_cepsim_reads_what_its_runner_writes(folder: Path) -> None:
 
 
 @given(cases())
-def test_csv(case: Case) -> None:
+def test_placements_as_csv(case: Case) -> None:
     placement = Placement(*case)
     rows = [line.split(",") for line in as_csv(placement).splitlines()]
     assert rows[0] == ["operator", "device"]
     assert dict(rows[1:]) == placement.assignment
 
 
-OURS = placement_to(
+STORED = placement_to(
     Placement(Problem(graph_from(LINE, "x"), Cluster.equal(2)), [0, 1, 1]), placer="x", bound=1.0
 )
 
 
 @settings(max_examples=150)
-@given(spoilt_json(OURS))
-def test_a_spoilt_placement_is_valid_or_refused_in_one_line(folder: Path, value: Any) -> None:
-    check_spoilt(folder / "spoilt.json", value)
+@given(altered_json(STORED))
+def test_an_altered_placement_is_valid_or_refused_in_one_line(folder: Path, value: Any) -> None:
+    check_altered(folder / "altered.json", value)
 
 
-@given(spoilt_json(CEPSIM))
-def test_a_spoilt_cepsim_placement_is_valid_or_refused_in_one_line(
+@given(altered_json(CEPSIM))
+def test_an_altered_cepsim_placement_is_valid_or_refused_in_one_line(
     folder: Path, value: Any
 ) -> None:
-    check_spoilt(folder / "spoilt.json", value)
+    check_altered(folder / "altered.json", value)
 
 
-def check_spoilt(path: Path, value: Any) -> None:
-    """Read a spoilt placement of LINE, and check the error."""
+def check_altered(path: Path, value: Any) -> None:
+    """Read an altered placement of LINE, and check the error."""
     path.write_text(json.dumps(value))
     own = "assignment" in value
     graph = None if own else graph_from(LINE, "x")

@@ -1,4 +1,4 @@
-"""Places in forms (the pydantic models of files): their fields, and removal of union tags."""
+"""Fields at a place in a form (a pydantic model of a file), and places without union tags."""
 
 from typing import Literal
 

@@ -31,7 +31,7 @@ def full_set(seed: int) -> list[StreamGraph]:
     return [Recipe("dream", 3150, seed=seed).graph(i) for i in range(3150)]
 
 
-def test_the_full_set_has_the_table_s_classes_and_counts() -> None:
+def test_the_full_set_has_the_classes_and_counts_of_the_paper() -> None:
     counted = Counter(map(shape, full_set(0)))
     assert len(counted) == 40
     assert {n for (load, _, _), n in counted.items() if load == 2} == {50}
@@ -56,7 +56,7 @@ def test_one_graph_follows_the_recipe() -> None:
     assert ends == {(a + i * (a > 0), b + i * (b < 26)) for a, b in branch for i in range(5)}
 
 
-def test_other_counts_are_divided_by_largest_remainder() -> None:
+def test_smaller_sets_divide_the_classes_by_largest_remainder() -> None:
     counted = Counter(shape(Recipe("dream", 63).graph(i)) for i in range(63))
     assert (
         sum(counted.values()) == 63

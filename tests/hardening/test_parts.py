@@ -1,4 +1,4 @@
-"""Failures of a part, which are reported together with its rows."""
+"""Failures of a part of the campaign, which are reported together with its rows."""
 
 import sys
 from collections.abc import Iterator

@@ -52,7 +52,7 @@ def costs_file(folder: Path) -> Path:
 
 @pytest.mark.parametrize("with_costs", [False, True])
 @pytest.mark.parametrize(("kind", "text"), CASES)
-def test_import(
+def test_import_builds_each_graph_once(
     kind: str,
     text: str,
     with_costs: bool,
@@ -76,7 +76,9 @@ def test_import(
     assert sorted_graphs == ([operators, instances] if logical.parallelism else [operators])
 
 
-def test_profile_of_storm(sorted_graphs: list[int], tmp_path: Path, capsys: Capture) -> None:
+def test_a_profile_of_storm_builds_its_graph_once(
+    sorted_graphs: list[int], tmp_path: Path, capsys: Capture
+) -> None:
     file = tmp_path / "documents.json"
     parts = {"topology": TOPOLOGY, "metrics": METRICS, "visualization": VISUALIZATION}
     file.write_text(json.dumps(parts))
@@ -86,7 +88,9 @@ def test_profile_of_storm(sorted_graphs: list[int], tmp_path: Path, capsys: Capt
     assert sorted_graphs == [operators, operators]  # this test builds the second one
 
 
-def test_profile_of_flink(sorted_graphs: list[int], tmp_path: Path, capsys: Capture) -> None:
+def test_a_profile_of_flink_builds_its_graph_once(
+    sorted_graphs: list[int], tmp_path: Path, capsys: Capture
+) -> None:
     """Every operator of the sample job has one instance, so the placement uses this graph."""
     costs, graph = costs_file(tmp_path), tmp_path / "graph.json"
     with serving(SampleJob()) as url:

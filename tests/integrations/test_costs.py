@@ -46,7 +46,7 @@ def read_costs(tmp_path: Path, text: str, name: str = "costs.toml") -> Costs:
     return Costs.read(file)
 
 
-def test_toml(tmp_path: Path) -> None:
+def test_costs_as_toml(tmp_path: Path) -> None:
     costs = read_costs(tmp_path, TOML)
     assert costs.source_rate == 1e4
     assert costs.default == CostForm(payload_bytes=100)
@@ -58,7 +58,7 @@ def test_toml(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["costs.csv", "costs.CSV", "Costs.Csv"])
-def test_csv(name: str, tmp_path: Path) -> None:
+def test_costs_as_csv(name: str, tmp_path: Path) -> None:
     costs = read_costs(tmp_path, CSV, name)
     assert costs.operators == {
         "parse": CostForm(instructions=20000, selectivity=0.5),

@@ -41,7 +41,7 @@ def test_windows_lines_and_tabs() -> None:
     )
 
 
-def test_patterns_stores_and_extractors_connect_nothing() -> None:
+def test_patterns_stores_and_extractors_are_not_read_as_streams() -> None:
     text = (
         "Topologies:\n Sub-topology: 0 for global store (will not generate tasks)\n"
         " Source: a (topicPattern: words.(x|y))\n  --> b\n"
@@ -67,5 +67,5 @@ def test_invalid_descriptions(old: str, new: str, message: str) -> None:
     assert refused_document("kafka-streams", KAFKA.replace(old, new)).startswith(message)
 
 
-def test_no_description() -> None:
+def test_text_without_a_topology_is_refused() -> None:
     assert refused_document("kafka-streams", "hello") == "contains no Kafka Streams topology"

@@ -45,7 +45,7 @@ def placement_without_streams(*names: str) -> Placement:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_golden(kind: str) -> None:
+def test_exports_equal_the_golden_texts(kind: str) -> None:
     """The golden texts were checked by hand against the documentation of each system."""
     assert export_text(word_count_placement(), kind) == (GOLDEN / f"{kind}.txt").read_text()
 
@@ -62,7 +62,7 @@ def test_unknown_format() -> None:
 
 
 @pytest.mark.parametrize("kind", WHOLE_OPERATORS)
-def test_whole_operators_only(kind: str) -> None:
+def test_formats_without_instances_require_whole_operators(kind: str) -> None:
     with pytest.raises(ProblemError, match=r"'count'.*--whole-operators"):
         export_text(word_count_placement(whole=False), kind)
 
@@ -77,7 +77,7 @@ def test_devices_of_whole_operators(placement: Placement) -> None:
 
 
 @given(instance_placements(whole=False))
-def test_capsys(placement: Placement) -> None:
+def test_export_to_capsys(placement: Placement) -> None:
     """One line per subtask; CAPSys looks for the line's task inside the subtasks' names."""
     try:
         lines = export_text(placement, "capsys").splitlines()
@@ -105,7 +105,7 @@ def test_capsys_rejects_ambiguous_names(names: tuple[str, ...]) -> None:
 
 
 @given(instance_placements(whole=True))
-def test_storm(placement: Placement) -> None:
+def test_export_to_storm(placement: Placement) -> None:
     """Every component appears once; two share a worker only if they share a device."""
     value = yaml.safe_load(export_text(placement, "storm-ras"))
     device_of = operator_devices(placement)
@@ -153,7 +153,7 @@ def test_storm_rejects_too_many_operators() -> None:
 
 
 @given(instance_placements(whole=True))
-def test_ibm_spl(placement: Placement) -> None:
+def test_export_to_ibm_spl(placement: Placement) -> None:
     """Two operators share a partition if and only if they share a device."""
     text = export_text(placement, "ibm-spl")
     clauses = {json.loads(name): rules.split(", ") for name, rules in CLAUSE.findall(text)}
@@ -169,7 +169,7 @@ def test_ibm_spl(placement: Placement) -> None:
 
 
 @given(instance_placements(whole=False))
-def test_ibm_overlay(placement: Placement) -> None:
+def test_export_to_ibm_overlay(placement: Placement) -> None:
     (overlay,) = json.loads(export_text(placement, "ibm-overlay"))["jobConfigOverlays"]
     assert overlay["deploymentConfig"] == {
         "fusionScheme": "manual",
@@ -182,7 +182,7 @@ def deployments(placement: Placement) -> list[dict[str, Any]]:
 
 
 @given(instance_placements(whole=False))
-def test_kubernetes(placement: Placement) -> None:
+def test_export_to_kubernetes(placement: Placement) -> None:
     """Every operator appears once, each PE is a Deployment, and all names are valid."""
     found = deployments(placement)
     pods = [deployment["spec"]["template"] for deployment in found]

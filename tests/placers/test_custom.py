@@ -1,4 +1,4 @@
-"""Tests for custom placers: lookup, checks, and no import because a file names one."""
+"""Tests for custom placers: lookup, checks, and files that name a module, which is not imported."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ from tests.support.cli import ENVIRONMENT, one_line, run
 from tests.support.input_files import GRAPH
 from tests.support.paths import ROOT
 
-OWN = '''
+MODULE = '''
 from dataclasses import dataclass
 import streamplace as sp
 
@@ -65,7 +65,7 @@ def elsewhere(problem, rng, start=None):
 '''
 
 
-MANY = """
+RUN_COMMANDS = """
 import io, json, sys
 from contextlib import redirect_stderr, redirect_stdout
 from streamplace.cli.main import main
@@ -77,7 +77,7 @@ for arguments in json.load(sys.stdin):
     results.append([code, out.getvalue(), err.getvalue()])
 json.dump(results, sys.stdout)
 """
-FOUND = {
+EXPECTED_DEVICES = {
     "mine:Last": "d2",
     "mine:Last:before=1:loud=true": "d1",
     "mine:Outer.Inner:before=2": "d0",
@@ -108,7 +108,7 @@ FAULTS = {
 def filled(folder: Path) -> Path:
     """Return a folder with placers, a graph, a dataset, and modules that cannot be loaded."""
     for name in ("mine", "metis", "test"):
-        (folder / f"{name}.py").write_text(OWN)
+        (folder / f"{name}.py").write_text(MODULE)
     (folder / "torch.py").write_text("raise SystemExit('a file that is in the way')")
     (folder / "broken.py").write_text("def broken(:\n")
     (folder / "lacking.py").write_text("import nowhere.to_be_found\n")
@@ -132,9 +132,9 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
     """Run `place` with each placer in one process, as an installed script would."""
     folder = filled(tmp_path_factory.mktemp("own"))
     placing = ["place", "graph.json", "--devices", "3x2500", "--json", "--placer"]
-    placers = [*FOUND, *FAULTS]
+    placers = [*EXPECTED_DEVICES, *FAULTS]
     done = subprocess.run(
-        [sys.executable, "-P", "-c", MANY],
+        [sys.executable, "-P", "-c", RUN_COMMANDS],
         input=json.dumps([[*placing, placer] for placer in placers]),
         cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=True,
     )  # fmt: skip
@@ -149,7 +149,7 @@ def command(folder: Path, *arguments: object) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize(("placer", "device"), FOUND.items())
+@pytest.mark.parametrize(("placer", "device"), EXPECTED_DEVICES.items())
 def test_the_command_line_finds_placers_in_the_current_folder(
     placer: str, device: str, answers: Answers
 ) -> None:
@@ -215,7 +215,7 @@ def test_an_installed_package_registers_its_placer_by_name(folder: Path) -> None
     assert "did you mean 'last'?" in placed("lost")[2]
 
 
-def test_a_file_causes_no_import(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_cannot_cause_an_import(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     shipped = (ROOT / "streamplace" / "training" / "configs" / "best.toml").read_text()
     config = folder / "config.toml"
@@ -278,7 +278,7 @@ def test_a_violated_constraint_is_reported() -> None:
         sp.place(small_graph(), placer=on_first, constraints=apart)
 
 
-def test_other_objects_are_refused() -> None:
+def test_objects_that_are_not_placers_are_refused() -> None:
     for nothing in (sp.Problem, 5, lambda problem: problem):
         with pytest.raises(UsageError, match="is not a placer"):
             sp.place(small_graph(), placer=nothing)  # type: ignore[arg-type]  # that is the fault

@@ -19,7 +19,7 @@ from tests.support.strategies import constrained_problems
 
 @pytest.mark.parametrize("name", QUICK_NAMES)
 @given(problem=problems())
-def test_places_every_operator_within_the_bound(name: str, problem: Problem) -> None:
+def test_the_throughput_of_every_placer_is_within_the_bound(name: str, problem: Problem) -> None:
     placement = make_placer(name)(problem, np.random.default_rng(0))
     assert placement.devices.shape == (len(problem.graph.names),)
     achieved = throughput(problem, placement.devices)[0]
@@ -28,7 +28,7 @@ def test_places_every_operator_within_the_bound(name: str, problem: Problem) -> 
 
 @pytest.mark.parametrize("name", QUICK_NAMES)
 @given(problem=problems(), seed=st.integers(0, 9))
-def test_same_seed_same_placement(name: str, problem: Problem, seed: int) -> None:
+def test_the_same_seed_gives_the_same_placement(name: str, problem: Problem, seed: int) -> None:
     first, second = (make_placer(name)(problem, np.random.default_rng(seed)) for _ in range(2))
     assert (first.devices == second.devices).all()
 
@@ -36,7 +36,9 @@ def test_same_seed_same_placement(name: str, problem: Problem, seed: int) -> Non
 @pytest.mark.parametrize("name", QUICK_NAMES)
 @settings(max_examples=10)
 @given(problem=problems())
-def test_headroom_has_the_effect_of_a_slower_cluster(name: str, problem: Problem) -> None:
+def test_a_target_of_one_half_has_the_effect_of_a_slower_cluster(
+    name: str, problem: Problem
+) -> None:
     """Halving is exact in floating point, so a placer must choose the same placement."""
     graph, cluster, rate = problem.graph, problem.cluster, problem.source_rate
     half = Problem(graph, cluster, source_rate=rate, target_utilisation=0.5)
@@ -47,7 +49,7 @@ def test_headroom_has_the_effect_of_a_slower_cluster(name: str, problem: Problem
 
 @pytest.mark.parametrize("name", [name for name in QUICK_NAMES if name != "single"])
 @given(problem=constrained_problems())
-def test_satisfies_constraints_wherever_possible(name: str, problem: Problem | None) -> None:
+def test_constraints_are_satisfied_wherever_possible(name: str, problem: Problem | None) -> None:
     if problem is None:
         return
     try:

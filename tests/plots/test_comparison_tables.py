@@ -18,7 +18,7 @@ MARKDOWN = r"""relative throughput over 4 graphs under bottleneck, at 10000 tupl
 """  # noqa: E501 - a line per placer
 
 
-def test_by_hand() -> None:
+def test_markdown_by_hand() -> None:
     assert markdown_table(comparison_by_hand()) == MARKDOWN
 
 

@@ -53,9 +53,9 @@ def test_a_misspelt_format_gets_a_suggestion() -> None:
     "found",
     [
         random_comparison(HARD_NAMES, (1e4, 2e4, 3e4)),
-        random_comparison(("one",), (None,), graphs=1, most=1),
+        random_comparison(("one",), (None,), graphs=1, max_devices=1),
         random_comparison(("a", "a"), (1.0,)),
-        random_comparison(("few", "many"), most=200),
+        random_comparison(("few", "many"), max_devices=200),
     ],
     ids=["hard names", "one of each", "equal names", "many devices"],
 )

@@ -35,10 +35,10 @@ def test_smoothed_by_hand() -> None:
     assert smoothed(values, 3).tolist() == pytest.approx([1.5, 3.0, 11 / 3, 4.5])
 
 
-@pytest.mark.parametrize("torn", ["", '{"step": 4, "rew', '{"step": 4}', "\x00\x00", "{}\n"])
-def test_a_torn_last_line_is_left_out(torn: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("incomplete", ["", '{"step": 4, "rew', '{"step": 4}', "\x00\x00", "{}\n"])
+def test_an_incomplete_last_line_is_ignored(incomplete: str, tmp_path: Path) -> None:
     lines = "".join(json.dumps(step) + "\n" for step in STEPS)
-    assert read_log(written(tmp_path, lines + torn)) == STEPS
+    assert read_log(written(tmp_path, lines + incomplete)) == STEPS
 
 
 def test_files_that_are_not_logs_are_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Policies as distributions over placements, alone and in a batch, forced and free."""
+"""Policies as distributions over placements, alone and in a batch, with forced and free devices."""
 
 import numpy as np
 import pytest

@@ -76,7 +76,7 @@ def message_of(file: Path, data: bytes | None = None) -> str:
 
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("model", CLOSED_FORMS)
-def test_a_file_places_like_the_policy_written_to_it(
+def test_a_saved_policy_places_like_the_original(
     name: str, model: Model, files: dict[str, Path]
 ) -> None:
     problem = layered_problem(12, cluster_of(3, "nic", seed=1), seed=3, model=model)
@@ -244,7 +244,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"\0" * 100, b"\xff" * 100, b"hello\n" * 50])
-def test_other_files_are_rejected(data: bytes, tmp_path: Path) -> None:
+def test_files_that_are_not_weights_are_rejected(data: bytes, tmp_path: Path) -> None:
     assert "not a safetensors file of streamplace" in message_of(tmp_path / "x.safetensors", data)
 
 
@@ -264,9 +264,9 @@ def without(key: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
-        (METADATA | {"format": "streamplace-checkpoint"}, "not a policy of version 1"),
-        (METADATA | {"version": "2"}, "not a policy of version 1"),
-        (without("format"), "not a policy of version 1"),
+        (METADATA | {"format": "streamplace-checkpoint"}, "not a policy file of version 1"),
+        (METADATA | {"version": "2"}, "not a policy file of version 1"),
+        (without("format"), "not a policy file of version 1"),
         (without("kind"), "kind"),
         (without("sizes"), "sizes"),
         (without("card"), "card"),
@@ -285,7 +285,7 @@ def without(key: str) -> dict[str, str]:
         (METADATA | {"card": "nope"}, ""),
     ],
 )
-def test_a_signed_file_may_be_invalid(
+def test_an_invalid_file_with_a_correct_hash_is_rejected(
     metadata: dict[str, str], message: str, tmp_path: Path
 ) -> None:
     """A correct hash does not make a valid policy."""

@@ -19,7 +19,7 @@ from tests.support.policies import cluster_of, layered_problem, seeded_generator
 
 SAMPLES = 3
 SIZES = DeviceScorerSizes(hidden=8, hops=2, orders=[0, 1])
-MEMBERS = (2, 0, 3, 1)  # the member of each problem, largest first
+MEMBERS = (2, 0, 3, 1)  # the member that places each problem
 
 
 def scorers() -> list[DeviceScorer]:
@@ -120,7 +120,7 @@ def test_a_layer_that_cannot_be_stacked_is_rejected() -> None:
 
 
 def test_samples_of_members_differ() -> None:
-    """Otherwise the tests above would prove nothing."""
+    """If members gave equal samples, the tests above would prove nothing."""
     stack, batch, _ = stack_and_batch()
     again = stack.batch([replace(one, member=0) for one in batch.encoded])
     with torch.no_grad():

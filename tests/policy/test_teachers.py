@@ -68,9 +68,10 @@ def best_devices(problem: Problem, on: On, operator: int) -> list[bool]:
     ]
     lowest = min(overall for overall, _ in found)
     tied = [overall <= lowest * (1 + CLOSE) for overall, _ in found]
-    least = min(local for (_, local), tie in zip(found, tied, strict=True) if tie)
+    lowest_local = min(local for (_, local), tie in zip(found, tied, strict=True) if tie)
     return [
-        tie and local <= least * (1 + CLOSE) for (_, local), tie in zip(found, tied, strict=True)
+        tie and local <= lowest_local * (1 + CLOSE)
+        for (_, local), tie in zip(found, tied, strict=True)
     ]
 
 

@@ -91,7 +91,7 @@ def test_evaluate_gives_the_same_probabilities(name: str) -> None:
 
 
 def test_samples_differ() -> None:
-    """Otherwise the tests above would prove little."""
+    """If all samples were equal, the tests above would prove little."""
     found = trajectories_of("device-scorer")
     assert len(np.unique(found.placements[0], axis=0)) == SAMPLES
 

@@ -32,11 +32,11 @@ def test_invalid_sizes_are_rejected_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"sizes.hidden: must be at least 1 \(got -1\)"):
         read_policy(path)
     path.write_bytes(packed({"a": torch.zeros(1)}, {"format": "x"}))
-    with pytest.raises(CheckpointError, match="not a policy of version 1"):
+    with pytest.raises(CheckpointError, match="not a policy file of version 1"):
         read_policy(path)
 
 
-def test_a_device_is_not_a_weights_file() -> None:
+def test_a_device_file_is_not_a_weights_file() -> None:
     with pytest.raises(CheckpointError, match="is a device"):
         read_policy("/dev/zero")
 

@@ -28,7 +28,7 @@ def test_the_default_is_the_cluster_of_the_paper() -> None:
         ("1x5000x4, 2x0.5", [("d0", 5000, 4), ("d1", 0.5, 1), ("d2", 0.5, 1)]),
     ],
 )
-def test_parse(text: str, expected: list[tuple[str, float, int]]) -> None:
+def test_clusters_are_parsed_from_text(text: str, expected: list[tuple[str, float, int]]) -> None:
     devices = Cluster.parse(text).devices
     assert [(d.name, d.mips, d.cores) for d in devices] == expected
 
@@ -48,7 +48,7 @@ def test_parse_checks_devices(text: str) -> None:
         Cluster.parse(text)
 
 
-def test_columns() -> None:
+def test_columns_of_a_cluster() -> None:
     cluster = Cluster([*TWO, Device("c", 400, memory_bytes=7.0)])
     assert cluster.capacity.tolist() == [1e8, 4e8, 4e8]
     assert cluster.memory_bytes.tolist() == [np.inf, np.inf, 7.0]
@@ -134,12 +134,12 @@ FAULTS: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize(("make", "message"), FAULTS.values(), ids=FAULTS.keys())
-def test_faults(make: Callable[[], Any], message: str) -> None:
+def test_invalid_clusters_are_refused(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(ClusterError, match=message):
         make()
 
 
-def test_equality() -> None:
+def test_equal_clusters() -> None:
     assert Cluster(TWO) == Cluster(list(TWO))
     assert hash(Cluster(TWO)) == hash(Cluster(TWO))
     assert Cluster(TWO) != Cluster(TWO[::-1])

@@ -127,7 +127,7 @@ def test_pointwise_by_hand(sources: int, targets: int, feeds: list[list[int]]) -
     assert [a[b == t].tolist() for t in range(targets)] == feeds
 
 
-def test_groups() -> None:
+def test_tuples_stay_within_groups_of_instances() -> None:
     """Instances are connected all-to-all within a group; `copies` targets get every tuple."""
     a, b, share = expansion._pairs(GroupedDistribution(2, 3), 4, 6)
     assert {*zip(a.tolist(), b.tolist(), strict=True)} == {
@@ -223,7 +223,9 @@ def test_an_exlocate_group_without_parallel_operators_is_not_split() -> None:
         (3000, 3000, "streams: more than 5,000,000 between instances; use --fold"),
     ],
 )
-def test_refused_sizes(sources: int, targets: int, message: str) -> None:
+def test_too_many_or_too_few_instances_are_refused(
+    sources: int, targets: int, message: str
+) -> None:
     with pytest.raises(GraphError, match=message):
         pair(Distribution.ALL, sources, targets)
 

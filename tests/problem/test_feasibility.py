@@ -62,7 +62,9 @@ def feasibility(cluster: Cluster = CLUSTER, **rules: Any) -> Feasibility:
         ({"colocate": [["a", "c"]], "exlocate": [["c", "d"]]}, "yyyy", "device 'y' runs two"),
     ],
 )
-def test_violation(rules: dict[str, Any], devices: str, violation: str | None) -> None:
+def test_violations_are_described(
+    rules: dict[str, Any], devices: str, violation: str | None
+) -> None:
     placement = np.array(["xyz".index(d) for d in devices], np.int32)
     found = feasibility(WIDE, **rules).violation(placement)
     assert (violation or "") in (found or "")
@@ -99,7 +101,7 @@ def test_proofs_of_infeasibility(rules: dict[str, Any], message: str) -> None:
         feasibility(**rules)
 
 
-def test_too_little_memory() -> None:
+def test_too_little_memory_in_total_is_reported() -> None:
     small = Cluster([Device(name, 1, memory_bytes=4, labels=("gpu",)) for name in "xy"])
     feasibility(small)
     rows = [*OPERATORS, Operator("e", 1, 1, memory_bytes=1)]

@@ -85,7 +85,7 @@ FAULTS: dict[str, tuple[list[Operator], list[Stream], dict[str, Any], str]] = {
 @pytest.mark.parametrize(
     ("operators", "streams", "options", "message"), FAULTS.values(), ids=FAULTS.keys()
 )
-def test_faults(
+def test_invalid_graphs_are_refused(
     operators: list[Operator], streams: list[Stream], options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(GraphError, match=message):

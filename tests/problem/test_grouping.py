@@ -75,6 +75,6 @@ def test_expand_rows_and_tables() -> None:
         ([1, 1, 1, 1], "groups: must be numbered 0, 1"),
     ],
 )
-def test_faults(group_of: list[Any], message: str) -> None:
+def test_invalid_groupings_are_refused(group_of: list[Any], message: str) -> None:
     with pytest.raises(ProblemError, match=message):
         Grouping(CHAIN, group_of)

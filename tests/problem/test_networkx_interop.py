@@ -32,7 +32,7 @@ def test_parallel_streams_need_a_multigraph() -> None:
     assert from_networkx(several) == StreamGraph(rows, [one, two, one])
 
 
-def test_attributes() -> None:
+def test_attributes_of_nodes_and_edges() -> None:
     rows = [Operator("a", 1.0, 8.0, 3.0, ("gpu",)), Operator("b", 2.0, 0.0)]
     made = to_networkx(StreamGraph(rows, [Stream("a", "b", 0.5)], name="g", source_rate=9.0))
     assert made.nodes["a"] == {
@@ -45,7 +45,7 @@ def test_attributes() -> None:
     assert made.graph == {"name": "g", "source_rate": 9.0, "source_shares": {"a": 1.0}}
 
 
-def test_only_instructions_are_needed() -> None:
+def test_only_instructions_are_required() -> None:
     plain: networkx.DiGraph[Any] = networkx.DiGraph()
     plain.add_node(1, instructions=5)
     plain.add_node(2, instructions=6, payload_bytes=7)

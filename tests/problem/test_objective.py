@@ -63,7 +63,7 @@ def test_an_objective_replaces_the_numbers() -> None:
     assert by_objective.score == by_numbers.score
 
 
-def test_changes_keep_the_other_parts() -> None:
+def test_changing_one_part_of_a_problem_keeps_the_others() -> None:
     rules = sp.Constraints(pins={"a": "d1"})
     problem = sp.Problem(GRAPH, "2x2500", constraints=rules, target_utilisation=0.5)
     faster = problem.with_source_rate([20, 10])

@@ -41,7 +41,7 @@ def test_files_store_an_objective_that_can_be_read_back(objective: sp.Throughput
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "wanted"),
+    ("name", "value", "expected"),
     [
         ("title", "a:b", "text that is not empty and has no ':'"),
         ("title", "", "text that is not empty and has no ':'"),
@@ -55,14 +55,14 @@ def test_files_store_an_objective_that_can_be_read_back(objective: sp.Throughput
     ],
 )
 def test_a_value_that_cannot_be_read_back_is_not_written(
-    name: str, value: object, wanted: str, tmp_path: Path
+    name: str, value: object, expected: str, tmp_path: Path
 ) -> None:
     values: dict[str, Any] = {name: value}
     graph = sp.StreamGraph([("a", 1e5, 10)], [], source_rate=100)
     placement = sp.Placement(sp.Problem(graph, objective=Net(**values)), [0])
     with pytest.raises(UsageError) as refused:
         sp.write_placement(tmp_path / "placement.json", placement)
-    fault = f"{name}={value!r} cannot be written to a file; choose {wanted}"
+    fault = f"{name}={value!r} cannot be written to a file; choose {expected}"
     assert str(refused.value) == f"objective {NET!r}: {fault}"
     assert list(tmp_path.iterdir()) == []
 

@@ -60,7 +60,7 @@ def test_faults_of_assignments(assignment: dict[str, str], message: str) -> None
         [0, -1, 0],
         [2**32, 0, 0],
     ],
-    ids=["short", "deep", "floats", "booleans", "unknown", "negative", "wraps"],
+    ids=["short", "2-D", "floats", "booleans", "unknown", "negative", "wraps around"],
 )
 def test_faults_of_indices(devices: list[Any]) -> None:
     with pytest.raises(ProblemError, match="a placement"):
@@ -121,7 +121,7 @@ def test_canonical_keeps_devices_that_constraints_name(rules: Constraints) -> No
 
 
 @st.composite
-def half_alike(draw: st.DrawFn) -> tuple[Problem, list[int], list[int]]:
+def with_equal_devices(draw: st.DrawFn) -> tuple[Problem, list[int], list[int]]:
     """Return a problem with some equal devices, a placement and a permutation of devices."""
     speeds = draw(st.lists(st.sampled_from([500.0, 1000.0]), min_size=2, max_size=4))
     devices = [Device(f"d{i}", mips) for i, mips in enumerate(speeds)]
@@ -130,7 +130,7 @@ def half_alike(draw: st.DrawFn) -> tuple[Problem, list[int], list[int]]:
     return made, draw(device_lists(made)), draw(st.permutations(range(len(devices))))
 
 
-@given(half_alike())
+@given(with_equal_devices())
 def test_canonical_keeps_the_score_and_is_idempotent(
     case: tuple[Problem, list[int], list[int]],
 ) -> None:
@@ -147,7 +147,7 @@ def test_canonical_keeps_the_score_and_is_idempotent(
         assert other.canonical() == canonical
 
 
-@given(half_alike(), st.data())
+@given(with_equal_devices(), st.data())
 def test_relabelled_uses_devices_of_a_kind_lowest_index_first(
     case: tuple[Problem, list[int], list[int]], data: st.DataObject
 ) -> None:
@@ -166,7 +166,7 @@ def test_relabelled_uses_devices_of_a_kind_lowest_index_first(
     assert relabelled(renamed, kind, order).tolist() == renamed.tolist()
 
 
-@given(half_alike(), st.data())
+@given(with_equal_devices(), st.data())
 def test_relabelled_is_the_same_for_equivalent_placements(
     case: tuple[Problem, list[int], list[int]], data: st.DataObject
 ) -> None:
@@ -229,7 +229,7 @@ def test_interchangeable(cluster: Cluster, rules: Constraints, kind: list[int]) 
     assert interchangeable(Problem(GRAPH, cluster, constraints=rules)).tolist() == kind
 
 
-@given(half_alike(), st.data())
+@given(with_equal_devices(), st.data())
 def test_devices_of_a_kind_may_swap_all_their_operators(
     case: tuple[Problem, list[int], list[int]], data: st.DataObject
 ) -> None:

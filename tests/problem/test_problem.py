@@ -45,13 +45,13 @@ def test_arguments_override_the_defaults_of_the_graph() -> None:
         ({"constraints": Constraints(pins={"a": "x"})}, "unknown device 'x'"),
     ],
 )
-def test_faults(options: dict[str, Any], message: str) -> None:
+def test_invalid_problems_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ProblemError, match=message):
         Problem(GRAPH, **options)
 
 
 def test_several_source_rates() -> None:
-    """Rates are distinct and decreasing; under backpressure only the highest can be the worst."""
+    """Rates are distinct and decreasing; with backpressure only the highest can be worst."""
     problem = Problem(GRAPH, source_rate=[2, 9, 2, 5], model="path-average", target_utilisation=0.5)
     assert (problem.source_rate, problem.source_rates) == (9.0, (9.0, 5.0, 2.0))
     assert repr(problem).endswith("at 9, 5, 2 tuples/s, path-average, target utilisation 0.5>")
@@ -73,7 +73,7 @@ WITHOUT_RATE = (
 )
 
 
-def test_without_a_rate() -> None:
+def test_a_missing_source_rate_is_reported() -> None:
     with pytest.raises(ProblemError, match=WITHOUT_RATE):
         Problem(StreamGraph([Operator("a", 1, 1)], []))
     with pytest.raises(ProblemError, match=r"the source rate \(set it with --source-rate"):

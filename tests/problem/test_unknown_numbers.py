@@ -33,18 +33,18 @@ def half_known(draw: st.DrawFn) -> StreamGraph:
 
 
 @given(half_known())
-def test_through_json(graph: StreamGraph) -> None:
+def test_unknown_numbers_survive_json(graph: StreamGraph) -> None:
     text = json.dumps(graph_to(graph), allow_nan=False)
     assert graph_from(json.loads(text), "text") == graph
 
 
 @given(half_known())
-def test_through_networkx(graph: StreamGraph) -> None:
+def test_unknown_numbers_survive_networkx(graph: StreamGraph) -> None:
     assert from_networkx(to_networkx(graph)) == graph
 
 
 @pytest.mark.parametrize("name", ["graph.json", "graph.npz", "graph.jsonl"])
-def test_through_files(name: str, tmp_path: Path) -> None:
+def test_unknown_numbers_survive_files(name: str, tmp_path: Path) -> None:
     rows = [Operator("a", UNKNOWN, UNKNOWN), Operator("b", 1.0, 5.0), Operator("c", 1.0, UNKNOWN)]
     streams = [
         Stream("a", "b", UNKNOWN),

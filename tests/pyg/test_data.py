@@ -61,7 +61,7 @@ def test_a_placement_becomes_the_labels() -> None:
     with pytest.raises(ProblemError, match="to_pyg: placement must be Placement, not list"):
         to_pyg(graph, [2, 0, 1])  # type: ignore[arg-type]
     other = sp.StreamGraph([("a", 1, 1)])
-    with pytest.raises(ProblemError, match="of another graph"):
+    with pytest.raises(ProblemError, match="belongs to another graph"):
         to_pyg(other, sp.Placement(problem, [2, 0, 1]))
 
 

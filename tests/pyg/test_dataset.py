@@ -28,7 +28,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def kept(root: Path) -> list[Path]:
+def cached_files(root: Path) -> list[Path]:
     return sorted((root / "processed").iterdir())
 
 
@@ -42,10 +42,10 @@ def test_a_dataset_holds_the_graphs_in_order(file: Path, tmp_path: Path) -> None
             assert found.name == graph.name
             for key in ("x", "edge_index", "edge_attr", "source_rate"):
                 assert torch.equal(found[key], made[key])
-    assert [path.suffix for path in kept(tmp_path / "root")] == [".safetensors"]
+    assert [path.suffix for path in cached_files(tmp_path / "root")] == [".safetensors"]
 
 
-def test_it_trains_a_small_network(file: Path, tmp_path: Path) -> None:
+def test_a_network_can_be_trained_on_a_dataset(file: Path, tmp_path: Path) -> None:
     dataset = StreamGraphs(tmp_path / "root", file, placer="greedy", cluster="3x2500")
     torch.manual_seed(0)
     layer, head = GraphConv(5, 16), torch.nn.Linear(16, 3)
@@ -71,27 +71,27 @@ def test_it_trains_a_small_network(file: Path, tmp_path: Path) -> None:
 def test_the_cache_is_used_until_something_changes(file: Path, tmp_path: Path) -> None:
     root = tmp_path / "root"
     StreamGraphs(root, file)
-    (first,) = kept(root)
+    (first,) = cached_files(root)
     before = first.stat().st_mtime_ns
     again = StreamGraphs(root, file)
-    assert kept(root) == [first]
+    assert cached_files(root) == [first]
     assert first.stat().st_mtime_ns == before
     other = StreamGraphs(root, file, placer="greedy")
-    assert len(kept(root)) == 2
+    assert len(cached_files(root)) == 2
     assert again[0].y is None
     assert other[0].y is not None
     StreamGraphs(root, file, placer="greedy", cluster="2x100")
-    assert len(kept(root)) == 3
+    assert len(cached_files(root)) == 3
     sp.write_dataset(file, GRAPHS[5:])
     assert StreamGraphs(root, file)[0].name == GRAPHS[5].name
-    assert len(kept(root)) == 4
+    assert len(cached_files(root)) == 4
 
 
 def test_the_same_bytes_are_made_every_time(file: Path, tmp_path: Path) -> None:
     made = []
     for name in "ab":
         StreamGraphs(tmp_path / name, file, placer="search:evaluations=500", seed=3)
-        made.append([(path.name, path.read_bytes()) for path in kept(tmp_path / name)])
+        made.append([(path.name, path.read_bytes()) for path in cached_files(tmp_path / name)])
     assert made[0] == made[1]
 
 
@@ -139,13 +139,13 @@ class Trap:
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00" * 64, pickle.dumps(Trap()), OTHER, None])
-def test_a_manipulated_cache_is_made_again_and_never_executed(
+def test_a_manipulated_cache_is_rebuilt_and_never_executed(
     content: bytes | None, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     root = tmp_path / "root"
     StreamGraphs(root, file)
-    (path,) = kept(root)
+    (path,) = cached_files(root)
     good = path.read_bytes()
     bad = good[:-4] + b"\x00\x01\x02\x03" if content is None else content
     path.write_bytes(bad)

@@ -81,7 +81,7 @@ def test_names_appear_only_as_data(page: str) -> None:
     assert elements.title.startswith(HOSTILE[0])
 
 
-def test_the_page_loads_nothing(page: str) -> None:
+def test_the_page_loads_no_other_files(page: str) -> None:
     """No element refers to a file or address, and the policy allows only these scripts."""
     elements = Elements(page)
     embedded = [attributes for _, attributes in elements.found]
@@ -115,7 +115,7 @@ def test_every_script_is_in_the_page() -> None:
     assert files == {f"{name}.js" for name in SCRIPTS}
 
 
-def test_a_graph_is_in_a_report_once() -> None:
+def test_a_report_contains_each_graph_once() -> None:
     placement = preset_placement()
     other = Placement(placement.problem, np.zeros(6, dtype=int))
     embedded = data_of([entry("a", placement), entry("b", other), entry("c", hostile_placement())])
@@ -123,7 +123,7 @@ def test_a_graph_is_in_a_report_once() -> None:
     assert len(embedded["graphs"]) == 2
 
 
-def test_scores_are_of_the_model_bottleneck() -> None:
+def test_scores_use_the_bottleneck_model() -> None:
     placement = preset_placement(12, "path-average")
     found = entry("a", placement)
     assert found.own == simulate(placement)
@@ -150,18 +150,18 @@ def test_a_proven_bound_is_used_if_it_is_valid() -> None:
 
 def test_a_bound_below_the_rate_holds_at_any_rate() -> None:
     placement = preset_placement(12, rate=1e5)
-    most, score = entry("a", placement), simulate(placement)
-    assert most.ceiling == pytest.approx(most.bound)
-    between = (score.throughput + most.bound) / 2
+    without_proof, score = entry("a", placement), simulate(placement)
+    assert without_proof.ceiling == pytest.approx(without_proof.bound)
+    between = (score.throughput + without_proof.bound) / 2
     assert entry("a", placement, "exact", between).ceiling == between
     idle = preset_placement(12, rate=1.0)
     assert entry("a", idle, "exact", 1.0).bound == 1.0
-    assert entry("a", idle, "exact", 1.0).ceiling == pytest.approx(most.ceiling)
+    assert entry("a", idle, "exact", 1.0).ceiling == pytest.approx(without_proof.ceiling)
 
 
 @pytest.mark.parametrize("kind", ["pair", "nic"])
 def test_sums_give_the_utilisations(kind: str) -> None:
-    """A graph too large to draw is embedded as sums, from which utilisations follow."""
+    """A graph too large to draw is embedded as totals, from which utilisations follow."""
     five = Cluster.equal()
     network = type(five.network)(kind)  # type: ignore[arg-type]
     placement = preset_placement(DRAWN + 1, cluster=Cluster(five.devices, network))

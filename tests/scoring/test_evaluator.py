@@ -26,7 +26,7 @@ QUICK = Settings(duration_s=6.0, tick_s=0.1)
 
 
 def drawn(seed: int, model: Model) -> tuple[Problem, Ints]:
-    """Return a random problem and some of its placements, (K, V)."""
+    """Return a random problem and some of its placements, one per row."""
     problem = random_problem(seed, model, max_placements=2_000)
     problem = problem.with_objective(replace(problem.objective, engine=QUICK))
     rows = next(feasible_placements(problem))
@@ -54,7 +54,7 @@ def test_quality_is_at_most_1() -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_loss_is_the_inverse_of_quality_while_that_is_below_1(model: Model, seed: int) -> None:
+def test_loss_is_the_inverse_of_a_quality_below_1(model: Model, seed: int) -> None:
     problem, rows = drawn(seed, model)
     scored = evaluator(problem)
     quality, loss = scored.quality(rows), scored.loss(rows)

@@ -27,12 +27,12 @@ from tests.support.objectives import Last, Net
 SEEDS = range(8)
 
 
-def drawn(seed: int, model: Model, most: int = 40) -> tuple[sp.Problem, Ints]:
-    """Return a random problem with a price per device, and some of its placements, (K, V)."""
+def drawn(seed: int, model: Model, max_rows: int = 40) -> tuple[sp.Problem, Ints]:
+    """Return a random problem with a price per device, and placements, one per row."""
     problem = random_problem(seed, model, max_placements=2_000)
     objective = Net(model=model, price=0.1 * problem.source_rate)
     problem = problem.with_objective(objective.with_changes(problem.source_rates))
-    return problem, next(feasible_placements(problem))[:most]
+    return problem, next(feasible_placements(problem))[:max_rows]
 
 
 def plain(problem: sp.Problem) -> sp.Problem:
@@ -55,7 +55,7 @@ def test_worth_agrees_with_an_independent_scorer(model: Model, seed: int) -> Non
 
 
 def test_the_engine_subtracts_the_price_from_the_run() -> None:
-    problem, rows = drawn(1, "engine", most=2)
+    problem, rows = drawn(1, "engine", max_rows=2)
     for row in rows:
         run, score = (simulate(sp.Placement(one, row)) for one in (plain(problem), problem))
         assert isinstance(run, sp.EngineScore)
@@ -66,7 +66,7 @@ def test_the_engine_subtracts_the_price_from_the_run() -> None:
     assert evaluator(problem).best_possible is None
 
 
-def test_the_score_is_at_the_rate_where_the_worth_is_least() -> None:
+def test_the_score_is_at_the_rate_with_the_lowest_worth() -> None:
     problem, rows = drawn(2, "bottleneck")
     top = problem.source_rate
     several = problem.with_source_rate([top, 0.3 * top])  # the price weighs most at the lower rate
@@ -92,7 +92,7 @@ def test_auto_finds_the_best_placement(model: Model, seed: int) -> None:
 
 
 def small() -> sp.StreamGraph:
-    """Return a chain that reaches 1,667 tuples/s per device, and the source rate on three."""
+    """Return a chain that reaches 1,667 tuples/s per device, or its full 4,000 on three."""
     names = [f"op_{v}" for v in range(6)]
     rows = [(name, 1e5, 100) for name in names]
     return sp.StreamGraph(rows, [*pairwise(names)], source_rate=4000)

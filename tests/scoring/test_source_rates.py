@@ -43,8 +43,8 @@ CROWDED = StreamGraph(
     ],
     source_shares=SHARES,
 )
-AT = [3, 1, 0, 0, 1, 1, 2, 2]
-"""A placement in which, at a higher rate, c takes the bandwidth of traffic that would slow down b.
+DEVICES = [3, 1, 0, 0, 1, 1, 2, 2]
+"""A placement in which, at a higher rate, c displaces traffic that would slow down b.
 
 At 2000 tuples/s, link 3 -> 0 passes 500 of a's 600 tuples/s. Link 0 -> 1 passes 0.4 of its offered
 500 * 1 + 200 * 10 Mbit/s. Link 1 -> 2 passes half of 200 * 10 Mbit/s, and so half of b's 1200
@@ -56,7 +56,7 @@ tuples/s. The sinks get 88.9 + 100 + 2160 tuples/s.
 
 def crowded(*rates: float, model: Model = "path-average") -> Placement:
     """Return a placement whose relative throughput rises with the rate."""
-    return Placement(Problem(CROWDED, Cluster.equal(4), source_rate=rates, model=model), AT)
+    return Placement(Problem(CROWDED, Cluster.equal(4), source_rate=rates, model=model), DEVICES)
 
 
 def test_the_highest_rate_need_not_be_the_worst() -> None:
@@ -92,7 +92,7 @@ def test_agrees_with_the_oracle(model: Model, data: st.DataObject, rates: list[f
 @settings(max_examples=20)
 @pytest.mark.parametrize("model", MODELS)
 @given(data=st.data(), rates=RATES)
-def test_the_score_is_that_of_the_worst_alone(
+def test_the_score_equals_that_of_the_worst_rate_alone(
     model: Model, data: st.DataObject, rates: list[float]
 ) -> None:
     problem, devices = data.draw(cases(model))
@@ -133,13 +133,13 @@ def test_every_placer_supports_several_rates(name: str) -> None:
 
 
 def test_fewest_devices_compares_scores_at_the_worst_rate() -> None:
-    """AT achieves 0.39 of 2,000 tuples/s and 0.59 of 4,000; one device achieves 1 and 0.5."""
+    """DEVICES achieves 0.39 of 2,000 tuples/s and 0.59 of 4,000; one device achieves 1 and 0.5."""
     working = [replace(o, instructions=2.5e6 / 3 * (o.name in "abz")) for o in CROWDED.operators]
     graph = StreamGraph(working, CROWDED.streams, source_shares=SHARES)
 
-    for rates, expected in (((4000,), AT), ((2000, 4000), [0] * 8)):
+    for rates, expected in (((4000,), DEVICES), ((2000, 4000), [0] * 8)):
         problem = Problem(graph, Cluster.equal(4), source_rate=rates, model="path-average")
-        found = [Placement(problem, devices) for devices in (AT, [0] * 8)]
+        found = [Placement(problem, devices) for devices in (DEVICES, [0] * 8)]
         assert fewest_devices(problem, found).devices.tolist() == expected
 
 

@@ -1,4 +1,4 @@
-"""Target utilisation: throughput is that of a slower cluster, utilisations are not."""
+"""Target utilisation: throughput is that of a slower cluster, but utilisations are unchanged."""
 
 from typing import Any
 

@@ -64,7 +64,7 @@ NOTHING, NO_STREAMS = np.zeros(0), np.zeros(0, np.int32)
 
 FAULTS = {
     "short": ({"bits": np.ones(3)}, r"bits must be \(4,\) float64, not \(3,\)"),
-    "flat": ({"source_tuples": np.ones((4, 1))}, r"source_tuples must be \(4,\) float64"),
+    "2-D": ({"source_tuples": np.ones((4, 1))}, r"source_tuples must be \(4,\) float64"),
     "links": ({"gap_s": np.zeros(2)}, r"gap_s must be \(4,\)"),
     "nic links": ({"nic": True, "capacity": np.ones(3), "cores": np.ones(3)}, r"\(6,\) float64"),
     "float ends": ({"source": np.array([0.0, 0, 1, 2])}, r"source must be \(4,\) int32"),
@@ -96,7 +96,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("changes", "message"), FAULTS.values(), ids=FAULTS.keys())
-def test_faults(changes: dict[str, Any], message: str) -> None:
+def test_invalid_columns_are_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         diamond(**changes)
 
@@ -136,9 +136,9 @@ def test_placements_of_any_integer_type(kind: str) -> None:
 @pytest.mark.parametrize(
     "placements",
     [np.zeros((1, 4)), np.zeros((1, 4), bool), np.zeros(3, int), np.zeros((1, 1, 4), int)],
-    ids=["floats", "booleans", "short", "deep"],
+    ids=["floats", "booleans", "short", "3-D"],
 )
-def test_other_arrays_are_refused(placements: NDArray[Any]) -> None:
+def test_arrays_of_other_types_or_shapes_are_refused(placements: NDArray[Any]) -> None:
     with pytest.raises(ValueError, match=r"integers of shape \(K, 4\)"):
         checked(diamond(), placements)
 

@@ -265,7 +265,7 @@ def lookahead_problems(draw: st.DrawFn, max_size: int = 8) -> LookaheadProblem:
 
 
 class Step(NamedTuple):
-    """One step of the rows that have an operator left."""
+    """One decoding step of all rows that have an operator left."""
 
     operator: NDArray[np.int32]
     features: NDArray[np.float32]
@@ -273,7 +273,7 @@ class Step(NamedTuple):
     chosen: NDArray[np.int32]
 
 
-class Growing(NamedTuple):
+class DecodingRun(NamedTuple):
     """Problems, the problem of each row (largest first), and the rows' orders and choices.
 
     A choice is a number that selects one of the offered devices.
@@ -286,9 +286,9 @@ class Growing(NamedTuple):
 
 
 @st.composite
-def growings(draw: st.DrawFn, sizes: int = 8, most: int = 3) -> Growing:
+def decoding_runs(draw: st.DrawFn, sizes: int = 8, max_problems: int = 3) -> DecodingRun:
     """Draw decoding runs; half of the orders put upstream operators first."""
-    made = draw(st.lists(lookahead_problems(sizes), min_size=1, max_size=most))
+    made = draw(st.lists(lookahead_problems(sizes), min_size=1, max_size=max_problems))
     rows = draw(st.lists(st.integers(0, len(made) - 1), min_size=1, max_size=4))
     rows = sorted({*rows, *range(len(made))}, key=lambda p: -made[p].flow.operators)
     rows = [p for p in rows for _ in range(draw(st.sampled_from([1, 1, 2])))]
@@ -301,7 +301,7 @@ def growings(draw: st.DrawFn, sizes: int = 8, most: int = 3) -> Growing:
         orders.append(order)
         one = st.lists(st.integers(0, 11), min_size=flow.operators, max_size=flow.operators)
         choices.append(draw(one))
-    return Growing(made, rows, orders, choices)
+    return DecodingRun(made, rows, orders, choices)
 
 
 def upstream_first(flow: Flow, order: Sequence[int]) -> list[int]:
@@ -313,9 +313,9 @@ def upstream_first(flow: Flow, order: Sequence[int]) -> list[int]:
     return done
 
 
-def grow(growing: Growing) -> tuple[list[Step], PartialPlacements]:
+def decode(run: DecodingRun) -> tuple[list[Step], PartialPlacements]:
     """Place all operators of the rows, each on one of its candidates."""
-    made, rows, orders, choices = growing
+    made, rows, orders, choices = run
     laid = collate(made)
     grown = nothing_placed(laid, np.array(rows, dtype=np.int32))
     columns, steps = grown.device.shape[1], []
@@ -335,9 +335,9 @@ def grow(growing: Growing) -> tuple[list[Step], PartialPlacements]:
     return steps, grown
 
 
-def drafts(growing: Growing, steps: list[Step]) -> Iterator[tuple[int, Step, int, Draft]]:
+def drafts(run: DecodingRun, steps: list[Step]) -> Iterator[tuple[int, Step, int, Draft]]:
     """Yield every decision: the row, the step, the operator and the placement before it."""
-    made, rows, _, _ = growing
+    made, rows, _, _ = run
     now = [Draft(made[p]) for p in rows]
     for step in steps:
         for r, (v, d) in enumerate(zip(step.operator.tolist(), step.chosen.tolist(), strict=True)):
@@ -346,24 +346,24 @@ def drafts(growing: Growing, steps: list[Step]) -> Iterator[tuple[int, Step, int
 
 
 @settings(max_examples=40)
-@given(growings())
-def test_features_match_their_definitions(growing: Growing) -> None:
+@given(decoding_runs())
+def test_features_match_their_definitions(run: DecodingRun) -> None:
     """For "worst device, offered", see `test_the_worst_device_can_be_another_device`.
 
     "above mean" spreads the operator's work over all devices by capacity, so that the mean does not
     depend on where the operator goes.
     """
-    steps, _ = grow(growing)
-    for r, step, v, draft in drafts(growing, steps):
+    steps, _ = decode(run)
+    for r, step, v, draft in drafts(run, steps):
         for d in range(draft.flow.devices):
             expected = draft.candidate_features(v, d)
             assert tuple(expected) == CANDIDATE_FEATURES or set(expected) == set(CANDIDATE_FEATURES)
             for name, x in expected.items():
                 if name == "worst device, offered" and draft.flow.overhead_s.any():
                     continue
-                wanted = x if name in UNSQUASHED else bent(x)
+                expected_value = x if name in UNSQUASHED else bent(x)
                 got = float(step.features[r, d, CANDIDATE_FEATURES.index(name)])
-                assert got == pytest.approx(wanted, rel=2e-6, abs=2e-6), name
+                assert got == pytest.approx(expected_value, rel=2e-6, abs=2e-6), name
 
 
 def test_the_worst_device_can_be_another_device() -> None:
@@ -372,17 +372,17 @@ def test_the_worst_device_can_be_another_device() -> None:
     ends = (LinkOverride("x", None, overhead_s=1e-2), LinkOverride(None, "y", overhead_s=0.0))
     cluster = Cluster([Device("x", 1000), Device("y", 1000)], Network("nic", overrides=ends))
     job = lookahead_problem(Problem(graph, cluster, source_rate=1000), unit=1.0)
-    steps, grown = grow(Growing([job], [0], [[0, 1]], [[0, 1]]))
+    steps, grown = decode(DecodingRun([job], [0], [[0, 1]], [[0, 1]]))
     found = steps[1].features[0, 1, CANDIDATE_FEATURES.index("worst device, offered")]
     assert found == pytest.approx(bent(11.0))
     assert grown.worst_device == pytest.approx([11.0])
 
 
 @settings(max_examples=40)
-@given(growings())
-def test_offered_devices(growing: Growing) -> None:
-    steps, _ = grow(growing)
-    for r, step, v, draft in drafts(growing, steps):
+@given(decoding_runs())
+def test_offered_devices(run: DecodingRun) -> None:
+    steps, _ = decode(run)
+    for r, step, v, draft in drafts(run, steps):
         devices = draft.flow.devices
         assert step.offered[r, :devices].tolist() == draft.offered(v)
         assert not step.offered[r, devices:].any()
@@ -390,11 +390,11 @@ def test_offered_devices(growing: Growing) -> None:
 
 
 @settings(max_examples=40)
-@given(growings())
-def test_loads_are_those_of_the_finished_placement(growing: Growing) -> None:
-    steps, grown = grow(growing)
-    for r, p in enumerate(growing.rows):
-        job = growing.jobs[p]
+@given(decoding_runs())
+def test_loads_are_those_of_the_finished_placement(run: DecodingRun) -> None:
+    steps, grown = decode(run)
+    for r, p in enumerate(run.rows):
+        job = run.jobs[p]
         flow, size = job.flow, job.flow.operators
         placement = grown.on[r, :size]
         chosen = {int(s.operator[r]): int(s.chosen[r]) for s in steps[:size]}
@@ -421,14 +421,14 @@ def test_loads_are_those_of_the_finished_placement(growing: Growing) -> None:
 
 
 @settings(max_examples=30)
-@given(growings(most=4))
-def test_rows_of_a_batch_are_independent(growing: Growing) -> None:
+@given(decoding_runs(max_problems=4))
+def test_rows_of_a_batch_are_independent(run: DecodingRun) -> None:
     """A row gives the same features to the last bit, alone or in a batch."""
-    made, rows, orders, choices = growing
-    steps, grown = grow(growing)
+    made, rows, orders, choices = run
+    steps, grown = decode(run)
     for r, p in enumerate(rows):
         flow = made[p].flow
-        separate, separate_grown = grow(Growing([made[p]], [0], [orders[r]], [choices[r]]))
+        separate, separate_grown = decode(DecodingRun([made[p]], [0], [orders[r]], [choices[r]]))
         for one, among in zip(separate, steps, strict=False):
             np.testing.assert_array_equal(among.features[r, : flow.devices], one.features[0])
             np.testing.assert_array_equal(among.offered[r, : flow.devices], one.offered[0])
@@ -437,16 +437,16 @@ def test_rows_of_a_batch_are_independent(growing: Growing) -> None:
 
 
 @settings(max_examples=40)
-@given(growings(most=1), st.sampled_from([0.01, 0.3, 2.0, 1000.0]))
-def test_features_do_not_depend_on_the_source_rate(growing: Growing, factor: float) -> None:
+@given(decoding_runs(max_problems=1), st.sampled_from([0.01, 0.3, 2.0, 1000.0]))
+def test_features_do_not_depend_on_the_source_rate(run: DecodingRun, factor: float) -> None:
     """All loads, and the unit, are proportional to the rate."""
-    (job,) = growing.jobs
+    (job,) = run.jobs
     assume(job.flow.work.sum() > 0)
     grown = []
     for rate in (1.0, factor):
         flow = replace(job.flow, source_tuples=job.flow.source_tuples * rate)
         scaled = job._replace(flow=flow, unit=lowest_utilisation(flow))
-        grown.append(grow(growing._replace(jobs=[scaled]))[0])
+        grown.append(decode(run._replace(jobs=[scaled]))[0])
     for before, after in zip(*grown, strict=True):
         np.testing.assert_array_equal(after.chosen, before.chosen)
         np.testing.assert_allclose(after.features, before.features, rtol=1e-5, atol=1e-5)
@@ -476,7 +476,7 @@ def test_the_reference_of_a_problem_without_work_is_1() -> None:
     cluster = Cluster.equal(2, network=Network(bandwidth_mbps=8.0))
     job = lookahead_problem(Problem(graph, cluster, source_rate=500))
     assert lowest_utilisation(job.flow) == 1.0
-    steps, _ = grow(Growing([job], [0], [[0, 1]], [[0, 0]]))
+    steps, _ = decode(DecodingRun([job], [0], [[0, 1]], [[0, 0]]))
     link = steps[1].features[0, :, CANDIDATE_FEATURES.index("link")]
     assert link == pytest.approx([0.0, 0.5])
 
@@ -495,10 +495,10 @@ def test_the_average_link_excludes_the_diagonal() -> None:
 
 
 @settings(max_examples=20)
-@given(growings(most=2))
-def test_computing_features_changes_nothing_beyond_rounding(growing: Growing) -> None:
+@given(decoding_runs(max_problems=2))
+def test_computing_features_changes_nothing_beyond_rounding(run: DecodingRun) -> None:
     """Trying a device leaves the partial placement as it was."""
-    made, rows, orders, choices = growing
+    made, rows, orders, choices = run
     laid = collate(made)
     grown = nothing_placed(laid, np.array(rows, dtype=np.int32))
     for t in range(len(orders[-1])):

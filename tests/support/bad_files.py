@@ -322,7 +322,7 @@ CONFIGS_OF_RUNS: list[Fault] = [  # valid forms of a config from which no run ca
     ("config-sizes-other-devices.toml", "", "5 devices"),
 ]
 
-EXTREME = (  # each number is allowed; its consequences may not be
+EXTREME = (  # valid numbers, from which infinite ones may follow
     "cluster-mips-overflows.json",
     "cluster-mips-almost-nothing.json",
     "cluster-bandwidth-almost-nothing.json",

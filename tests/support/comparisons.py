@@ -43,7 +43,7 @@ def random_comparison(
     names: tuple[str, ...],
     rates: tuple[float | None, ...] = (1e4,),
     graphs: int = 20,
-    most: int = 5,
+    max_devices: int = 5,
 ) -> Comparison:
     """Return a comparison of these placers with random numbers."""
     rng = np.random.default_rng(3)
@@ -55,6 +55,6 @@ def random_comparison(
         names,
         rates,
         rng.random(shape),
-        rng.integers(1, most + 1, shape).astype(np.float64),
+        rng.integers(1, max_devices + 1, shape).astype(np.float64),
         np.ones(shape),
     )

@@ -39,10 +39,10 @@ class SampleJob:
             if path == f"/jobs/{JOB_ID}/vertices/{key}":
                 return 200, json.dumps(vertex["detail"]).encode()
             if path == f"/jobs/{JOB_ID}/vertices/{key}/metrics":
-                wanted = parse_qs(query)["get"][0].split(",")
+                requested = parse_qs(query)["get"][0].split(",")
                 metrics = [
                     {"id": name, "value": str(int(float(vertex["metrics"][name]) * self._grown()))}
-                    for name in wanted
+                    for name in requested
                     if name in vertex["metrics"]
                 ]
                 return 200, json.dumps(metrics).encode()

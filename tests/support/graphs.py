@@ -10,7 +10,7 @@ DEVICE_MIPS = 2500.0  # of the default cluster
 
 
 def chain_graph(*instructions: float, payload_bytes: float = 100.0) -> StreamGraph:
-    """Return a chain of operators a, b, c, … with these costs, at 1,000 tuples/s."""
+    """Return a chain of operators a, b, c, …, with instructions per tuple, at 1,000 tuples/s."""
     names = [chr(ord("a") + i) for i in range(len(instructions))]
     return StreamGraph(
         [Operator(n, cost, payload_bytes) for n, cost in zip(names, instructions, strict=True)],
@@ -67,7 +67,7 @@ def _by_letter(number: float | Mapping[str, float], letters: str) -> Mapping[str
 
 
 def two_operator_graph(source_rate: float | None = 1e4) -> StreamGraph:
-    """Return a -> b."""
+    """Return a graph a -> b."""
     return StreamGraph([("a", 1e5, 1e4), ("b", 2e5, 0)], [("a", "b")], source_rate=source_rate)
 
 

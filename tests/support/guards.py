@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 HANG_S = 120
-"""Far more than any guarded block takes, even on a loaded machine, since no test measures time."""
+"""A limit that no guarded block reaches unless it hangs, even on a loaded machine."""
 
 
 @contextmanager

@@ -16,7 +16,7 @@ HOSTS = ("d0", "Rack 1", "rack-1", "node.example.com", "ü", "_", "true", "9", "
 
 
 def word_count_placement(*, whole: bool = True) -> Placement:
-    """Return a word count; with `whole`, both instances of `count` are on d2."""
+    """Return a placement of a word count; with `whole`, both instances of `count` are on d2."""
     job = LogicalGraph(
         StreamGraph(
             [

@@ -1,4 +1,4 @@
-"""Configs and checkpoints in the form of streamplace 0.2, made from present ones."""
+"""Configs and checkpoints in the form of streamplace 0.2, converted from current ones."""
 
 import copy
 import json

@@ -13,7 +13,7 @@ from streamplace.scoring.score import ThroughputScore
 from tests.support.reports import Report
 
 SIZES = range(5, 28)
-EXACT = 1e-6
+TOLERANCE = 1e-6
 
 HOSTILE_NAMES = (
     "\"quoted\" and 'quoted'",
@@ -122,28 +122,30 @@ def assignment_of(names: Mapping[str, str], placement: Placement) -> list[int]:
 
 def check_page_score(shown_score: dict[str, Any], score: ThroughputScore) -> None:
     """Check that the score on the page equals the score in Python."""
-    assert shown_score["throughput"] == pytest.approx(score.throughput, rel=EXACT)
-    assert shown_score["relative_throughput"] == pytest.approx(score.relative_throughput, rel=EXACT)
-    assert shown_score["source_rate"] == pytest.approx(score.source_rate, rel=EXACT)
+    assert shown_score["throughput"] == pytest.approx(score.throughput, rel=TOLERANCE)
+    assert shown_score["relative_throughput"] == pytest.approx(
+        score.relative_throughput, rel=TOLERANCE
+    )
+    assert shown_score["source_rate"] == pytest.approx(score.source_rate, rel=TOLERANCE)
     assert dict(shown_score["devices"]) == pytest.approx(
-        {load.name: load.utilisation for load in score.devices}, rel=EXACT, abs=1e-12
+        {load.name: load.utilisation for load in score.devices}, rel=TOLERANCE, abs=1e-12
     )
     links = {(load.source, load.target): load.utilisation for load in score.links}
     shown = {(source, target): value for source, target, value in shown_score["links"]}
-    assert shown == pytest.approx(links, rel=EXACT, abs=1e-12)
+    assert shown == pytest.approx(links, rel=TOLERANCE, abs=1e-12)
     assert shown_score["devices_used"] == score.devices_used
     top = shown_score["bottleneck"]
-    assert top["utilisation"] == pytest.approx(score.bottleneck.utilisation, rel=EXACT)
-    assert top["name"] in near(score)
-    if len(near(score)) == 1:
+    assert top["utilisation"] == pytest.approx(score.bottleneck.utilisation, rel=TOLERANCE)
+    assert top["name"] in possible_bottlenecks(score)
+    if len(possible_bottlenecks(score)) == 1:
         assert (top["kind"], top["name"]) == (score.bottleneck.kind, score.bottleneck.name)
 
 
-def near(score: ThroughputScore) -> list[str]:
+def possible_bottlenecks(score: ThroughputScore) -> list[str]:
     """Return the devices and links that rounding could make the bottleneck."""
-    most = score.bottleneck.utilisation * (1 - 1e-12)
-    devices = [load.name for load in score.devices if load.utilisation >= most]
-    return devices + [load.name for load in score.links if load.utilisation >= most]
+    lowest = score.bottleneck.utilisation * (1 - 1e-12)
+    devices = [load.name for load in score.devices if load.utilisation >= lowest]
+    return devices + [load.name for load in score.links if load.utilisation >= lowest]
 
 
 def edit_page(report: Report, edited: EditedPlacement, kind: str, rng: np.random.Generator) -> None:
@@ -153,7 +155,7 @@ def edit_page(report: Report, edited: EditedPlacement, kind: str, rng: np.random
     if kind == "drag":
         report.drag(v, d)
         edited.assignment[v] = d
-    elif kind == "list":  # the operators below the graph, each with a select
+    elif kind == "list":  # of operators below the graph, each with a drop-down list
         name = edited.start.problem.graph.names[v]
         row = page.locator("#operators tr", has=page.get_by_role("button", name=name, exact=True))
         select = row.locator("select")

@@ -12,6 +12,6 @@ def blocks_ctrl_c(_: int) -> bool:
 
 
 def busy(folder: str) -> None:
-    """Write a file named after this process, and sleep for long."""
+    """Write a file named after this process, and sleep for a minute."""
     (Path(folder) / str(os.getpid())).touch()
     time.sleep(60)

@@ -18,7 +18,7 @@ def placement_throughput(placement: Placement) -> float:
 
 
 def every_placement(problem: Problem) -> Ints:
-    """Return all placements of a small problem, feasible or not, (K, V)."""
+    """Return all placements of a small problem, feasible or not, one per row."""
     shape = (len(problem.cluster.devices),) * len(problem.graph.names)
     rows = np.unravel_index(np.arange(np.prod(shape)), shape)
     return np.stack(rows, axis=1).astype(np.int32)

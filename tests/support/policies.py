@@ -115,7 +115,7 @@ def seeded_generator(seed: int = 0) -> torch.Generator:
 
 
 def rollout_of(policy: AnyPolicy, problem: Problem, rows: Ints) -> Trajectories:
-    """Return the trajectories of fixed placements, (S, V), with their probabilities."""
+    """Return the trajectories of fixed placements, one per row, with their probabilities."""
     with torch.no_grad():
         return policy.rollout(batch_of(policy, problem), len(rows), Sampler(), rows[None])
 

@@ -137,7 +137,7 @@ def constrained_problems(draw: st.DrawFn) -> Problem | None:
 
 
 @st.composite
-def spoilt_json(draw: st.DrawFn, value: Any) -> Any:
+def altered_json(draw: st.DrawFn, value: Any) -> Any:
     """Return a JSON value with one part replaced, removed, repeated or added."""
     result = copy.deepcopy(value)
     here: Any = result

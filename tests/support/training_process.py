@@ -36,7 +36,7 @@ def meet_at(port: str) -> None:
 def run(dataset: str, config: str, folder: Path, *ports: str) -> None:
     """Train without interruption, then with one, then resume; write the results of each."""
     runs = [
-        ("whole", "whole", False, nothing),
+        ("uninterrupted", "uninterrupted", False, nothing),
         ("stopped", "parts", False, stop_here),
         ("resumed", "parts", True, nothing),
     ]
@@ -44,8 +44,8 @@ def run(dataset: str, config: str, folder: Path, *ports: str) -> None:
     for port, (name, where, resume, on_step) in zip(["", *ports], runs, strict=False):
         if port:
             meet_at(port)
-        graphs, wanted = read_dataset(dataset), read_config(config)
-        done = train(graphs, wanted, folder / where, resume=resume, on_step=on_step)
+        graphs, cfg = read_dataset(dataset), read_config(config)
+        done = train(graphs, cfg, folder / where, resume=resume, on_step=on_step)
         if int(rank) == LEADER:
             card = read_policy(folder / where / POLICY)[1]
             (folder / f"{name}.json").write_text(json.dumps(card))

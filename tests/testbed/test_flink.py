@@ -35,7 +35,7 @@ def test_a_job_lists_operators_in_topological_order(tmp_path: Path) -> None:
     assert rate == pytest.approx(small.problem.source_rate)
 
 
-def test_what_arrived_between_two_moments(tmp_path: Path) -> None:
+def test_the_arrival_rate_between_two_times_is_interpolated(tmp_path: Path) -> None:
     file = tmp_path / "sink"
     assert arrived(file, 1.0, 2.0) == 0.0
     file.write_text("1000000000 10\n2000000000 30\n3000000000 40\n40000")

@@ -79,7 +79,7 @@ def test_quota_over_period_is_the_share(share: float) -> None:
     assert quota / period == pytest.approx(share, rel=0.01)
 
 
-def test_a_share_below_what_the_kernel_grants_is_refused() -> None:
+def test_a_cpu_share_below_the_minimum_of_the_kernel_is_refused() -> None:
     with pytest.raises(
         facilities.TestbedError,
         match=r"a device would get 0\.0009 of a core; the minimum is 0\.001",
@@ -87,7 +87,7 @@ def test_a_share_below_what_the_kernel_grants_is_refused() -> None:
         groups.quota_of(0.0009)
 
 
-def test_other_names_have_no_prefix() -> None:
+def test_names_of_other_programs_have_no_prefix() -> None:
     for name in ("streamplace--5-x", "streamplace-a-5-x", "streamplace-5-x", "streamplace-²-5-x"):
         assert ownership.prefix_of(name) is None
 

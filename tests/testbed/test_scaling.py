@@ -76,7 +76,7 @@ def _rates(problem: Problem) -> list[float]:
 
 
 @of_every_kind
-def test_o_is_in_seconds_of_each_device(kind: NetworkKind) -> None:
+def test_the_overhead_per_tuple_follows_the_cpu_share(kind: NetworkKind) -> None:
     """A device with a quarter of the CPU takes four times as long for a tuple."""
     graph = StreamGraph([Operator("a", 1, 0), Operator("b", 1, 0)], [Stream("a", "b")])
     cluster = Cluster([Device("fast", 4000), Device("slow", 1000)], Network(kind))
@@ -104,13 +104,13 @@ def test_links_that_differ_stay_different(kind: NetworkKind) -> None:
     assert small.mbps[2] == bandwidths[2] == 10.0
 
 
-def test_headers() -> None:
+def test_bytes_on_the_wire_include_headers() -> None:
     assert on_the_wire(1) == 1 + HEADERS_BYTES
     assert on_the_wire(SEGMENT_BYTES) == SEGMENT_BYTES + HEADERS_BYTES
     assert on_the_wire(SEGMENT_BYTES + 1) == SEGMENT_BYTES + 1 + 2 * HEADERS_BYTES
 
 
-def test_only_the_ends_of_a_stream_get_it() -> None:
+def test_only_the_devices_at_its_ends_know_a_stream() -> None:
     graph = preset_graph("layered", 20, 5)
     small = scale(Problem(graph, Cluster.equal(4), source_rate=1e4), Machine())
     devices = np.arange(20) % 4

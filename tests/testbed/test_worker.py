@@ -16,7 +16,7 @@ from benchmarks.testbed.worker.wires import Queue, Receiver, Sender, chunk_of
 
 
 @given(st.lists(st.floats(0, 3), min_size=1, max_size=4), st.integers(0, 300))
-def test_fractions_never_drift(selectivities: list[float], count: int) -> None:
+def test_fractional_selectivities_do_not_drift(selectivities: list[float], count: int) -> None:
     """After n tuples a stream has carried n times its selectivity, to within one tuple."""
     queues = [Queue(10**6) for _ in selectivities]
     outputs = zip(queues, selectivities, phases(selectivities), strict=True)

@@ -17,7 +17,7 @@ def test_an_unknown_kind_is_refused() -> None:
         PolicyCase("device-scorr").policy()
 
 
-def test_a_policy_that_cannot_place_the_problems_says_so() -> None:
+def test_a_policy_that_cannot_place_the_problems_is_reported() -> None:
     sizes = {"length": 12, "device_length": 4, "devices": 4}
     case = PolicyCase("encoder-decoder", sizes, ordered_devices=True)
     with pytest.raises(UsageError, match="requires 4 devices"):

@@ -92,9 +92,9 @@ def test_a_checkpoint_contains_optimiser_and_memory(run: Path) -> None:
 @pytest.mark.parametrize("sections", [{"memory": {"size": 0}}, {"memory": {"threshold": 2.0}}])
 def test_an_empty_memory_is_restored(sections: dict[str, dict[str, Any]], tmp_path: Path) -> None:
     """A memory stays empty with size 0, and with a threshold that no reward reaches."""
-    wanted = config(sections)
-    done = train(graphs(), wanted, tmp_path / "run")
-    with resumed(wanted, tmp_path / "run") as restored:
+    cfg = config(sections)
+    done = train(graphs(), cfg, tmp_path / "run")
+    with resumed(cfg, tmp_path / "run") as restored:
         assert parameter_hash(restored.policy) == done.parameter_hash
         assert list(memory_of(restored.loop).entries()) == []
 
@@ -120,12 +120,12 @@ def test_an_unreadable_path_is_refused(name: str, tmp_path: Path) -> None:
 def test_weights_and_checkpoints_are_not_interchangeable(run: Path) -> None:
     with pytest.raises(CheckpointError, match="is not a checkpoint of version 1"):
         parts_of(run).load(run / POLICY)
-    with pytest.raises(CheckpointError, match="not a policy of version 1"):
+    with pytest.raises(CheckpointError, match="not a policy file of version 1"):
         read_policy(run / CHECKPOINT)
 
 
 Change = Callable[[dict[str, torch.Tensor], dict[str, str]], object]
-ODD: dict[str, Change] = {
+INCONSISTENT: dict[str, Change] = {
     "version": lambda tensors, words: words.update(version="2"),
     "no run": lambda tensors, words: words.pop("run"),
     "run is not JSON": lambda tensors, words: words.update(run="?"),
@@ -159,7 +159,7 @@ ODD: dict[str, Change] = {
 }
 
 
-@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("odd", INCONSISTENT)
 def test_an_inconsistent_checkpoint_with_a_valid_hash_is_refused(odd: str, tmp_path: Path) -> None:
     """A valid hash does not guarantee valid content."""
     parts = remembering("device-scorer")
@@ -167,13 +167,13 @@ def test_an_inconsistent_checkpoint_with_a_valid_hash_is_refused(odd: str, tmp_p
     parts.save(tmp_path / "good", position, {"graphs": "x"})
     tensors, words = opened(tmp_path / "good")
     assert Parts("device-scorer").load(tmp_path / "good", {"graphs": "x"}) == position
-    ODD[odd](tensors, words)
+    INCONSISTENT[odd](tensors, words)
     (tmp_path / "odd").write_bytes(packed(tensors, words))
     with pytest.raises(CheckpointError):
         Parts("device-scorer").load(tmp_path / "odd", {"graphs": "x"})
 
 
-ODD_WEIGHTS: dict[str, Change] = {
+INCONSISTENT_WEIGHTS: dict[str, Change] = {
     "version": lambda tensors, words: words.update(version="2"),
     "no kind": lambda tensors, words: words.pop("kind"),
     "other kind": lambda tensors, words: words.update(kind="oracle"),
@@ -187,12 +187,12 @@ ODD_WEIGHTS: dict[str, Change] = {
 }
 
 
-@pytest.mark.parametrize("odd", ODD_WEIGHTS)
+@pytest.mark.parametrize("odd", INCONSISTENT_WEIGHTS)
 def test_inconsistent_weights_with_a_valid_hash_are_refused(odd: str, tmp_path: Path) -> None:
-    wanted = config(stage={"epochs": 1})
-    train(graphs(), wanted, tmp_path / "run")
+    cfg = config(stage={"epochs": 1})
+    train(graphs(), cfg, tmp_path / "run")
     tensors, words = opened(tmp_path / "run" / POLICY)
-    ODD_WEIGHTS[odd](tensors, words)
+    INCONSISTENT_WEIGHTS[odd](tensors, words)
     (tmp_path / "odd").write_bytes(packed(tensors, words))
     with pytest.raises(CheckpointError):
         read_policy(tmp_path / "odd")

@@ -37,8 +37,8 @@ def test_shipped_configs_are_listed() -> None:
 
 @pytest.mark.parametrize("name", config_names())
 def test_every_shipped_config_describes_a_policy(name: str) -> None:
-    wanted = read_config(name)
-    policy = make_policy(wanted.policy)
+    cfg = read_config(name)
+    policy = make_policy(cfg.policy)
     assert sum(p.numel() for p in policy.parameters()) > 0
 
 
@@ -69,23 +69,23 @@ def test_an_unknown_name_lists_the_shipped_configs() -> None:
     assert [name for name in config_names() if name not in message] == []
 
 
-def test_a_missing_file() -> None:
+def test_a_missing_config_file_is_refused() -> None:
     assert "absent.toml: no such file" in refusal_of("absent.toml")
 
 
 @pytest.mark.parametrize("name", ["folder", "folder.toml"])
-def test_a_directory(name: str, tmp_path: Path) -> None:
+def test_a_folder_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / name).mkdir()
     assert f"{name}: cannot read: Is a directory" in refusal_of(str(tmp_path / name))
 
 
 @pytest.mark.parametrize("name", ["", ".", "n" * 300, "n" * 300 + ".toml", "a\0b", "a\0b.toml"])
-def test_an_impossible_file_name(name: str) -> None:
+def test_an_impossible_file_name_is_refused(name: str) -> None:
     refusal_of(name)
 
 
 @pytest.mark.parametrize("opening", ["x = " + "[" * 100_000, "x = " + "{a=" * 100_000])
-def test_deep_nesting(opening: str, tmp_path: Path) -> None:
+def test_deep_nesting_is_refused(opening: str, tmp_path: Path) -> None:
     (tmp_path / "deep.toml").write_text(opening)
     assert "deep.toml: nested too deeply" in refusal_of(str(tmp_path / "deep.toml"))
 
@@ -176,8 +176,8 @@ def test_a_config_is_immutable(tmp_path: Path) -> None:
 
 def test_a_config_survives_a_round_trip_through_json() -> None:
     """The JSON in a run folder contains the whole config, so the run can be repeated."""
-    wanted = config()
-    assert TrainConfig.model_validate(wanted.model_dump(mode="json")) == wanted
+    cfg = config()
+    assert TrainConfig.model_validate(cfg.model_dump(mode="json")) == cfg
 
 
 @pytest.mark.parametrize(

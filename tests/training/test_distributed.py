@@ -70,7 +70,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
     return Done(folder, out)
 
 
-@pytest.mark.parametrize("run", ["whole", "stopped", "resumed"])
+@pytest.mark.parametrize("run", ["uninterrupted", "stopped", "resumed"])
 def test_both_processes_have_the_same_parameters(run: str, done: Done) -> None:
     hashes = {done.summary(run, rank)["parameter_hash"] for rank in (LEADER, OTHER)}
     assert hashes == {done.card(run)["parameter_hash"]}
@@ -78,7 +78,7 @@ def test_both_processes_have_the_same_parameters(run: str, done: Done) -> None:
 
 def test_both_processes_do_all_steps(done: Done) -> None:
     for rank in (LEADER, OTHER):
-        assert done.summary("whole", rank)["steps"] == STEPS
+        assert done.summary("uninterrupted", rank)["steps"] == STEPS
         assert done.summary("stopped", rank)["steps"] == STOP
         assert done.summary("resumed", rank)["steps"] == STEPS
 
@@ -90,7 +90,7 @@ def test_ctrl_c_in_one_process_stops_both(done: Done) -> None:
 
 
 def test_only_one_process_writes(done: Done) -> None:
-    for run in ("whole", "parts"):
+    for run in ("uninterrupted", "parts"):
         folder = done.folder / run
         files = {path.name for path in folder.iterdir() if path.is_file()}
         assert files - {"curves.png"} == {CONFIG, CHECKPOINT, POLICY, "log.jsonl"}
@@ -99,7 +99,7 @@ def test_only_one_process_writes(done: Done) -> None:
 
 
 def test_both_memories_are_saved(done: Done) -> None:
-    for run in ("whole", "parts"):
+    for run in ("uninterrupted", "parts"):
         tensors, _ = opened(done.folder / run / CHECKPOINT)
         problems = tensors["memory.problem"].tolist()
         assert set(problems) == {0, 1, 2, 3}
@@ -107,9 +107,9 @@ def test_both_memories_are_saved(done: Done) -> None:
 
 
 def test_a_resumed_run_equals_an_uninterrupted_one(done: Done) -> None:
-    check_same(done.folder / "parts", done.folder / "whole")
+    check_same(done.folder / "parts", done.folder / "uninterrupted")
 
 
 def test_only_one_process_prints(done: Done) -> None:
     printed = json.loads(done.out)
-    assert printed["parameter_hash"] == done.summary("whole", LEADER)["parameter_hash"]
+    assert printed["parameter_hash"] == done.summary("uninterrupted", LEADER)["parameter_hash"]

@@ -30,7 +30,7 @@ def add_all(memory: EliteBuffer, added: Additions) -> None:
         memory.add(problem, rewards, np.array(rows, dtype=np.int32))
 
 
-def kept(memory: EliteBuffer, problem: int) -> list[tuple[int, ...]]:
+def stored(memory: EliteBuffer, problem: int) -> list[tuple[int, ...]]:
     """Return the placements that the memory stores for a problem."""
     return [tuple(int(d) for d in row) for row in memory.of(problem)]
 
@@ -45,7 +45,7 @@ def test_the_best_distinct_placements_are_kept(
     for problem in range(PROBLEMS):
         different = {row for number, rows in added if number == problem for row in rows}
         rewards = sorted((reward_of(row) for row in different), reverse=True)
-        found = kept(memory, problem)
+        found = stored(memory, problem)
         assert len(set(found)) == len(found)
         assert set(found) <= different
         expected = [reward for reward in rewards if reward >= threshold][:size]

@@ -30,10 +30,10 @@ KINDS = ["device-scorer", "encoder-decoder"]
 def test_absurd_configs_end_in_an_error_or_in_finite_weights(
     kind: str, absurd: str, tmp_path: Path
 ) -> None:
-    wanted = config(of_kind(kind), **ABSURD[absurd], run={"checkpoint_every": 1})
+    cfg = config(of_kind(kind), **ABSURD[absurd], run={"checkpoint_every": 1})
     folder = tmp_path / "run"
     try:
-        train(graphs(), wanted, folder)
+        train(graphs(), cfg, folder)
     except TrainingError:
         pass
     except StreamplaceError:  # refused before training starts
@@ -41,38 +41,38 @@ def test_absurd_configs_end_in_an_error_or_in_finite_weights(
         return
     check_finite(folder)
     if (folder / CHECKPOINT).exists():
-        with resumed(wanted, folder) as run:
+        with resumed(cfg, folder) as run:
             assert run.loop.position.step > 0
 
 
 def test_weights_too_large_for_16_bits_are_not_written(tmp_path: Path) -> None:
-    wanted = config(optimiser={"rate": 1e5, "final_rate": 1e5}, run={"half": True})
+    cfg = config(optimiser={"rate": 1e5, "final_rate": 1e5}, run={"half": True})
     with pytest.raises(TrainingError, match="is not finite in 16 bits"):
-        train(graphs(), wanted, tmp_path / "run")
+        train(graphs(), cfg, tmp_path / "run")
     assert not (tmp_path / "run" / POLICY).exists()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradients_that_stay_bad_end_the_run(kind: str, tmp_path: Path) -> None:
     """The run ends after BAD_STEPS bad steps, and its checkpoint is valid."""
-    wanted = config(
+    cfg = config(
         of_kind(kind),
         stage={"epochs": 20},
         optimiser={"rate": 1e30, "final_rate": 1e30},
         run={"checkpoint_every": 1},
     )
     with pytest.raises(TrainingError, match=f"{BAD_STEPS} gradients") as failed:
-        train(graphs(), wanted, tmp_path / "run")
+        train(graphs(), cfg, tmp_path / "run")
     assert failed.value.exit_code == 1
-    with resumed(wanted, tmp_path / "run") as run:
+    with resumed(cfg, tmp_path / "run") as run:
         assert BAD_STEPS - 1 <= run.loop.position.step < 2 * BAD_STEPS
     check_finite(tmp_path / "run")
 
 
 def test_a_teacher_is_imitated_whatever_its_rewards(tmp_path: Path) -> None:
     """The threshold applies only to placements that the policy itself finds."""
-    wanted = config(memory={"threshold": 2.0}, teacher={"placer": "greedy", "epochs": 1})
-    train(graphs(), wanted, tmp_path / "run")
+    cfg = config(memory={"threshold": 2.0}, teacher={"placer": "greedy", "epochs": 1})
+    train(graphs(), cfg, tmp_path / "run")
     check_finite(tmp_path / "run")
     first = json.loads((tmp_path / "run" / "log.jsonl").read_text().splitlines()[0])
     assert first["epoch"] == 0

@@ -34,14 +34,14 @@ def test_the_reward_rises(seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_teacher_is_imitated(kind: str, tmp_path: Path) -> None:
     """The loss is the negative log-likelihood of the teacher's decisions, in nats."""
-    wanted = config(
+    cfg = config(
         of_kind(kind),
         teacher={"placer": "greedy", "epochs": 25},
         stage={"epochs": 1, "problems_per_step": 6, "entropy": 0.0},
         optimiser=OPTIMISER,
         run={"held_out": 0, "checkpoint_every": 100},
     )
-    train(graphs(), wanted, tmp_path / "run")
+    train(graphs(), cfg, tmp_path / "run")
     losses = [line["loss"] for line in log_of(tmp_path / "run") if "reward" not in line]
     assert len(losses) == 25
     assert all(loss > 0 for loss in losses)
@@ -52,12 +52,12 @@ def test_a_teacher_is_imitated(kind: str, tmp_path: Path) -> None:
 def test_remembered_placements_could_have_been_sampled(orders: list[int], tmp_path: Path) -> None:
     """The loss of a device that was never a candidate would be huge."""
     recipe = Recipe("series-parallel", 4, range(12, 20), seed=1)
-    wanted = config(
+    cfg = config(
         {"policy": {"sizes": {"hidden": 8, "hops": 1, "orders": orders}}},
         problems={"devices": ["4x2500"]},
         run={"held_out": 0},
     )
-    train([recipe.graph(i) for i in range(4)], wanted, tmp_path / "run")
+    train([recipe.graph(i) for i in range(4)], cfg, tmp_path / "run")
     assert max(abs(line["loss"]) for line in log_of(tmp_path / "run")) < 1e3
 
 
@@ -74,13 +74,13 @@ def pinned_chain() -> StreamGraph:
 @pytest.mark.parametrize("random_samples", [0.0, 3.0])
 def test_only_feasible_placements_are_remembered(random_samples: float, tmp_path: Path) -> None:
     """Training never learns from a placement that violates constraints, not even a random one."""
-    wanted = config(
+    cfg = config(
         problems={"devices": ["3x2500"], "networks": ["pair"], "bandwidth_mbps": [1000.0]},
         stage={"epochs": 6, "random_samples": random_samples},
         run={"held_out": 0},
     )
     graph = pinned_chain()
-    train([graph], wanted, tmp_path / "run")
+    train([graph], cfg, tmp_path / "run")
     assert max(abs(line["loss"]) for line in log_of(tmp_path / "run")) < 1e3
     tensors, _ = opened(tmp_path / "run" / "checkpoint.safetensors")
     rows = tensors["memory.devices"].numpy().astype(np.int32).reshape(-1, len(graph.names))
@@ -91,11 +91,11 @@ def test_only_feasible_placements_are_remembered(random_samples: float, tmp_path
 
 def test_random_placements_are_never_imitated(tmp_path: Path) -> None:
     """The imitation term has no effect while the memory is empty."""
-    wanted = config(
+    cfg = config(
         stage={"epochs": 1, "random_samples": 2.0, "entropy": 0.0},
         memory={"imitate": 1000.0, "threshold": 1e9},
     )
-    train(graphs(), wanted, tmp_path / "run")
+    train(graphs(), cfg, tmp_path / "run")
     assert max(abs(line["loss"]) for line in log_of(tmp_path / "run")) < 10.0
 
 
@@ -108,12 +108,12 @@ def test_validation_uses_feasible_placements(tmp_path: Path) -> None:
         source_rate=1000.0,
         constraints=Constraints(exlocate=(names,)),
     )
-    wanted = config(
+    cfg = config(
         problems={"devices": ["3x2500"], "bandwidth_mbps": [1.0], "networks": ["pair"]},
         stage={"epochs": 1},
         memory={"threshold": -1e9},
     )
-    train([graph, graph], wanted, tmp_path / "run")
+    train([graph, graph], cfg, tmp_path / "run")
     (validation,) = [
         line["validation"] for line in log_of(tmp_path / "run") if "validation" in line
     ]

@@ -47,8 +47,8 @@ def test_the_config_of_an_old_run_is_converted_to_stages(taught: bool, tmp_path:
 @with_and_without_teacher
 def test_both_formats_train_the_same_parameters(taught: bool, tmp_path: Path) -> None:
     hashes = {
-        train(graphs(), wanted, tmp_path / name).parameter_hash
-        for name, wanted in (
+        train(graphs(), cfg, tmp_path / name).parameter_hash
+        for name, cfg in (
             ("old", read(OLD + TAUGHT * taught, tmp_path)),
             ("new", converted(taught)),
         )
@@ -144,16 +144,16 @@ def test_a_value_instead_of_a_table_is_refused(tmp_path: Path) -> None:
 @with_and_without_teacher
 @pytest.mark.parametrize("stop", [1, STEPS_PER_EPOCH, STEPS_PER_EPOCH + 1])
 def test_an_old_run_resumes(taught: bool, stop: int, tmp_path: Path) -> None:
-    """Its checkpoint contains neither stages nor the step at which a schedule began."""
-    wanted = converted(taught)
-    train(graphs(), wanted, tmp_path / "whole")
-    train(graphs(), wanted, tmp_path / "run", on_step=ctrl_c_at(stop))
+    """An old checkpoint contains neither stages nor the step at which a schedule began."""
+    cfg = converted(taught)
+    train(graphs(), cfg, tmp_path / "uninterrupted")
+    train(graphs(), cfg, tmp_path / "run", on_step=ctrl_c_at(stop))
     make_old(tmp_path / "run" / CHECKPOINT, taught)
-    train(graphs(), wanted, tmp_path / "run", resume=True)
-    check_same(tmp_path / "run", tmp_path / "whole")
+    train(graphs(), cfg, tmp_path / "run", resume=True)
+    check_same(tmp_path / "run", tmp_path / "uninterrupted")
 
 
-def test_an_old_run_with_another_config_is_another_run(tmp_path: Path) -> None:
+def test_an_old_run_does_not_resume_with_another_config(tmp_path: Path) -> None:
     train(graphs(), config(), tmp_path / "run", on_step=ctrl_c_at(2))
     make_old(tmp_path / "run" / CHECKPOINT, taught=False)
     with pytest.raises(

@@ -48,8 +48,10 @@ def fitted(
     section: PolicySection = SECTION, stages: list[Stage] | None = None, **options: int
 ) -> list[list[Fitted]]:
     """Train two policies for each problem."""
-    wanted = [REINFORCE] if stages is None else stages
-    return fit_each(section, problems(), wanted, np.random.default_rng(3), repeats=2, **options)
+    chosen_stages = [REINFORCE] if stages is None else stages
+    return fit_each(
+        section, problems(), chosen_stages, np.random.default_rng(3), repeats=2, **options
+    )
 
 
 def test_every_problem_and_repeat_has_its_own_policy() -> None:
@@ -152,7 +154,7 @@ def test_a_member_whose_gradient_is_not_finite_is_unchanged() -> None:
     optimiser.update()
     before = [x.detach().clone() for x in stack.parameters()]
     for _ in range(2 * BAD_STEPS):
-        _spoil(stack)
+        _make_gradients_infinite(stack)
         optimiser.update()
     after = list(stack.parameters())
     assert all(torch.equal(a[1], b[1]) for a, b in zip(before, after, strict=True))
@@ -167,14 +169,14 @@ def test_training_fails_when_no_member_has_a_finite_gradient() -> None:
     for parameter in stack.parameters():
         parameter.grad = torch.ones_like(parameter)
     for _ in range(BAD_STEPS - 1):
-        _spoil(stack, 0, 1)
+        _make_gradients_infinite(stack, 0, 1)
         optimiser.update()
-    _spoil(stack, 0, 1)
+    _make_gradients_infinite(stack, 0, 1)
     with pytest.raises(TrainingError, match="were not finite"):
         optimiser.update()
 
 
-def _spoil(stack: AnyPolicy, *members: int) -> None:
+def _make_gradients_infinite(stack: AnyPolicy, *members: int) -> None:
     """Make the gradients of some members infinite, by default the second member's."""
     for parameter in stack.parameters():
         assert parameter.grad is not None

@@ -166,7 +166,7 @@ def test_no_two_steps_of_an_epoch_could_be_joined(own: np.ndarray, limit: tuple[
         assert sum(length < problems for length in lengths) <= 1
 
 
-def test_steps_depend_on_seed_and_epoch_alone() -> None:
+def test_steps_depend_only_on_seed_and_epoch() -> None:
     own = np.arange(COUNT)
 
     def steps(*seed: int) -> list[list[int]]:
@@ -178,7 +178,7 @@ def test_steps_depend_on_seed_and_epoch_alone() -> None:
 
 
 def test_steps_of_different_clusters_are_shuffled() -> None:
-    """Otherwise an epoch would end with the largest clusters."""
+    """Without shuffling, an epoch would end with the largest clusters."""
     ends = set()
     for epoch in range(12):
         steps = steps_of(mixed(), np.arange(COUNT), 4, 0, [0, 1, epoch])
@@ -186,7 +186,7 @@ def test_steps_of_different_clusters_are_shuffled() -> None:
     assert ends == {2, 3, 7}
 
 
-def test_largest_first() -> None:
+def test_problems_are_sorted_largest_first() -> None:
     found = largest_first(mixed(), np.arange(COUNT))
     sizes = [one.size for one in mixed()]
     assert found.tolist() == sorted(range(COUNT), key=lambda i: -sizes[i])

@@ -40,11 +40,11 @@ def uninterrupted(
 ) -> FinishedRun:
     """Return a config and the folder of its uninterrupted run."""
     kind, taught = request.param
-    wanted = config(of_kind(kind), **({"teacher": TEACHER} if taught else {}))
+    cfg = config(of_kind(kind), **({"teacher": TEACHER} if taught else {}))
     folder = tmp_path_factory.mktemp("uninterrupted") / "run"
-    done = train(graphs(), wanted, folder)
+    done = train(graphs(), cfg, folder)
     assert (done.steps, done.epochs) == ((EPOCHS + taught) * STEPS_PER_EPOCH, EPOCHS + taught)
-    return wanted, folder
+    return cfg, folder
 
 
 @pytest.mark.parametrize(
@@ -55,13 +55,13 @@ def uninterrupted(
 def test_an_interrupted_run_resumes(
     stops: tuple[int, ...], uninterrupted: FinishedRun, tmp_path: Path
 ) -> None:
-    wanted, expected = uninterrupted
+    cfg, expected = uninterrupted
     for i, stop in enumerate(stops):
-        done = train(graphs(), wanted, tmp_path / "run", resume=i > 0, on_step=ctrl_c_at(stop))
+        done = train(graphs(), cfg, tmp_path / "run", resume=i > 0, on_step=ctrl_c_at(stop))
         assert (done.steps, done.interrupted) == (stop, True)
         check_finite(tmp_path / "run")
         assert [line["step"] for line in log_of(tmp_path / "run")] == [*range(1, stop + 1)]
-    done = train(graphs(), wanted, tmp_path / "run", resume=True)
+    done = train(graphs(), cfg, tmp_path / "run", resume=True)
     assert not done.interrupted
     check_same(tmp_path / "run", expected)
 
@@ -88,29 +88,29 @@ STAGES = {
 @pytest.fixture(scope="module", params=STAGES)
 def staged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
     """Return a config of several stages and the folder of its uninterrupted run."""
-    wanted = config_of(*STAGES[request.param])
+    cfg = config_of(*STAGES[request.param])
     folder = tmp_path_factory.mktemp("staged") / "run"
-    assert train(graphs(), wanted, folder).steps == wanted.epochs * STEPS_PER_EPOCH
-    return wanted, folder
+    assert train(graphs(), cfg, folder).steps == cfg.epochs * STEPS_PER_EPOCH
+    return cfg, folder
 
 
 def test_interruptions_within_and_after_every_stage(staged: FinishedRun, tmp_path: Path) -> None:
     """All stages have one epoch, except one stage with two."""
-    wanted, expected = staged
-    for epoch in range(wanted.epochs):
+    cfg, expected = staged
+    for epoch in range(cfg.epochs):
         for stop in (epoch * STEPS_PER_EPOCH + 1, (epoch + 1) * STEPS_PER_EPOCH):
             folder = tmp_path / str(stop)
-            done = train(graphs(), wanted, folder, on_step=ctrl_c_at(stop))
+            done = train(graphs(), cfg, folder, on_step=ctrl_c_at(stop))
             assert (done.steps, done.interrupted) == (stop, True)
-            train(graphs(), wanted, folder, resume=True)
+            train(graphs(), cfg, folder, resume=True)
             check_same(folder, expected)
 
 
 def test_interruptions_after_every_step(staged: FinishedRun, tmp_path: Path) -> None:
-    wanted, expected = staged
-    for step in range(1, wanted.epochs * STEPS_PER_EPOCH):
-        train(graphs(), wanted, tmp_path / "run", resume=step > 1, on_step=ctrl_c_at(step))
-    train(graphs(), wanted, tmp_path / "run", resume=True)
+    cfg, expected = staged
+    for step in range(1, cfg.epochs * STEPS_PER_EPOCH):
+        train(graphs(), cfg, tmp_path / "run", resume=step > 1, on_step=ctrl_c_at(step))
+    train(graphs(), cfg, tmp_path / "run", resume=True)
     check_same(tmp_path / "run", expected)
 
 
@@ -118,17 +118,17 @@ def test_a_resumed_run_writes_the_same_policy_file(
     uninterrupted: FinishedRun, tmp_path: Path
 ) -> None:
     """Bytes and not only tensors are equal, so the file's hash identifies the policy."""
-    wanted, expected = uninterrupted
-    train(graphs(), wanted, tmp_path / "run", on_step=ctrl_c_at(2))
-    train(graphs(), wanted, tmp_path / "run", resume=True)
+    cfg, expected = uninterrupted
+    train(graphs(), cfg, tmp_path / "run", on_step=ctrl_c_at(2))
+    train(graphs(), cfg, tmp_path / "run", resume=True)
     assert (tmp_path / "run" / POLICY).read_bytes() == (expected / POLICY).read_bytes()
 
 
 def test_a_crash_in_the_first_step_of_a_stage(staged: FinishedRun, tmp_path: Path) -> None:
     """The checkpoint is from the end of the previous stage."""
-    wanted, expected = staged
+    cfg, expected = staged
     options = {"checkpoint_every": STEPS_PER_EPOCH}
-    rare = wanted.model_copy(update={"run": wanted.run.model_copy(update=options)})
+    rare = cfg.model_copy(update={"run": cfg.run.model_copy(update=options)})
 
     def on_step(record: Record) -> None:
         if record["step"] == STEPS_PER_EPOCH + 1:
@@ -136,9 +136,9 @@ def test_a_crash_in_the_first_step_of_a_stage(staged: FinishedRun, tmp_path: Pat
 
     with pytest.raises(RuntimeError, match="power"):
         train(graphs(), rare, tmp_path / "run", on_step=on_step)
-    with resumed(wanted, tmp_path / "run") as run:
+    with resumed(cfg, tmp_path / "run") as run:
         assert run.loop.position.step == STEPS_PER_EPOCH
-    train(graphs(), wanted, tmp_path / "run", resume=True)
+    train(graphs(), cfg, tmp_path / "run", resume=True)
     check_same(tmp_path / "run", expected)
 
 
@@ -147,8 +147,8 @@ def test_a_signal_while_a_later_teacher_places(
     own: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The stage has not begun, so the teacher places all problems again after resuming."""
-    wanted = config_of(dagger(), imitation(**own), reinforce())
-    train(graphs(), wanted, tmp_path / "uninterrupted", jobs=1)
+    cfg = config_of(dagger(), imitation(**own), reinforce())
+    train(graphs(), cfg, tmp_path / "uninterrupted", jobs=1)
     placed = []
 
     def interrupted(numbered: tuple[int, Problem], *, placer: str, seed: int) -> Ints:
@@ -160,9 +160,9 @@ def test_a_signal_while_a_later_teacher_places(
     original = algorithm.teacher_placement
     with monkeypatch.context() as patched:
         patched.setattr(algorithm, "teacher_placement", interrupted)
-        done = train(graphs(), wanted, tmp_path / "run", jobs=1)
+        done = train(graphs(), cfg, tmp_path / "run", jobs=1)
     assert (done.steps, done.interrupted, placed) == (STEPS_PER_EPOCH, True, [0, 1])
-    train(graphs(), wanted, tmp_path / "run", resume=True, jobs=1)
+    train(graphs(), cfg, tmp_path / "run", resume=True, jobs=1)
     check_same(tmp_path / "run", tmp_path / "uninterrupted")
 
 
@@ -171,32 +171,32 @@ def test_a_crashed_run_resumes_from_the_last_checkpoint(
     step: int, uninterrupted: FinishedRun, tmp_path: Path
 ) -> None:
     """Lines of the log after the last checkpoint are replaced, not repeated."""
-    wanted, expected = uninterrupted
+    cfg, expected = uninterrupted
 
     def on_step(record: Record) -> None:
         if record["step"] == step:
             raise RuntimeError("simulated power failure")
 
     with pytest.raises(RuntimeError, match="power"):
-        train(graphs(), wanted, tmp_path / "run", on_step=on_step)
+        train(graphs(), cfg, tmp_path / "run", on_step=on_step)
     assert len(log_of(tmp_path / "run")) == step
-    saved = step - step % wanted.run.checkpoint_every
+    saved = step - step % cfg.run.checkpoint_every
     if saved:
-        with resumed(wanted, tmp_path / "run") as run:
+        with resumed(cfg, tmp_path / "run") as run:
             assert run.loop.position.step == saved
         assert len(log_of(tmp_path / "run")) == saved
-    train(graphs(), wanted, tmp_path / "run", resume=saved > 0)
+    train(graphs(), cfg, tmp_path / "run", resume=saved > 0)
     check_same(tmp_path / "run", expected)
 
 
 def test_the_log_has_a_line_per_step(uninterrupted: FinishedRun) -> None:
-    wanted, folder = uninterrupted
-    lines, steps = log_of(folder), wanted.epochs * STEPS_PER_EPOCH
+    cfg, folder = uninterrupted
+    lines, steps = log_of(folder), cfg.epochs * STEPS_PER_EPOCH
     assert [line["step"] for line in lines] == [*range(1, steps + 1)]
     assert [line["epoch"] for line in lines] == [i // STEPS_PER_EPOCH for i in range(steps)]
     validated = [line["step"] for line in lines if "validation" in line]
     assert validated == [*range(STEPS_PER_EPOCH, steps + 1, STEPS_PER_EPOCH)]
-    imitated = sum(s.epochs for s in wanted.stage if s.algorithm == "imitation") * STEPS_PER_EPOCH
+    imitated = sum(s.epochs for s in cfg.stage if s.algorithm == "imitation") * STEPS_PER_EPOCH
     assert ["reward" in line for line in lines] == [i >= imitated for i in range(steps)]
     for line in lines[imitated:]:
         assert 0 < line["reward"] <= 1
@@ -213,9 +213,9 @@ def test_every_record_is_logged(tmp_path: Path) -> None:
 def test_resuming_a_finished_run_changes_nothing(
     uninterrupted: FinishedRun, tmp_path: Path
 ) -> None:
-    wanted, expected = uninterrupted
+    cfg, expected = uninterrupted
     shutil.copytree(expected, tmp_path / "run")
-    done = train(graphs(), wanted, tmp_path / "run", resume=True)
+    done = train(graphs(), cfg, tmp_path / "run", resume=True)
     assert not done.interrupted
     check_same(tmp_path / "run", expected)
 
@@ -224,8 +224,8 @@ def test_resuming_a_finished_run_changes_nothing(
 def test_the_checkpoint_interval_does_not_change_the_result(every: int, tmp_path: Path) -> None:
     changed = config(run={"checkpoint_every": every})
     hashes = {
-        train(graphs(), wanted, tmp_path / name).parameter_hash
-        for name, wanted in (("a", changed), ("b", config()))
+        train(graphs(), cfg, tmp_path / name).parameter_hash
+        for name, cfg in (("a", changed), ("b", config()))
     }
     assert len(hashes) == 1
     assert (tmp_path / "a/log.jsonl").read_text() == (tmp_path / "b/log.jsonl").read_text()
@@ -239,10 +239,10 @@ def test_the_checkpoint_interval_does_not_change_the_result(every: int, tmp_path
 def test_another_config_trains_other_parameters(
     sections: dict[str, dict[str, Any]], tmp_path: Path
 ) -> None:
-    """Without this, the tests above would prove nothing."""
+    """If the config had no effect, the tests above would prove nothing."""
     hashes = {
-        train(graphs(), wanted, tmp_path / name).parameter_hash
-        for name, wanted in (("a", config()), ("b", config(sections)))
+        train(graphs(), cfg, tmp_path / name).parameter_hash
+        for name, cfg in (("a", config()), ("b", config(sections)))
     }
     assert len(hashes) == 2
 
@@ -270,9 +270,9 @@ def test_a_signal_stops_the_run_after_the_step(number: signal.Signals, tmp_path:
 def test_a_resumed_run_may_be_saved_differently(
     options: dict[str, Any], uninterrupted: FinishedRun, tmp_path: Path
 ) -> None:
-    wanted, expected = uninterrupted
-    changed = wanted.model_copy(update={"run": wanted.run.model_copy(update=options)})
-    train(graphs(), wanted, tmp_path / "run", on_step=ctrl_c_at(2))
+    cfg, expected = uninterrupted
+    changed = cfg.model_copy(update={"run": cfg.run.model_copy(update=options)})
+    train(graphs(), cfg, tmp_path / "run", on_step=ctrl_c_at(2))
     train(graphs(), changed, tmp_path / "run", resume=True)
     assert (tmp_path / "run/log.jsonl").read_text() == (expected / "log.jsonl").read_text()
     (tensors, _), (same, _) = opened(tmp_path / "run" / CHECKPOINT), opened(expected / CHECKPOINT)
@@ -283,20 +283,20 @@ def test_a_resumed_run_may_be_saved_differently(
 
 
 def test_a_folder_with_a_run_is_refused(uninterrupted: FinishedRun, tmp_path: Path) -> None:
-    wanted, expected = uninterrupted
+    cfg, expected = uninterrupted
     shutil.copytree(expected, tmp_path / "run")
     with pytest.raises(CheckpointError, match="already contains a run; add --resume or"):
-        train(graphs(), wanted, tmp_path / "run")
+        train(graphs(), cfg, tmp_path / "run")
     check_same(tmp_path / "run", expected)
 
 
-@pytest.mark.parametrize("made", [True, False])
-def test_resuming_requires_a_checkpoint(made: bool, tmp_path: Path) -> None:
-    if made:
+@pytest.mark.parametrize("folder_exists", [True, False])
+def test_resuming_requires_a_checkpoint(folder_exists: bool, tmp_path: Path) -> None:
+    if folder_exists:
         (tmp_path / "run").mkdir()
     with pytest.raises(CheckpointError, match="no checkpoint to resume"):
         train(graphs(), config(), tmp_path / "run", resume=True)
-    assert [path.name for path in tmp_path.rglob("*")] == ["run"] * made
+    assert [path.name for path in tmp_path.rglob("*")] == ["run"] * folder_exists
 
 
 def test_the_files_of_a_run_folder(uninterrupted: FinishedRun) -> None:
@@ -306,10 +306,10 @@ def test_the_files_of_a_run_folder(uninterrupted: FinishedRun) -> None:
 
 
 @contextmanager
-def full_disk(most_bytes: int) -> Iterator[None]:
+def full_disk(max_bytes: int) -> Iterator[None]:
     """Limit the size of files, as a full disk would."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (max_bytes, before[1]))
     try:
         yield
     finally:
@@ -330,7 +330,7 @@ def test_a_disk_that_is_full_when_the_run_resumes(tmp_path: Path) -> None:
 
 def test_a_disk_that_fills_during_the_run(uninterrupted: FinishedRun, tmp_path: Path) -> None:
     """The last checkpoint is kept, and no partial one is left behind."""
-    wanted, expected = uninterrupted
+    cfg, expected = uninterrupted
     size = (expected / CHECKPOINT).stat().st_size
     with ExitStack() as stack:
 
@@ -339,10 +339,10 @@ def test_a_disk_that_fills_during_the_run(uninterrupted: FinishedRun, tmp_path: 
                 stack.enter_context(full_disk(size // 2))
 
         with pytest.raises(StreamplaceError, match=r"checkpoint.safetensors: cannot write"):
-            train(graphs(), wanted, tmp_path / "run", on_step=on_step)
+            train(graphs(), cfg, tmp_path / "run", on_step=on_step)
     names = {path.name for path in (tmp_path / "run").iterdir() if path.is_file()}
     assert names == {CONFIG, CHECKPOINT, POLICY, "log.jsonl"}
-    train(graphs(), wanted, tmp_path / "run", resume=True)
+    train(graphs(), cfg, tmp_path / "run", resume=True)
     check_same(tmp_path / "run", expected)
 
 
@@ -389,24 +389,24 @@ def test_a_tensorboard_log_that_cannot_be_written(
 ) -> None:
     """The run warns once, continues without TensorBoard, and has the same result."""
     pytest.importorskip("tensorboard")
-    wanted, expected = uninterrupted
+    cfg, expected = uninterrupted
 
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "tensorboard").touch()  # a file in place of the folder
-    train(graphs(), wanted, tmp_path / "run")
+    train(graphs(), cfg, tmp_path / "run")
     (message,) = caplog.messages
     assert message.startswith(f"{tmp_path / 'run' / 'tensorboard'}: TensorBoard logging stopped: ")
     check_same(tmp_path / "run", expected)
 
 
 def test_two_runs_cannot_share_a_folder(uninterrupted: FinishedRun, tmp_path: Path) -> None:
-    wanted, expected = uninterrupted
+    cfg, expected = uninterrupted
 
     def on_step(record: Record) -> None:
         with pytest.raises(
             FormatError, match="another run of streamplace is writing into this folder"
         ):
-            train(graphs(), wanted, tmp_path / "run", resume=record["step"] > 2)
+            train(graphs(), cfg, tmp_path / "run", resume=record["step"] > 2)
 
-    train(graphs(), wanted, tmp_path / "run", on_step=on_step)
+    train(graphs(), cfg, tmp_path / "run", on_step=on_step)
     check_same(tmp_path / "run", expected)

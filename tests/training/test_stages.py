@@ -140,7 +140,7 @@ def steps_of_adam(loop: Loop) -> set[float]:
 
 
 @pytest.mark.parametrize("own", [True, False])
-def test_a_stage_with_its_own_optimiser_starts_anew(own: bool) -> None:
+def test_a_stage_with_its_own_optimiser_restarts_moments_and_schedule(own: bool) -> None:
     """Without one, the moments and the schedule of the previous stage continue."""
     warm = {"rate": 4e-3, "warm_up": 2}
     second = dagger(epochs=1, **({"optimiser": {"rate": 8e-3, "warm_up": 2}} if own else {}))
@@ -182,7 +182,7 @@ def test_the_memory_is_passed_to_the_next_stage() -> None:
 
 
 def test_a_last_stage_without_epochs_is_skipped() -> None:
-    """Its teacher computes no placements, since no later stage could use them."""
+    """The stage's teacher computes no placements, since no later stage could use them."""
     loop = loop_of([dagger(), imitation(epochs=0, teacher="random")])
     assert len(list(loop.steps())) == STEPS_PER_EPOCH
     assert loop.algorithm is not None
@@ -225,7 +225,7 @@ def test_without_a_model_rewards_use_the_model_of_the_problem() -> None:
 
 
 def single(problem: Problem) -> Ints:
-    """Return the placement of everything on the first device, (1, V)."""
+    """Return the placement of everything on the first device, as one row."""
     return np.zeros((1, len(problem.graph.names)), dtype=np.int32)
 
 

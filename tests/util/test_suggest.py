@@ -29,7 +29,7 @@ def test_the_closest_name(word: str, meant: str | None) -> None:
     assert closest_match(word, NAMES) == meant
 
 
-def test_messages() -> None:
+def test_messages_with_suggestions() -> None:
     assert did_you_mean("metsi", NAMES) == "; did you mean 'metis'?"
     assert did_you_mean("xyz", NAMES) == ""
     assert valid_choices("metsi", NAMES, "or a file") == "; did you mean 'metis'?"

@@ -6,7 +6,7 @@ from streamplace.util import work_clock
 
 
 class WallClock:
-    """A clock that moves when the test says so."""
+    """A clock that the test moves."""
 
     def __init__(self) -> None:
         self.seconds = 100.0
@@ -28,7 +28,7 @@ def test_the_clock_stops_while_something_is_loaded(wall: WallClock) -> None:
     with work_clock.loading():
         inside = work_clock.now()
         wall.seconds += 5
-        assert work_clock.now() - inside == 5  # a placer that is warmed up keeps its time limit
+        assert work_clock.now() - inside == 5  # inside, it runs, so that time limits hold
         with work_clock.loading():
             wall.seconds += 7
     wall.seconds += 11

@@ -27,19 +27,19 @@ GRAPH = chain_graph(4e5, 5e5, 7e5, 8e5, 1e5, payload_bytes=2e4)
 SLOW = Cluster.equal(3, mips=1000.0, network=Network(bandwidth_mbps=100.0))
 
 
-def best_rate(graph: StreamGraph, count: int, most: float = 1.0) -> float:
-    """Return the highest rate at which no device or link exceeds `most`."""
+def best_rate(graph: StreamGraph, count: int, target: float = 1.0) -> float:
+    """Return the highest rate at which no device or link exceeds the target utilisation."""
     problem = Problem(graph, Cluster.equal(count, mips=1000.0, network=SLOW.network))
     worst = worst_utilisation(flow(problem), every_placement(problem)).min()
-    return problem.source_rate * most / float(worst)
+    return problem.source_rate * target / float(worst)
 
 
-@pytest.mark.parametrize("most", [1.0, 0.6])
-def test_every_row_is_the_optimum(most: float) -> None:
-    found = plan(GRAPH, SLOW, target_utilisation=most, most=4, evaluations=20_000)
+@pytest.mark.parametrize("target", [1.0, 0.6])
+def test_every_row_is_the_optimum(target: float) -> None:
+    found = plan(GRAPH, SLOW, target_utilisation=target, most=4, evaluations=20_000)
     assert [row.devices for row in found.rows] == [1, 2, 3, 4]
     for row in found.rows:
-        assert row.max_source_rate == pytest.approx(best_rate(GRAPH, row.devices, most), rel=1e-9)
+        assert row.max_source_rate == pytest.approx(best_rate(GRAPH, row.devices, target), rel=1e-9)
         assert row.max_source_rate <= row.bound * (1 + 1e-9)
         expected = min(1.0, row.max_source_rate / 1000.0)
         assert row.relative_throughput == pytest.approx(expected)
@@ -86,7 +86,9 @@ def test_rows_that_cannot_satisfy_the_constraints_are_left_out() -> None:
     assert plan(GRAPH, SLOW, constraints=apart, evaluations=500).rows[0].devices == 3
     pinned = Constraints(pins={"a": "d1"})  # the one device is then d1
     assert plan(GRAPH, SLOW, constraints=pinned, evaluations=500).rows[0].devices == 1
-    with pytest.raises(InfeasibleError, match="cannot be satisfied with any tried number"):
+    with pytest.raises(
+        InfeasibleError, match="cannot be satisfied with any number of devices that was tried"
+    ):
         plan(GRAPH, SLOW, constraints=apart, most=2, evaluations=500)
     with pytest.raises(ProblemError, match="d9"):
         plan(GRAPH, SLOW, constraints=Constraints(pins={"a": "d9"}), evaluations=500)
@@ -130,7 +132,7 @@ def test_a_graph_without_work_has_no_plan(instructions: float) -> None:
         plan(graph, source_rate=1.0)
 
 
-def test_same_seed_same_plan() -> None:
+def test_the_same_seed_gives_the_same_plan() -> None:
     first, second = (plan(GRAPH, SLOW, evaluations=300, seed=3).to_dict() for _ in range(2))
     assert first == second
     assert np.isfinite(first["rows"][0]["max_source_rate"])

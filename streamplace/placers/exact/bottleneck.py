@@ -1,4 +1,4 @@
-"""The optimum under `bottleneck`, by decision problems that ask for a better placement."""
+"""The optimum under `bottleneck`, by deciding repeatedly whether a better placement exists."""
 
 from itertools import count
 
@@ -9,7 +9,7 @@ from streamplace.placers.search.annealing import Budget
 
 QUICK = 30_000  # nodes that settle most decision problems
 BISECTIONS, SHALLOW = 8, 10_000  # decision problems that narrow the gap, and nodes for each
-NODES, EFFORT = 300_000, 1.0  # of the first turn of each of the two provers; doubled every turn
+NODES, EFFORT = 300_000, 1.0  # first turn of the search and of CP-SAT (s); doubled every turn
 
 
 def refute_all(incumbent: Incumbent, clock: Budget, workers: int, seed: int) -> None:
@@ -23,7 +23,7 @@ def refute_all(incumbent: Incumbent, clock: Budget, workers: int, seed: int) -> 
             if _narrow(incumbent, clock):
                 continue
         if outcome.open:
-            outcome = _insist(decision, clock, workers, seed)
+            outcome = _decide(decision, clock, workers, seed)
         if outcome.open or not _settle(incumbent, decision, outcome):
             return
 
@@ -32,9 +32,9 @@ def _narrow(incumbent: Incumbent, clock: Budget) -> bool:
     """Bisect the gap with easier decision problems; return whether the incumbent improved."""
     improved, low = False, incumbent.reached
     for _ in range(BISECTIONS):
-        if incumbent.most <= low * (1.0 + TOLERANCE):
+        if incumbent.bound <= low * (1.0 + TOLERANCE):
             break
-        middle = 0.5 * (low + incumbent.most)
+        middle = 0.5 * (low + incumbent.bound)
         decision = DecisionProblem(incumbent.problem, middle)
         outcome = decision.search(SHALLOW, clock)
         if outcome.open:
@@ -44,8 +44,8 @@ def _narrow(incumbent: Incumbent, clock: Budget) -> bool:
     return improved
 
 
-def _insist(decision: DecisionProblem, clock: Budget, workers: int, seed: int) -> Outcome:
-    """Run both provers in turn, for longer each time, until one settles it or time is up."""
+def _decide(decision: DecisionProblem, clock: Budget, workers: int, seed: int) -> Outcome:
+    """Run the search and CP-SAT in turn, longer each time, until one decides or time is up."""
     model = Model(decision, workers, seed) if Model.is_small(decision) else None
     outcome = Outcome()
     for turn in count():
@@ -61,5 +61,5 @@ def _settle(incumbent: Incumbent, decision: DecisionProblem, outcome: Outcome) -
     """Apply the outcome of a decision problem and return whether it changed the incumbent."""
     if outcome.found is not None:
         return incumbent.offer(outcome.found)
-    incumbent.none_reaches(decision.wanted)
+    incumbent.none_reaches(decision.rate)
     return outcome.proven

@@ -21,8 +21,8 @@ try:
 except ImportError:
     raise UsageError("placer 'exact' needs OR-tools: pip install 'streamplace[exact]'") from None
 
-LIMIT = 1 << 40
-MOST_CROSSINGS = 100_000  # streams x pairs of devices: larger models take too long to build
+LIMIT = 1 << 40  # the largest load that is allowed, as an integer
+MAX_CROSSINGS = 100_000  # streams x pairs of devices: larger models take too long to build
 
 
 class Model:
@@ -57,8 +57,7 @@ class Model:
     def is_small(decision: DecisionProblem) -> bool:
         """Return whether a model of the decision problem can be built in reasonable time."""
         return (
-            len(decision.instance.other) * len(decision.instance.capacity) ** 2
-            <= 2 * MOST_CROSSINGS
+            len(decision.instance.other) * len(decision.instance.capacity) ** 2 <= 2 * MAX_CROSSINGS
         )
 
     def search(self, effort: float, clock: Budget) -> Outcome:
@@ -78,7 +77,7 @@ class Model:
         return Outcome(found=self._decision.placement(on.astype(np.int32)))
 
     def _place_units(self) -> None:
-        """Put every unit on one allowed device, within its memory, apart from excluded units."""
+        """Put every unit on one allowed device, within its memory, apart from units it excludes."""
         instance = self._instance
         too_slow = own_loads(instance) > self._decision.limit
         for u, row in enumerate(self._on):
@@ -86,7 +85,7 @@ class Model:
             for d, x in enumerate(row):
                 if too_slow[u, d] or not instance.allowed[instance.row_of[u], d]:
                     self._model.add(x == 0)
-                self._cost([x], {d: instance.work[u] / instance.capacity[d]})
+                self._add_loads([x], {d: instance.work[u] / instance.capacity[d]})
             for v in instance.rival[instance.first_rival[u] : instance.first_rival[u + 1]]:
                 if v > u:
                     for x, y in zip(row, self._on[v], strict=True):
@@ -106,21 +105,25 @@ class Model:
                     self._model.add_bool_or([self._on[u][d].negated(), *before])
 
     def _cross_pairs(self, u: int, v: int, i: int) -> None:
-        """Load the link between the devices of u and v with end i's stream, if they differ."""
+        """Add end i's stream to the link between the devices of u and v, if they differ."""
         devices = len(self._instance.capacity)
         for a, x in enumerate(self._on[u]):
             for b, y in enumerate(self._on[v]):
                 if a != b:
                     link = a * devices + b
-                    self._cost([x, y], self._seconds(link, i) | self._tax(link, i, a, b))
+                    self._add_loads([x, y], self._seconds(link, i) | self._overhead(link, i, a, b))
 
     def _cross_interfaces(self, u: int, v: int, i: int) -> None:
-        """Load the interfaces of the devices of u and v with end i's stream, if they differ."""
+        """Add end i's stream to the interfaces of the devices of u and v, if they differ."""
         devices = len(self._instance.capacity)
         for d, (x, y) in enumerate(zip(self._on[u], self._on[v], strict=True)):
             leaves, enters = d, devices + d
-            self._cost([x, y.negated()], self._seconds(leaves, i) | self._tax(leaves, i, d))
-            self._cost([y, x.negated()], self._seconds(enters, i) | self._tax(enters, i, d))
+            self._add_loads(
+                [x, y.negated()], self._seconds(leaves, i) | self._overhead(leaves, i, d)
+            )
+            self._add_loads(
+                [y, x.negated()], self._seconds(enters, i) | self._overhead(enters, i, d)
+            )
 
     def _seconds(self, link: int, i: int) -> dict[int, float]:
         instance = self._instance
@@ -130,14 +133,14 @@ class Model:
         )
         return {len(instance.capacity) + link: seconds}
 
-    def _tax(self, link: int, i: int, *devices: int) -> dict[int, float]:
+    def _overhead(self, link: int, i: int, *devices: int) -> dict[int, float]:
         instance = self._instance
         return {
             d: instance.tuples[i] * instance.overhead_s[link] / instance.cores[d] for d in devices
         }
 
-    def _cost(self, where: list[Any], costs: Mapping[int, float]) -> None:
-        """Add loads / reference to resources (devices, then links) if all literals hold."""
+    def _add_loads(self, where: list[Any], costs: Mapping[int, float]) -> None:
+        """Add costs to the loads of resources (devices, then links) if all literals hold."""
         amounts = {r: _rounded(cost / self._decision.limit) for r, cost in costs.items()}
         unless = [literal.negated() for literal in where]
         if max(amounts.values()) > LIMIT:

@@ -1,4 +1,4 @@
-"""The decision problem whether any placement reaches a throughput, under `bottleneck`."""
+"""The problem of deciding whether any placement reaches a throughput, under `bottleneck`."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,15 @@ SLICE = 10_000  # nodes between two checks of the time
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a search for a better placement; neither proven nor found if time ran out."""
+    """The outcome of a search for a better placement.
+
+    Parameters
+    ----------
+    proven
+        Whether there is none.
+    found
+        The placement, if one was found; if neither holds, the search is not finished.
+    """
 
     proven: bool = False
     found: Placement | None = None
@@ -41,24 +49,24 @@ class Outcome:
 
 
 class DecisionProblem:
-    """The question whether any placement reaches `wanted` tuples/s, up to rounding.
+    """The question whether any placement reaches `rate` tuples/s, up to rounding.
 
     Units that no such placement separates are joined.
 
     Attributes
     ----------
     instance
-        The joined units.
+        The problem with the joined units.
     limit
-        Load / reference that such a placement does not exceed.
+        Upper bound on each load of such a placement, relative to the instance's reference.
     identical
         (D,) for each device the last identical device before it, or -1.
     """
 
-    def __init__(self, problem: Problem, wanted: float) -> None:
-        self.problem, self.wanted = problem, wanted
+    def __init__(self, problem: Problem, rate: float) -> None:
+        self.problem, self.rate = problem, rate
         original = compiled(problem).instance
-        self.limit = problem.source_rate / (wanted * original.reference)
+        self.limit = problem.source_rate / (rate * original.reference)
         self.instance, self._group = with_joined(original, self.limit)
         self.identical = identical_devices(problem)
         self._search = dive(
@@ -91,11 +99,11 @@ class DecisionProblem:
 def identical_devices(problem: Problem) -> Ints:
     """Return for each device the last identical device before it, (D,), or -1."""
     last: dict[int, int] = {}
-    found = np.full(len(problem.cluster.devices), -1, dtype=np.int32)
+    previous = np.full(len(problem.cluster.devices), -1, dtype=np.int32)
     for d, kind in enumerate(interchangeable(problem).tolist()):
-        found[d] = last.get(kind, -1)
+        previous[d] = last.get(kind, -1)
         last[kind] = d
-    return found
+    return previous
 
 
 def hardness(problem: Problem, instance: Instance) -> Floats:

@@ -21,8 +21,8 @@ from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 
-MOST_WORKERS = 1024  # CP-SAT refuses more than 10,000 and reports an invalid model
-MOST_ROOM = 4_000_000  # units x units x devices: larger problems do not fit into memory
+MAX_WORKERS = 1024  # CP-SAT refuses more than 10,000 and reports an invalid model
+MAX_SIZE = 4_000_000  # units x units x devices: larger problems do not fit into memory
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Exact:
     Parameters
     ----------
     seconds
-        Wall time in seconds after which to return the best placement and bound so far. The search
-        counts towards it, but always runs to its end.
+        Wall time in seconds after which to return the best placement and bound so far. This
+        includes the initial search, which always runs to its end.
     workers
         Number of threads of CP-SAT.
     """
@@ -46,8 +46,8 @@ class Exact:
 
     def __post_init__(self) -> None:
         check_limits("exact", self.seconds, None)
-        if not 1 <= self.workers <= MOST_WORKERS:
-            raise UsageError(f"exact: workers must be 1 to {MOST_WORKERS} (got {self.workers})")
+        if not 1 <= self.workers <= MAX_WORKERS:
+            raise UsageError(f"exact: workers must be 1 to {MAX_WORKERS} (got {self.workers})")
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -68,17 +68,17 @@ class Exact:
             If no feasible placement was found, or none exists.
         """
         only_throughput(problem.objective, "placer 'exact' supports only throughput")
-        close = PROVERS.get(problem.model)
-        if close is None:
+        improve = PROVERS.get(problem.model)
+        if improve is None:
             models = " and ".join(PROVERS)
             raise UsageError(f"placer 'exact' supports the models {models}, not {problem.model}")
         _compile()  # before the clock starts
         clock = Budget(self.seconds)
         incumbent = Incumbent(problem, Search()(problem, rng, start))
         units, devices = problem.feasibility.unit_count, len(problem.cluster.devices)
-        if units**2 * devices > MOST_ROOM:
+        if units**2 * devices > MAX_SIZE:
             return incumbent.proof()
-        close(incumbent, clock, self.workers, rng)
+        improve(incumbent, clock, self.workers, rng)
         return incumbent.proof()
 
 
@@ -101,7 +101,7 @@ PROVERS: dict[Model, Callable[[Incumbent, Budget, int, np.random.Generator], Non
 def _compile() -> None:
     """Compile the kernels on a problem of two operators that need two devices."""
     graph = StreamGraph([Operator("a", 1e7, 1.0), Operator("b", 1e7, 1.0)], [Stream("a", "b")])
-    for model, close in PROVERS.items():
+    for model, improve in PROVERS.items():
         problem = Problem(graph, Cluster.equal(2), source_rate=1e3, model=model)
         on_one = Incumbent(problem, Placement(problem, [0, 0]))
-        close(on_one, Budget(inf), 1, np.random.default_rng(0))
+        improve(on_one, Budget(inf), 1, np.random.default_rng(0))

@@ -1,4 +1,4 @@
-"""The incumbent: the best placement known of a problem, with an upper bound on all placements."""
+"""The incumbent: the best known placement of a problem, with an upper bound on all placements."""
 
 from streamplace.placers.base import Proof
 from streamplace.problem.placement import Placement
@@ -16,17 +16,22 @@ class Incumbent:
     ----------
     placement
         A feasible placement to start from.
+
+    Attributes
+    ----------
+    reached, bound
+        The throughput of `placement`, and the upper bound on any placement, in tuples/s.
     """
 
     def __init__(self, problem: Problem, placement: Placement) -> None:
         self.problem, self.placement = problem, placement
         self.reached = float(throughput(problem, placement.devices)[0])
-        self.most = bound(problem)
+        self.bound = bound(problem)
 
     @property
     def closed(self) -> bool:
         """Whether the bounds have met, so that no placement is better."""
-        return self.most <= self.reached * (1.0 + TOLERANCE)
+        return self.bound <= self.reached * (1.0 + TOLERANCE)
 
     @property
     def better(self) -> float:
@@ -51,8 +56,8 @@ class Incumbent:
 
     def none_reaches(self, rate: float) -> None:
         """Record that no placement reaches `rate` tuples/s, up to rounding."""
-        self.most = min(self.most, rate * (1.0 + ROUNDING))
+        self.bound = min(self.bound, rate * (1.0 + ROUNDING))
 
     def proof(self) -> Proof:
         """Return the current placement and bound."""
-        return Proof(self.placement, max(self.most, self.reached), self.closed)
+        return Proof(self.placement, max(self.bound, self.reached), self.closed)

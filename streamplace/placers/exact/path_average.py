@@ -28,14 +28,14 @@ def enumerate_all(incumbent: Incumbent, clock: Budget) -> None:
     rows: Ints = np.empty((ROWS, arrays.operators), np.int32)
     done = False
     while not (done or incumbent.closed) and clock.seconds_left() > 0:
-        wanted = arrays.nominal_sink_tuples * (incumbent.better / problem.source_rate)
+        target = arrays.nominal_sink_tuples * (incumbent.better / problem.source_rate)
         count, done = enumerate_above(
             instance,
             arrays.columns,
             arrays.sinks,
             problem.feasibility.unit_of,
             at,
-            wanted,
+            target,
             rows,
             STEPS,
         )

@@ -47,9 +47,9 @@ class Partitioner(Placer, Protocol):
 
 
 def parts_for(problem: Problem, parts: int | None) -> int:
-    """Return the number of parts to make: at most one per device and at most one per unit."""
-    wanted = len(problem.cluster.devices) if parts is None else parts
-    return min(wanted, len(problem.cluster.devices), problem.feasibility.unit_count)
+    """Return the number of parts to make: at most one per device and one per unit."""
+    requested = len(problem.cluster.devices) if parts is None else parts
+    return min(requested, len(problem.cluster.devices), problem.feasibility.unit_count)
 
 
 def devices_of_parts(problem: Problem, part_of: Ints, load: Floats) -> Ints:
@@ -60,7 +60,7 @@ def devices_of_parts(problem: Problem, part_of: Ints, load: Floats) -> Ints:
     part_of
         (V,) part of each operator.
     load
-        (V,) weight of each operator.
+        (V,) weight of each operator, in any unit.
     """
     devices = problem.cluster.fastest_first
     weight = np.bincount(part_of, weights=load, minlength=len(devices))

@@ -146,7 +146,7 @@ class _Rules:
         return self._bound.get(v, pe) == pe and (v, pe) not in self._barred
 
     def note(self, v: int, pe: int) -> None:
-        """Record the consequences for other operators of an operator joining a PE."""
+        """Record that an operator joined a PE, which other operators must now join or avoid."""
         for group in self._together:
             if v in group:
                 self._bound.update(dict.fromkeys(group, pe))

@@ -20,8 +20,8 @@ from streamplace.util.suggest import did_you_mean
 Weights = Literal["instructions", "utilisation"]
 
 TRAFFIC_UNIT_BITS = 1000.0  # edge weight: Mbit per source tuple, times 1000
-UTILISATION_UNIT = 1000.0
-LEAST_MEAN = 100.0  # least mean vertex weight, so that rounding keeps the proportions
+UTILISATION_UNIT = 1000.0  # vertex weight: utilisation of a mean device, times 1000
+MIN_MEAN = 100.0  # minimum mean vertex weight, so that rounding keeps the proportions
 TINY = 1e-200  # dividing by less than this may overflow
 
 
@@ -74,7 +74,7 @@ def cut(problem: Problem, quotient: Quotient, parts: int, *, recursive: bool) ->
     """Return the part of each group, (G,), sized by the capacities of the fastest devices."""
     fastest = problem.cluster.fastest_first[:parts]
     shares = problem.cluster.capacity[fastest] / problem.cluster.capacity[fastest].sum()
-    found = partition(
+    part_of = partition(
         quotient.source,
         quotient.target,
         vertex_weights(quotient.load),
@@ -83,7 +83,7 @@ def cut(problem: Problem, quotient: Quotient, parts: int, *, recursive: bool) ->
         parts,
         recursive=recursive,
     )
-    return found.astype(np.int32)
+    return part_of.astype(np.int32)
 
 
 def vertex_weights(load: Floats) -> NDArray[np.int64]:
@@ -91,7 +91,7 @@ def vertex_weights(load: Floats) -> NDArray[np.int64]:
     if not load.any():
         return np.ones(len(load), dtype=np.int64)
     load = _large_enough(load)
-    return _bounded(np.rint(load * max(1.0, LEAST_MEAN / load.mean())))
+    return _bounded(np.rint(load * max(1.0, MIN_MEAN / load.mean())))
 
 
 def edge_weights(traffic: Floats) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from streamplace.scoring.quality import qualities
 
 @dataclass(frozen=True)
 class Oracle:
-    """Run a partitioner for 2 … D parts (D devices) and keep the best; fewer parts win ties."""
+    """Run a partitioner for 2 … D parts (D devices) and keep the best; ties go to fewer parts."""
 
     partitioner: Partitioner
 
@@ -21,8 +21,8 @@ class Oracle:
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the best placement, or raise the partitioner's last error if it found none."""
-        most = parts_for(problem, None)
-        numbers = range(min(2, most), most + 1)
+        max_parts = parts_for(problem, None)
+        numbers = range(min(2, max_parts), max_parts + 1)
         tries = [self.partitioner.with_parts(parts) for parts in numbers]
-        found = run_placers(tries, problem, rng, start)
-        return found[int(qualities(problem, found).argmax())]
+        placements = run_placers(tries, problem, rng, start)
+        return placements[int(qualities(problem, placements).argmax())]

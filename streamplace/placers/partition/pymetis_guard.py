@@ -1,6 +1,6 @@
 """Checks around pymetis, which ends the process on invalid graphs.
 
-It also ends the process when the sum of the weights overflows its integers.
+pymetis also ends the process when the sum of the weights overflows its integers.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ from streamplace.errors import PlacementError
 
 Integers = NDArray[np.integer]
 
-LARGEST_SUM = 2**30  # METIS sums weights, in some builds as 32-bit integers
+LARGEST_SUM = 2**30  # because some builds of METIS sum weights in 32-bit integers
 
 _ONE_AT_A_TIME = threading.Lock()  # because stdout is shared by the whole process
 
@@ -80,9 +80,9 @@ def partition(
             )
     except RuntimeError as error:
         raise PlacementError(f"METIS failed: {error}") from None
-    found = np.asarray(part_of, dtype=np.int32)
-    _recheck(found, cut, parts, starts, neighbours, weights)
-    return found
+    assigned = np.asarray(part_of, dtype=np.int32)
+    _recheck(assigned, cut, parts, starts, neighbours, weights)
+    return assigned
 
 
 def symmetric(
@@ -93,7 +93,7 @@ def symmetric(
         raise ValueError("source, target and edge weights must have the same length")
     a, b = np.concatenate([source, target]), np.concatenate([target, source])
     if len(a) and not (a.min() >= 0 and a.max() < count and (a != b).all()):
-        raise ValueError("an edge leaves the graph, or joins a vertex to itself")
+        raise ValueError("an edge has an unknown vertex, or joins a vertex to itself")
     pairs, which = np.unique(a.astype(np.int64) * count + b, return_inverse=True)
     summed = np.bincount(which, weights=np.tile(weights, 2), minlength=len(pairs))
     starts = np.searchsorted(pairs // max(count, 1), np.arange(count + 1))
@@ -101,13 +101,18 @@ def symmetric(
 
 
 def _recheck(
-    found: Integers, cut: int, parts: int, starts: Integers, neighbours: Integers, weights: Integers
+    assigned: Integers,
+    cut: int,
+    parts: int,
+    starts: Integers,
+    neighbours: Integers,
+    weights: Integers,
 ) -> None:
     count = len(starts) - 1
-    if found.shape != (count,) or found.min() < 0 or found.max() >= parts:
+    if assigned.shape != (count,) or assigned.min() < 0 or assigned.max() >= parts:
         raise PlacementError("METIS returned parts that do not exist")
-    ends = np.repeat(found, np.diff(starts))
-    if weights[ends != found[neighbours]].sum() != 2 * cut:
+    ends = np.repeat(assigned, np.diff(starts))
+    if weights[ends != assigned[neighbours]].sum() != 2 * cut:
         raise PlacementError(f"METIS reported a cut of {cut}, which does not match its parts")
 
 

@@ -50,7 +50,7 @@ class Budget:
             self._parent.charge(changes, seconds)
 
     def share(self, part: float) -> "Budget":
-        """Return a budget of a share of what is left; its charges also count against this one."""
+        """Return a budget with a share of what is left; its costs also count against this one."""
         evaluations = self.evaluations
         if evaluations is not None:
             evaluations = int(part * (evaluations - self._spent))
@@ -76,7 +76,7 @@ class ChainResult(NamedTuple):
 
 
 class Annealer:
-    """Anneals one problem on its score, or on the largest utilisation if the score takes too long.
+    """Annealing on a problem's score, or on the largest utilisation if the score takes too long.
 
     The score takes too long under `engine`, and under `path-average` on graphs of more than 2,000
     streams.
@@ -114,14 +114,14 @@ class Annealer:
             Relative throughput at which to stop; None: stop when nothing can be better.
         """
         state = search_state(instance, on)
-        found = self._kernels.anneal(instance, state, self.rng_state, plan, wanted)
-        return ChainResult(state.best, found.quality, found.enough, found.changes)
+        result = self._kernels.anneal(instance, state, self.rng_state, plan, wanted)
+        return ChainResult(state.best, result.quality, result.enough, result.changes)
 
-    def near(self, found: ChainResult, times: float) -> bool:
-        """Return whether the largest load is at most `times` the least possible."""
+    def near(self, result: ChainResult, times: float) -> bool:
+        """Return whether the largest load is at most `times` its lower bound."""
         return (
-            found.enough
-            or found.reached * self._kernels.least * self.instance.reference * times >= 1.0
+            result.enough
+            or result.reached * self._kernels.least * self.instance.reference * times >= 1.0
         )
 
 

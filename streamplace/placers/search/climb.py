@@ -9,8 +9,8 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.quality import qualities_of_rows
 
-BETTER = 1.0 + 1e-9
-MOST = 4_000_000  # limit on operators x placements that one step scores
+BETTER = 1.0 + 1e-9  # smallest factor that counts as an improvement
+MAX_SCORED = 4_000_000  # operators x placements that one step may score
 
 
 def climb(problem: Problem, start: Placement, budget: Budget) -> Placement:
@@ -20,19 +20,19 @@ def climb(problem: Problem, start: Placement, budget: Budget) -> Placement:
     """
     rules = problem.feasibility
     units, targets = np.nonzero(rules.allowed)
-    if len(units) * len(start.devices) > MOST:
+    if len(units) * len(start.devices) > MAX_SCORED:
         return start
     moves = rules.unit_of == units[:, None]
     best, reached = start, float(qualities_of_rows(problem, start.devices[None])[0])
     while budget.left() > 0:
         begun = time.perf_counter()
         rows = np.where(moves, targets[:, None].astype(np.int32), best.devices)
-        found = qualities_of_rows(problem, rows)
+        scored = qualities_of_rows(problem, rows)
         budget.charge(len(rows), time.perf_counter() - begun)
-        order = np.argsort(-found, kind="stable")
-        better = order[: np.count_nonzero(found > reached * BETTER)]
+        order = np.argsort(-scored, kind="stable")
+        better = order[: np.count_nonzero(scored > reached * BETTER)]
         chosen = next((i for i in better if rules.violation(rows[i]) is None), None)
         if chosen is None:
             break
-        best, reached = Placement(problem, rows[chosen]), float(found[chosen])
+        best, reached = Placement(problem, rows[chosen]), float(scored[chosen])
     return best

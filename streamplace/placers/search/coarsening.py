@@ -12,7 +12,7 @@ from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Ints
 
 COARSEST = 8  # groups per device at the coarsest level: fewer limit the choice, more gain little
-USELESS = 0.9  # a contraction that leaves more than this share of the units is discarded; stop
+USELESS = 0.9  # coarsening stops at a contraction that would leave more than this share of units
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def levels_of(problem: Problem, share: float, inside: Ints | None) -> Levels:
     Parameters
     ----------
     share
-        Most work of one group, as a share of the mean work per device.
+        Maximum work of one group, as a share of the mean work per device.
     inside
         (U,) devices of units: only units on the same device are joined. None: any units.
     """

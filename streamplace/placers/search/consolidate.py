@@ -14,49 +14,49 @@ from streamplace.scoring.quality import qualities
 from streamplace.util.arrays import Ints
 
 AS_GOOD = 1.0 - 1e-3  # share of the best throughput that counts as equally good
-CLOSE = 1.0 - 1e-9
-CHAIN = 2_000, 500  # changes tried to remove one device: a constant, and more per unit
-TRAFFIC = 1_000, 100  # changes tried to reduce traffic: a constant, and more per unit
+CLOSE = 1.0 - 1e-9  # allowance for rounding
+CHAIN = 2_000, 500  # changes tried to remove one device: a constant, plus a number per unit
+TRAFFIC = 1_000, 100  # changes tried to reduce traffic: a constant, plus a number per unit
 
 
-def fewest_devices(problem: Problem, found: Sequence[Placement]) -> Placement:
+def fewest_devices(problem: Problem, placements: Sequence[Placement]) -> Placement:
     """Return the best placement with fewest devices, then least traffic, then most throughput."""
-    reached, arrays = qualities(problem, found), flow(problem)
+    reached, arrays = qualities(problem, placements), flow(problem)
 
     def cost(i: int) -> tuple[int, float, float]:
-        devices = found[i].devices
+        devices = placements[i].devices
         crossing = devices[arrays.source] != devices[arrays.target]
         used = len(np.unique(devices))
         return used, float(arrays.stream_bits[crossing].sum()), -float(reached[i])
 
     good = np.flatnonzero(reached >= AS_GOOD * reached.max())
-    return found[min(good.tolist(), key=cost)]
+    return placements[min(good.tolist(), key=cost)]
 
 
 def consolidate(
-    problem: Problem, rng: np.random.Generator, found: Sequence[Placement], budget: Budget
+    problem: Problem, rng: np.random.Generator, placements: Sequence[Placement], budget: Budget
 ) -> Placement:
-    """Return the cheapest of the best placements, improved further while the budget lasts."""
-    wanted = AS_GOOD * float(qualities(problem, found).max())
-    best, annealer = fewest_devices(problem, found), Annealer(problem, rng)
-    while (fewer := _with_one_less(problem, annealer, best, wanted, budget)) is not None:
+    """Return the best placement on the fewest devices, reduced further while the budget lasts."""
+    required = AS_GOOD * float(qualities(problem, placements).max())
+    best, annealer = fewest_devices(problem, placements), Annealer(problem, rng)
+    while (fewer := _with_one_fewer(problem, annealer, best, required, budget)) is not None:
         best = fewer
     on = best.devices[problem.feasibility.first_of]
     instance = _only(annealer.instance, np.unique(on))
-    if not (load := wanted * instance.reference):
+    if not (load := required * instance.reference):
         return best  # the throughput is 0, so there is no load limit to keep to
     limit = 1.0 / load
     now = search_state(instance, on)
     changes = TRAFFIC[0] + TRAFFIC[1] * len(on)
     reduce_traffic(instance, now, annealer.rng_state, min(budget.left(), changes), limit)
     reduced = Placement(problem, now.on[problem.feasibility.unit_of])
-    return reduced if qualities(problem, [reduced])[0] >= wanted * CLOSE else best
+    return reduced if qualities(problem, [reduced])[0] >= required * CLOSE else best
 
 
-def _with_one_less(
-    problem: Problem, annealer: Annealer, best: Placement, wanted: float, budget: Budget
+def _with_one_fewer(
+    problem: Problem, annealer: Annealer, best: Placement, required: float, budget: Budget
 ) -> Placement | None:
-    """Return a placement of the wanted quality on one device fewer, or None if none is found.
+    """Return a placement of the required quality on one device fewer, or None if none is found.
 
     Each used device is tried for removal in turn, the least loaded first.
     """
@@ -67,10 +67,10 @@ def _with_one_less(
         kept = used[used != d]
         if len(kept) == 0 or budget.left() == 0:
             return None
-        least = instance.reference * instance.work.sum() / instance.capacity[kept].sum()
-        if least * wanted * CLOSE > 1.0:
+        lower_bound = instance.reference * instance.work.sum() / instance.capacity[kept].sum()
+        if lower_bound * required * CLOSE > 1.0:
             continue
-        fewer = _on_these(problem, annealer, on, kept, wanted, budget)
+        fewer = _on_these(problem, annealer, on, kept, required, budget)
         if fewer is not None:
             return fewer
     return None
@@ -81,10 +81,10 @@ def _on_these(
     annealer: Annealer,
     on: Ints,
     kept: Ints,
-    wanted: float,
+    required: float,
     budget: Budget,
 ) -> Placement | None:
-    """Return a placement of the wanted quality on the devices `kept`, or None if none is found.
+    """Return a placement of the required quality on the devices `kept`, or None if none is found.
 
     Parameters
     ----------
@@ -100,10 +100,10 @@ def _on_these(
         return None
     changes = min(budget.left(), CHAIN[0] + CHAIN[1] * len(on))
     begun = time.perf_counter()
-    chain = annealer.chain(fewer, start, schedule(changes, len(on)), wanted)
+    chain = annealer.chain(fewer, start, schedule(changes, len(on)), required)
     budget.charge(chain.changes, time.perf_counter() - begun)
-    found = Placement(problem, chain.on[rules.unit_of])
-    return found if qualities(problem, [found])[0] >= wanted * CLOSE else None
+    placement = Placement(problem, chain.on[rules.unit_of])
+    return placement if qualities(problem, [placement])[0] >= required * CLOSE else None
 
 
 def _only(instance: Instance, devices: Ints) -> Instance:

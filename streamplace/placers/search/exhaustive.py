@@ -16,7 +16,7 @@ CHUNK = 20_000  # placements scored per call
 
 
 def count_of(current_device: Ints, devices: int, moves: int) -> int:
-    """Return the number of placements with at most `moves` units off their current device.
+    """Return the number of placements in which at most `moves` units leave their current device.
 
     Parameters
     ----------
@@ -45,12 +45,12 @@ def best_of_all(
     placements = _placements(current_device, migration_cost, len(problem.cluster.devices), moves)
     while len(chunk := list(islice(placements, CHUNK))):
         rows = np.stack(chunk)[:, rules.unit_of]
-        found = qualities_of_rows(problem, rows)
-        for i in np.argsort(-found, kind="stable"):
-            if found[i] <= reached:
+        scores = qualities_of_rows(problem, rows)
+        for i in np.argsort(-scores, kind="stable"):
+            if scores[i] <= reached:
                 break
             if rules.violation(rows[i]) is None:
-                best, reached = Placement(problem, rows[i]), float(found[i])
+                best, reached = Placement(problem, rows[i]), float(scores[i])
                 break
     return best
 

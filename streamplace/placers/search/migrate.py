@@ -20,8 +20,8 @@ from streamplace.util.arrays import Floats, Ints
 
 SECONDS = 1.0
 BUDGETS = 12  # migration budgets tried when moves have a cost
-BITS = 8.0
-FEW = 20_000  # number of placements up to which all of them are tried
+BITS_PER_BYTE = 8.0
+FEW = 20_000  # if there are at most this many placements, all of them are tried
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class Migrate:
     old
         The current placement.
     max_moves
-        Number of operators that may move, beyond those that must.
+        Number of operators that may move, in addition to those that must.
     move_cost
-        Relative throughput that each second of moving state costs. Moving an operator sends its
-        memory_bytes over a mean link.
+        Relative throughput (throughput / source rate) that a move must gain for each second it
+        takes to send the operator's memory_bytes over a mean link.
     seconds, evaluations
         Wall time in seconds (default 1 unless `evaluations` is set), or number of changes tried.
 
@@ -89,11 +89,11 @@ class Migrate:
                 return best
             return best_of_all(problem, current_device, migration_cost, self.max_moves, best)
         migration_cost = moving_seconds(problem)
-        found = [staying]
+        placements = [staying]
         for migration_budget in _budgets(current_device, migration_cost):
-            share = budget.share(1.0 / (1 + BUDGETS - len(found)))
-            rows = [found[-1].devices]
-            found.append(
+            share = budget.share(1.0 / (1 + BUDGETS - len(placements)))
+            rows = [placements[-1].devices]
+            placements.append(
                 best_of_chains(
                     problem,
                     rng,
@@ -104,9 +104,11 @@ class Migrate:
                     migration_budget=migration_budget,
                 )
             )
-        spent = np.array([_paid(current_device, migration_cost, placement) for placement in found])
-        worth = qualities(problem, found) - (self.move_cost or 0.0) * spent
-        return found[int(worth.argmax())]
+        spent = np.array(
+            [_paid(current_device, migration_cost, placement) for placement in placements]
+        )
+        worth = qualities(problem, placements) - (self.move_cost or 0.0) * spent
+        return placements[int(worth.argmax())]
 
 
 def stay(problem: Problem, old: Placement) -> tuple[Placement, Ints]:
@@ -122,11 +124,13 @@ def stay(problem: Problem, old: Placement) -> tuple[Placement, Ints]:
     """
     rules, names = problem.feasibility, problem.graph.names
     index = problem.cluster.index
-    was = old.assignment
-    of_operator = np.array([index.get(was.get(name, ""), -1) for name in names], dtype=np.int32)
+    old_device = old.assignment
+    of_operator = np.array(
+        [index.get(old_device.get(name, ""), -1) for name in names], dtype=np.int32
+    )
     current_device = of_operator[rules.first_of]
     current_device[rules.unit_of[of_operator != current_device[rules.unit_of]]] = -1
-    if not len(np.intersect1d(list(was), names)):
+    if not len(np.intersect1d(list(old_device), names)):
         raise ProblemError("the current placement contains none of the graph's operators")
     instance = compiled(problem).instance
     current_device[
@@ -141,11 +145,11 @@ def stay(problem: Problem, old: Placement) -> tuple[Placement, Ints]:
 def moving_seconds(problem: Problem) -> Floats:
     """Return the time to send each unit's memory over a mean link, (U,) in seconds."""
     _, per_bit = crossing_seconds(flow(problem))
-    return problem.feasibility.unit_memory.astype(np.float64) * (BITS * per_bit)
+    return problem.feasibility.unit_memory.astype(np.float64) * (BITS_PER_BYTE * per_bit)
 
 
 def _placed_beside(instance: Instance, current_device: Ints) -> Ints:
-    """Return devices of units, (U,): units without one go to the least load, heaviest first."""
+    """Return devices of units, (U,): units without one go, heaviest first, to the least loaded."""
     on = current_device.copy()
     settled = current_device >= 0
     load = (
@@ -160,6 +164,7 @@ def _placed_beside(instance: Instance, current_device: Ints) -> Ints:
 
 
 def _paid(current_device: Ints, migration_cost: Floats, placement: Placement) -> float:
+    """Return the total cost of the moves from the current devices to a placement."""
     on = placement.devices[placement.problem.feasibility.first_of]
     return float(migration_cost[(current_device >= 0) & (on != current_device)].sum())
 

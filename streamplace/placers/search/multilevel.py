@@ -16,23 +16,23 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Ints
 
-# for each try in turn: most work of one group, as a share of the mean work per device; and the
+# for each try in turn: maximum work of one group, as a share of the mean work per device; and the
 # starting temperature at the coarsest level
 SETTINGS = (0.2, 0.05), (0.3, 0.05), (0.1, 0.2), (0.3, 0.2)
 NEAR = 1.02  # stop when the load is within this factor of the least possible
-TRIES, TRIED = 20, 60_000  # most tries, and most units of all tries together
+MAX_TRIES, MAX_UNITS = 20, 60_000  # limits on tries, and on the sum of units over all tries
 CHAINS = 2  # chains at the coarsest level, from METIS's parts
-FEWEST, MOST = 30, 600  # changes per group there, chosen to cost about as much as the finest level
-COARSE_COLD = 0.001
-FINE_HOT, FINE_COLD = 5e-4, 1e-6
+MIN_CHANGES, MAX_CHANGES = 30, 600  # per group at the coarsest level; about the finest's cost
+COARSE_COLD = 0.001  # final temperature at the coarsest level
+FINE_HOT, FINE_COLD = 5e-4, 1e-6  # first and final temperature at the other levels
 
 
 @dataclass(frozen=True)
 class Multilevel:
     """Join operators along heavy streams until few groups are left, place those, and refine.
 
-    While the groups are split again, every level is annealed on the largest utilisation (after
-    Karypis and Kumar 1998, with the throughput in place of the cut). If the placement already
+    As the groups are split again, level by level, each level is annealed to reduce the largest
+    utilisation (after Karypis and Kumar 1998, who reduce the cut). If the placement already
     sustains the source rate, annealing continues to gain headroom.
 
     Parameters
@@ -52,13 +52,13 @@ class Multilevel:
     ) -> Placement:
         """Return the placement, repaired where constraints require it."""
         rules, annealer = problem.feasibility, Annealer(problem, rng, headroom=True)
-        best = self._tried(problem, annealer, *SETTINGS[0], None)
-        for number in range(1, min(TRIES, TRIED // rules.unit_count)):
+        best = self._attempt(problem, annealer, *SETTINGS[0], None)
+        for number in range(1, min(MAX_TRIES, MAX_UNITS // rules.unit_count)):
             if annealer.near(best, NEAR):
                 break
             inside = best.on if number % 2 == 1 else None
             setting = SETTINGS[number % len(SETTINGS)]
-            again = self._tried(problem, annealer, *setting, inside)
+            again = self._attempt(problem, annealer, *setting, inside)
             best = max(best, again, key=lambda chain: chain.reached)
         row = best.on[rules.unit_of]
         if rules.violation(row) is not None:
@@ -66,7 +66,7 @@ class Multilevel:
             row = self._refined(annealer, annealer.instance, repaired).on[rules.unit_of]
         return Placement(problem, row)
 
-    def _tried(
+    def _attempt(
         self, problem: Problem, annealer: Annealer, share: float, hot: float, inside: Ints | None
     ) -> ChainResult:
         """Coarsen, place the groups, and refine level by level."""
@@ -83,7 +83,7 @@ class Multilevel:
 
     def _coarse_plan(self, finest: Instance, coarsest: Instance, hot: float) -> Schedule:
         each = self.changes * len(finest.other) // (CHAINS * max(1, len(coarsest.other)))
-        changes = len(coarsest.work) * min(MOST, max(FEWEST, each))
+        changes = len(coarsest.work) * min(MAX_CHANGES, max(MIN_CHANGES, each))
         return Schedule(changes, hot, COARSE_COLD, *NEARBY)
 
     def _refined(self, annealer: Annealer, instance: Instance, on: Ints) -> ChainResult:
@@ -97,14 +97,14 @@ def _placed(
     """Return the best of several chains from METIS's parts."""
     quotient = _quotient(instance)
     parts = min(parts_for(problem, None), len(instance.work))
-    found: list[ChainResult] = []
+    chains: list[ChainResult] = []
     for number in range(CHAINS):
         part_of = cut(problem, quotient, parts, recursive=number % 2 == 1)
         start = moved_to_allowed(instance, devices_of_parts(problem, part_of, instance.work))
-        found.append(annealer.chain(instance, start, plan))
-        if annealer.near(found[-1], NEAR):
+        chains.append(annealer.chain(instance, start, plan))
+        if annealer.near(chains[-1], NEAR):
             break
-    return max(found, key=lambda chain: chain.reached)
+    return max(chains, key=lambda chain: chain.reached)
 
 
 def _quotient(instance: Instance) -> Quotient:

@@ -22,14 +22,14 @@ from streamplace.scoring.quality import qualities
 from streamplace.scoring.registry import throughput_evaluator
 from streamplace.util.arrays import Ints
 
-CHANGES, CHANGES_PER_UNIT = 100_000, 100  # tried by default: a constant, and more per unit
-BETTER = 1.0 + 1e-6
+CHANGES, CHANGES_PER_UNIT = 100_000, 100  # tried by default: a constant, plus a number per unit
+BETTER = 1.0 + 1e-6  # smallest factor that counts as an improvement
 PROBE = 2_000  # changes of the first chain, which measures the time per change
 FIRST = 100  # changes per unit from which later chains grow
-DOUBLING = 4  # number of chains after which the length has doubled
-LONGEST = 20_000, 4_000  # most changes of a chain, plus per unit: beyond, more chains gain more
+DOUBLING = 4  # the length of chains doubles every this many chains
+MAX_CHANGES = 20_000, 4_000  # of a chain, plus per unit; beyond, more chains gain more
 ANNEALED = 0.5  # share of the budget for annealing when single moves on the score follow
-PATIENCE = 6  # stop when this many longest chains' changes were planned without improvement
+PATIENCE = 6  # chains of maximum length without improvement after which to stop
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Search:
     """Anneal chains of placements and return the best placement found.
 
     Chains start in turn from `start` (if any), METIS's placements, the greedy placement, and all
-    operators on one device. They grow in length in the same way whatever the limit: with the same
-    seed, a longer search repeats every chain of a shorter one except its last.
+    operators on one device. Their lengths do not depend on the limit: with the same seed, a
+    longer search repeats every chain of a shorter one except its last.
 
     Parameters
     ----------
@@ -78,11 +78,11 @@ def starts(problem: Problem, rng: np.random.Generator, start: Placement | None) 
         If none was found.
     """
     placers: tuple[Placer, ...] = (MetisRecursive(), Metis(), Greedy(), Single())
-    found = [] if start is None else [feasible(problem, start.devices).devices]
+    rows = [] if start is None else [feasible(problem, start.devices).devices]
     for placer in placers:
         with suppress(PlacementError):
-            found.append(placer(problem, rng).devices)
-    return found or [RoundRobin()(problem, rng).devices]
+            rows.append(placer(problem, rng).devices)
+    return rows or [RoundRobin()(problem, rng).devices]
 
 
 def best_of_chains(
@@ -109,7 +109,7 @@ def best_of_chains(
     chain_budget = budget.share(ANNEALED) if climbs else budget
     annealers = [Annealer(case, rng) for case in scored.cases]
     units, first_of = problem.feasibility.unit_count, problem.feasibility.first_of
-    longest = LONGEST[0] + LONGEST[1] * units
+    max_changes = MAX_CHANGES[0] + MAX_CHANGES[1] * units
     first = max(PROBE, FIRST * units)
     best, waited = 0.0, 0
     candidates = list(rows)
@@ -118,18 +118,18 @@ def best_of_chains(
         if left == 0:
             break
         grown = PROBE if number == 0 else int(first * 2 ** min(number / DOUBLING, 60))
-        plan = schedule(min(left, grown, longest), units)
+        plan = schedule(min(left, grown, max_changes), units)
         begun = time.perf_counter()
         start = rows[number % len(rows)][first_of]
         annealer = annealers[number % len(annealers)]
-        found = annealer.chain(annealer.instance._replace(**rules), start, plan)
-        chain_budget.charge(found.changes, time.perf_counter() - begun)
-        candidates.append(found.on[problem.feasibility.unit_of])
+        chain = annealer.chain(annealer.instance._replace(**rules), start, plan)
+        chain_budget.charge(chain.changes, time.perf_counter() - begun)
+        candidates.append(chain.on[problem.feasibility.unit_of])
         waited += plan.steps
-        if found.reached > best * BETTER:
-            best, waited = found.reached, 0
-        is_best = found.enough and len(annealers) == 1 and not scored.climbs
-        if waited > PATIENCE * longest or is_best:
+        if chain.reached > best * BETTER:
+            best, waited = chain.reached, 0
+        is_best = chain.enough and len(annealers) == 1 and not scored.climbs
+        if waited > PATIENCE * max_changes or is_best:
             break
     placements = [Placement(problem, row) for row in np.unique(np.stack(candidates), axis=0)]
     chosen = placements[int(qualities(problem, placements).argmax())]

@@ -50,7 +50,7 @@ class EncodedProblem(EncodedGraph):
 
 
 class ScorerBatch(GraphBatch[EncodedProblem]):
-    """Problems as tensors for the device scorer.
+    """P problems, with V operators and E streams in all, as tensors for the device scorer.
 
     Attributes
     ----------

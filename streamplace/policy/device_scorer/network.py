@@ -36,7 +36,10 @@ NUMPY_LIMIT = 256  # rows x devices, up to which numpy is faster than torch
 
 
 class Hop(nn.Module):
-    """One message-passing round, both downstream and upstream, with a residual connection."""
+    """One message-passing round, both downstream and upstream, with a residual connection.
+
+    Embeddings have H = `hidden` numbers.
+    """
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
@@ -46,7 +49,7 @@ class Hop(nn.Module):
         self.update = nn.Linear(4 * hidden, hidden)
 
     def forward(self, h: Tensor, pooled: Tensor, batch: ScorerBatch) -> Tensor:
-        """Return new embeddings, (V, H), from the old ones, (V, H), and their graph's, (V, H)."""
+        """Return new operator embeddings, (V, H), from old ones and those of their graphs."""
         normed = self.norm(h)
         along = self.stream(batch.streams)
         down, up = self.send(normed).chunk(2, dim=1)
@@ -94,7 +97,7 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
         return encoded.relabelled(placement, self.orders[sample % len(self.orders)])
 
     def embed(self, batch: ScorerBatch) -> tuple[Tensor, Tensor]:
-        """Return two embeddings of every operator, (V, H) each: for scoring, and for its device."""
+        """Return two embeddings per operator, (V, H): for scoring it, and to add to its device."""
         h = torch.relu(
             self.read(torch.cat([batch.operators, batch.totals[batch.problem_of]], dim=1))
         )
@@ -137,7 +140,7 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
         return state.placements
 
     def _decoding(self, batch: ScorerBatch, samples: int) -> DecodingState:
-        """Return a state without any decision, computed in numpy for small batches."""
+        """Return the state before the first step; for small batches, one that computes in numpy."""
         if batch.device.type != "cpu" or len(batch) * samples * batch.columns > NUMPY_LIMIT:
             return DecodingState(self, batch, samples, self.embed(batch))
         layers = in_numpy.layers_of(self)

@@ -28,7 +28,7 @@ class StackedScorer(DeviceScorer):
         self.members = len(scorers)
         self._applied = Members(self.members)
         self._to_streams = Members(self.members)
-        self._of_row: Tensor | None = None
+        self._member_of_row: Tensor | None = None
         stack_layers(self, scorers, self._applied)
         for layer in self.modules():
             if isinstance(layer, Hop) and isinstance(layer.stream, StackedLinear):
@@ -56,15 +56,15 @@ class StackedScorer(DeviceScorer):
         self, operator: Tensor, resident: Tensor, candidates: Tensor, offered: Tensor
     ) -> Tensor:
         """Return each row's logits by its member; see `DeviceScorer.logits`."""
-        assert self._of_row is not None, "sample and rollout set the members of rows"
-        rows = MemberRows(self._of_row[: len(operator)], self.members)
+        assert self._member_of_row is not None, "sample and rollout set the members of rows"
+        rows = MemberRows(self._member_of_row[: len(operator)], self.members)
         self._applied.rows = None
         inputs = (rows.spread(part) for part in (operator, resident, candidates, offered))
         return rows.collect(super().logits(*inputs))
 
     def sample(self, batch: ScorerBatch, samples: int, sampler: Sampler) -> Ints:
         """Place every problem `samples` times; see `Constructive.sample`."""
-        self._of_row = _rows_of(batch, samples)
+        self._member_of_row = _members_of_rows(batch, samples)
         return super().sample(batch, samples, sampler)
 
     def rollout(
@@ -76,11 +76,11 @@ class StackedScorer(DeviceScorer):
         teacher: Teacher | None = None,
     ) -> Trajectories:
         """Place every problem `samples` times; see `Constructive.rollout`."""
-        self._of_row = _rows_of(batch, samples)
+        self._member_of_row = _members_of_rows(batch, samples)
         return super().rollout(batch, samples, sampler, forced, teacher)
 
     def _decoding(self, batch: ScorerBatch, samples: int) -> DecodingState:
-        """Return a state without any decision; the numpy version does not support stacks."""
+        """Return the state before the first step; the numpy version does not support stacks."""
         return DecodingState(self, batch, samples, self.embed(batch))
 
     def _log_probabilities(
@@ -92,12 +92,12 @@ class StackedScorer(DeviceScorer):
         chosen: Sequence[Tensor],
     ) -> Tensor:
         """Return the log-probabilities of all devices in all decisions; see `DeviceScorer`."""
-        of_row = self._of_row
+        of_row = self._member_of_row
         assert of_row is not None, "rollout sets the members of rows"
-        self._of_row = torch.cat([of_row[: len(taken)] for taken in chosen])
+        self._member_of_row = torch.cat([of_row[: len(taken)] for taken in chosen])
         return super()._log_probabilities(state, embedded, candidates, offered, chosen)
 
 
-def _rows_of(batch: ScorerBatch, samples: int) -> Tensor:
+def _members_of_rows(batch: ScorerBatch, samples: int) -> Tensor:
     """Return the member of each row, (P·S,)."""
     return batch.tensor(batch.members.astype(np.int64)).repeat_interleave(samples)

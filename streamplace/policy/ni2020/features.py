@@ -15,8 +15,8 @@ from streamplace.scoring.flow import flow
 
 Single = NDArray[np.float32]
 
-OF_OPERATOR = 2
-LARGEST = 1e30  # of a feature, to stay within float32
+OF_OPERATOR = 2  # number of features
+MAX_FEATURE = 1e30  # to stay within float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +26,8 @@ class EncodedProblem(EncodedGraph):
     Attributes
     ----------
     operators
-        (V, OF_OPERATOR) float32: the operator's utilisation of an average device, and the
-        utilisation of an average link by its output.
+        (V, OF_OPERATOR) float32: the operator's utilisation of an average device, and its output's
+        utilisation of an average link.
     """
 
     operators: Single
@@ -60,6 +60,6 @@ def encode(problem: Problem) -> EncodedProblem:
     arrays = flow(problem)
     load = arrays.work * arrays.devices / float(arrays.capacity.sum())
     sent = np.bincount(arrays.source, weights=arrays.traffic, minlength=arrays.operators)
-    features = np.minimum(np.stack([load, sent], axis=1), LARGEST).astype(np.float32)
+    features = np.minimum(np.stack([load, sent], axis=1), MAX_FEATURE).astype(np.float32)
     order = orders.breadth_first(arrays)[None]
     return EncodedProblem(problem, arrays, interchangeable(problem), order, features)

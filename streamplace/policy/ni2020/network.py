@@ -31,10 +31,11 @@ class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
 
     The decoder is
 
-    s_t = LSTM([h_v : mean of the devices of v's upstream operators : device of the last], s_t-1)
+    s_t = LSTM([h_v : mean of the devices of v's upstream operators : device of step t-1], s_t-1)
     softmax(MLP([s_t : attention of s_t over all h])),
 
-    where h_v is the embedding of operator v, which is placed at step t.
+    where h_v is the embedding of operator v, which is placed at step t, devices stand for their
+    embeddings, and [a : b] is concatenation.
     """
 
     def __init__(self, config: EncoderDecoderSizes) -> None:
@@ -87,7 +88,7 @@ class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
         """Place every problem `samples` times; see `Constructive.rollout`.
 
         The recurrent state depends only on the problem and the devices chosen so far, so samples
-        with the same prefix share it. The more certain a policy is, the less it computes.
+        with the same prefix share it. A more certain policy therefore computes less.
 
         Raises
         ------
@@ -112,14 +113,14 @@ class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
         entropy: list[Tensor] = []
         agreement: list[Tensor] = []
         for t, now in enumerate(decoding.problems):
-            row = prefixes.row
+            row = prefixes.row_of_prefix
             inputs = [state, decoding.last(t)[row]]
             if config.upstream:
                 inputs.append(decoding.upstream(t)[row])
             of_operator = from_operator[t][row // samples]
             gates = torch.addmm(of_operator, torch.cat(inputs, dim=1), gate_weights)
             state, cell = _lstm(gates, cell)
-            of_rows = state[prefixes.of].view(now, samples, -1)
+            of_rows = state[prefixes.prefix_of_row].view(now, samples, -1)
             logits = self._logits(of_rows, embedded[:now], padding[:now])
             if config.breaks_symmetry:
                 logits = logits.masked_fill(decoding.spare(t), UNAVAILABLE)
@@ -163,9 +164,9 @@ class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
 
 
 class SharedPrefixes:
-    """The distinct prefixes among rows.
+    """The distinct prefixes among rows; a prefix is the sequence of devices chosen so far.
 
-    At the start, all rows of a problem share one prefix.
+    At the start, all rows of a problem share the empty prefix.
 
     Parameters
     ----------
@@ -176,15 +177,15 @@ class SharedPrefixes:
 
     Attributes
     ----------
-    of
+    prefix_of_row
         (R',) the prefix of each row.
-    row
-        (B,) one row of each prefix.
+    row_of_prefix
+        (B,) one row of each of B prefixes.
     """
 
     def __init__(self, samples: int, rows: int, device: torch.device) -> None:
-        self.of = torch.arange(rows, device=device) // samples
-        self.row = torch.arange(0, rows, samples, device=device)
+        self.prefix_of_row = torch.arange(rows, device=device) // samples
+        self.row_of_prefix = torch.arange(0, rows, samples, device=device)
 
     def branch(self, chosen: Tensor, devices: int) -> Tensor:
         """Extend the prefixes of the remaining rows by their choices, (R',).
@@ -194,13 +195,13 @@ class SharedPrefixes:
         (B',) int64
             The old prefix that each new one extends.
         """
-        found, self.of = torch.unique(
-            self.of[: len(chosen)] * devices + chosen, return_inverse=True
+        extended, self.prefix_of_row = torch.unique(
+            self.prefix_of_row[: len(chosen)] * devices + chosen, return_inverse=True
         )
-        self.row = torch.empty_like(found).scatter_(
-            0, self.of, torch.arange(len(chosen), device=chosen.device)
+        self.row_of_prefix = torch.empty_like(extended).scatter_(
+            0, self.prefix_of_row, torch.arange(len(chosen), device=chosen.device)
         )
-        parent: Tensor = found // devices
+        parent: Tensor = extended // devices
         return parent
 
 

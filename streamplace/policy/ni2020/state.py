@@ -50,7 +50,7 @@ class Ni2020State:
             self._forced = torch.from_numpy(forced_now.astype(np.int64)).to(where)
 
     def last(self, t: int) -> Tensor:
-        """Return the device chosen in the previous step, (R', D) one-hot; zeros at the start."""
+        """Return the device of the previous step, (R', D) one-hot; zeros at the start."""
         return self._last[: self.rows[t]]
 
     def upstream(self, t: int) -> Tensor:
@@ -60,7 +60,7 @@ class Ni2020State:
         return shares.reshape(self.rows[t], self._devices)
 
     def spare(self, t: int) -> Tensor:
-        """Return the unused devices, (R', D) bool, that follow an unused one of the same kind."""
+        """Return which devices are redundant, (R', D): unused after an unused one of their kind."""
         rows = self.rows[t]
         unused = ~self._used[:rows]
         return unused & (self._same_kind_before[:rows] & unused.unsqueeze(1)).any(dim=2)

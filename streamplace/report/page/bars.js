@@ -24,10 +24,10 @@ SP.bars = (() => {
     return {
       meter,
       value,
-      set(utilisation, scale, most, full) {
+      set(utilisation, scale, usable, full) {
         fill.style.width = `${Math.min(100, (100 * utilisation) / scale)}%`;
-        mark.style.left = `${(100 * most) / scale}%`;
-        fill.style.setProperty("--allowed", `${(100 * most) / Math.max(utilisation, most)}%`);
+        mark.style.left = `${(100 * usable) / scale}%`;
+        fill.style.setProperty("--allowed", `${(100 * usable) / Math.max(utilisation, usable)}%`);
         meter.classList.toggle("full", full);
         meter.setAttribute("aria-valuenow", String(Number((100 * utilisation).toPrecision(6))));
         meter.setAttribute(
@@ -79,10 +79,10 @@ SP.bars = (() => {
     if (rows.length > SORTED) order.sort((a, b) => first.devices[b] - first.devices[a] || a - b);
     body.replaceChildren(...order.map((d) => rows[d].row));
     return {
-      show(sums, score, setting, most) {
+      show(sums, score, setting, usable) {
         const scale = Math.max(1, score.bottleneck.utilisation);
         rows.forEach((row, d) => {
-          row.shown.set(score.devices[d], scale, most, score.bottleneck.device === d);
+          row.shown.set(score.devices[d], scale, usable, score.bottleneck.device === d);
           put(row.runs, number(sums.operators[d]));
           if (row.input !== document.activeElement || Number(row.input.value) !== setting.mips[d]) {
             SP.text.fill(row.input, String(setting.mips[d]));
@@ -101,7 +101,7 @@ SP.bars = (() => {
   function links(body, note, called) {
     let kept = new Map();
     return {
-      show(score, most) {
+      show(score, usable) {
         const scale = Math.max(1, score.bottleneck.utilisation);
         const busiest = [...score.links].sort(
           (a, b) => b.utilisation - a.utilisation || a.link - b.link,
@@ -119,7 +119,7 @@ SP.bars = (() => {
         }
         for (const load of shown) {
           const full = score.bottleneck.link === load.link;
-          kept.get(load.link).shown.set(load.utilisation, scale, most, full);
+          kept.get(load.link).shown.set(load.utilisation, scale, usable, full);
         }
         const more = busiest.length - shown.length;
         put(note, linkNote(busiest.length, more));

@@ -77,8 +77,8 @@ SP.cards = (() => {
   }
 
   function headroom(problem) {
-    const most = problem.target_utilisation;
-    return most < 1 ? `, ${percent(most)} may be used` : "";
+    const usable = problem.target_utilisation;
+    return usable < 1 ? `, ${percent(usable)} may be used` : "";
   }
 
   /** Return the placer, and the graph's name if there are several graphs, as a line or nothing. */

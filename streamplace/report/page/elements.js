@@ -24,7 +24,7 @@ SP.elements = (() => {
   /** Return streams, as wide as their traffic. */
   function streams(flow, assignment) {
     const traffic = flow.streamTuples.map((tuples, e) => tuples * flow.bits[e]);
-    const most = Math.max(...traffic, 1e-300);
+    const largest = Math.max(...traffic, 1e-300);
     return flow.source.map((u, e) => ({
       group: "edges",
       classes: assignment[u] === assignment[flow.target[e]] ? "" : "crossing",
@@ -33,7 +33,7 @@ SP.elements = (() => {
         number: e,
         source: `o${u}`,
         target: `o${flow.target[e]}`,
-        width: 1 + 6 * Math.sqrt(traffic[e] / most),
+        width: 1 + 6 * Math.sqrt(traffic[e] / largest),
       },
     }));
   }

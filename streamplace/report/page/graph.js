@@ -57,9 +57,9 @@ SP.graph = (() => {
     }
 
     function placeLanes() {
-      const wanted = new Set(placed.lanes.map((lane) => lane.device));
+      const laneDevices = new Set(placed.lanes.map((lane) => lane.device));
       cy.nodes(".lane").forEach((lane) => {
-        if (!wanted.has(lane.data("number"))) lane.remove();
+        if (!laneDevices.has(lane.data("number"))) lane.remove();
       });
       for (const lane of placed.lanes) {
         const { position, ...made } = SP.elements.lane(lane, placed, texts.lane);

@@ -18,9 +18,9 @@ SP.labels = (() => {
   /** Return distinct labels of at most `length` characters (8 or more), even for equal names. */
   function labels(names, length) {
     const all = names.map(charactersOf);
-    const found = all.map((characters) => ends(characters, length));
+    const result = all.map((characters) => ends(characters, length));
     const alike = new Map();
-    found.forEach((label, i) => {
+    result.forEach((label, i) => {
       if (!alike.has(label)) alike.set(label, []);
       alike.get(label).push(i);
     });
@@ -31,10 +31,10 @@ SP.labels = (() => {
         length,
       );
       group.forEach((i, k) => {
-        found[i] = ends(different[k], length);
+        result[i] = ends(different[k], length);
       });
     }
-    return numbered(all, found, length);
+    return numbered(all, result, length);
   }
 
   /** Return the parts in which names differ, with as many characters before them as fit. */
@@ -59,9 +59,9 @@ SP.labels = (() => {
   }
 
   /** Number the labels that are still equal. */
-  function numbered(all, found, length) {
+  function numbered(all, result, length) {
     const taken = new Set();
-    return found.map((first, i) => {
+    return result.map((first, i) => {
       let label = first;
       for (let number = 2; taken.has(label); number++) {
         const mark = ` (${number})`;

@@ -7,10 +7,10 @@ SP.layout = (() => {
   const GAP = 10; // gap between lanes
   const EMPTY = 34; // height of a lane without operators
   const FEW = 16; // largest number of devices at which idle ones have lanes too
-  const LEAST = 46; // least distance between layers
+  const MIN_GAP = 46; // smallest distance between layers
   const PICTURE = 1.6; // default aspect ratio (width over height)
   const STRETCH = 4; // largest factor on the distance of rows
-  const TALLEST = 4200; // largest height shown at once: beyond it, names would be unreadable
+  const TALLEST = 4200; // maximum height shown at once; if it were larger, names would be unreadable
   const EXACT = 150; // largest number of operators for dagre, which is too slow above
   const SWEEPS = 8;
 
@@ -111,7 +111,7 @@ SP.layout = (() => {
     }
     const height = Math.max(1, top - GAP);
     const column = Math.max(
-      LEAST,
+      MIN_GAP,
       (Math.min(height, TALLEST) * shape) / Math.max(1, layers.count),
     );
     const x = layers.layer.map((layer) => (layer + 0.5) * column);

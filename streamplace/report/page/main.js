@@ -80,11 +80,11 @@
 
   /** Show the figures of a view: everything but the drawing and the input fields. */
   function figures(current) {
-    const most = current.problem.target_utilisation;
+    const usable = current.problem.target_utilisation;
     strip.show(current);
     cards.show(chosen, current);
-    shown.devices.show(current.sums, current.score, current.setting, most);
-    shown.links.show(current.score, most);
+    shown.devices.show(current.sums, current.score, current.setting, usable);
+    shown.links.show(current.score, usable);
     SP.controls.notes(at("broken"), SP.view.brokenIn(current));
   }
 

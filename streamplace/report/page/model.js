@@ -1,4 +1,4 @@
-// The bottleneck model, the same as sim/closed_form/bottleneck.py. Pure functions without the page.
+// The bottleneck model, the same as sim/closed_form/bottleneck.py. Pure functions that do not use the page.
 //
 // A flow is a graph for one tuple at the sources. Sums are the loads of devices and links for that
 // tuple. Utilisations are the sums times the source rate, divided by the capacity.
@@ -200,8 +200,8 @@ SP.model = (() => {
       const speeds = cluster.devices.map((d, i) => setting.mips[i] * 1e6 * Math.min(cores, d.cores));
       return work / (Math.max(...speeds) * most);
     });
-    const least = Math.max(totalWork / total, ...alone);
-    return Math.min(setting.rate, 1 / least);
+    const lowest = Math.max(totalWork / total, ...alone);
+    return Math.min(setting.rate, 1 / lowest);
   }
 
   /** Return the heaviest work of the operators by the number of cores that they can use. */

@@ -4,7 +4,7 @@ SP.rules = (() => {
 
   /** Return one sentence per violated rule. `flow` and `sums` are those of SP.model. */
   function broken(problem, flow, sums, assignment) {
-    const found = [];
+    const violations = [];
     const where = problem.cluster.devices.map((device) => device.name);
     const on = (name) => where[assignment[flow.index.get(name)]];
     const quoted = (text) => `“${SP.text.isolated(text)}”`;
@@ -12,22 +12,22 @@ SP.rules = (() => {
     const device = (name) => quoted(problem.called.devices(problem.network.index.get(name)));
     const rules = problem.constraints;
     for (const [v, d] of Object.entries(rules.pins ?? {})) {
-      if (on(v) !== d) found.push(`${operator(v)} is pinned to ${device(d)}`);
+      if (on(v) !== d) violations.push(`${operator(v)} is pinned to ${device(d)}`);
     }
     for (const [v, devices] of Object.entries(rules.allowed ?? {})) {
-      if (!devices.includes(on(v))) found.push(`${operator(v)} may not run on ${device(on(v))}`);
+      if (!devices.includes(on(v))) violations.push(`${operator(v)} may not run on ${device(on(v))}`);
     }
     for (const group of rules.colocate ?? []) {
       const apart = group.find((name) => on(name) !== on(group[0]));
       if (apart !== undefined)
-        found.push(`${operator(apart)} must share a device with ${operator(group[0])}`);
+        violations.push(`${operator(apart)} must share a device with ${operator(group[0])}`);
     }
     for (const group of rules.exlocate ?? []) {
       const taken = new Map();
       for (const name of new Set(group)) {
         const other = taken.get(on(name));
         if (other !== undefined)
-          found.push(`${operator(name)} must not share a device with ${operator(other)}`);
+          violations.push(`${operator(name)} must not share a device with ${operator(other)}`);
         taken.set(on(name), name);
       }
     }
@@ -36,16 +36,16 @@ SP.rules = (() => {
       const lacks = (row.requires ?? []).find((label) => !labels.includes(label));
       if (lacks !== undefined) {
         const label = quoted(SP.text.shortened(lacks, SP.labels.long));
-        found.push(`${operator(row.name)} requires a device with the label ${label}`);
+        violations.push(`${operator(row.name)} requires a device with the label ${label}`);
       }
     });
     problem.cluster.devices.forEach((row, d) => {
       if (row.memory_bytes != null && sums.memory[d] > row.memory_bytes) {
         const needs = SP.text.number(sums.memory[d]);
-        found.push(`${device(row.name)} would need ${needs} bytes of memory`);
+        violations.push(`${device(row.name)} would need ${needs} bytes of memory`);
       }
     });
-    return found;
+    return violations;
   }
 
   return { broken };

@@ -1,13 +1,13 @@
 // The edit history of a placement. Settings are immutable: every edit makes a new one.
 SP.state = (() => {
   "use strict";
-  const LEAST = 1e-9; // limits of rates, speeds and bandwidths, as in streamplace
-  const MOST = 1e15;
+  const MIN = 1e-9; // limits of rates, speeds and bandwidths, as in streamplace
+  const MAX = 1e15;
 
   /** Return a text or number as a number within the limits, or null. */
   function valid(text) {
     const value = typeof text === "number" ? text : Number(String(text).trim() || NaN);
-    return value >= LEAST && value <= MOST ? value : null;
+    return value >= MIN && value <= MAX ? value : null;
   }
 
   /** Return the history of one placement's settings, starting from the original one. */

@@ -38,9 +38,9 @@ SP.view = (() => {
   /** Return everything shown for a placement at a setting. */
   function viewOf({ problem, edits, first = null }, setting) {
     const { cluster, network, flow } = problem;
-    const most = problem.target_utilisation;
+    const usable = problem.target_utilisation;
     const sums = problem.sums ?? model.sumsOf(flow, setting.assignment, cluster, network.nic);
-    const score = model.scoreOf(sums, cluster, network, setting, most);
+    const score = model.scoreOf(sums, cluster, network, setting, usable);
     const boundIsFull = state.sameMachines(setting, edits.first);
     const work = sums.work.reduce((sum, value) => sum + value, 0);
     return {
@@ -52,7 +52,7 @@ SP.view = (() => {
       boundIsFull,
       bound: boundIsFull
         ? Math.min(setting.rate, problem.ceiling ?? Infinity)
-        : model.cpuBound(work, problem.heaviest, cluster, setting, most),
+        : model.cpuBound(work, problem.heaviest, cluster, setting, usable),
       boundNote: boundIsFull ? "no placement exceeds it" : "by CPU alone (edited)",
       edited: !state.same(setting, edits.first),
     };

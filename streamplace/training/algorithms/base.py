@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from streamplace.policy.config import MOST_PLACEMENTS
+from streamplace.policy.config import MAX_PLACEMENTS
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import Learner
 from streamplace.training.optimiser import Optimiser
@@ -62,8 +62,8 @@ class Step:
 class Algorithm(ABC, Generic[S]):
     """The training algorithm of one stage.
 
-    Its state contains everything it needs to resume after an interruption: optimiser moments,
-    memory and running means.
+    Its state contains everything it needs to resume after an interruption: optimiser moments, the
+    memory of good placements, and running means.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Algorithm(ABC, Generic[S]):
 
     def new_memory(self) -> EliteBuffer:
         """Return an empty memory that stores every placement added to it."""
-        return EliteBuffer(len(self.learner.encoded), MOST_PLACEMENTS, -math.inf)
+        return EliteBuffer(len(self.learner.encoded), MAX_PLACEMENTS, -math.inf)
 
     def begin(self, known: Known) -> None:
         """Prepare the stage: store the placements of earlier stages, whatever their reward."""
@@ -144,8 +144,8 @@ class Algorithm(ABC, Generic[S]):
     def merge(self) -> State:
         """Return the joint state of all processes; every process must call it.
 
-        The processes share parameters and optimiser state; their memories of their own problems are
-        gathered.
+        Parameters and optimiser state are the same in all processes; the good placements that each
+        of them remembers for its own problems are joined.
         """
         own = set(self.learner.own.tolist())
         mine = [entry for entry in self.memory.entries() if entry[0] in own]

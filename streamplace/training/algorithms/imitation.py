@@ -30,14 +30,14 @@ class Imitation(Algorithm[ImitationStage]):
         return EliteBuffer(len(self.learner.encoded), 1, -math.inf)
 
     def begin(self, known: Known) -> None:
-        """Let the teacher place every problem of this process.
+        """Compute the teacher's placement of every problem of this process.
 
         Placements from earlier stages are dropped, since only the teacher's are imitated.
 
         Raises
         ------
         StageInterruptedError
-            If the run is interrupted while the teacher places.
+            If the run is interrupted during that.
         """
         stage, learner = self.stage, self.learner
         task = partial(teacher_placement, placer=stage.teacher, seed=learner.seed)

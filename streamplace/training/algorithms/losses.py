@@ -2,16 +2,16 @@
 
 from torch import Tensor
 
-LEAST_SPREAD = 1e-3
+MIN_SPREAD = 1e-3  # added to standard deviations before dividing by them
 
 
 def advantages(reward: Tensor, counted: Tensor, normalise: bool) -> Tensor:
-    """Return by how much each sample's reward exceeds its problem's mean, (P, S).
+    """Return each sample's reward minus its problem's mean reward, (P, S).
 
     Parameters
     ----------
     reward
-        (P, S)
+        (P, S) rewards of S samples of each of P problems.
     counted
         (P, S) bool: which samples exist; the others have advantage 0.
     normalise
@@ -23,7 +23,7 @@ def advantages(reward: Tensor, counted: Tensor, normalise: bool) -> Tensor:
     if not normalise:
         return above
     spread = ((above**2).sum(dim=1, keepdim=True) / count).sqrt()
-    return above / (spread + LEAST_SPREAD)
+    return above / (spread + MIN_SPREAD)
 
 
 def policy_loss(log_probability: Tensor, advantage: Tensor, counted: Tensor) -> Tensor:

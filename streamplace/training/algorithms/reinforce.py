@@ -48,7 +48,7 @@ class Reinforce(Algorithm[ReinforceStage]):
         return self._loss(batch, trajectories, reward, counted, remembered)
 
     def _rows(self, batch: Batch, step: Step, rng: np.random.Generator) -> tuple[Ints, Bools, int]:
-        """Return forced devices, (P, S, V), which rows exist, (P, S), and the most remembered."""
+        """Return forced devices, (P, S, V), which rows exist, (P, S), and the remembered count."""
         stage, samples = self.stage, self.stage.samples
         kept = [self.memory.of(int(i)) for i in step.problems]
         remembered = max((min(stage.memory.samples, len(rows)) for rows in kept), default=0)
@@ -79,7 +79,7 @@ class Reinforce(Algorithm[ReinforceStage]):
     ) -> Floats:
         """Return the reward of every row, (P, S); clear `counted` where no repair is possible."""
         reward = np.zeros(counted.shape)
-        found = [
+        repairs = [
             repaired(
                 one.problem,
                 np.flatnonzero(counted[p]),
@@ -87,8 +87,8 @@ class Reinforce(Algorithm[ReinforceStage]):
             )
             for p, one in enumerate(batch.encoded)
         ]
-        reached = self.rewards.of_several(numbers.tolist(), [placed for _, placed in found])
-        for p, (i, (rows, placed)) in enumerate(zip(numbers, found, strict=True)):
+        reached = self.rewards.of_several(numbers.tolist(), [placed for _, placed in repairs])
+        for p, (i, (rows, placed)) in enumerate(zip(numbers, repairs, strict=True)):
             counted[p] = np.isin(np.arange(counted.shape[1]), rows)
             reward[p, rows] = reached[p]
             if len(rows):

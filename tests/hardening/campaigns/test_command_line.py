@@ -73,7 +73,7 @@ def test_the_whole_campaign_contains_all_special_and_broken_files(name: str) -> 
     assert ({*SPECIAL_FILES} <= {*found}) == (name not in NO_PATH)
 
 
-def test_every_reader_has_its_commands() -> None:
+def test_every_reader_has_commands() -> None:
     assert COMMANDS.keys() == PARSERS.keys()
 
 
@@ -132,12 +132,12 @@ def test_valid_input_may_fail(failed: Case, message: str) -> None:
     "message",
     ["out of memory", "/etc/passwd: Is a directory", f"{BAD}: is empty", "output: engine"],
 )
-def test_nothing_else_ends_with_exit_1(command: Case, message: str) -> None:
+def test_other_failures_must_not_exit_with_1(command: Case, message: str) -> None:
     ended = replace(REFUSED, code=1, err=f"streamplace: {message}\n")
     assert faults_of(command, ended, []) == ["exit 1"]
 
 
-def test_a_policy_may_exceed_the_memory(tmp_path: Path) -> None:
+def test_a_policy_may_need_too_much_memory(tmp_path: Path) -> None:
     ended = replace(REFUSED, code=1, err="streamplace: out of memory\n")
     assert faults_of(TRAIN, ended, ["config.json"]) == []
 
@@ -179,7 +179,7 @@ def test_a_server_is_named_when_it_fails() -> None:
     assert not case("place").command.reads_server
 
 
-def test_without_limits_of_time_only_a_killed_command_hangs() -> None:
+def test_without_time_limits_only_a_killed_command_counts_as_hanging() -> None:
     slow = replace(REFUSED, cpu_seconds=99.0, asleep_seconds=99.0)
     assert faults_of(INFO, slow, [], timed=False) == []
     assert faults_of(INFO, replace(slow, hung=True), [], timed=False) == ["hangs"]

@@ -1,4 +1,4 @@
-"""Determinism: the same bytes in all surroundings, and differences are counted."""
+"""Determinism: equal bytes in any environment, folder and process; differences are counted."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ from benchmarks.hardening.harness.rows import Row
 from streamplace.execution.parallel import ITEMS_PER_PROCESS
 
 PROCESSES = 2  # the second has another number of threads and another folder
-ON_WORKERS = len(JOBS)  # one process for each number of workers
+RUNS_OF_WORKERS = len(JOBS)  # one process for each number of workers
 FAST = "greedy,random"
 
 
@@ -35,12 +35,12 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(11)
 
 
-def test_generate(tmp_path: Path, rng: np.random.Generator) -> None:
-    check(campaign.generate_row(tmp_path, ON_WORKERS, rng, ["layered"]), 2 * ON_WORKERS)
+def test_generate_is_deterministic(tmp_path: Path, rng: np.random.Generator) -> None:
+    check(campaign.generate_row(tmp_path, RUNS_OF_WORKERS, rng, ["layered"]), 2 * RUNS_OF_WORKERS)
 
 
-def test_compare(tmp_path: Path, rng: np.random.Generator) -> None:
-    check(campaign.compare_row(tmp_path, ON_WORKERS, rng, FAST), ON_WORKERS)
+def test_compare_is_deterministic(tmp_path: Path, rng: np.random.Generator) -> None:
+    check(campaign.compare_row(tmp_path, RUNS_OF_WORKERS, rng, FAST), RUNS_OF_WORKERS)
 
 
 def test_the_graphs_occupy_all_workers() -> None:
@@ -48,11 +48,11 @@ def test_the_graphs_occupy_all_workers() -> None:
     assert max(JOBS) <= GRAPHS // ITEMS_PER_PROCESS
 
 
-def test_search(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_search_is_deterministic(tmp_path: Path, rng: np.random.Generator) -> None:
     check(campaign.place_row(tmp_path, PROCESSES, rng, ["search:evaluations=5000"]), 4)
 
 
-def test_training(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_training_is_deterministic(tmp_path: Path, rng: np.random.Generator) -> None:
     check(training.training_row(tmp_path, PROCESSES, rng, ["device-scorer"], steps=6), 2)
 
 
@@ -61,7 +61,7 @@ def by_python(program: str) -> Callable[[Surroundings], bytes]:
 
 
 @pytest.mark.parametrize(
-    ("program", "at_least"),
+    ("program", "differences"),
     [
         ("print(hash('a'))", 4),
         ("import os; print(os.environ['OMP_NUM_THREADS'])", 1),
@@ -75,15 +75,17 @@ def by_python(program: str) -> Callable[[Surroundings], bytes]:
     ],
 )
 def test_a_result_that_depends_on_its_surroundings_is_noticed(
-    program: str, at_least: int, tmp_path: Path, rng: np.random.Generator
+    program: str, differences: int, tmp_path: Path, rng: np.random.Generator
 ) -> None:
     row = differences_row("x", [("program", by_python(program))], 5, tmp_path, rng)
     assert row.tried == 5
-    assert row.wrong == {"differences": at_least, "failed": 0}
-    assert row.good == (at_least == 0)
+    assert row.wrong == {"differences": differences, "failed": 0}
+    assert row.good == (differences == 0)
 
 
-def test_each_result_is_compared_with_itself(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_results_are_compared_only_with_runs_of_the_same_program(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
     same = [(name, by_python(f"print({name!r})")) for name in "ab"]
     assert differences_row("x", same, 2, tmp_path, rng).good
 
@@ -97,7 +99,7 @@ def test_failures_are_counted(tmp_path: Path, rng: np.random.Generator) -> None:
     assert "nobody.json: no such file" in row.faults[0]
 
 
-def test_processes_are_fresh_and_get_the_drawn_variables(
+def test_processes_are_new_and_get_the_random_variables(
     tmp_path: Path, rng: np.random.Generator
 ) -> None:
     around = Surroundings.drawn(tmp_path, 3, rng)

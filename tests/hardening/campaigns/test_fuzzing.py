@@ -17,7 +17,7 @@ needs_atheris = pytest.mark.skipif(
 
 @needs_atheris
 def test_one_reader_is_fuzzed_for_a_moment() -> None:
-    """Hangs are not checked, since they are measured times; libFuzzer ends what hangs."""
+    """Hangs are not checked, since they are measured times; libFuzzer ends inputs that hang."""
     (row,) = campaign.run(3 / campaign.SECONDS, readers=["kafka-streams"], keep=False)
     assert row.tried > 0
     assert row.wrong["crashes"] == 0, row.faults
@@ -45,7 +45,7 @@ def test_a_crash_is_reported_with_its_input(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["graph", "log", "weights", "checkpoint"])
-def test_inputs_and_files_convert_both_ways(name: str) -> None:
+def test_fuzzing_inputs_convert_to_files_and_back(name: str) -> None:
     parser = PARSERS[name]
     names = names_of(parser)
     for document in parser.documents():
@@ -53,7 +53,7 @@ def test_inputs_and_files_convert_both_ways(name: str) -> None:
 
 
 def test_the_code_behind_the_check_of_the_hash_is_reached(tmp_path: Path) -> None:
-    """Changed metadata, even in a file of wrong length, are refused by the reader of metadata."""
+    """The reader of metadata refuses changed metadata, even in a file of the wrong length."""
     parser = PARSERS["weights"]
     (document,) = parser.documents()
     for old, new in ((b"device-scorer", b"device-scorar"), (b'"hidden', b'"higher')):

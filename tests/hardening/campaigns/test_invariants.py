@@ -41,7 +41,7 @@ from streamplace.scoring.throughput import throughput
 from streamplace.util.arrays import Floats, Ints
 
 SHARE = 0.025  # 500 problems, 1,250 pairs
-SLIGHT = 1.0 + 1e-8
+SLIGHT_ERROR = 1.0 + 1e-8
 
 
 def test_all_invariants_hold() -> None:
@@ -52,30 +52,30 @@ def test_all_invariants_hold() -> None:
 
 
 @pytest.mark.parametrize("model", ["bottleneck", "path-average"])
-def test_a_closed_form_that_is_slightly_off_is_noticed(model: Model) -> None:
-    def off(problem: Problem, rows: Ints) -> Floats:
-        factor = SLIGHT if problem.model == model else 1.0
+def test_a_slightly_wrong_closed_form_is_noticed(model: Model) -> None:
+    def slightly_wrong(problem: Problem, rows: Ints) -> Floats:
+        factor = SLIGHT_ERROR if problem.model == model else 1.0
         return throughput(problem, rows) * factor
 
-    for tally in against_oracle(20, 0, off):
+    for tally in against_oracle(20, 0, slightly_wrong):
         assert tally.tried == 20
         assert tally.violations == (20 if model in tally.what else 0)
         assert len(tally.faults) == tally.violations
 
 
-def test_a_page_that_is_slightly_off_is_noticed() -> None:
+def test_a_slightly_wrong_page_is_noticed() -> None:
     with in_node() as evaluate:
         if evaluate is None:
             pytest.skip("Node.js is not installed")
 
-        def off(batch: list[Any]) -> list[Any]:
+        def slightly_wrong(batch: list[Any]) -> list[Any]:
             scores = evaluate(batch)
             for shown in scores:
-                shown["throughput"] *= SLIGHT
+                shown["throughput"] *= SLIGHT_ERROR
             return scores
 
         assert compared(12, 0, "Node.js", evaluate).violations == 0
-        assert compared(12, 0, "Node.js", off).violations == 12
+        assert compared(12, 0, "Node.js", slightly_wrong).violations == 12
 
 
 def test_without_a_browser_engine_nothing_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +100,7 @@ def run_metrics() -> RunMetrics:
 def test_lost_tuples_are_noticed(part: str, column: str) -> None:
     found = run_metrics()
     assert largest_difference(balances(found, Scene())) <= EXACT
-    getattr(found.trace.end, part)[column][0] *= SLIGHT
+    getattr(found.trace.end, part)[column][0] *= SLIGHT_ERROR
     assert largest_difference(balances(found, Scene())) > EXACT
 
 
@@ -121,7 +121,7 @@ def test_differences_after_a_change_are_noticed(change: Any, model: Model) -> No
     case = remade(problem, model=model), rows[0].tolist()
     one, other = Placement(*case), Placement(*change.change(case, np.random.default_rng(0)))
     assert difference(one, score_of(one), other, change) <= EXACT
-    faster = remade(other.problem, source_rate=other.problem.source_rate * SLIGHT)
+    faster = remade(other.problem, source_rate=other.problem.source_rate * SLIGHT_ERROR)
     assert difference(one, score_of(one), Placement(faster, other.devices), change) > EXACT
 
 
@@ -160,7 +160,7 @@ def test_a_placer_that_depends_on_names_is_noticed(monkeypatch: pytest.MonkeyPat
         (True, "source_rate: expected at least one rate (got none)"),
     ],
 )
-def test_an_engine_that_refuses_what_it_should_run_is_noticed(
+def test_an_engine_that_refuses_a_valid_run_is_noticed(
     with_scene: bool, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a scene there is always something to measure; with one, the sources may be silent."""
@@ -190,7 +190,7 @@ def test_runs_that_are_all_skipped_are_noticed(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(("skipped", "good"), [(0, True), (2, True), (3, False), (100, False)])
-def test_a_few_may_be_skipped(skipped: int, good: bool) -> None:
+def test_a_few_problems_may_be_skipped(skipped: int, good: bool) -> None:
     tally = Deviations("x")
     for _ in range(8):
         tally.record(0.0)
@@ -235,7 +235,7 @@ def test_all_problems_of_a_block_are_drawn() -> None:
     assert checks.tallies["drawn"].tried >= 50
 
 
-def test_deviations() -> None:
+def test_relative_differences_by_hand() -> None:
     assert relative_difference(2.0, 1.0) == 0.5
     assert relative_difference(0.0, 0.0) == 0.0
     assert relative_difference(1e-9, 0.0, smallest=1.0) == 1e-9

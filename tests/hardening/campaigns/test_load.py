@@ -1,4 +1,4 @@
-"""Memory stays bounded, killed workers change nothing, and faults of both are counted."""
+"""Memory stays bounded, killed workers change nothing, and violations are counted."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def test_a_killed_worker_changes_nothing() -> None:
     assert row.good, row.faults
 
 
-def test_memory_is_that_of_all_processes(tmp_path: Path) -> None:
+def test_memory_of_all_processes_is_measured(tmp_path: Path) -> None:
     dataset = tmp_path / "dream.jsonl"
     assert run_measured("generate", "dream", "--count", 100, "--jobs", 1, "-o", dataset).code == 0
     words = ("compare", dataset, "--placers", "metis,greedy", "-o", tmp_path / "table")
@@ -38,7 +38,7 @@ def test_memory_is_that_of_all_processes(tmp_path: Path) -> None:
     assert used.together_bytes > used.largest_bytes + 30 * MIB  # shared libraries count once
 
 
-def test_memory_is_that_of_the_command() -> None:
+def test_only_memory_of_the_command_is_measured() -> None:
     used = run_measured("info", "dataset:real/q4")
     assert used.code == 2
     assert used.err.startswith("streamplace: ")
@@ -83,7 +83,7 @@ def test_growth_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("fault", ["not killed", "exit 1", "another table"])
-def test_losses_are_noticed(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_faults_after_lost_workers_are_noticed(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def pretend(command: str, *words: object, **_: object) -> Usage:
         if command == "compare":
             folder, placer = Path(str(words[words.index("-o") + 1])), str(words[2])

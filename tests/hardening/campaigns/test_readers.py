@@ -64,8 +64,8 @@ def test_every_offset_of_a_small_file_is_tried() -> None:
         assert {small.data[:i] for i in range(len(small.data))} <= found, name
 
 
-def test_no_bad_file_is_a_good_one() -> None:
-    """This holds even if other encodings do not change the file."""
+def test_no_bad_file_equals_its_original() -> None:
+    """Encodings that leave the file as it is must not be used."""
     documents = (Document("file.txt", b"0"),)
     assert all(bad_document(documents, number).data != b"0" for number in range(200))
 
@@ -86,7 +86,7 @@ def test_no_file_is_read_twice(tmp_path: Path) -> None:
 
 
 def test_files_are_the_same_in_every_process() -> None:
-    """They do not depend on the order of sets."""
+    """Bad files do not depend on the order of sets, which differs between processes."""
     program = (
         "from tests.support.hardening.document_hashes import hashes; print(*hashes(), sep='\\n')"
     )
@@ -102,7 +102,7 @@ def test_files_are_the_same_in_every_process() -> None:
 
 
 def test_faulty_readers_are_noticed() -> None:
-    """They run in a new process, which has loaded as little as that of the campaign."""
+    """The readers run in a new process, which has loaded as little as the campaign's."""
     program = "from tests.support.hardening.faulty_readers import report; report()"
     done = subprocess.run(
         [sys.executable, "-c", program],

@@ -32,7 +32,7 @@ SHARE = 0.005  # 25 graphs
 GOAL = 6
 
 
-def test_every_wrapper_is_good() -> None:
+def test_every_wrapper_passes() -> None:
     """Every counted graph has reached the library, and most have been placed."""
     rows = list(run(SHARE))
     names = [row.what.removeprefix("odd graphs: ").partition(",")[0] for row in rows]
@@ -83,12 +83,12 @@ def run_faulty(name: str, limits: Limits = LIMITS) -> Account:
     ("name", "kind", "count", "message"),
     [
         ("aborts", "crashes", 1, "exit code -6"),
-        ("leaves", "crashes", 1, "exit code 0"),
+        ("exits", "crashes", 1, "exit code 0"),
         ("is_killed", "crashes", 1, "exit code -11"),
         ("prints", "bytes on stdout", 12, "printed 12 and 0 bytes"),
         ("complains", "bytes on stderr", 12, "printed 0 and 12 bytes"),
         ("raises", "errors", 1, "ZeroDivisionError: by nothing"),
-        ("is_wrong", "invalid", 1, "an operator is nowhere"),
+        ("places_wrongly", "invalid", 1, "an operator is nowhere"),
     ],
 )
 def test_faulty_solvers_are_noticed(name: str, kind: str, count: int, message: str) -> None:
@@ -159,9 +159,9 @@ def test_failures_of_a_library_are_counted_separately() -> None:
 @pytest.mark.parametrize(
     ("name", "figure"),
     [
-        ("is_not_a_problem", "not tried: not a valid problem"),
-        ("refuses_before", "not tried: refused without the library"),
-        ("does_without", "not tried: placed without the library"),
+        ("draws_no_problem", "not tried: not a valid problem"),
+        ("refuses_before_the_call", "not tried: refused without the library"),
+        ("places_without_the_library", "not tried: placed without the library"),
     ],
 )
 def test_problems_that_never_reach_the_library_do_not_count(name: str, figure: str) -> None:
@@ -211,7 +211,7 @@ def test_a_placement_that_breaks_a_rule_is_invalid() -> None:
 
 
 def test_problems_cover_all_shapes_and_numbers() -> None:
-    """They cover all shapes, all kinds of work, and 1 to 10,000 operators, and are reproducible."""
+    """They have all shapes, all kinds of work and 1 to 10,000 operators, and are reproducible."""
     sizes, rules, refused = set(), 0, 0
     for number in range(len(SHAPES) * len(NUMBERS)):
         try:

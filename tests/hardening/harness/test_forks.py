@@ -50,7 +50,7 @@ def test_a_command_that_exceeds_its_time_limit_hangs(forks: Forks, tmp_path: Pat
     assert list(tmp_path.glob("g.jsonl")) == []
 
 
-def test_a_closed_file_is_not_readable(forks: Forks, tmp_path: Path) -> None:
+def test_a_file_without_permissions_is_not_readable(forks: Forks, tmp_path: Path) -> None:
     """Not even root can read it, although root usually can."""
     closed = tmp_path / "closed.json"
     closed.write_text("{}")
@@ -69,7 +69,7 @@ def test_memory_is_bounded() -> None:
         assert large.run("plan", "graph.json").code == 0
 
 
-def test_late_notice_of_the_end_is_not_sleep() -> None:
+def test_a_delay_in_noticing_the_end_does_not_count_as_sleep() -> None:
     """The fork server waits for a processor too, on a busy machine for more than a second."""
 
     class Awake(Stopwatch):
@@ -96,7 +96,7 @@ def test_late_notice_of_the_end_is_not_sleep() -> None:
         (5.0, 1.0, None, 0.0),
     ],
 )
-def test_waiting_for_a_processor_is_not_sleep(
+def test_waiting_for_a_processor_does_not_count_as_sleep(
     wall_s: float, cpu_s: float, scheduled: float | None, asleep: float
 ) -> None:
     assert asleep_s(wall_s, cpu_s, scheduled) == asleep

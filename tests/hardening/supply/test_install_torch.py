@@ -95,7 +95,7 @@ def test_the_default_build_is_the_last_resort(
     assert "installed without a checked hash" in run.stderr
 
 
-def test_nothing_to_install_is_an_error(environment: Path, tmp_path: Path) -> None:
+def test_an_index_without_a_suitable_build_is_an_error(environment: Path, tmp_path: Path) -> None:
     wheel(tmp_path, "2.9.0")
     run, installed = install(environment, tmp_path, "0" * 64)
     assert (run.returncode, installed) == (1, "")

@@ -53,7 +53,7 @@ def test_torch_has_a_separate_lock_with_cpu_builds_for_linux() -> None:
 
 
 def test_advisories_are_checked_in_the_public_repository() -> None:
-    """Its workflow checks once a week and after every change of a lock."""
+    """The workflow checks once a week and after every change of a lock."""
     audit = (ROOT / ".github" / "workflows" / "audit.yml").read_text()
     assert "- run: make audit" in audit
     assert "schedule:" in audit

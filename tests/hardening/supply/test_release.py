@@ -57,15 +57,19 @@ def test_a_wheel_contains_exactly_the_files_to_ship(tmp_path: Path) -> None:
     info = f"streamplace-{project()['version']}.dist-info"
     assert {name.partition("/")[0] for name in names} == {"sim", "streamplace", info}
     assert not [name for name in names if name.endswith((".pyc", ".nbi", ".nbc"))]
-    wanted = {"sim/py.typed", "streamplace/py.typed", "streamplace/policy/shipped/best.safetensors"}
-    assert wanted | {f"{info}/licenses/LICENSE"} <= set(names)
+    expected = {
+        "sim/py.typed",
+        "streamplace/py.typed",
+        "streamplace/policy/shipped/best.safetensors",
+    }
+    assert expected | {f"{info}/licenses/LICENSE"} <= set(names)
     shipped = {p.relative_to(ROOT).as_posix() for p in (ROOT / "datasets").rglob("*.json")}
     assert {f"streamplace/{name}" for name in shipped} <= set(names)
     assert f"Version: {project()['version']}\n" in metadata
 
 
-def test_the_commands_that_try_a_wheel_work(tmp_path: Path) -> None:
-    """The commands that try out a release also work in the working tree."""
+def test_the_trial_commands_of_a_release_succeed(tmp_path: Path) -> None:
+    """The commands with which a built wheel is tried out also run in the working tree."""
     options = {"cwd": tmp_path, "env": environment(), "capture_output": True, "text": True}
     for words in release.COMMANDS:
         command = [sys.executable, "-m", "streamplace.cli.main", *words]

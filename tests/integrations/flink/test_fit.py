@@ -140,8 +140,8 @@ def test_join_of_few_large_and_many_small_tuples() -> None:
 
 @pytest.mark.parametrize("period_s", [0.51, 0.67, 1.01])
 def test_job_period_close_to_reading_period(period_s: float) -> None:
-    """Waiting time counts as idle only after the next tuple; a tuple takes 20 ms."""
-    off = []
+    """Flink counts waiting as idle only when the next tuple arrives; each tuple takes 20 ms."""
+    relative_errors = []
     for seed in range(9):
         pauses, now, readings = jittered_pauses(seed), 100.0, []
         while now < 220:
@@ -153,9 +153,9 @@ def test_job_period_close_to_reading_period(period_s: float) -> None:
             readings.append(Reading(now, dict.fromkeys("saz", counters)))
             now += next(pauses)
         of_a = operator(fit(LINE, readings, MIPS), "a").instructions.value
-        off.append(of_a / (0.02 * MIPS * 1e6) - 1)
-    assert abs(np.mean(off)) < 0.05
-    assert np.abs(off).max() < 0.25
+        relative_errors.append(of_a / (0.02 * MIPS * 1e6) - 1)
+    assert abs(np.mean(relative_errors)) < 0.05
+    assert np.abs(relative_errors).max() < 0.25
 
 
 def test_streams_that_counters_cannot_distinguish_are_missing() -> None:
@@ -181,7 +181,7 @@ def test_broadcast_tuples_arrive_once_per_instance() -> None:
 
 
 @pytest.mark.parametrize(
-    ("busy", "held", "instructions", "rate"),
+    ("busy_ms", "backpressured_ms", "instructions", "rate"),
     [
         (100.0, 0.0, "measured", "measured"),
         (1000.0, 0.0, "bound", "measured"),  # blocked, or really that busy
@@ -190,9 +190,9 @@ def test_broadcast_tuples_arrive_once_per_instance() -> None:
     ],
 )
 def test_sources_that_may_be_blocked_or_are_under_backpressure(
-    busy: float, held: float, instructions: str, rate: str
+    busy_ms: float, backpressured_ms: float, instructions: str, rate: str
 ) -> None:
-    counters = counters_of_line(busy_ms=busy, backpressured_ms=held)
+    counters = counters_of_line(busy_ms=busy_ms, backpressured_ms=backpressured_ms)
     found = fit(LINE, recorded(counters), MIPS)
     assert operator(found, "s").instructions.how == instructions
     assert found.source_rate.how == rate
@@ -317,9 +317,9 @@ def test_only_tuples_are_counted_inside_a_chain() -> None:
 
 @pytest.mark.parametrize("independent", [True, False])
 def test_standard_error_of_a_slope(independent: bool) -> None:
-    """The errors of readings are independent, or they accumulate.
+    """Errors of readings are either independent or they accumulate.
 
-    30 intervals are too few to distinguish the two, so the standard error may be too large.
+    30 intervals are too few to distinguish these cases, so the standard error may be too large.
     """
     rng = np.random.default_rng(3)
     slopes, errors = [], []

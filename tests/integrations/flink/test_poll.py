@@ -90,7 +90,7 @@ def after(count: int, faulty: Callable[[str, str], Answer | None]) -> Callable[.
     return answer
 
 
-def ended(path: str, query: str) -> Answer:
+def finished(path: str, query: str) -> Answer:
     job = SampleJob()
     job.job["state"] = "FINISHED"
     return job(path, query)
@@ -121,9 +121,9 @@ def test_server_that_fails_immediately(name: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", [*BAD, "ended"])
+@pytest.mark.parametrize("name", [*BAD, "finished"])
 def test_server_that_fails_later(name: str) -> None:
-    faulty, message = (ended, "the job is FINISHED") if name == "ended" else BAD[name]
+    faulty, message = (finished, "the job is FINISHED") if name == "finished" else BAD[name]
     with serving(after(30, faulty)) as url, hang_guard():
         watched = watch(url, seconds=3600)
     assert watched.readings

@@ -44,12 +44,12 @@ def test_one_group_per_device_in_cluster_order() -> None:
 
 
 def test_instances_of_an_operator_need_one_slot_each() -> None:
-    of = {"a[0]": "a", "a[1]": "a"}
-    text = write(chain_placement(["s", "a[0]", "a[1]"], [0, 1, 1], of))
+    instance_of = {"a[0]": "a", "a[1]": "a"}
+    text = write(chain_placement(["s", "a[0]", "a[1]"], [0, 1, 1], instance_of))
     assert properties(text) == {"s": "pe0", "a": "pe1"}
     assert "needs 2 slots" in text
     with pytest.raises(ProblemError, match=r"instances of 'a' .* --whole-operators"):
-        write(chain_placement(["s", "a[0]", "a[1]"], [0, 1, 2], of))
+        write(chain_placement(["s", "a[0]", "a[1]"], [0, 1, 2], instance_of))
 
 
 def test_parts_of_a_sink_stay_together() -> None:

@@ -38,7 +38,7 @@ def test_written_placements_contain_devices(case: Case) -> None:
         assert row.endswith(f'device="{device}"];')
 
 
-def test_dot_from_people_and_tools() -> None:
+def test_dot_written_by_people_and_tools() -> None:
     graph = read_document("dot", DOT).graph
     assert (graph.name, graph.source_rate) == ("a job", 1000.0)
     assert graph.names == ("a", "b", C, "d", "long")

@@ -65,7 +65,7 @@ def test_parallel_regions_of_adl() -> None:
     assert selectivities_of(job, "P.A") == {1.0}
     to_keyed = [s for s in to_instances(job).streams if s.target.startswith("Keyed")]
     assert len(to_keyed) == 6 * 2
-    assert selectivities_of(job, "P.B") == {0.5, 1.0}  # to each channel of Keyed; to the sink
+    assert selectivities_of(job, "P.B") == {0.5, 1.0}  # to channels of Keyed; to the sink
     assert selectivities_of(job, "Keyed") == {1.0}
 
 

@@ -13,8 +13,8 @@ from tests.support.instance_streams import receivers_of, selectivities_of
 from tests.support.released_data import ENGINES, needs_engines
 
 
-def test_streamsx() -> None:
-    """Markers are removed and their streams joined; tags of one operator are dropped."""
+def test_a_streamsx_graph_is_read() -> None:
+    """Markers are removed and their streams joined; tags of a single operator are dropped."""
     job = read_document("ibm-streamsx", json.dumps(STREAMSX))
     assert job.graph.name == "words"
     assert job.graph.names == ("S", "T", "M", "K")
@@ -63,19 +63,23 @@ def test_parallel_regions_are_instances() -> None:
     text = json.dumps(
         {
             "operators": [
-                streamsx("S", [], "s"),
-                streamsx("P", ["s"], "p", kind="$Parallel$", width=3, routing="ROUND_ROBIN"),
-                streamsx("A", ["p"], "a"),
-                streamsx("Q", ["a"], "q", kind="$Parallel$", width=2, routing="BROADCAST"),
-                streamsx("B", ["q"], "b"),
-                streamsx("E", ["b"], "e", kind="$EndParallel$"),
-                streamsx("C", ["e"], "c"),
-                streamsx("F", ["c"], "f", kind="$EndParallel$"),
-                streamsx("K", ["f", "g"], "k"),
-                {**streamsx("W", [], "w"), "config": {"width": 4}},
-                streamsx("G", ["w"], "g", kind="$EndParallel$"),
-                streamsx("X", ["k"], "x", kind="$Parallel$", width={"type": "submissionParameter"}),
-                streamsx("Y", ["x"], "y"),
+                streamsx_operator("S", [], "s"),
+                streamsx_operator(
+                    "P", ["s"], "p", kind="$Parallel$", width=3, routing="ROUND_ROBIN"
+                ),
+                streamsx_operator("A", ["p"], "a"),
+                streamsx_operator("Q", ["a"], "q", kind="$Parallel$", width=2, routing="BROADCAST"),
+                streamsx_operator("B", ["q"], "b"),
+                streamsx_operator("E", ["b"], "e", kind="$EndParallel$"),
+                streamsx_operator("C", ["e"], "c"),
+                streamsx_operator("F", ["c"], "f", kind="$EndParallel$"),
+                streamsx_operator("K", ["f", "g"], "k"),
+                {**streamsx_operator("W", [], "w"), "config": {"width": 4}},
+                streamsx_operator("G", ["w"], "g", kind="$EndParallel$"),
+                streamsx_operator(
+                    "X", ["k"], "x", kind="$Parallel$", width={"type": "submissionParameter"}
+                ),
+                streamsx_operator("Y", ["x"], "y"),
             ]
         }
     )
@@ -107,12 +111,14 @@ def test_region_that_begins_where_another_ends(routing: str, share: float) -> No
         json.dumps(
             {
                 "operators": [
-                    streamsx("S", [], "s"),
-                    streamsx("P", ["s"], "p", kind="$Parallel$", width=4, routing="ROUND_ROBIN"),
-                    streamsx("A", ["p"], "a"),
-                    streamsx("E", ["a"], "e", kind="$EndParallel$"),
-                    streamsx("Q", ["e"], "q", kind="$Parallel$", width=4, routing=routing),
-                    streamsx("B", ["q"], "b"),
+                    streamsx_operator("S", [], "s"),
+                    streamsx_operator(
+                        "P", ["s"], "p", kind="$Parallel$", width=4, routing="ROUND_ROBIN"
+                    ),
+                    streamsx_operator("A", ["p"], "a"),
+                    streamsx_operator("E", ["a"], "e", kind="$EndParallel$"),
+                    streamsx_operator("Q", ["e"], "q", kind="$Parallel$", width=4, routing=routing),
+                    streamsx_operator("B", ["q"], "b"),
                 ]
             }
         ),
@@ -129,11 +135,13 @@ def test_one_region_with_two_starts() -> None:
         json.dumps(
             {
                 "operators": [
-                    {**streamsx("V", [], "v"), "config": {"width": 3}},
-                    streamsx("S", [], "s"),
-                    streamsx("P", ["s"], "p", kind="$Parallel$", width=3, routing="ROUND_ROBIN"),
-                    streamsx("A", ["p"], "a"),
-                    streamsx("J", ["a", "v"], "j"),
+                    {**streamsx_operator("V", [], "v"), "config": {"width": 3}},
+                    streamsx_operator("S", [], "s"),
+                    streamsx_operator(
+                        "P", ["s"], "p", kind="$Parallel$", width=3, routing="ROUND_ROBIN"
+                    ),
+                    streamsx_operator("A", ["p"], "a"),
+                    streamsx_operator("J", ["a", "v"], "j"),
                 ]
             }
         ),
@@ -152,12 +160,12 @@ def test_colocation_inside_a_region_is_by_channel(
 ) -> None:
     """A tag applies to each channel separately, unless an operator outside has it too."""
     operators = [
-        streamsx("S", [], "s"),
-        streamsx("P", ["s"], "p", kind="$Parallel$", width=2, routing="ROUND_ROBIN"),
-        streamsx("A", ["p"], "a"),
-        streamsx("B", ["a"], "b"),
-        streamsx("E", ["b"], "e", kind="$EndParallel$"),
-        streamsx("K", ["e"], "k"),
+        streamsx_operator("S", [], "s"),
+        streamsx_operator("P", ["s"], "p", kind="$Parallel$", width=2, routing="ROUND_ROBIN"),
+        streamsx_operator("A", ["p"], "a"),
+        streamsx_operator("B", ["a"], "b"),
+        streamsx_operator("E", ["b"], "e", kind="$EndParallel$"),
+        streamsx_operator("K", ["e"], "k"),
     ]
     for operator in operators:
         if operator["name"] in {"A", "B", last}:
@@ -168,7 +176,7 @@ def test_colocation_inside_a_region_is_by_channel(
     assert {*folded} == {"A", "B", last}
 
 
-def streamsx(
+def streamsx_operator(
     name: str, fed_by: list[str], port: str, kind: str = "a::B", **fields: object
 ) -> dict[str, object]:
     return {

@@ -18,12 +18,12 @@ SECRET = "s3cr%3At"  # with its colon escaped
 def guarded() -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Serve JSON to the right user and password; yield the host and the requests."""
     requests: list[tuple[str, str]] = []
-    wanted = "Basic " + base64.b64encode(b"me:s3cr:t").decode()
+    expected = "Basic " + base64.b64encode(b"me:s3cr:t").decode()
 
     def answer(request: BaseHTTPRequestHandler) -> Answer:
         sent = request.headers.get("Authorization", "")
         requests.append((request.path, sent))
-        return 200 if sent == wanted else 401, b"{}"
+        return 200 if sent == expected else 401, b"{}"
 
     with http_server(answer) as host:
         yield host, requests

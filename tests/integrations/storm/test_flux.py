@@ -10,7 +10,7 @@ from tests.support.documents import edges, read_document, refused_document
 WORDS = [("count", "log"), ("lines", "split"), ("split", "count"), ("split", "count")]
 
 
-def test_flux_file() -> None:
+def test_a_flux_file_is_read() -> None:
     job = read_document("storm-flux", FLUX)
     assert job.graph.name == "words"
     assert job.graph.names == ("lines", "split", "count", "log")

@@ -71,7 +71,7 @@ def test_documents_from_a_server() -> None:
     [(ALL, "200 s"), (METRICS, "600 s"), (VISUALIZATION, "over an unknown time")],
 )
 def test_length_of_the_measurement(value: dict[str, Any], message: str) -> None:
-    """It is the shorter of window and uptime."""
+    """The length is the shorter of window and uptime."""
     assert watched(fit(value, "x", 1.0)) == message
 
 

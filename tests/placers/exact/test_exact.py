@@ -16,8 +16,8 @@ from streamplace.workflows.place import solve
 from tests.support.graphs import chain_graph
 from tests.support.placements import throughput_of
 
-EQUAL, ABOVE = 1e-9, 1 + 1e-9
-MOST = {"bottleneck": 20_000, "path-average": 3_000}  # most placements tried by brute force
+TOLERANCE, SLACK = 1e-9, 1 + 1e-9
+MAX_PLACEMENTS = {"bottleneck": 20_000, "path-average": 3_000}  # limit for brute force
 AUTO = "auto:evaluations=20000"
 QUICK = (*(name for name in NAMES if name not in ("auto", "exact", "policy")), AUTO)
 
@@ -34,41 +34,43 @@ def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_optimum_equals_that_of_brute_force(model: Model, seed: int) -> None:
-    problem = random_problem(seed, model, MOST[model])
+    problem = random_problem(seed, model, MAX_PLACEMENTS[model])
     proof = Exact(seconds=600.0).prove(problem, np.random.default_rng(0))
     best = optimum(problem)
     assert proof.optimal
     assert problem.feasibility.violation(proof.placement.devices) is None
-    assert throughput_of(problem, proof.placement.devices) == pytest.approx(best, rel=EQUAL)
-    assert best <= proof.bound * ABOVE
-    assert proof.bound == pytest.approx(best, rel=EQUAL)
+    assert throughput_of(problem, proof.placement.devices) == pytest.approx(best, rel=TOLERANCE)
+    assert best <= proof.bound * SLACK
+    assert proof.bound == pytest.approx(best, rel=TOLERANCE)
 
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 @pytest.mark.parametrize("seed", range(100, 110))
 def test_no_placer_exceeds_the_optimum(model: Model, seed: int) -> None:
-    problem = random_problem(seed, model, MOST[model])
+    problem = random_problem(seed, model, MAX_PLACEMENTS[model])
     best = optimum(problem)
-    assert best <= bound(problem) * ABOVE
+    assert best <= bound(problem) * SLACK
     for name in QUICK:
         try:
             found = ready_placer(name, model)(problem, np.random.default_rng(seed))
         except PlacementError:  # a baseline that makes a single attempt
             continue
-        assert throughput_of(problem, found.devices) <= best * ABOVE, name
+        assert throughput_of(problem, found.devices) <= best * SLACK, name
 
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 def test_the_bound_holds_without_time_for_a_proof(model: Model) -> None:
     """The initial search ignores the time limit, and the bound holds even without a proof."""
     for seed in range(200, 215):
-        problem = random_problem(seed, model, MOST[model])
+        problem = random_problem(seed, model, MAX_PLACEMENTS[model])
         proof = Exact(seconds=0.0).prove(problem, np.random.default_rng(0))
         best = optimum(problem)
-        assert throughput_of(problem, proof.placement.devices) <= best * ABOVE
-        assert best <= proof.bound * ABOVE
+        assert throughput_of(problem, proof.placement.devices) <= best * SLACK
+        assert best <= proof.bound * SLACK
         if proof.optimal:
-            assert throughput_of(problem, proof.placement.devices) == pytest.approx(best, rel=EQUAL)
+            assert throughput_of(problem, proof.placement.devices) == pytest.approx(
+                best, rel=TOLERANCE
+            )
 
 
 @pytest.mark.usefixtures("short_search")
@@ -81,11 +83,11 @@ def test_cp_sat_settles_open_decision_problems(
     monkeypatch.setattr("streamplace.placers.exact.bottleneck.SHALLOW", 0)
     monkeypatch.setattr("streamplace.placers.exact.bottleneck.NODES", 0)
     for seed in range(300, 330):
-        problem = random_problem(seed, "bottleneck", MOST["bottleneck"])
+        problem = random_problem(seed, "bottleneck", MAX_PLACEMENTS["bottleneck"])
         proof = Exact(seconds=600.0, workers=workers).prove(problem, np.random.default_rng(0))
         assert proof.optimal
         assert throughput_of(problem, proof.placement.devices) == pytest.approx(
-            optimum(problem), rel=EQUAL
+            optimum(problem), rel=TOLERANCE
         )
 
 
@@ -101,15 +103,15 @@ def hard() -> Problem:
     return Problem(graph, Cluster.equal(4, 700.0), source_rate=1e3)
 
 
-def test_reports_whether_the_optimum_is_proven() -> None:
+def test_the_status_says_whether_the_optimum_is_proven() -> None:
     easy = solve(Problem(chain_graph(1e5, 2e5, 3e5, 1e5)), "exact")
     assert easy.status == "OPTIMAL"
-    assert easy.gap == pytest.approx(0.0, abs=EQUAL)
+    assert easy.gap == pytest.approx(0.0, abs=TOLERANCE)
     assert easy.to_dict()["status"] == "OPTIMAL"
     late = solve(hard(), "exact:seconds=0")
     assert late.status == "FEASIBLE"
     assert late.gap is not None
-    assert late.gap > EQUAL
+    assert late.gap > TOLERANCE
     assert solve(Problem(chain_graph(1e5, 2e5)), "greedy").status is None
 
 
@@ -121,13 +123,13 @@ def test_the_result_is_never_worse_than_the_initial_placement() -> None:
         assert throughput_of(problem, again.devices) >= throughput_of(problem, good.devices)
 
 
-def test_same_seed_same_placement() -> None:
-    problem = random_problem(7, "bottleneck", MOST["bottleneck"])
+def test_the_same_seed_gives_the_same_placement() -> None:
+    problem = random_problem(7, "bottleneck", MAX_PLACEMENTS["bottleneck"])
     first, again = (Exact(seconds=600.0)(problem, np.random.default_rng(1)) for _ in range(2))
     assert np.array_equal(first.devices, again.devices)
 
 
-def test_refuses_the_engine_and_invalid_options() -> None:
+def test_the_engine_and_invalid_options_are_refused() -> None:
     problem = Problem(chain_graph(1e5, 2e5), model="engine")
     with pytest.raises(UsageError, match="not engine"):
         Exact()(problem, np.random.default_rng(0))

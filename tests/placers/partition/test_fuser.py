@@ -10,18 +10,18 @@ NO_RULES = Constraints()
 
 
 def test_a_pipeline_is_cut_into_chains_from_its_source() -> None:
-    # a opens a chain, b and c follow until 6 / 2 = 3 operators are in; the sink opens the next
-    # chain because it is the most prominent, and its neighbours e and d join it
+    # a opens a chain, which b and c join until it has 6 / 2 = 3 operators; the sink opens the next
+    # chain because it is the most prominent operator, and its neighbours e and d join it
     assert fuse(chain_graph(*[1.0] * 6), NO_RULES, 2).tolist() == [0, 0, 0, 1, 1, 1]
 
 
-def test_counts_operators_not_work_or_bytes() -> None:
+def test_the_fuser_counts_operators_not_work_or_bytes() -> None:
     light = fuse(chain_graph(*[1.0] * 6), NO_RULES, 2)
     heavy = fuse(chain_graph(1e9, 1.0, 1.0, 1.0, 1.0, 1.0, payload_bytes=1e9), NO_RULES, 2)
     assert light.tolist() == heavy.tolist()
 
 
-def test_with_as_many_pes_as_operators_each_is_alone() -> None:
+def test_each_operator_is_alone_with_as_many_pes_as_operators() -> None:
     assert sorted(fuse(chain_graph(*[1.0] * 4), NO_RULES, 4).tolist()) == [0, 1, 2, 3]
 
 

@@ -48,7 +48,9 @@ def test_any_graph_gets_valid_parts(
 def test_edges_out_of_range_are_refused() -> None:
     ones = np.ones(1, dtype=np.int64)
     for ends in ((0, 3), (-1, 0), (1, 1)):
-        with pytest.raises(ValueError, match="edge leaves the graph, or joins a vertex to itself"):
+        with pytest.raises(
+            ValueError, match="an edge has an unknown vertex, or joins a vertex to itself"
+        ):
             partition(
                 np.array(ends[:1]), np.array(ends[1:]), np.ones(3, int), ones, None, 2,
                 recursive=False,
@@ -64,7 +66,7 @@ def test_a_wrong_cut_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
         )  # fmt: skip
 
 
-def test_what_metis_prints_stays_off_stdout() -> None:
+def test_output_of_metis_does_not_reach_stdout() -> None:
     # METIS prints warnings for this graph, so the test fails if they are not silenced
     program = (
         "import numpy as np\n"
@@ -89,7 +91,7 @@ def test_heavier_parts_go_to_faster_devices_in_proportion() -> None:
         assert 27 <= len(placement.pes["fast"]) <= 33  # 30 is three quarters
 
 
-def test_parts_are_limited_and_kept() -> None:
+def test_the_number_of_devices_limits_the_number_of_parts() -> None:
     problem = Problem(chain_graph(*[5.0] * 20))
     assert len(MetisRecursive(parts=3)(problem, RNG).pes) == 3
     assert len(MetisRecursive()(problem, RNG).pes) == 5

@@ -13,7 +13,7 @@ from tests.support.objectives import Net
 
 
 def draw(seed: int) -> tuple[sp.Problem, sp.Placement]:
-    """Return a problem whose throughput has a price, and its first feasible placement."""
+    """Return a problem whose objective deducts a price per device, and a feasible placement."""
     problem = random_problem(seed, max_placements=2_000)
     objective = Net(price=0.1 * problem.source_rate).with_changes(problem.source_rates)
     problem = problem.with_objective(objective)
@@ -33,7 +33,9 @@ def test_no_single_move_improves_the_result(seed: int) -> None:
         assert qualities_of_rows(problem, rows[moved <= 1]).max() <= after * (1 + 1e-9)
 
 
-def test_a_budget_and_a_size_limit_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_climbing_stops_at_its_budget_and_skips_large_problems(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     improved = 0
     for seed in range(12):
         problem, start = draw(seed)

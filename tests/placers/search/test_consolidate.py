@@ -28,7 +28,9 @@ def crossing_bits(placement: Placement) -> float:
 
 @settings(max_examples=60)
 @given(st.sampled_from(CLOSED_FORMS).flatmap(cases))
-def test_loses_at_most_a_thousandth(case: tuple[Problem, list[int]]) -> None:
+def test_consolidation_loses_at_most_a_thousandth_of_throughput(
+    case: tuple[Problem, list[int]],
+) -> None:
     problem, devices = case
     before = Placement(problem, devices)
     after = consolidate(problem, seeded_rng(), [before], Budget(evaluations=3000))

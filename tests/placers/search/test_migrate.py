@@ -18,27 +18,27 @@ from tests.support.graphs import chain_graph
 from tests.support.placements import every_placement, placement_throughput
 from tests.support.placers import seeded_rng
 
-CHANGES = 4000
+EVALUATIONS = 4000
 
 
-def moved(old: Placement, new: Placement) -> list[str]:
+def moved_operators(old: Placement, new: Placement) -> list[str]:
     was = old.assignment
     return [name for name, device in new.assignment.items() if was.get(name) != device]
 
 
 @settings(max_examples=60)
 @given(st.sampled_from(CLOSED_FORMS).flatmap(cases), st.integers(0, 3))
-def test_best_placement_within_the_move_limit(case: tuple[Problem, list[int]], most: int) -> None:
+def test_best_placement_within_the_move_limit(case: tuple[Problem, list[int]], limit: int) -> None:
     problem, devices = case
     old = Placement(problem, devices)
-    new = Migrate(old, max_moves=most, evaluations=CHANGES)(problem, seeded_rng())
-    assert len(moved(old, new)) <= most
+    new = Migrate(old, max_moves=limit, evaluations=EVALUATIONS)(problem, seeded_rng())
+    assert len(moved_operators(old, new)) <= limit
     assert placement_throughput(new) >= placement_throughput(old) * (1 - 1e-9)
     if len(problem.cluster.devices) ** len(devices) <= 300:
         rows = every_placement(problem)
-        near = rows[(rows != np.array(devices)).sum(axis=1) <= most]
+        reachable = rows[(rows != np.array(devices)).sum(axis=1) <= limit]
         assert placement_throughput(new) == pytest.approx(
-            float(throughput(problem, near).max()), rel=1e-6
+            float(throughput(problem, reachable).max()), rel=1e-6
         )
 
 
@@ -61,14 +61,14 @@ def test_best_within_the_move_limit_on_any_problem(
             0, len(problem.cluster.devices), size=rules.unit_count
         )
         old = Placement(problem, devices[rules.unit_of])
-        most = seed % 4
-        new = Migrate(old, max_moves=most, evaluations=5 * CHANGES)(problem, seeded_rng())
+        limit = seed % 4
+        new = Migrate(old, max_moves=limit, evaluations=5 * EVALUATIONS)(problem, seeded_rng())
         assert rules.violation(new.devices) is None
         current_device = stay(problem, old)[1][rules.unit_of]
         rows = np.concatenate(list(feasible_placements(problem)))
-        near = rows[((rows != current_device) & (current_device >= 0)).sum(axis=1) <= most]
-        assert ((new.devices != current_device) & (current_device >= 0)).sum() <= most
-        missed += placement_throughput(new) < throughput(problem, near).max() * (1 - 1e-6)
+        reachable = rows[((rows != current_device) & (current_device >= 0)).sum(axis=1) <= limit]
+        assert ((new.devices != current_device) & (current_device >= 0)).sum() <= limit
+        missed += placement_throughput(new) < throughput(problem, reachable).max() * (1 - 1e-6)
     assert missed <= (0 if tries_all else count // 50)
 
 
@@ -77,8 +77,8 @@ def test_only_operators_of_a_lost_device_move() -> None:
     before = Problem(graph, Cluster.equal(3, mips=1100.0))
     old = Placement(before, [0, 0, 1, 1, 2, 2])
     after = Problem(graph, Cluster([Device("d0", 1100.0), Device("d2", 1100.0)]))
-    new = Migrate(old, max_moves=0, evaluations=CHANGES)(after, seeded_rng())
-    assert set(moved(old, new)) == {"c", "d"}
+    new = Migrate(old, max_moves=0, evaluations=EVALUATIONS)(after, seeded_rng())
+    assert set(moved_operators(old, new)) == {"c", "d"}
     assert placement_throughput(new) == pytest.approx(1000 * 1.1 / 1.5)
     _, current_device = stay(after, old)
     assert current_device.tolist() == [0, 0, -1, -1, 1, 1]
@@ -88,10 +88,10 @@ def test_an_added_device_is_used_within_the_move_limit() -> None:
     graph = chain_graph(*[5e5] * 6, payload_bytes=100.0)
     old = Placement(Problem(graph, Cluster.equal(2, mips=1000.0)), [0, 0, 0, 1, 1, 1])
     wider = Problem(graph, Cluster.equal(3, mips=1000.0))
-    for most, expected in ((0, 1 / 1.5), (1, 1 / 1.5), (2, 1.0)):
-        new = Migrate(old, max_moves=most, evaluations=CHANGES)(wider, seeded_rng())
+    for limit, expected in ((0, 1 / 1.5), (1, 1 / 1.5), (2, 1.0)):
+        new = Migrate(old, max_moves=limit, evaluations=EVALUATIONS)(wider, seeded_rng())
         assert placement_throughput(new) == pytest.approx(1000 * expected)
-        assert len(moved(old, new)) <= most
+        assert len(moved_operators(old, new)) <= limit
 
 
 def test_the_cost_of_a_move_decides_whether_it_is_made() -> None:
@@ -110,7 +110,9 @@ def test_the_cost_of_a_move_decides_whether_it_is_made() -> None:
     problem = old.problem
     assert moving_seconds(problem).tolist() == pytest.approx([8.0, 0.08, 8.0, 8.0])
     found = {
-        cost: moved(old, Migrate(old, move_cost=cost, evaluations=CHANGES)(problem, seeded_rng()))
+        cost: moved_operators(
+            old, Migrate(old, move_cost=cost, evaluations=EVALUATIONS)(problem, seeded_rng())
+        )
         for cost in (0.0, 0.1, 1.0, 10.0)
     }
     assert len(found[0.0]) >= 1
@@ -123,16 +125,16 @@ def test_constraints_may_force_more_moves_than_the_limit() -> None:
     old = Placement(Problem(graph, Cluster.equal(3)), [0, 0, 0, 1, 1])
     rules = Constraints(pins={"a": "d2"}, colocate=[["c", "d"]])
     problem = Problem(graph, Cluster.equal(3), constraints=rules)
-    new = Migrate(old, max_moves=0, evaluations=CHANGES)(problem, seeded_rng())
+    new = Migrate(old, max_moves=0, evaluations=EVALUATIONS)(problem, seeded_rng())
     assert problem.feasibility.violation(new.devices) is None
     assert new.assignment["a"] == "d2"
-    assert {"b", "e"}.isdisjoint(moved(old, new))
+    assert {"b", "e"}.isdisjoint(moved_operators(old, new))
 
 
 def test_a_graph_may_have_grown() -> None:
     old = Placement(Problem(chain_graph(1e5, 1e5), Cluster.equal(2)), [0, 1])
     problem = Problem(chain_graph(1e5, 1e5, 1e5), Cluster.equal(2))
-    new = Migrate(old, max_moves=0, evaluations=CHANGES)(problem, seeded_rng())
+    new = Migrate(old, max_moves=0, evaluations=EVALUATIONS)(problem, seeded_rng())
     assert new.assignment["a"] == "d0"
     assert new.assignment["b"] == "d1"
 
@@ -147,7 +149,7 @@ def test_three_moves_are_nearly_as_good_as_a_new_placement(lost: int) -> None:
         old = make_placer("search:evaluations=4000")(before, seeded_rng())
         devices = [d for i, d in enumerate(before.cluster.devices) if i != lost]
         after = Problem(graph, Cluster(devices, Network()), source_rate=1e4)
-        new = Migrate(old, max_moves=3, evaluations=CHANGES)(after, seeded_rng())
+        new = Migrate(old, max_moves=3, evaluations=EVALUATIONS)(after, seeded_rng())
         fresh = make_placer("search:evaluations=4000")(after, seeded_rng())
         ratios.append(placement_throughput(new) / placement_throughput(fresh))
     assert np.mean(ratios) >= 0.95

@@ -24,7 +24,7 @@ from tests.support.graphs import chain_graph
 from tests.support.placements import every_placement, some_placement_is_feasible, throughput_of
 from tests.support.strategies import closed_form_problems, constrained_problems
 
-EVEN = 1 - 1e-12
+ROUNDING = 1 - 1e-12
 STARTS = ("metis", "metis-recursive", "greedy", "single")
 
 
@@ -39,25 +39,27 @@ def throughput_of_search(
 
 
 @given(closed_form_problems, st.integers(0, 9))
-def test_no_worse_than_its_starts(problem: Problem, seed: int) -> None:
+def test_search_is_no_worse_than_its_starts(problem: Problem, seed: int) -> None:
     found = throughput_of_search(problem, Search(evaluations=100), seed)
     rng = np.random.default_rng(0)
     for name in STARTS:
-        assert found >= throughput_of(problem, make_placer(name)(problem, rng).devices) * EVEN, name
+        assert (
+            found >= throughput_of(problem, make_placer(name)(problem, rng).devices) * ROUNDING
+        ), name
     assert found <= bound(problem) * (1 + 1e-9)
 
 
 @given(st.sampled_from(CLOSED_FORMS).flatmap(cases))
-def test_no_worse_than_the_initial_placement(case: tuple[Problem, list[int]]) -> None:
+def test_search_is_no_worse_than_the_initial_placement(case: tuple[Problem, list[int]]) -> None:
     problem, devices = case
     start = np.array(devices, dtype=np.int32)
     found = throughput_of_search(problem, Search(evaluations=20), start=start)
-    assert found >= throughput_of(problem, start) * EVEN
+    assert found >= throughput_of(problem, start) * ROUNDING
 
 
 @st.composite
 def tight(draw: st.DrawFn) -> Problem:
-    """Return five operators that overload three unequal devices on slow links."""
+    """Return a problem of five operators that overload three unequal devices on slow links."""
     costs = [draw(st.integers(1, 9)) * 1e5 for _ in range(5)]
     payload = draw(st.integers(1, 9)) * 100.0
     parents = [draw(st.integers(0, v)) for v in range(4)]
@@ -74,14 +76,14 @@ def tight(draw: st.DrawFn) -> Problem:
 
 @settings(max_examples=30)
 @given(tight())
-def test_finds_the_optimum_of_tiny_problems(problem: Problem) -> None:
+def test_search_finds_the_optimum_of_tiny_problems(problem: Problem) -> None:
     """The optimum is the best of all 243 placements."""
     assert throughput_of_search(problem, Search(evaluations=4000)) >= optimum(problem) * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 @pytest.mark.parametrize("kind", get_args(NetworkKind))
-def test_finds_an_optimum_that_its_starts_miss(model: Model, kind: NetworkKind) -> None:
+def test_search_finds_an_optimum_that_its_starts_miss(model: Model, kind: NetworkKind) -> None:
     """Greedy separates a, b and c; the optimum keeps c, d and e together and a from b."""
     network = Network(kind, bandwidth_mbps=8.0)
     cluster = Cluster([Device("x", 1000), Device("y", 700), Device("z", 400)], network)
@@ -96,7 +98,7 @@ def test_finds_an_optimum_that_its_starts_miss(model: Model, kind: NetworkKind) 
         assert found == pytest.approx(highest, rel=1e-9)
 
 
-def test_leaves_a_local_optimum() -> None:
+def test_search_leaves_a_local_optimum() -> None:
     """The start has less than 0.6 of the optimum, and no single move or swap improves it."""
     network = Network(bandwidth_mbps=8.0)
     cluster = Cluster([Device("x", 1000), Device("y", 700), Device("z", 400)], network)
@@ -120,10 +122,10 @@ def test_constraints_hold_from_any_start(problem: Problem | None, seed: int) -> 
         return
     start = np.random.default_rng(seed).integers(3, size=len(problem.graph.names), dtype=np.int32)
     found = throughput_of_search(problem, Search(evaluations=300), seed, start)
-    assert found >= throughput_of(problem, feasible(problem, start).devices) * EVEN
+    assert found >= throughput_of(problem, feasible(problem, start).devices) * ROUNDING
 
 
-def test_finds_the_optimum_where_operators_must_be_apart() -> None:
+def test_search_finds_the_optimum_where_operators_must_be_apart() -> None:
     apart = Constraints(exlocate=[["a", "b"], ["c", "d"]])
     graph = chain_graph(4e5, 5e5, 7e5, 8e5, 1e5, payload_bytes=200.0)
     problem = Problem(graph, Cluster.equal(3, mips=700.0), constraints=apart)
@@ -133,7 +135,7 @@ def test_finds_the_optimum_where_operators_must_be_apart() -> None:
 
 
 @pytest.mark.parametrize("pin", ["x", "y", "z"])
-def test_finds_the_optimum_under_constraints(pin: str) -> None:
+def test_search_finds_the_optimum_under_constraints(pin: str) -> None:
     """The unit of a, d and e overloads every device; b may use x only if c is pinned to x."""
     rules = Constraints(
         pins={"c": pin}, colocate=[["a", "d"], ["d", "e"]], allowed={"b": ["y", "z", pin]}
@@ -148,7 +150,7 @@ def test_finds_the_optimum_under_constraints(pin: str) -> None:
 
 
 @given(closed_form_problems, st.integers(0, 9))
-def test_same_seed_same_placement(problem: Problem, seed: int) -> None:
+def test_the_same_seed_gives_the_same_placement(problem: Problem, seed: int) -> None:
     one, other = (
         Search(evaluations=200)(problem, np.random.default_rng(seed)).devices for _ in range(2)
     )
@@ -199,7 +201,7 @@ def test_without_time_the_result_is_the_best_start() -> None:
 def test_drafts_that_cannot_be_repaired_are_skipped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It is an error only if no draft can be repaired."""
+    """Only if no draft can be repaired, an error is raised."""
     problem = Problem(chain_graph(1.0, 1.0, 1.0, 1.0))
     original = repair.feasible
     calls: list[int] = []

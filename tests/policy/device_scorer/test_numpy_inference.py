@@ -35,7 +35,7 @@ def policy() -> Any:
     return policy
 
 
-def test_embeddings(policy: Any) -> None:
+def test_embeddings_agree_with_torch(policy: Any) -> None:
     problems = batch()
     with torch.inference_mode():
         expected = policy.embed(problems)
@@ -44,7 +44,7 @@ def test_embeddings(policy: Any) -> None:
         np.testing.assert_allclose(ours, reference.numpy(), rtol=1e-4, atol=1e-4)
 
 
-def test_scores_at_every_step(policy: Any) -> None:
+def test_scores_agree_with_torch_at_every_step(policy: Any) -> None:
     problems, samples = batch(), 3
     layers = in_numpy.layers_of(policy)
     with torch.inference_mode():

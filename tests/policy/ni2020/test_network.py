@@ -38,7 +38,7 @@ def test_published_networks_do_not_support_beam_search(name: str) -> None:
 
 
 def test_the_decoder_reads_the_devices_of_upstream_operators() -> None:
-    """It reads the mean over upstream operators, not over streams."""
+    """The decoder reads the mean over upstream operators, not over streams."""
     ends = ("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("c", "d")
     rows = [Operator(name, 1e5, 10.0) for name in "abcd"]
     graph = StreamGraph(rows, [Stream(*pair) for pair in ends])

@@ -1,4 +1,4 @@
-"""The closed form with backpressure: by hand, by the oracle, and with both kernels."""
+"""The closed form with backpressure: checked by hand, against the oracle, and with both kernels."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -27,7 +27,7 @@ def two_operator_flow(network: Network) -> Flow:
     return flow_of(Problem(graph, cluster, source_rate=1000))
 
 
-def general(flow: Flow, placements: NDArray[np.int32]) -> NDArray[np.float64]:
+def worst_by_general_kernel(flow: Flow, placements: NDArray[np.int32]) -> NDArray[np.float64]:
     worst = np.empty(len(placements))
     bottleneck._worst_general(placements, flow.columns, worst)
     return worst
@@ -55,7 +55,7 @@ def test_overhead_and_gap_by_hand() -> None:
 
 
 def test_one_interface_feeds_two_receivers_by_hand() -> None:
-    """Two streams of .75 leave one device: no pair is full, but its NIC is (spec T4)."""
+    """Two streams of .75 leave one device: no pair is full, but its NIC is (T4 of the paper)."""
     graph = StreamGraph(
         [Operator("s", 0, 0.75 * MBIT), Operator("x", 0, 0), Operator("y", 0, 0)],
         [Stream("s", "x"), Stream("s", "y")],
@@ -106,7 +106,7 @@ def test_the_fast_kernel_agrees_with_the_general_one(data: st.DataObject, proble
     assert flow.pair_weights is not None
     placements = data.draw(batches(problem, min_size=bottleneck.LANES))
     fast = bottleneck.worst_utilisation(flow, placements)
-    np.testing.assert_allclose(fast, general(flow, placements), rtol=1e-12)
+    np.testing.assert_allclose(fast, worst_by_general_kernel(flow, placements), rtol=1e-12)
     exact = [oracle.bottleneck(problem, row.tolist()) for row in placements]
     expected = np.array([float(problem.source_rate / x) for x in exact])
     np.testing.assert_allclose(np.maximum(fast, 1.0), expected, rtol=1e-12)
@@ -124,7 +124,7 @@ def test_any_number_of_rows_of_any_integer_type(rows: int, kind: str) -> None:
     graph = StreamGraph.from_columns(names, work, payload, ends)
     flow = flow_of(Problem(graph, source_rate=1000))
     placements = rng.integers(5, size=(rows, operators), dtype=np.int32)
-    expected = general(flow, placements)
+    expected = worst_by_general_kernel(flow, placements)
     got = bottleneck.worst_utilisation(flow, placements.astype(kind))
     np.testing.assert_allclose(got, expected, rtol=1e-12)
     parts = [bottleneck.worst_utilisation(flow, part) for part in np.split(placements, [rows // 2])]

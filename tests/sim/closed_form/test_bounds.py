@@ -22,7 +22,7 @@ from tests.support.placements import every_placement
 
 @settings(max_examples=200)
 @given(st.sampled_from(CLOSED_FORMS).flatmap(lambda model: problems(model, max_size=5)))
-def test_no_placement_is_better(problem: Problem) -> None:
+def test_no_placement_exceeds_the_bound(problem: Problem) -> None:
     rows = every_placement(problem)
     assert throughput(problem, rows).max() <= bound(problem) * (1 + 1e-9)
     arrays = flow(problem)

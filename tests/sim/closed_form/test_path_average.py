@@ -1,4 +1,4 @@
-"""The closed form without network backpressure: by hand, by the oracle, and in hard cases."""
+"""The closed form without network backpressure: by hand, against the oracle, and in hard cases."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -39,7 +39,7 @@ def throughput(problem: Problem, devices: Sequence[int]) -> float:
 
 
 def scales(problem: Problem, devices: Sequence[int]) -> dict[str, float]:
-    """Return the solver's scale of every crossed link."""
+    """Return the solver's scale, the share of traffic passed, of every crossed link."""
     flow, placement = flow_of(problem), np.array(devices, np.int32)
     crossed, room = crossings.nothing_crossed(flow.columns), path_average.unsolved(flow.columns)
     count = crossings.number_links(placement, flow.columns, crossed)

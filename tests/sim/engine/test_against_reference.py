@@ -37,7 +37,7 @@ def test_both_engines_agree(data: Any, case: tuple[Problem, list[int]], how: Set
 
 
 @pytest.mark.parametrize("network", ["pair", "nic"])
-def test_sets_are_added_before_a_tick_needs_them(
+def test_event_sets_are_added_before_a_tick_needs_them(
     network: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A chain gets its CPU time in several passes, and sends over a link in each pass."""

@@ -63,7 +63,7 @@ def test_a_full_remote_queue_does_not_flood_a_tick(
 
 @pytest.mark.parametrize("backpressure", [True, False])
 def test_a_stream_sends_one_set_per_tick(backpressure: bool) -> None:
-    """This holds however many passes the scheduler grants the sender."""
+    """The number of passes that the scheduler grants the sender does not matter."""
     costs = {"a": 2.4e6, "b": 1e7, "c": 1e4}  # a uses what b, limited to half a device, leaves
     graph = StreamGraph(
         [Operator("s", 100, 1000.0), *(Operator(name, cost, 1e4) for name, cost in costs.items())],
@@ -76,13 +76,13 @@ def test_a_stream_sends_one_set_per_tick(backpressure: bool) -> None:
         duration_s=3.0, scheduler="dynamic", allocation="uniform", backpressure=backpressure
     )
     state, rules, ticks, _ = engine.simulation(problem, how)._ready(devices)
-    most = 0
+    max_sets = 0
     for tick in range(ticks.ticks):
         assert run_ticks(state, rules, tick, tick + 1) == tick + 1
         sent = sets_sent(state, tick)
-        most = max(most, *sent.values(), 0)
+        max_sets = max(max_sets, *sent.values(), 0)
         assert len(sent) >= 2
-    assert most == 1
+    assert max_sets == 1
 
 
 def sets_sent(state: EngineState, tick: int) -> Counter[int]:

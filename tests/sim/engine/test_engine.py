@@ -102,9 +102,9 @@ def test_a_queue_that_still_fills_has_not_settled() -> None:
 
 
 def test_a_queue_behind_a_selective_stream_fills_slowly() -> None:
-    """It is offered 10 of 10,000 tuples/s and processes 5, so 2,048 tuples take minutes to wait.
+    """Operator slow is offered 10 of 10,000 tuples/s and processes 5: its queue fills in minutes.
 
-    Until then its source is not held back, and throughput is twice its final value.
+    Until then the source is not held back, and throughput is twice its final value.
     """
     operators = [
         Operator(name, instructions, 100.0)
@@ -301,7 +301,7 @@ def test_paths_too_many_to_count() -> None:
     assert found.throughput == pytest.approx(1000.0)
 
 
-def test_more_sets_can_be_added() -> None:
+def test_more_event_sets_can_be_added() -> None:
     sets, totals, lists = make_sets(4, 2, 1)
     more, more_totals = more_sets(sets, totals, lists)
     free, i = set(), int(lists[-1]["head"])

@@ -195,7 +195,7 @@ def test_too_many_ticks_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         simulation.run(np.array([0, 0]))
 
 
-def test_too_many_sets_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_event_sets_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "MOST_BYTES", 50_000)
     problem = light_problem("ab", 1e4, Network(bandwidth_mbps=1.0))
     simulation = runs.simulation(problem, Settings(queue=0, duration_s=600.0))
@@ -204,7 +204,7 @@ def test_too_many_sets_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("lost", ["queue", "link", "counter"])
-def test_a_lost_set_is_an_error(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_event_set_is_an_error(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tuples vanish from a list, or a counter is wrong."""
     problem = light_problem("ab bc", 1e4, Network(bandwidth_mbps=1.0), {"c": 1e6})
     simulation = runs.simulation(problem)

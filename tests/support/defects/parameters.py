@@ -42,7 +42,7 @@ class HiddenState(DeviceScorer):
     def __init__(self, sizes: DeviceScorerSizes) -> None:
         super().__init__(sizes)
         self.bias = torch.zeros(64)
-        self.bias[next(self.made) % 3] = 50.0  # reading a file makes two: the second differs
+        self.bias[next(self.made) % 3] = 50.0  # a reader creates two, which differ
 
     def logits(
         self, operator: torch.Tensor, resident: torch.Tensor, candidates: torch.Tensor, offered: Any

@@ -29,7 +29,7 @@ def _warns(path: str) -> None:
     warnings.warn("odd", stacklevel=1)
 
 
-def _ignores(path: str) -> None:
+def _fails_in_a_finaliser(path: str) -> None:
     class Odd:
         def __del__(self) -> None:
             raise KeyError(path)
@@ -48,7 +48,7 @@ def _names_nothing(path: str) -> None:
 
 
 def _computes(path: str) -> None:
-    """Use some CPU time: any is too long under the limits of this reader."""
+    """Use some CPU time, since this reader's limit is 0 s."""
     began = time.process_time()
     while time.process_time() == began:
         pass
@@ -63,7 +63,7 @@ def _takes_memory(path: str) -> None:
     bytearray(400 * 2**20)
 
 
-def _runs(path: str) -> None:
+def _runs_a_program(path: str) -> None:
     subprocess.run(["true"], check=True)
 
 
@@ -72,7 +72,7 @@ def _reads_another(path: str) -> None:
     Path("/etc/passwd").read_bytes()
 
 
-def _reads_what_is_beside(path: str) -> None:
+def _probes_another_file(path: str) -> None:
     with suppress(FileNotFoundError):
         Path("../nobody").read_bytes()
 
@@ -83,7 +83,7 @@ def _writes(path: str) -> None:
         pass
 
 
-def _opens(path: str) -> None:
+def _creates_a_file(path: str) -> None:
     os.close(os.open("executed", os.O_WRONLY | os.O_CREAT))
 
 
@@ -91,11 +91,11 @@ def _makes_a_folder(path: str) -> None:
     os.mkdir("executed")
 
 
-def _links(path: str) -> None:
+def _makes_a_hard_link(path: str) -> None:
     os.link(path, "executed")
 
 
-def _links_by_name(path: str) -> None:
+def _makes_a_symlink(path: str) -> None:
     os.symlink(path, "executed")
 
 
@@ -121,7 +121,7 @@ def _makes_a_pipe(path: str) -> None:
     os.mkfifo("executed")
 
 
-def _calls(path: str) -> None:
+def _connects(path: str) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as connection:
         connection.connect(("127.0.0.1", 9))
 
@@ -130,7 +130,7 @@ def _sleeps(path: str) -> None:
     time.sleep(3600)
 
 
-def _ends(path: str) -> None:
+def _exits(path: str) -> None:
     os._exit(3)
 
 
@@ -141,28 +141,28 @@ def _scores_nothing(path: str) -> None:
 BAD: dict[Callable[[str], None], str] = {
     _raises: "tracebacks",
     _warns: "tracebacks",
-    _ignores: "tracebacks",
+    _fails_in_a_finaliser: "tracebacks",
     _says_two_lines: "unclear messages",
     _names_nothing: "unclear messages",
     _computes: "hangs",
     _never_ends: "hangs",
     _takes_memory: "over 300 MB",
-    _runs: "side effects",
+    _runs_a_program: "side effects",
     _reads_another: "side effects",
-    _reads_what_is_beside: "side effects",
+    _probes_another_file: "side effects",
     _writes: "side effects",
-    _opens: "side effects",
+    _creates_a_file: "side effects",
     _makes_a_folder: "side effects",
-    _links: "side effects",
-    _links_by_name: "side effects",
+    _makes_a_hard_link: "side effects",
+    _makes_a_symlink: "side effects",
     _truncates: "side effects",
     _renames: "side effects",
     _removes: "side effects",
     _changes_its_mode: "side effects",
     _makes_a_pipe: "side effects",
-    _calls: "side effects",
+    _connects: "side effects",
     _sleeps: "hangs",
-    _ends: "tracebacks",
+    _exits: "tracebacks",
     _scores_nothing: "inconsistent values",
 }
 

@@ -26,7 +26,7 @@ def aborts(number: int, seed: int) -> str | None:
     return None
 
 
-def leaves(number: int, seed: int) -> str | None:
+def exits(number: int, seed: int) -> str | None:
     """End the process, like a library that calls `exit`."""
     library()
     if number == BAD:
@@ -93,21 +93,21 @@ def refuses(number: int, seed: int) -> str | None:
     return None
 
 
-def is_not_a_problem(number: int, seed: int) -> str | None:
+def draws_no_problem(number: int, seed: int) -> str | None:
     if number == BAD:
         raise NoProblemError("a cycle")
     library()
     return None
 
 
-def refuses_before(number: int, seed: int) -> str | None:
+def refuses_before_the_call(number: int, seed: int) -> str | None:
     if number == BAD:
         raise PlacementError("weights are too large")
     library()
     return None
 
 
-def does_without(number: int, seed: int) -> str | None:
+def places_without_the_library(number: int, seed: int) -> str | None:
     if number != BAD:
         library()
     return None
@@ -131,7 +131,7 @@ def places_none(number: int, seed: int) -> str | None:
     raise PlacementError("found none")
 
 
-def is_wrong(number: int, seed: int) -> str | None:
+def places_wrongly(number: int, seed: int) -> str | None:
     library()
     return "an operator is nowhere" if number == BAD else None
 

@@ -25,7 +25,7 @@ class Together(Workers):
         self._values = values
 
     def gathered(self, value: Any) -> list[Any]:
-        """Return the values of both."""
+        """Return the values of both processes."""
         self._values[self.rank] = value
         return self._values
 
@@ -41,7 +41,7 @@ def process(rank: int, values: list[Any]) -> Reinforce:
     return Reinforce(stage, learner, Optimiser(policy, OptimiserSection(), (0, 1)))
 
 
-def placed(memory: EliteBuffer, number: int, reward: float, device: int) -> None:
+def add_placement(memory: EliteBuffer, number: int, reward: float, device: int) -> None:
     """Add a placement of everything on one device."""
     size = len(small_problems()[number].graph.names)
     memory.add(number, np.array([reward]), np.full((1, size), device, dtype=np.int32))
@@ -56,11 +56,11 @@ def test_each_process_contributes_its_own_problems() -> None:
     """Entries of other processes' problems come from an older checkpoint and are ignored."""
     values: list[Any] = [NOTHING, NOTHING]
     both = [process(rank, values) for rank in range(2)]
-    placed(both[0].memory, 0, 0.5, 0)
-    placed(both[0].memory, 0, 0.75, 1)
-    placed(both[0].memory, 1, 0.25, 0)  # not its own
-    placed(both[1].memory, 1, 0.5, 2)
-    placed(both[1].memory, 5, 1.0, 1)
+    add_placement(both[0].memory, 0, 0.5, 0)
+    add_placement(both[0].memory, 0, 0.75, 1)
+    add_placement(both[0].memory, 1, 0.25, 0)  # not its own
+    add_placement(both[1].memory, 1, 0.5, 2)
+    add_placement(both[1].memory, 5, 1.0, 1)
     both[1].merge()  # so that the first process receives its value
     state = both[0].merge()
     assert entries_of(both[0].memory) == [(0, 0.75, 1), (0, 0.5, 0), (1, 0.25, 0)]
@@ -75,7 +75,7 @@ def test_each_process_contributes_its_own_problems() -> None:
 def test_merging_with_an_empty_memory_changes_nothing() -> None:
     values: list[Any] = [NOTHING, NOTHING]
     one = process(1, values)
-    placed(one.memory, 3, 0.5, 1)
+    add_placement(one.memory, 3, 0.5, 1)
     merged, own = one.merge(), one.state()
     assert merged.keys() == own.keys()
     assert all(bool((merged[name] == own[name]).all()) for name in own)

@@ -83,7 +83,7 @@ def test_the_teacher_places_each_problem_once() -> None:
     assert loop.learner.evaluations.tolist() == [1] * 6
 
 
-def test_a_random_teacher_depends_on_the_seed_alone() -> None:
+def test_a_random_teacher_depends_only_on_the_seed() -> None:
     found = [
         [
             row.tolist()

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.training.algorithms.losses import LEAST_SPREAD, advantages, policy_loss
+from streamplace.training.algorithms.losses import MIN_SPREAD, advantages, policy_loss
 
 Table = list[list[tuple[float, float, bool]]]  # rows of (reward, log-probability, counted)
 
@@ -21,7 +21,7 @@ tables = st.integers(1, 5).flatmap(
 
 
 def column(table: Table, which: int) -> torch.Tensor:
-    """Return one of the three columns of a table as a tensor, (P, S)."""
+    """Return one of the three columns of a table as a tensor, (rows, samples)."""
     return torch.tensor([[cell[which] for cell in row] for row in table], dtype=torch.float64)
 
 
@@ -31,7 +31,7 @@ def advantages_of(row: list[tuple[float, float, bool]], normalise: bool) -> list
     mean = sum(rewards) / len(rewards) if rewards else 0.0
     variance = sum((r - mean) ** 2 for r in rewards) / len(rewards) if rewards else 0.0
     spread = math.sqrt(variance)
-    unit = spread + LEAST_SPREAD if normalise else 1.0
+    unit = spread + MIN_SPREAD if normalise else 1.0
     return [(reward - mean) / unit if counted else 0.0 for reward, _, counted in row]
 
 

@@ -42,7 +42,7 @@ from tests.support.policies import SCRIPTING
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 SHARE = 0.02  # 100 flips and 20 truncations per file
-FOR_COMMANDS = 0.08
+SHARE_FOR_COMMANDS = 0.08
 
 
 def test_damaged_files_are_refused(trained: TrainedFiles) -> None:
@@ -53,14 +53,14 @@ def test_damaged_files_are_refused(trained: TrainedFiles) -> None:
     assert [CHANGED in row.wrong for row in rows] == [True] * 3 + [False] * 3
 
 
-def test_impostors_are_refused(trained: TrainedFiles) -> None:
+def test_files_of_another_kind_or_run_are_refused(trained: TrainedFiles) -> None:
     check(campaign.impostors_row(trained))
 
 
 def test_commands_refuse_damaged_files_and_keep_the_run(
     trained: TrainedFiles, forks: Forks
 ) -> None:
-    check(campaign.commands_row(trained, forks, FOR_COMMANDS, 2, KINDS[:1]))
+    check(campaign.commands_row(trained, forks, SHARE_FOR_COMMANDS, 2, KINDS[:1]))
 
 
 def subject(
@@ -70,7 +70,7 @@ def subject(
 
 
 def wrong(reader: Subject, folder: Path, damage: Damage = flipped_bits) -> dict[str, int]:
-    """Return the numbers of faults that are counted for 300 damaged files, by kind."""
+    """Return how many faults of each kind are counted for 300 damaged files."""
     refusals = Refusals("files")
     count_refusals(
         refusals, reader, damaged(damage, reader.data, 300, np.random.default_rng(3)), folder
@@ -99,19 +99,21 @@ class TalkativeError(CheckpointError):
         return f"Error:\n{super().__str__()}"
 
 
-def test_a_reader_that_breaks_or_talks_is_noticed(trained: TrainedFiles, tmp_path: Path) -> None:
-    def breaks(path: Path) -> None:
+def test_tracebacks_and_messages_of_two_lines_are_noticed(
+    trained: TrainedFiles, tmp_path: Path
+) -> None:
+    def raises_traceback(path: Path) -> None:
         safetensors.torch.load(path.read_bytes())
         read_policy(path)
 
-    def talks(path: Path) -> None:
+    def raises_two_lines(path: Path) -> None:
         try:
             read_policy(path)
         except CheckpointError as error:
             raise TalkativeError(str(error)) from None
 
-    assert wrong(subject(breaks, trained), tmp_path)[TRACEBACK] > 100
-    assert wrong(subject(talks, trained), tmp_path) == {LINES: 300}
+    assert wrong(subject(raises_traceback, trained), tmp_path)[TRACEBACK] > 100
+    assert wrong(subject(raises_two_lines, trained), tmp_path) == {LINES: 300}
 
 
 def test_a_half_loaded_state_is_noticed(trained: TrainedFiles, tmp_path: Path) -> None:
@@ -133,7 +135,7 @@ def test_a_half_loaded_state_is_noticed(trained: TrainedFiles, tmp_path: Path) -
 def test_a_change_of_any_loaded_state_is_noticed(
     what: str, trained: TrainedFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """This includes a change of the last bit in the middle of a long tensor."""
+    """Even a change of the last bit in the middle of a long tensor is noticed."""
     parts: list[Parts] = []
 
     def kept(kind: str, shapes: Shapes) -> Parts:

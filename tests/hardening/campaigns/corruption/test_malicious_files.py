@@ -59,7 +59,7 @@ def test_nothing_in_the_source_could_execute_a_file() -> None:
         "import os\nos.system(text)",
     ],
 )
-def test_calls_that_execute_are_found(source: str) -> None:
+def test_calls_that_could_execute_code_are_reported(source: str) -> None:
     assert list(source_scan.calls_that_execute(source))
 
 

@@ -37,7 +37,7 @@ def test_a_signal_that_is_always_late_is_noticed(
 def test_training_that_reports_a_false_end_is_noticed(
     forks: Forks, train: tuple[WritingCommand, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its files differ between runs, so only the final parameters show whether it did all steps."""
+    """Files of training vary, so only the final parameters show whether all steps were done."""
     command, expected = train
     command.restore()
     ended, idle = (check_success(forks.run(*words)) for words in (command.words, ("--version",)))

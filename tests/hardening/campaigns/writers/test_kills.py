@@ -30,7 +30,7 @@ def test_killed_training(forks: Forks, train: tuple[WritingCommand, str]) -> Non
     assert found.good, found.faults
 
 
-def test_another_hash_is_noticed(forks: Forks, train: tuple[WritingCommand, str]) -> None:
+def test_another_parameter_hash_is_noticed(forks: Forks, train: tuple[WritingCommand, str]) -> None:
     (found,) = kill_training(forks, train[0], "another", 1, random.Random(1))
     assert found.wrong["other final parameters"] >= 1
 
@@ -75,14 +75,14 @@ def test_kills_that_all_come_too_early_are_noticed(
     assert found.faults == ["only 0 of 1 kills came during the work"]
 
 
-def test_more_than_an_interval_lost_is_noticed() -> None:
+def test_losing_more_than_a_checkpoint_interval_is_noticed() -> None:
     tally = Kills(counted=2, lost=[EVERY, EVERY + 1], steps=[4, 5])
     found = kills_row("train", 2, tally)
     assert found.wrong["lost more than a checkpoint interval"] == 1
     assert found.figures["steps lost at most"] == f"{EVERY + 1} of {EVERY}"
 
 
-def test_no_process_outlives_the_first(forks: Forks, inputs: Path, folder: Path) -> None:
+def test_no_worker_outlives_its_killed_parent(forks: Forks, inputs: Path, folder: Path) -> None:
     generate = generate_command(forks, inputs, folder, 2)
     (found,) = kill_leaders(forks, [generate], FEW, random.Random(3))
     assert found.good, found.faults
@@ -91,7 +91,7 @@ def test_no_process_outlives_the_first(forks: Forks, inputs: Path, folder: Path)
 def test_a_writer_that_is_not_atomic_is_noticed(inputs: Path, tmp_path: Path) -> None:
     with Forks(modules=("tests.support.hardening.writes_in_place",)) as careless:
         command, tally = generate_command(careless, inputs, tmp_path), Kills()
-        for part in (0.5, 0.6, 0.7, 0.8, 0.9):  # of the run, most of which is writing
+        for part in (0.5, 0.6, 0.7, 0.8, 0.9):  # shares of the run, which mostly writes
             command.restore()
             tally.check(command, careless.run(*command.words, after_s=part * command.seconds))
     assert tally.faults
@@ -105,7 +105,7 @@ def test_a_surviving_process_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("keep", [0.0, 0.5, 0.99])
-def test_half_of_a_file_is_noticed(keep: float, inputs: Path, place: WritingCommand) -> None:
+def test_a_truncated_file_is_noticed(keep: float, inputs: Path, place: WritingCommand) -> None:
     place.restore()
     assert place.faults() == []
     file = place.folder / "placement.json"
