@@ -81,7 +81,22 @@ def lay_out(
         overhead = flow.selectivity[e] * flow.overhead_s[sends] / flow.cores[a]
         operators[v].send_cost += overhead
         streams[e].cost += flow.overhead_s[receives] / flow.cores[b]
-    total = np.zeros(devices)
+    _set_shares(flow, operators, streams, placement, nominal, emitted, weighted)
+    return count
+
+
+@kernel
+def _set_shares(
+    flow: Columns,
+    operators: Records,
+    streams: Records,
+    placement: Ints,
+    nominal: Floats,
+    emitted: Floats,
+    weighted: bool,
+) -> None:
+    """Complete the costs of operators, and set their shares of their devices."""
+    total = np.zeros(flow.capacity.shape[0])
     for v in range(operators.shape[0]):
         seconds = 0.0
         if operators[v].source >= 0:
@@ -99,4 +114,3 @@ def lay_out(
     for v in range(operators.shape[0]):
         if total[placement[v]] > 0.0:
             operators[v].share /= total[placement[v]]
-    return count

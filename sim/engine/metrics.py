@@ -40,6 +40,7 @@ class Series:
     )
 
 
+MAX_DIGITS = 4
 STEADY = 0.01  # tolerance for steady and settled runs, as a share of the expected tuples
 
 
@@ -107,8 +108,8 @@ class RunMetrics:
         """Return mean, p50 and p99 of the latency from sources to one sink or all, in seconds.
 
         Latency starts when a tuple is offered to its source, or with `Settings.source_wait` False,
-        as in CEPSim, when the source takes it. Every tuple counts once; tuples that arrive by one input in one tick count with
-        their mean. None if nothing arrived.
+        as in CEPSim, when the source takes it. Every tuple counts once; tuples that arrive by one
+        input in one tick count with their mean. None if nothing arrived.
 
         Parameters
         ----------
@@ -126,6 +127,23 @@ class RunMetrics:
         p50, p99 = latency[order][np.minimum(at, len(latency) - 1)]
         mean = float((weight * latency).sum() / weight.sum())
         return {"mean": mean, "p50": float(p50), "p99": float(p99)}
+
+    @cached_property
+    def latency_digits(self) -> int:
+        """Number of significant digits of the latencies that hold, 1 to 4.
+
+        Those on which `coarser`, the run with twice the tick, agrees; 2 without it.
+        """
+        if self.coarser is None:
+            return 2
+        finer, coarser = self.latency_s(), self.coarser.latency_s()
+        if finer is None or coarser is None:
+            return 1
+        largest = max(abs(finer[name] - coarser[name]) for name in finer)
+        if largest == 0.0:
+            return MAX_DIGITS
+        digits = np.log10(max(finer.values()) / largest)
+        return int(np.clip(digits, 1, MAX_DIGITS))
 
     @cached_property
     def queued(self) -> float:

@@ -135,7 +135,7 @@ def run(
     targets = {f"--{option}": chosen.get(option) for option in ("trace", "plot")}
     check_targets(targets, (*inputs, chosen.get("scene")))
     try:
-        values = {OF_SETTINGS[n]: x for n, x in chosen.items() if n in OF_SETTINGS}
+        values = {SETTING_NAMES[n]: x for n, x in chosen.items() if n in SETTING_NAMES}
         if values.get("tick_s", AUTO_TICK) == AUTO_TICK:
             values["tick_s"] = None
         settings = Settings(**values)
@@ -162,8 +162,27 @@ def run(
             raise
         fault = str(error).removeprefix("scene: ")
         raise FormatError(f"{name_of(chosen['scene'])}: {fault}") from None
+    if scene is not None and scene.windows:
+        _warn_of_windows(metrics, name_of(chosen["scene"]))
     if "plot" in chosen:
         draw_run(chosen["plot"], placed, metrics)
     if "trace" in chosen:
         write_json(chosen["trace"], trace_to(placed, metrics))
     return placed, metrics
+
+
+def _warn_of_windows(run: "RunMetrics", scene: str) -> None:
+    """Print a note if the windows of a scene change the throughput by more than 1%."""
+    from sim.closed_form import bottleneck  # noqa: PLC0415 - loaded when the command runs
+    from streamplace.cli.options import print_note  # noqa: PLC0415
+
+    simulation, devices = run.simulation, run.trace.devices
+    before, after = (
+        float(bottleneck.throughput(flow, devices)[0])
+        for flow in (simulation.flow, simulation.nominal)
+    )
+    if abs(after - before) > 0.01 * before:
+        print_note(
+            f"{scene}: windows change the steady throughput from {before:,.6g} to {after:,.6g} "
+            "tuples/s: a stream carries the window's ratio times its selectivity in the graph"
+        )

@@ -191,9 +191,15 @@ class WindowForm(Form):
 
     size_s: Positive = Field(description="length in seconds, a whole multiple of advance_s")
     advance_s: Positive
-    ratio: Number = Field(1.0, description="tuples emitted per tuple in the window")
+    ratio: Number = Field(
+        1.0,
+        description="tuples emitted per tuple in the window; each stream carries this times its "
+        "selectivity in the graph",
+    )
     count: Number | None = Field(
-        None, description="tuples emitted per non-empty window, instead of ratio"
+        None,
+        description="tuples emitted per non-empty window, instead of ratio; also times the "
+        "selectivity",
     )
 
 

@@ -53,7 +53,9 @@ def score_of_run(placement: Placement, run: RunMetrics) -> EngineScore:
     shared = {field.name: getattr(closed, field.name) for field in fields(closed)}
     return EngineScore(
         **shared | {"relative_throughput": run.relative_throughput},
+        offered_rate=run.trace.due.source_rate,
         latency_s=run.latency_s(),
+        latency_digits=run.latency_digits,
         path_mean_throughput=run.path_mean_throughput,
         queued=run.queued,
         in_flight=run.in_flight,

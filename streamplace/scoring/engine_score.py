@@ -14,10 +14,16 @@ class EngineScore(ThroughputScore):
 
     Parameters
     ----------
+    offered_rate
+        Tuples/s offered to the sources during the measurement, which a scene may change: the base
+        of the relative throughput.
     latency_s
-        Mean, p50 and p99 latency from source to sink, in seconds; None if no tuple arrived. The
-        clock starts when a source takes a tuple, as in CEPSim, so latency excludes the time that
-        the tuple waited because the source's device was busy or backpressure throttled the source.
+        Mean, p50 and p99 latency from source to sink, in seconds; None if no tuple arrived. It
+        starts when a tuple is offered to its source, or with `Settings.source_wait` False, as in
+        CEPSim, when the source takes it.
+    latency_digits
+        Number of significant digits of the latencies that a run with twice the tick confirms, at
+        most 4; 2 if the tick was chosen by the user.
     path_mean_throughput
         Source tuples/s at the sinks, averaged over the paths to them as in CEPSim; None with more
         than 16 sources.
@@ -32,7 +38,9 @@ class EngineScore(ThroughputScore):
         Length of a tick in seconds; at most the length that the settings ask for.
     """
 
+    offered_rate: float
     latency_s: dict[str, float] | None
+    latency_digits: int
     path_mean_throughput: float | None
     queued: float
     in_flight: float
@@ -41,13 +49,18 @@ class EngineScore(ThroughputScore):
     settled: bool
     tick_s: float
 
+    @property
+    def base_rate(self) -> float:
+        """The tuples/s of which the relative throughput is a share."""
+        return self.offered_rate
+
     def _run_lines(self) -> tuple[Line, ...]:
         if self.latency_s is None:
             return (Line("no tuple arrived at a sink during the measurement"),)
-        mean, p50, p99 = (self.latency_s[name] for name in ("mean", "p50", "p99"))
-        lines = [
-            f"latency: mean {mean:.4g} s, median {p50:.4g} s, 99% of tuples within {p99:.4g} s"
-        ]
+        mean, p50, p99 = (
+            f"{self.latency_s[name]:.{self.latency_digits}g} s" for name in ("mean", "p50", "p99")
+        )
+        lines = [f"latency: mean {mean}, median {p50}, 99% of tuples within {p99}"]
         if not self.settled:
             growth = f"queues changed by {self.queue_growth:+,.4g} tuples/s"
             lines.append(f"had not settled: {growth}; a longer run may give other results")

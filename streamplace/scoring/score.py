@@ -107,6 +107,11 @@ class ThroughputScore(Score):
         return min(1.0, self.relative_throughput)
 
     @property
+    def base_rate(self) -> float:
+        """The tuples/s of which the relative throughput is a share."""
+        return self.source_rate
+
+    @property
     def objective_entry(self) -> dict[str, str]:
         """The entry of the objective in JSON documents; empty unless the objective is custom."""
         return {} if self.objective == THROUGHPUT else {"objective": self.objective}
@@ -125,7 +130,7 @@ class ThroughputScore(Score):
     @property
     def headline(self) -> str:
         """The throughput as a phrase."""
-        rates = f"{number(self.throughput)} of {number(self.source_rate)} tuples/s"
+        rates = f"{number(self.throughput)} of {number(self.base_rate)} tuples/s"
         return f"{rates} ({self.relative_throughput:.1%})"
 
     def _view(self) -> View:
@@ -154,7 +159,7 @@ class ThroughputScore(Score):
         if problem is not None and problem.target_utilisation < 1:
             at_most = f", at most {problem.target_utilisation:.4g} of any device or link used"
         reached = f"{number(self.throughput)} tuples/s, {self.relative_throughput:.1%}"
-        offered = f"{number(self.source_rate)}{worst}"
+        offered = f"{number(self.base_rate)}{worst}"
         if self.objective == THROUGHPUT:
             return Line(f"throughput {reached} of {offered} ({self.model}{at_most})")
         return Line(

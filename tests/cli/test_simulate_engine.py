@@ -19,6 +19,8 @@ RUN_KEYS = {
     "queue_growth",
     "settled",
     "tick_s",
+    "offered_rate",
+    "latency_digits",
 }
 SLOW = ("--devices", "5x1")  # 1 MIPS per device, and the middle operator needs 2 MIPS
 
