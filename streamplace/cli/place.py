@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from streamplace.problem.objective import Objective
     from streamplace.problem.placement import Placement
     from streamplace.problem.problem import Problem
+    from streamplace.workflows.result import Result
 
 
 @click.command()
@@ -191,12 +192,23 @@ def place(
             result = found.result
     if output is not None:
         result.save(output)
+    _note_single_core(result)
     if as_json:
         options.print_json((found or result).to_dict())
     else:
         print_result(result, to_stderr=output == "-")
         if found is not None:
             print_result(found, to_stderr=output == "-")
+
+
+def _note_single_core(result: "Result") -> None:
+    """Print a note if an operator is the bottleneck whose cores the graph does not state."""
+    top, graph = result.score.bottleneck, result.placement.problem.graph
+    if top.kind == "operator" and top.name not in graph.stated_cores:
+        options.print_note(
+            f"operator {top.name!r} is limited to one core of its device, since its 'cores' are not "
+            "set: set them if it uses several threads, or split it into more instances"
+        )
 
 
 def _warn_if_slow(placer: str, operators: int) -> None:

@@ -29,7 +29,7 @@ def graph_from(value: Any, where: str, name: str = "") -> StreamGraph:
 
 def from_form(form: GraphForm, name: str = "") -> StreamGraph:
     """Build the graph that a checked form describes."""
-    return StreamGraph(
+    graph = StreamGraph(
         [
             Operator(
                 o.name,
@@ -48,6 +48,8 @@ def from_form(form: GraphForm, name: str = "") -> StreamGraph:
         source_shares=form.source_shares,
         constraints=constraints_from(form.constraints),
     )
+    graph.stated_cores = frozenset(o.name for o in form.operators if "cores" in o.model_fields_set)
+    return graph
 
 
 def constraints_from(form: ConstraintsForm | None) -> Constraints:
@@ -85,7 +87,9 @@ def graph_to(graph: StreamGraph) -> dict[str, Any]:
         value["source_rate"] = graph.source_rate
     if shares := uneven_shares(graph):
         value["source_shares"] = shares
-    value["operators"] = [_operator_to(operator) for operator in graph.operators]
+    value["operators"] = [
+        _operator_to(operator, operator.name in graph.stated_cores) for operator in graph.operators
+    ]
     of_source = graph.payload_bytes[graph.stream_source]
     own = graph.stream_payload_bytes
     default = (of_source == own) | np.isnan(own)
@@ -97,7 +101,7 @@ def graph_to(graph: StreamGraph) -> dict[str, Any]:
     return value
 
 
-def _operator_to(operator: Operator) -> dict[str, Any]:
+def _operator_to(operator: Operator, states_cores: bool) -> dict[str, Any]:
     value: dict[str, Any] = {
         "name": operator.name,
         "instructions": _or_null(operator.instructions),
@@ -109,7 +113,7 @@ def _operator_to(operator: Operator) -> dict[str, Any]:
         value["requires"] = list(operator.requires)
     if operator.instance_of:
         value["instance_of"] = operator.instance_of
-    if operator.cores > 1:
+    if operator.cores > 1 or states_cores:
         value["cores"] = operator.cores
     return value
 

@@ -41,7 +41,16 @@ from streamplace.util.text import counted
 __all__ = ["UNKNOWN", "Operator", "Stream", "StreamGraph"]
 
 
-STRUCTURE = ("name", "names", "index", "requires", "instance_of", "constraints", "order")
+STRUCTURE = (
+    "name",
+    "names",
+    "index",
+    "requires",
+    "instance_of",
+    "constraints",
+    "order",
+    "stated_cores",
+)
 SOURCE = ("source_rate", "source_share")
 
 
@@ -76,6 +85,8 @@ class StreamGraph(Displayable):
         Operator name -> its index.
     instructions, payload_bytes, memory_bytes, cores
         (V,) float64, see `Operator`; NaN if unknown.
+    stated_cores
+        Names of the operators whose number of cores the graph's file states.
     requires
         Operator index -> labels, for operators that require any.
     instance_of
@@ -231,6 +242,7 @@ class StreamGraph(Displayable):
         self.index: Mapping[str, int] = MappingProxyType(dict(index))
         self.requires: Mapping[int, tuple[str, ...]] = MappingProxyType(dict(requires))
         self.instance_of: Mapping[int, str] = MappingProxyType(dict(instance_of))
+        self.stated_cores: frozenset[str] = frozenset()
         self.constraints = Constraints() if constraints is None else Constraints.of(constraints)
         defaults = {c.name: np.full(len(index), c.default) for c in OPERATOR_NUMBERS if c.added}
         self._set_operator_numbers({**defaults, **operator_numbers})

@@ -107,7 +107,7 @@ def test_a_device_that_stops_is_the_bottleneck(
     assert found["bottleneck"]["utilisation"] == pytest.approx(1.0)
     command = ["simulate", inputs.graph, inputs.placement, *ENGINE, "--scene", scene]
     output = succeeds(capsys, *command)
-    assert "nothing arrived" in output
+    assert "no tuple arrived" in output
     assert "longer" not in output
 
 
@@ -219,13 +219,13 @@ def test_bad_options(
 
 def test_tuples_waiting_at_a_source_may_be_dropped(inputs: InputFiles, capsys: Capture) -> None:
     found = simulate_by_engine(capsys, inputs, *SLOW, "--source-queue", "100")
-    assert found["queued"] == pytest.approx(2 * 2048, rel=0.02)
+    assert found["queued"] == pytest.approx(2 * 2048, rel=0.03)
     assert found["dropped"] == pytest.approx(61 * 1000 * 2 / 3 - found["queued"], rel=0.03)
 
 
 def test_a_run_of_less_than_a_second(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     trace, picture = tmp_path / "trace.json", tmp_path / "run.svg"
-    simulate_by_engine(capsys, inputs, "--duration", "0.55", "--trace", trace, "--plot", picture)
+    simulate_by_engine(capsys, inputs, "--duration", "0.55", "--tick", "0.1", "--trace", trace, "--plot", picture)
     assert json.loads(trace.read_text())["at_s"] == pytest.approx([0.6])
     assert "<svg" in picture.read_text()
 

@@ -131,7 +131,7 @@ def test_colours_need_a_terminal_and_no_color_unset() -> None:
     output = on_terminal(command, NO_COLOR="1")
     assert "placing" in output
     assert not COLOUR.search(output)
-    quiet = SLOW_WORK.replace("progress.PATIENCE", "progress.quietly(); progress.PATIENCE")
+    quiet = SLOW_WORK.replace("progress.DELAY_S", "progress.quietly(); progress.DELAY_S")
     assert on_terminal([sys.executable, "-c", quiet]) == ""
 
 

@@ -255,7 +255,7 @@ def test_small_chunks_and_a_limit_on_moves(case: tuple[Problem, list[int]]) -> N
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(improving_moves, "AT_ONCE", 1)
         assert explain(placement) == complete
-        patch.setattr(improving_moves, "KEPT", 2)
+        patch.setattr(improving_moves, "MAX_MOVES", 2)
         assert explain(placement).moves == complete.moves[:2]
 
 

@@ -45,6 +45,6 @@ def test_climbing_stops_at_its_budget_and_skips_large_problems(
         improved += one != start
         assert climb(problem, start, Budget(evaluations=0)) is start
         with monkeypatch.context() as patch:
-            patch.setattr(module, "MOST", 3)
+            patch.setattr(module, "MAX_SCORED", 3)
             assert climb(problem, start, Budget(evaluations=10**6)) is start
     assert improved
