@@ -85,7 +85,9 @@ class Column:
 
 FORMS: tuple[tuple[bool, Model], ...] = ((True, "bottleneck"), (False, "path-average"))
 CPU_ONLY, LINKS = None, 1000.0
-NO_BACKPRESSURE = Settings(duration_s=60.0, measure_from_s=20.0, backpressure=False)
+NO_BACKPRESSURE = Settings(
+    duration_s=60.0, measure_from_s=20.0, backpressure=False, source_wait=False
+)
 IN_FLIGHT_COUNTED = Settings(duration_s=60.0, measure_from_s=30.0, tick_s=0.01)
 DYNAMIC = replace(NO_BACKPRESSURE, scheduler="dynamic", allocation="uniform")
 COLUMNS = {
@@ -179,8 +181,8 @@ def compare_column(
 def ranks(arguments: argparse.Namespace) -> None:
     """Run the tests of tables T2, T3 and T4, and of CEPSim's three defects."""
     for title, name in (
-        ("ranks of T2, T3 and T4", "test_ranks.py"),
-        ("defects of CEPSim", "test_defects.py"),
+        ("ranks of T2, T3 and T4", "test_measured_ranks.py"),
+        ("defects of CEPSim", "test_cepsim_defects.py"),
     ):
         command = [sys.executable, "-m", "pytest", "--no-header", str(TESTS / name)]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
