@@ -27,7 +27,8 @@ def test_import_and_place(kind: str, tmp_path: Path, capsys: Capture) -> None:
     costs.write_text(COSTS)
     printed = succeeds(capsys, "import", file, "--from", kind, "--fold", "-o", graph, "--json")
     assert json.loads(printed)["unknown"] == read_graph(graph).unknown
-    assert read_graph(graph) == to_operators(read_document(kind, DOCUMENTS[kind][0]))
+    folded = to_operators(read_document(kind, DOCUMENTS[kind][0]))
+    assert read_graph(graph).sha256 == folded.sha256
     succeeds(capsys, "import", file, "--from", kind, "--costs", costs, "-o", graph)
     assert not read_graph(graph).unknown
     if read_graph(graph).requires:
