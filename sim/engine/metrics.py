@@ -13,7 +13,7 @@ from sim.flow import Floats
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """Time series with T moments: mean rates (tuples/s) and shares of time since the last moment.
+    """Time series with T moments: mean rates (tuples/s) and shares of time from one to the next.
 
     `waiting`, `in_flight`, `backlog` and `gathered` (by windows) are tuples at each moment.
     """

@@ -206,8 +206,8 @@ def _note_single_core(result: "Result") -> None:
     top, graph = result.score.bottleneck, result.placement.problem.graph
     if top.kind == "operator" and top.name not in graph.stated_cores:
         options.print_note(
-            f"operator {top.name!r} is limited to one core of its device, since its 'cores' are not "
-            "set: set them if it uses several threads, or split it into more instances"
+            f"operator {top.name!r} can use one core of its device, since its 'cores' are not set: "
+            "set them if it has several threads, or split it into more instances"
         )
 
 

@@ -225,7 +225,8 @@ def test_tuples_waiting_at_a_source_may_be_dropped(inputs: InputFiles, capsys: C
 
 def test_a_run_of_less_than_a_second(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     trace, picture = tmp_path / "trace.json", tmp_path / "run.svg"
-    simulate_by_engine(capsys, inputs, "--duration", "0.55", "--tick", "0.1", "--trace", trace, "--plot", picture)
+    files = ("--trace", trace, "--plot", picture)
+    simulate_by_engine(capsys, inputs, "--duration", "0.55", "--tick", "0.1", *files)
     assert json.loads(trace.read_text())["at_s"] == pytest.approx([0.6])
     assert "<svg" in picture.read_text()
 
