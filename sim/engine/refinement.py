@@ -9,8 +9,8 @@ from sim.engine.metrics import RunMetrics
 from sim.engine.simulation import Simulation
 
 STANDS = 0.002  # largest change of relative throughput by a halving
-ENOUGH = 2  # halvings in a row that change no more
-MOST_STEPS = 100_000_000  # (operators + streams) x ticks of a run: about ten seconds
+ENOUGH = 2  # halvings in a row that change nothing
+MAX_STEPS = 100_000_000  # (operators + streams) x ticks of a run: about ten seconds
 
 
 def run(
@@ -32,7 +32,7 @@ def run(
     halvings = 0  # that changed nothing, in a row
     while True:
         tick_s = 0.5 * last.trace.tick_s
-        if size * simulation.settings.duration_s / tick_s > MOST_STEPS:
+        if size * simulation.settings.duration_s / tick_s > MAX_STEPS:
             return replace(last, stands=False)
         finer = RunMetrics(simulation, simulation.run(placement, every_s, tick_s))
         change = abs(finer.relative_throughput - last.relative_throughput)
