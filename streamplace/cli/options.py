@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from streamplace.problem.objective import Objective
 
 MAX_WAIT_S = 10**8  # longer waits overflow the timers of some systems
+THOUSANDS = 10.0  # a first rate below it, before three digits, looks like a number with a comma
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -40,7 +41,18 @@ def rates(
         raise click.BadParameter(message, ctx, param) from None
     if not all(0 < rate < inf for rate in found):
         raise click.BadParameter(f"rates must be finite and above 0 (got {value!r})", ctx, param)
+    if len(found) > 1 and found[0] < THOUSANDS and _is_group(value.split(",")[1]):
+        one = value.replace(",", "")
+        two = f"{found[0]:.1f},{value.partition(',')[2]}"
+        asked = f"did you mean {one}? for rates as they are, write {two}"
+        message = f"looks like one rate with commas (got {value!r}); {asked}"
+        raise click.BadParameter(message, ctx, param)
     return found
+
+
+def _is_group(digits: str) -> bool:
+    """Return whether text may be the thousands of a number, such as 500 in 1,500."""
+    return len(digits) == len("500") and digits.isdigit()
 
 
 def at_least_0(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:

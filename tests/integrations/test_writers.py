@@ -124,12 +124,20 @@ def test_export_to_storm(placement: Placement) -> None:
 
 def test_storm_requests_what_an_executor_needs() -> None:
     value = yaml.safe_load(export_text(word_count_placement(), "storm-ras"))
-    config = {c["id"]: c["config"] for c in [*value["spouts"], *value["bolts"]]}
-    cpu = "topology.component.cpu.pcore.percent"
-    heap = "topology.component.resources.onheap.memory.mb"
-    assert config["lines"] == {cpu: 10.0, heap: 3}  # 1e5 x 1000 of 1e9 instructions/s; 2.5e6 bytes
-    assert config["count"] == {cpu: 15.0, heap: 1}  # half the tuples each
-    assert config["sink"] == {cpu: 0.0}
+    needs = {c.pop("id"): c for c in [*value["spouts"], *value["bolts"]]}
+    # 1e5 x 1000 of 1e9 instructions/s; 2.5e6 bytes
+    assert needs["lines"] == {"cpuLoad": 10, "onHeapMemoryLoad": 3}
+    assert needs["count"] == {"cpuLoad": 15, "onHeapMemoryLoad": 1}  # half the tuples each
+    assert needs["sink"] == {"cpuLoad": 1}
+
+
+@given(instance_placements(whole=True))
+def test_storm_components_have_only_keys_of_flux(placement: Placement) -> None:
+    """Flux's SpoutDef and BoltDef refuse unknown keys, and their loads are integers."""
+    value = yaml.safe_load(export_text(placement, "storm-ras"))
+    for component in [*value.get("spouts", []), *value.get("bolts", [])]:
+        assert set(component) <= {"id", "cpuLoad", "onHeapMemoryLoad"}
+        assert all(type(x) is int for key, x in component.items() if key != "id")
 
 
 def test_bolt_with_unfed_instances_is_not_a_spout() -> None:

@@ -13,9 +13,10 @@ from streamplace.problem.placement import Placement
 from streamplace.scoring.flow import flow
 
 STRATEGY = "org.apache.storm.scheduler.resource.strategies.scheduling.ConstraintSolverStrategy"
-CPU = "topology.component.cpu.pcore.percent"
-HEAP = "topology.component.resources.onheap.memory.mb"
+CPU = "cpuLoad"  # of Flux's VertexDef: an integer, 100 is one core
+HEAP = "onHeapMemoryLoad"  # MiB, an integer
 MIB = 2**20
+ROUNDING = 1e-9  # percent of a core
 MAX_COMPONENTS = 2_000  # since the file lists pairs of components
 HEADER = """\
 # Merge this into the Flux file of the topology. Nimbus must run with
@@ -88,8 +89,7 @@ def _components(placement: Placement) -> list[dict[str, Any]]:
         cpu[operator] = max(cpu.get(operator, 0.0), float(percent[v]))
         memory[operator] = max(memory.get(operator, 0.0), float(problem.graph.memory_bytes[v]))
     return [
-        {"id": name, "config": {CPU: float(f"{cpu[name]:.4g}"), **_heap(memory[name])}}
-        for name in cpu
+        {"id": name, CPU: max(1, ceil(cpu[name] - ROUNDING)), **_heap(memory[name])} for name in cpu
     ]
 
 
