@@ -72,8 +72,8 @@ OPTIONS = (
         flag_value=False,
         type=bool,
         default=None,
-        help="Engine: start the latency of a tuple when its source takes it, as CEPSim does, and "
-        "not when it is offered to the source.",
+        help="Engine: measure the latency of a tuple from when its source takes it, as CEPSim "
+        "does, and not from when it is offered to the source.",
     ),
     click.option(
         "--scene",

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     "--whole-operators",
     is_flag=True,
     help="Keep all instances of a parallel operator (count[0], count[1], …) on one device, as "
-    "Flink, Storm and IBM Streams require.",
+    "the export formats flink, storm-ras and ibm-spl require.",
 )
 @click.option(
     "-o",

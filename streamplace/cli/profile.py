@@ -162,9 +162,10 @@ def storm(
 ) -> None:
     """Measure a Storm topology and write its graph.
 
-    URL is the address of Storm's UI. FILE is a saved answer of its /metrics or /visualization, or a
-    JSON object with the keys topology, metrics and visualization. Storm counts no bytes and does
-    not time spouts: put payload_bytes, and the instructions of spouts, into the --costs file.
+    URL is the address of Storm's UI. FILE is a saved response of the UI's /metrics or
+    /visualization endpoint, or a JSON object with the keys topology, metrics and visualization.
+    Storm counts no bytes and does not time spouts: put payload_bytes, and the instructions of
+    spouts, into the --costs file.
 
     \b
     Examples:

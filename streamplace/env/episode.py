@@ -50,14 +50,15 @@ class Episode:
         """Return the observation before the next operator is placed."""
         if self.over:
             return final_observation(len(self._memory))
-        return observation(self._encoded, self._order[self._placed], self._prospects, self._mask)
+        return observation(self._encoded, self._order[self._placed], self._candidates, self._mask)
 
     def place_next(self, device: int) -> str | None:
         """Place the next operator; return why the episode ends as infeasible, else None."""
         v = int(self._order[self._placed])
         name, where = self.problem.graph.names[v], self.problem.cluster.names[device]
         if not self._allowed(v)[device]:
-            return self._fail(f"operator {name!r} may not run on device {where!r}")
+            broken = "violates a constraint or exceeds its memory"
+            return self._fail(f"operator {name!r} on device {where!r} {broken}")
         one = np.array([v], dtype=np.int32), np.array([device], dtype=np.int32)
         place_next(self._lookahead, self._partial, *one)
         unit = int(self.problem.feasibility.unit_of[v])
@@ -79,12 +80,12 @@ class Episode:
         return reason
 
     def _look_ahead(self) -> None:
-        """Compute the prospects of the next operator on every device, and the mask."""
+        """Compute the candidate features of every device for the next operator, and the mask."""
         if self._placed == len(self._order):
             self._mask = np.zeros_like(self._mask)
             return
         v = int(self._order[self._placed])
-        self._prospects, offered = lookahead(self._lookahead, self._partial, v)
+        self._candidates, offered = lookahead(self._lookahead, self._partial, v)
         self._mask = self._allowed(v) & offered
 
     def _allowed(self, v: int) -> Bools:

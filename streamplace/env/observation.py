@@ -70,17 +70,17 @@ def lookahead(
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Return an operator's features on each device, (D, F), and a mask of offered devices, (D,)."""
     devices = len(batch.capacity)
-    prospects = np.zeros((1, devices, F), dtype=np.float32)
+    candidates = np.zeros((1, devices, F), dtype=np.float32)
     offered = np.zeros((1, devices), dtype=np.bool_)
-    candidate_features(batch, partial, np.array([operator], dtype=np.int32), prospects, offered)
-    return prospects[0], offered[0]
+    candidate_features(batch, partial, np.array([operator], dtype=np.int32), candidates, offered)
+    return candidates[0], offered[0]
 
 
 def observation(
-    encoded: EncodedProblem, operator: int, prospects: NDArray[np.float32], mask: NDArray[np.bool_]
+    encoded: EncodedProblem, operator: int, candidates: NDArray[np.float32], mask: NDArray[np.bool_]
 ) -> Observed:
     """Return the observation of an operator; see the module's docstring."""
-    of_devices = np.concatenate([mask[:, None].astype(np.float32), prospects], axis=1)
+    of_devices = np.concatenate([mask[:, None].astype(np.float32), candidates], axis=1)
     numbers = np.concatenate([encoded.operators[operator], encoded.totals, of_devices.ravel()])
     clipped: Observed = np.clip(numbers, -HIGHEST, HIGHEST).astype(np.float32)
     return clipped

@@ -22,7 +22,7 @@ ITEMS_PER_PROCESS = 32  # fewer take less time than starting a process
 WATCH_S = 0.5  # seconds between checks that the parent process is alive
 BLOCK = 64  # items per process that are sent to a cluster at once
 JOBLIB_THREAD = "ExecutorManagerThread"
-LOSSES = 3  # losses in a row at the same item after which work stops with an error
+MAX_LOST = 3  # processes lost in a row at one item after which work stops with an error
 
 
 class Items(Protocol[Item_co]):
@@ -218,7 +218,7 @@ def _resuming(
                 done += 1
         except lost:
             losses = 1 if done > before else losses + 1
-            if losses == LOSSES:
+            if losses == MAX_LOST:
                 raise
         else:
             return

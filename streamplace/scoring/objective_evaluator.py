@@ -22,9 +22,10 @@ ROUNDING = 1e-9  # relative
 class ObjectiveEvaluator(ThroughputEvaluator):
     """Evaluator of placements under a custom objective; see `Evaluator`.
 
-    A subclass defines `worth`, and the objective's class attribute `evaluator` refers to the
-    subclass. Scores, tables and files show the worth of a placement in place of its throughput. The
-    worth never exceeds the throughput, so upper bounds on throughput hold for it too.
+    A subclass defines `worth`, the value of a placement in tuples/s: its throughput less what the
+    objective deducts. The objective's class attribute `evaluator` refers to the subclass. Scores,
+    tables and files show the worth in place of the throughput. It may not exceed the throughput, so
+    upper bounds on throughput hold for it too.
 
     Attributes
     ----------
@@ -88,7 +89,8 @@ class ObjectiveEvaluator(ThroughputEvaluator):
     def score(self, devices: Placements) -> ThroughputScore:
         """Return the score of one placement, (V,), at the rate with the lowest relative worth."""
         case = self.worst_case(devices)
-        alone = case.with_source_rate(case.source_rate)  # the first case still has several rates
+        # the first case is the problem itself, with all its rates
+        alone = case.with_source_rate(case.source_rate)
         worth = float(self.throughput_at(alone, devices)[0])
         return replace(
             model_evaluator(alone).score(devices),
@@ -106,5 +108,5 @@ def _fault(worth: Floats, throughput: Floats) -> str:
     if not wrong.any():
         return ""
     k = int(wrong.argmax())
-    limits = f"0 to the throughput, {throughput[k]:g}"
-    return f"must return {limits} (got {worth[k]:g} for placement {k})"
+    limits = f"values from 0 to the throughput ({throughput[k]:g} tuples/s)"
+    return f"must return {limits}, but returned {worth[k]:g} for placement {k}"

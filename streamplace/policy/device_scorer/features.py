@@ -82,9 +82,10 @@ class ScorerBatch(GraphBatch[EncodedProblem]):
 
     @cached_property
     def even_share(self) -> Tensor:
-        """(V, 1) the part of an operator's weight on its device that does not depend on its load.
+        """(V, 1) the constant part of the weight of an operator's embedding in that of its device.
 
-        The parts of all operators add up to `EVEN_SHARE` per device on average.
+        The other part is the operator's load. Over all operators, the constant parts add up to
+        `EVEN_SHARE` per device on average.
         """
         share = EVEN_SHARE * self.devices / self.sizes
         return self.tensor(share.astype(np.float32))[self.problem_of].unsqueeze(1)

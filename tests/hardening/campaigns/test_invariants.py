@@ -238,7 +238,7 @@ def test_all_problems_of_a_block_are_drawn() -> None:
 def test_relative_differences_by_hand() -> None:
     assert relative_difference(2.0, 1.0) == 0.5
     assert relative_difference(0.0, 0.0) == 0.0
-    assert relative_difference(1e-9, 0.0, smallest=1.0) == 1e-9
+    assert relative_difference(1e-9, 0.0, least_divisor=1.0) == 1e-9
     assert relative_excess(1.5, 1.0) == 0.5
     assert relative_excess(0.5, 1.0) == 0.0
     assert relative_excess(0.0, 0.0) == 0.0

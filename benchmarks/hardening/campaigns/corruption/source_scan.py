@@ -86,7 +86,7 @@ def _unsafe(call: ast.Call, full_name: str) -> str:
     if flags and allowed:
         return f"{full_name} with allow_pickle"
     if full_name in LIBRARIES and [getattr(x, "value", "") for x in call.args] != [None]:
-        return f"{full_name} of a file, not only of this process"
+        return f"{full_name} may load a library from a file (only {full_name}(None) is allowed)"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Counts of the tries of an invariant, and its largest deviation."""
+"""Counts of the checks of an invariant, and its largest deviation."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ MAX_SKIPPED = 0.2  # fraction of all problems; with more, too few tries would re
 
 @dataclass
 class Deviations(Count):
-    """The tries of one invariant.
+    """The checks of one invariant.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ class Deviations(Count):
         return super().row()
 
 
-def relative_difference(one: float, other: float, smallest: float = 0.0) -> float:
-    """Return the difference of two numbers ÷ the largest of their magnitudes and `smallest`."""
+def relative_difference(one: float, other: float, least_divisor: float = 0.0) -> float:
+    """Return the difference of two numbers, divided by the larger magnitude or `least_divisor`."""
     if one == other:
         return 0.0
-    return abs(one - other) / max(abs(one), abs(other), smallest)
+    return abs(one - other) / max(abs(one), abs(other), least_divisor)
 
 
 def relative_excess(value: float, limit: float) -> float:

@@ -13,7 +13,7 @@ class Limits:
     Parameters
     ----------
     hang_s
-        CPU time, or sleep, beyond which a reader counts as hanging although it has ended.
+        CPU time, or time asleep, beyond which a reader counts as hanging even if it finishes.
     stop_s
         CPU time after which the reader is stopped.
     blocked_s

@@ -28,14 +28,14 @@ from benchmarks.hardening.mutation.numbered_documents import COUNT, CUT_AT
 from benchmarks.hardening.targets.consumers import use_graph
 from benchmarks.hardening.targets.parsers import PARSERS
 
-SHIFT = 31  # of the first number from one reader to the next
+SHIFT = 31  # difference between the first file numbers of successive readers
 
 
 def numbers_of(name: str, share: float) -> list[int]:
-    """Return the numbers of the bad files of a share, evenly spread over all.
+    """Return the indices of the bad files to read for a share, spread evenly over all bad files.
 
-    At most a third are malformed texts, bombs and other encodings. The choice of these differs
-    between readers, so that even a small share of all readers covers all of them.
+    At most a third are malformed texts, bombs and other encodings. Each reader gets a
+    different choice of these, so that the readers together cover all, even with a small share.
     """
     count = max(1, round(COUNT * share))
     few = min(count // 3, CUT_AT)

@@ -1,4 +1,4 @@
-"""Software supply: locks, licences, builds, advisories, oldest and newest dependency versions."""
+"""Software supply chain: locks, licences, builds, advisories, oldest and newest dependencies."""
 
 import hashlib
 import json
@@ -107,7 +107,7 @@ def vendored_row() -> Row:
         row = next((line for line in card.splitlines() if f"`{path.name}`" in line), None)
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         if row is None or digest not in row or row not in listed:
-            faults.append(f"{path.name} differs from its listed hash")
+            faults.append(f"{path.name} is not listed in both files with its current hash")
         elif not (folder / f"{path.name.partition('.')[0]}.LICENSE").exists():
             faults.append(f"{path.name} has no licence file next to it")
     return Row("vendored files", len(files), {"unlisted or changed": len(faults)}, {}, faults)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.hardening.campaigns.writers import concurrent_writers, disks
 from benchmarks.hardening.campaigns.writers.interrupts import interrupt
-from benchmarks.hardening.campaigns.writers.kills import kill_leaders, kill_training, kill_writers
+from benchmarks.hardening.campaigns.writers.kills import kill_parents, kill_training, kill_writers
 from benchmarks.hardening.campaigns.writers.training_runs import resume_command, train_command
 from benchmarks.hardening.campaigns.writers.workloads import (
     compare_command,
@@ -23,8 +23,8 @@ from benchmarks.hardening.harness.mounts import own_mounts
 from benchmarks.hardening.harness.rows import Row
 from benchmarks.hardening.targets import warm_up
 
-TRAIN_KILLS, KILLS, LEADER_KILLS = 200, 50, 30
-CTRL_C, TERMINATED, FULL, READ_ONLY, PAIRS = 50, 50, 20, 20, 20
+TRAIN_KILLS, KILLS, PARENT_KILLS = 200, 50, 30
+CTRL_C, TERMINATED, FULL, READ_ONLY, PAIRS = 50, 50, 20, 20, 20  # numbers of trials
 ENVIRONMENT = {
     "CUDA_VISIBLE_DEVICES": "",
     "OMP_NUM_THREADS": "1",  # a fork server must have a single thread
@@ -68,7 +68,7 @@ def stopped(
     many = [generate_command(forks, inputs, folder, 2), compare_command(forks, inputs, folder, 2)]
     every = [train, place, generate, compare]
     yield from kill_writers(forks, [generate, compare, place], some(KILLS), chance)
-    yield from kill_leaders(forks, many, some(LEADER_KILLS), chance)
+    yield from kill_parents(forks, many, some(PARENT_KILLS), chance)
     for number, count in ((signal.SIGINT, CTRL_C), (signal.SIGTERM, TERMINATED)):
         yield interrupt(forks, [*every, *many], expected, number, some(count), chance)
     if mounts:

@@ -121,7 +121,7 @@ def kill_writers(
         yield kills_row(f"SIGKILL of `{command.name}`, after its first write", count, tally)
 
 
-def kill_leaders(
+def kill_parents(
     forks: Forks, commands: list[WritingCommand], count: int, chance: random.Random
 ) -> Iterator[Row]:
     """Kill only the first of several processes: its child processes must end by themselves."""

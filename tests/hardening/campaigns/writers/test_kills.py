@@ -10,7 +10,7 @@ from benchmarks.hardening.campaigns.writers import kills
 from benchmarks.hardening.campaigns.writers.file_checks import unreadable
 from benchmarks.hardening.campaigns.writers.kills import (
     Kills,
-    kill_leaders,
+    kill_parents,
     kill_training,
     kill_writers,
     kills_row,
@@ -84,7 +84,7 @@ def test_losing_more_than_a_checkpoint_interval_is_noticed() -> None:
 
 def test_no_worker_outlives_its_killed_parent(forks: Forks, inputs: Path, folder: Path) -> None:
     generate = generate_command(forks, inputs, folder, 2)
-    (found,) = kill_leaders(forks, [generate], FEW, random.Random(3))
+    (found,) = kill_parents(forks, [generate], FEW, random.Random(3))
     assert found.good, found.faults
 
 
