@@ -118,8 +118,9 @@ def place(
     With several source rates, one placement is computed for all of them; its score is the lowest of
     its scores at these rates.
 
-    With --start, the placement in FILE is improved. Operators are matched by name, so its cluster,
-    source rate and graph may differ. Operators whose device is not in the cluster or no longer
+    With --start, the placement in FILE is improved. Its cluster, constraints, source rates, model
+    and target utilisation are used unless options say otherwise. Operators are matched by name, so
+    cluster and graph may differ. Operators whose device is not in the cluster or no longer
     allowed have to move; --max-moves or --move-cost limits the other moves.
 
     \b
@@ -159,17 +160,20 @@ def place(
     kind = options.the_objective(objective)
     with working("reading"):
         old = None if start is None else read_placement(start, objective=kind)
-        if old is not None and kind is None:
-            kind = _inherited(old.problem.objective, str(start))
-        problem = _problem(
+        changes = {
+            "source_rate": source_rates,
+            "model": model,
+            "target_utilisation": target_utilisation,
+        }
+        problem, note = _problem(
             graph,
             cluster,
             constraints_file,
             whole_operators,
             kind=kind,
-            source_rate=source_rates,
-            model=model,
-            target_utilisation=target_utilisation,
+            old=old,
+            start=start,
+            changes=changes,
         )
         _check_start(old, problem, start, graph)
     if time_limit is not None and not limited:
@@ -192,6 +196,8 @@ def place(
             result = found.result
     if output is not None:
         result.save(output)
+    if note:
+        options.print_note(note)
     _note_single_core(result)
     if as_json:
         options.print_json((found or result).to_dict())
@@ -219,29 +225,6 @@ def _warn_if_slow(placer: str, operators: int) -> None:
         options.print_note(warning)
 
 
-def _inherited(objective: "Objective", start: str) -> "Objective | None":
-    """Return the objective stored with the initial placement, and name it on stderr.
-
-    Source rates, model and target utilisation are not inherited. None if it is `Throughput`.
-    """
-    from dataclasses import replace  # noqa: PLC0415 - see place
-
-    from streamplace.problem.objective import Throughput  # noqa: PLC0415
-    from streamplace.problem.objectives import text_of  # noqa: PLC0415
-
-    if type(objective) is Throughput:
-        return None
-    options.print_note(f"using the objective of {start}: {text_of(objective)}")
-    default = Throughput()
-    return replace(
-        objective,
-        source_rates=default.source_rates,
-        model=default.model,
-        target_utilisation=default.target_utilisation,
-        engine=default.engine,
-    )
-
-
 def _check_start(
     old: "Placement | None", problem: "Problem", start: str | None, graph: str
 ) -> None:
@@ -261,9 +244,14 @@ def _problem(
     whole_operators: bool,
     *,
     kind: "Objective | None",
-    **changes: Any,
-) -> "Problem":
-    """Read the problem; an error names the faulty file."""
+    old: "Placement | None",
+    start: str | None,
+    changes: dict[str, Any],
+) -> "tuple[Problem, str]":
+    """Read the problem; an error names the faulty file.
+
+    Return it, and a note on what comes from the initial placement; see `inheritance`.
+    """
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
@@ -274,6 +262,23 @@ def _problem(
 
     read = read_graph(graph)
     constraints = None if constraints_file is None else read_constraints(constraints_file)
+    rules_file, note = constraints_file or name_of(graph), ""
+    if old is not None:
+        from streamplace.cli.inheritance import inherit  # noqa: PLC0415 - see place
+
+        settings = inherit(
+            old,
+            name_of(str(start)),
+            read,
+            cluster=cluster,
+            has_constraints=constraints is not None,
+            objective=kind,
+            changes=changes,
+        )
+        cluster, kind, changes = settings.cluster, settings.objective, settings.changes
+        note = settings.note
+        if settings.constraints is not None:
+            constraints, rules_file = settings.constraints, name_of(str(start))
     without = None if constraints is None else Constraints()
     objective = kind or Throughput()
     with located(name_of(graph)):
@@ -281,12 +286,12 @@ def _problem(
             read, cluster, constraints=without, objective=objective.with_changes(**changes)
         )
         flow(problem)
-    if constraints is None and not whole_operators:
-        return problem
-    rules = read.constraints if constraints is None else constraints
-    if whole_operators:
-        from streamplace.integrations.whole_operators import colocate_instances  # noqa: PLC0415 - not always needed
+    if constraints is not None or whole_operators:
+        rules = read.constraints if constraints is None else constraints
+        if whole_operators:
+            from streamplace.integrations.whole_operators import colocate_instances  # noqa: PLC0415 - not always needed
 
-        rules = colocate_instances(read, rules)
-    with located(constraints_file or name_of(graph)):
-        return problem.with_constraints(rules)
+            rules = colocate_instances(read, rules)
+        with located(rules_file):
+            problem = problem.with_constraints(rules)
+    return problem, note

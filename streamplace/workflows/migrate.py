@@ -20,6 +20,8 @@ from streamplace.workflows.diff import Move, moves_between, relative_gain
 from streamplace.workflows.place import result_of, solve
 from streamplace.workflows.result import Result
 
+SAME = 1e-6  # relative difference of throughputs that counts as none
+
 
 @dataclass(frozen=True, repr=False)
 class Migration(Displayable):
@@ -33,12 +35,15 @@ class Migration(Displayable):
         Further moves, which improve the placement.
     staying
         Score after the forced moves only.
+    before
+        Throughput of the current placement on its own cluster, at its own source rate, in tuples/s.
     """
 
     result: Result
     forced: tuple[Move, ...]
     chosen: tuple[Move, ...]
     staying: ThroughputScore
+    before: float
 
     @property
     def headline(self) -> str:
@@ -57,6 +62,7 @@ class Migration(Displayable):
             **self.result.to_dict(),
             "moves": moves,
             "throughput_without_moves": self.staying.throughput,
+            "throughput_before": self.before,
         }
 
     def _view(self) -> View:
@@ -80,9 +86,13 @@ class Migration(Displayable):
         return f"{forced} forced move{'' if forced == 1 else 's'}, {further}"
 
     def _line(self) -> Line:
-        before, after = self.staying.throughput, self.result.score.throughput
-        change = f"throughput {number(before)} -> {number(after)} tuples/s"
-        return Line(f"{self._counts()}; {change}{relative_gain(before, after)}")
+        staying, after = self.staying.throughput, self.result.score.throughput
+        least = "after the forced moves only" if self.forced else "after moving nothing"
+        if abs(self.before - staying) > SAME * self.before:
+            rates = f"{number(self.before)} tuples/s before, {number(after)} now, {number(staying)}"
+            return Line(f"{self._counts()}; throughput {rates} {least}")
+        change = f"throughput {number(staying)} -> {number(after)} tuples/s"
+        return Line(f"{self._counts()}; {change}{relative_gain(staying, after)}")
 
 
 def migrate(
@@ -136,4 +146,5 @@ def migrate(
         tuple(move for move in moves if move.operator in forced),
         tuple(move for move in moves if move.operator not in forced),
         simulate(staying),
+        simulate(old).throughput,
     )

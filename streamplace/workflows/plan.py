@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.closed_form.bottleneck import lowest_utilisation, worst_utilisation
 from sim.threads import fastest
-from streamplace.errors import InfeasibleError, ProblemError, UsageError
+from streamplace.errors import InfeasibleError, PlacementError, ProblemError, UsageError
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.search import best_of_chains, starts
 from streamplace.problem.cluster import MAX_DEVICES, Cluster
@@ -76,6 +76,7 @@ def plan(
     cluster = _named_first(cluster, graph.constraints if constraints is None else constraints)
     rows: list[PlanRow] = []
     before: Ints | None = None
+    failure: Exception | None = None
     for count in range(1, (MAX_BY_DEFAULT if most is None else most) + 1):
         try:
             problem = Problem(
@@ -84,20 +85,20 @@ def plan(
                 objective=objective,
                 constraints=constraints,
             )
+            row, before = _row(problem, before, Budget(*budget), np.random.default_rng(seed))
         except ProblemError:  # constraints may name devices that are added later
             if count >= len(cluster.devices):
                 raise
             continue
-        except InfeasibleError:
+        except (InfeasibleError, PlacementError) as error:  # more devices may have room
+            failure = error
             continue
-        row, before = _row(problem, before, Budget(*budget), np.random.default_rng(seed))
         rows.append(row)
         if most is None and count >= len(cluster.devices) and _is_last(rows, problem):
             break
     if not rows:
-        raise InfeasibleError(
-            "constraints: cannot be satisfied with any number of devices that was tried"
-        )
+        tried = "cannot be satisfied with any number of devices that was tried"
+        raise InfeasibleError(f"constraints: {tried}; with the most, {failure}")
     return Plan(rate, tuple(rows))
 
 

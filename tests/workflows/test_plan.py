@@ -16,6 +16,7 @@ from streamplace import (
     StreamGraph,
 )
 from streamplace.errors import InfeasibleError, ProblemError, UsageError
+from streamplace.placers.registry import make_placer
 from streamplace.problem.objective import Model
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
@@ -92,6 +93,28 @@ def test_rows_that_cannot_satisfy_the_constraints_are_left_out() -> None:
         plan(GRAPH, SLOW, constraints=apart, most=2, evaluations=500)
     with pytest.raises(ProblemError, match="d9"):
         plan(GRAPH, SLOW, constraints=Constraints(pins={"a": "d9"}), evaluations=500)
+
+
+def test_numbers_of_devices_with_too_little_room_are_left_out() -> None:
+    """Two devices have the memory in sum, but no pair of the operators fits one of them."""
+    rows = [Operator(name, 1e4, 10.0, bytes_) for name, bytes_ in (("a", 9), ("b", 9), ("c", 8))]
+    graph = StreamGraph(rows, [Stream("a", "b"), Stream("b", "c")], source_rate=10.0)
+    cluster = Cluster([Device("d0", 1000.0, memory_bytes=13)])
+    assert [row.devices for row in plan(graph, cluster, evaluations=500).rows] == [3]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_plan_exists_wherever_a_placement_does(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    names = [f"o{v}" for v in range(6)]
+    rows = [Operator(name, 1e5, 10.0, float(rng.integers(1, 10))) for name in names]
+    rules = Constraints(colocate=[names[:2]] if seed % 2 else [], exlocate=[names[2:5]])
+    graph = StreamGraph(rows, [Stream(names[0], v) for v in names[1:]], source_rate=10.0)
+    cluster = Cluster([Device(f"d{d}", 1000.0, memory_bytes=18) for d in range(5)])
+    problem = Problem(graph, cluster, constraints=rules)
+    if make_placer("round-robin")(problem, rng) is not None:
+        found = plan(graph, cluster, constraints=rules, evaluations=300)
+        assert found.rows[-1].relative_throughput == 1.0
 
 
 def test_labels_come_from_the_cluster() -> None:

@@ -1,0 +1,118 @@
+"""What `place --start` takes from the initial placement's file, unless options say otherwise."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from streamplace.display.text import number
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.objective import Objective, Throughput
+from streamplace.problem.objectives import text_of
+from streamplace.problem.placement import Placement
+from streamplace.util.text import counted
+
+
+@dataclass(frozen=True)
+class Inherited:
+    """The settings of the new problem; None where neither an option nor the placement sets them.
+
+    Parameters
+    ----------
+    changes
+        Arguments of `Objective.with_changes`: source rate, model and target utilisation.
+    note
+        Description of what comes from the placement's file; empty if nothing does.
+    """
+
+    cluster: Cluster | None
+    constraints: Constraints | None
+    objective: Objective | None
+    changes: dict[str, Any]
+    note: str
+
+
+def inherit(
+    old: Placement,
+    start: str,
+    graph: StreamGraph,
+    *,
+    cluster: Cluster | None,
+    has_constraints: bool,
+    objective: Objective | None,
+    changes: dict[str, Any],
+) -> Inherited:
+    """Return the settings of re-placing.
+
+    Parameters
+    ----------
+    start
+        Name of the placement's file.
+    has_constraints
+        Whether an option specifies constraints.
+    cluster, objective, changes
+        Settings that options specify; None, or values that are None, otherwise.
+    """
+    problem, taken, made = old.problem, list[str](), dict(changes)
+    own = problem.objective
+    if cluster is None:
+        cluster = problem.cluster
+        taken.append(f"cluster of {counted(len(cluster.devices), 'device')}")
+    constraints = None
+    if not has_constraints and problem.constraints != graph.constraints:
+        constraints = _that_fit(problem.constraints, graph, cluster)
+        taken.append(f"constraints ({_counts(constraints)})")
+    if objective is None and type(own) is not Throughput:
+        objective = _without_settings(own)
+        taken.append(f"objective {text_of(objective)}")
+    if made["source_rate"] is None and problem.source_rates != (graph.source_rate,):
+        made["source_rate"] = problem.source_rates
+        taken.append("source rate " + ", ".join(map(number, problem.source_rates)))
+    if made["model"] is None and own.model != Throughput().model:
+        made["model"] = own.model
+        taken.append(f"model {own.model}")
+    if made["target_utilisation"] is None and own.target_utilisation != 1.0:
+        made["target_utilisation"] = own.target_utilisation
+        taken.append(f"target utilisation {own.target_utilisation:g}")
+    note = f"from {start}: {'; '.join(taken)}" if taken else ""
+    return Inherited(cluster, constraints, objective, made, note)
+
+
+def _that_fit(rules: Constraints, graph: StreamGraph, cluster: Cluster) -> Constraints:
+    """Return constraints without operators that the graph lacks and devices that are gone.
+
+    A pin to a lost device stays, so that it is an error.
+    """
+    names, devices = set(graph.names), set(cluster.names)
+    return Constraints(
+        {v: d for v, d in rules.pins.items() if v in names},
+        [kept for group in rules.colocate if len(kept := [v for v in group if v in names]) > 1],
+        [kept for group in rules.exlocate if len(kept := [v for v in group if v in names]) > 1],
+        {
+            v: [d for d in several if d in devices] or list(several)
+            for v, several in rules.allowed.items()
+            if v in names
+        },
+    )
+
+
+def _counts(rules: Constraints) -> str:
+    counts = (
+        (len(rules.pins), "pin"),
+        (len(rules.colocate), "colocated group"),
+        (len(rules.exlocate), "exlocated group"),
+        (len(rules.allowed), "allowed list"),
+    )
+    return ", ".join(counted(count, kind) for count, kind in counts if count) or "none"
+
+
+def _without_settings(objective: Objective) -> Objective:
+    """Return an objective with the default source rate, model, target utilisation and engine."""
+    default = Throughput()
+    return replace(
+        objective,
+        source_rates=default.source_rates,
+        model=default.model,
+        target_utilisation=default.target_utilisation,
+        engine=default.engine,
+    )

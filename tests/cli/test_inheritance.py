@@ -1,0 +1,86 @@
+"""What `place --start` takes from the initial placement's file."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.cli import Capture, json_of, one_line, run, succeeds
+
+OPERATORS = [{"name": name, "instructions": 1e6, "payload_bytes": 10} for name in "abc"]
+GRAPH = {
+    "format": "streamplace-graph",
+    "version": 1,
+    "source_rate": 900,
+    "operators": OPERATORS,
+    "streams": [{"source": "a", "target": "b"}, {"source": "b", "target": "c"}],
+}
+
+
+@pytest.fixture
+def files(tmp_path: Path, capsys: Capture) -> Path:
+    """Return a folder with a placement on three devices, a pinned to d1, b allowed on d0 and d2."""
+    rules = {"pins": {"a": "d1"}, "allowed": {"b": ["d0", "d2"]}}
+    for name, value in (("graph", GRAPH), ("rules", rules), ("none", {})):
+        (tmp_path / f"{name}.json").write_text(json.dumps(value))
+    succeeds(
+        capsys,
+        *("place", tmp_path / "graph.json", "--devices", "3x1000"),
+        *("--constraints", tmp_path / "rules.json", "--source-rate", "800"),
+        *("--target-utilisation", "0.9", "--model", "path-average", "-o", tmp_path / "old.json"),
+    )
+    return tmp_path
+
+
+def replaced(folder: Path, *options: object) -> tuple[dict[str, Any], str]:
+    """Return the JSON output and stderr of re-placing."""
+    done = run("place", folder / "graph.json", "--start", folder / "old.json", "--json", *options)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+def test_everything_is_inherited_and_printed(files: Path) -> None:
+    found, stderr = replaced(files)
+    assert len(found["devices"]) == 3
+    assert found["assignment"]["a"] == "d1"
+    assert found["model"] == "path-average"
+    assert "cluster of 3 devices; constraints (1 pin, 1 allowed list); source rate 800" in stderr
+    assert "model path-average; target utilisation 0.9" in stderr
+
+
+def test_options_replace_what_would_be_inherited(files: Path) -> None:
+    found, stderr = replaced(
+        files,
+        *("--devices", "2x1000", "--constraints", files / "none.json", "--source-rate", "700"),
+        *("--model", "bottleneck", "--target-utilisation", "1"),
+    )
+    assert found["model"] == "bottleneck"
+    assert "from " not in stderr
+
+
+def test_lost_devices_leave_lists_but_not_pins(files: Path) -> None:
+    two = {"format": "streamplace-cluster", "version": 1}
+    kept = [{"name": name, "mips": 1000} for name in ("d0", "d1")]
+    (files / "two.json").write_text(json.dumps(two | {"devices": kept}))
+    found, _ = replaced(files, "--cluster", files / "two.json")
+    assert found["assignment"]["b"] == "d0"
+    (files / "two.json").write_text(json.dumps(two | {"devices": kept[:1]}))
+    done = run(
+        *("place", files / "graph.json", "--start", files / "old.json"),
+        *("--cluster", files / "two.json"),
+    )
+    assert done.returncode == 2
+    assert "old.json: constraints.pins['a']: unknown device 'd1'" in one_line(done.stderr)
+
+
+def test_the_throughput_before_a_loss_is_printed(tmp_path: Path, capsys: Capture) -> None:
+    graph, old = tmp_path / "graph.json", tmp_path / "old.json"
+    graph.write_text(json.dumps(GRAPH))
+    place = ("place", graph, "--placer", "exact")
+    succeeds(capsys, *place, "--devices", "3x1000", "-o", old)
+    lost = ("place", graph, "--start", old, "--devices", "2x1000", "--max-moves", "0")
+    line = succeeds(capsys, *lost).splitlines()[-1]
+    assert line.startswith("1 forced move, 0 further moves; throughput 900 tuples/s before, 500 ")
+    assert line.endswith("500 after the forced moves only")
+    assert json_of(capsys, *lost)["throughput_before"] == 900
