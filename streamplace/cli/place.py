@@ -196,9 +196,7 @@ def place(
             result = found.result
     if output is not None:
         result.save(output)
-    if note:
-        options.print_note(note)
-    _note_single_core(result)
+    _print_notes(note, result)
     if as_json:
         options.print_json((found or result).to_dict())
     else:
@@ -207,8 +205,13 @@ def place(
             print_result(found, to_stderr=output == "-")
 
 
-def _note_single_core(result: "Result") -> None:
-    """Print a note if an operator is the bottleneck whose cores the graph does not state."""
+def _print_notes(inherited: str, result: "Result") -> None:
+    """Print what comes from the initial placement, and whether one core limits an operator.
+
+    The latter is printed if an operator is the bottleneck whose cores the graph does not state.
+    """
+    if inherited:
+        options.print_note(inherited)
     top, graph = result.score.bottleneck, result.placement.problem.graph
     if top.kind == "operator" and top.name not in graph.stated_cores:
         options.print_note(
