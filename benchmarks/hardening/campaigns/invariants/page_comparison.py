@@ -33,7 +33,7 @@ HEADROOM = 0.75  # target utilisation of every third problem
 SCORES = """(batch) => batch.map(({ graph, sums: values, cluster, setting, assignment, most }) => {
   const network = SP.model.networkOf(cluster);
   const sums = graph
-    ? SP.model.sumsOf(SP.model.flowOf(graph), assignment, network.count, network.nic)
+    ? SP.model.sumsOf(SP.model.flowOf(graph), assignment, cluster, network.nic)
     : { ...values, links: new Map(values.links.map(([link, ...load]) => [link, load])) };
   const score = SP.model.scoreOf(sums, cluster, network, setting, most);
   const links = score.links.map((load) => [SP.model.linkName(load, cluster), load.utilisation]);
@@ -141,14 +141,16 @@ def difference(shown: dict[str, Any], score: ThroughputScore) -> float:
     if links.keys() != own.keys() or len(links) != len(shown["links"]):
         return np.inf
     loads = {load.name: load.utilisation for load in score.devices} | own
-    top = shown["bottleneck"]
-    if loads[top["name"]] < score.bottleneck.utilisation * (1 - TIED):
+    top, busiest = shown["bottleneck"], score.bottleneck
+    if top["kind"] == "operator":
+        loads[top["name"]] = top["utilisation"]
+    if loads[top["name"]] < busiest.utilisation * (1 - TIED):
         return np.inf
     pairs = [
         (shown["throughput"], score.throughput),
         (shown["relative"], score.relative_throughput),
         (shown["used"], score.devices_used),
-        (top["utilisation"], score.bottleneck.utilisation),
+        (top["utilisation"], busiest.utilisation),
         *zip(shown["devices"], [load.utilisation for load in score.devices], strict=True),
         *((links[name], own[name]) for name in own),
     ]

@@ -116,4 +116,6 @@ def loads_of(score: ThroughputScore, prefix: str = "") -> dict[str, float]:
 
 def same_bottleneck(loads: dict[str, float], score: ThroughputScore) -> bool:
     """Return whether the bottleneck of a score has the largest load, except for rounding."""
-    return loads[score.bottleneck.name] >= max(loads.values()) * (1 - TIED) - TIED
+    top = score.bottleneck
+    load = top.utilisation if top.kind == "operator" else loads[top.name]
+    return load >= max(loads.values()) * (1 - TIED) - TIED
