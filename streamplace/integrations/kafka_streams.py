@@ -1,14 +1,20 @@
-"""Reader of Kafka Streams topologies as printed by old and new ``Topology.describe()``."""
+"""Reader of Kafka Streams topologies as printed by old and new ``Topology.describe()``.
+
+The operators of one sub-topology and partition are one task, which runs in one thread of one
+instance of the application. They are therefore colocated.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from streamplace.errors import FormatError
 from streamplace.integrations.logical_builder import Link, build_logical_graph, check_links
-from streamplace.problem.logical import LogicalGraph
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.logical import Distribution, LogicalGraph
 
 OUT, BACK = "-->", "<--"
 KINDS = ("Source", "Processor", "Sink")
+SUB_TOPOLOGY, GLOBAL = "Sub-topology", "for global store"
 BEGINNINGS = ("Topologies", "Topology", "Sub-topologies", "Sub-topology")
 
 
@@ -22,6 +28,9 @@ class _Node:
         Topics that a source reads or a sink writes.
     after, before
         Names of its successors and its predecessors.
+    task
+        Number of the sub-topology whose tasks run it; None if it is in no sub-topology, or in one
+        of a global store, which generates no tasks.
     """
 
     kind: str
@@ -30,6 +39,7 @@ class _Node:
     topics: tuple[str, ...] = ()
     after: list[str] = field(default_factory=list)
     before: list[str] = field(default_factory=list)
+    task: int | None = None
 
 
 def read(text: str, where: str) -> LogicalGraph:
@@ -53,15 +63,42 @@ def read(text: str, where: str) -> LogicalGraph:
     for ends in _through_topics(nodes):
         links[ends] = None
         check_links(len(links), where)
-    return build_logical_graph([*nodes], [Link(source, target) for source, target in links])
+    tasks = _tasks(nodes)
+    return build_logical_graph(
+        [*nodes],
+        [
+            Link(source, target, _distribution(nodes[source], nodes[target]))
+            for source, target in links
+        ],
+        constraints=Constraints(colocate=tasks),
+        by_channel=tasks,
+    )
+
+
+def _tasks(nodes: dict[str, _Node]) -> list[list[str]]:
+    """Return the operators of each sub-topology with several operators."""
+    of_task: dict[int, list[str]] = {}
+    for node in nodes.values():
+        if node.task is not None:
+            of_task.setdefault(node.task, []).append(node.name)
+    return [names for names in of_task.values() if len(names) > 1]
+
+
+def _distribution(source: _Node, target: _Node) -> Distribution:
+    """Return the distribution of a stream, which stays in its task within a sub-topology."""
+    within = source.task is not None and source.task == target.task
+    return Distribution.POINTWISE if within else Distribution.ALL
 
 
 def _nodes(text: str, where: str) -> dict[str, _Node]:
     nodes: dict[str, _Node] = {}
-    started, last = False, None
+    started, last, task, tasks = False, None, None, 0
     for number, line in enumerate(text.split("\n"), start=1):
         place = f"{where}: line {number}"
         content = line.strip()
+        if content.startswith(SUB_TOPOLOGY):
+            tasks += 1
+            task = None if GLOBAL in content else tasks
         if not started:
             started = content.startswith(BEGINNINGS) or content.endswith("Topologies:")
         elif content.startswith((OUT, BACK)) and last is not None:
@@ -70,6 +107,7 @@ def _nodes(text: str, where: str) -> dict[str, _Node]:
             last = _node(content, place)
             if last.name in nodes:
                 raise FormatError(f"{place}: {last.name!r:.40} is described twice")
+            last.task = task
             nodes[last.name] = last
     if not nodes:
         raise FormatError(f"{where}: contains no Kafka Streams topology")

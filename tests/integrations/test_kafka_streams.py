@@ -1,8 +1,11 @@
 """Descriptions of Kafka Streams topologies."""
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarks.hardening.corpus.engine_documents.kafka_streams import KAFKA, KAFKA_OLD
+from streamplace.problem.expansion import to_instances
 from tests.support.documents import edges, read_document, refused_document
 
 
@@ -22,6 +25,25 @@ def test_topics_connect_sub_topologies() -> None:
         ("words-in", "count"),
     ]
     assert len(job.graph.unknown) == 3
+
+
+def test_the_operators_of_a_sub_topology_are_one_task() -> None:
+    job = read_document("kafka-streams", KAFKA)
+    tasks = [["lines", "split", "filter", "peek", "by-word"], ["words-in", "count", "out"]]
+    assert [list(group) for group in job.graph.constraints.colocate] == tasks
+    parallel = replace(job, parallelism=dict.fromkeys(tasks[1], 2))
+    graph = to_instances(parallel)
+    assert [list(group) for group in graph.constraints.colocate[1:]] == [
+        ["words-in[0]", "count[0]", "out[0]"],
+        ["words-in[1]", "count[1]", "out[1]"],
+    ]
+    crossing = [s for s in graph.streams if s.source[-3:] + s.target[-3:] in ("[0][1]", "[1][0]")]
+    assert not crossing  # tuples stay in their task
+
+
+def test_a_global_store_has_no_tasks() -> None:
+    text = KAFKA.replace("Sub-topology: 1", "Sub-topology: 1 for global store (no tasks)")
+    assert len(read_document("kafka-streams", text).graph.constraints.colocate) == 1
 
 
 def test_arrows_on_the_same_line() -> None:
