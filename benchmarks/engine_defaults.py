@@ -40,7 +40,7 @@ def main() -> None:
     wrong, unstable = found["wrong"], found["unstable"]
     print(f"{'figure':52} {'measured':>26} {'target':>14}")
     report("one source: settled, but not within 0.01", str(wrong), "0", wrong == 0)
-    report("several sources: below, and a tenth disagrees", str(unstable), "0", unstable == 0)
+    report("several sources: below, and a finer tick disagrees", str(unstable), "0", unstable == 0)
     several = found["several"] + found["below"] + unstable
     share = (found["below"] + unstable) / max(1, several)
     report("several sources: more than 0.01 below", f"{share:.1%} of {several}", "", True)

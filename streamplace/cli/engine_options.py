@@ -63,8 +63,9 @@ OPTIONS = (
     click.option(
         "--backpressure/--no-backpressure",
         default=None,
-        help="Engine: whether senders are also slowed by tuples in transit between devices, i.e. "
-        "whether these count towards --queue.  [default: backpressure]",
+        help="Engine: whether tuples in transit between devices count towards --queue, so that an "
+        "overloaded link slows its senders. A full queue slows them in either case.  "
+        "[default: backpressure]",
     ),
     click.option(
         "--without-source-wait",

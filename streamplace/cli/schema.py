@@ -13,8 +13,8 @@ from streamplace.cli import options, param_types
 def schema(kind: str, seed: int, as_json: bool) -> None:
     """Print the JSON Schema of a file format.
 
-    KIND is graph, cluster, placement or scene. A scene is the scenario of `simulate --scene`:
-    source rates, windows and slow devices over time.
+    KIND is graph, cluster, placement or scene. A scene is the file that `simulate
+    --scene` reads: a scenario with source rates over time, windows and slow devices.
 
     \b
     Example:

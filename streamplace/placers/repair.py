@@ -31,7 +31,7 @@ def feasible(problem: Problem, draft: Ints) -> Placement:
     if rules.is_free or rules.violation(draft) is None:
         return Placement(problem, draft)
     preferred = _preferences(problem, draft)
-    on = _search(problem, preferred)
+    on = assign(problem, preferred)
     return Placement(problem, on[rules.unit_of])
 
 
@@ -75,8 +75,23 @@ def _preferences(problem: Problem, draft: Ints) -> list[list[int]]:
     return preferred
 
 
-def _search(problem: Problem, preferred: list[list[int]]) -> Ints:
-    """Assign every unit one of its preferred devices, depth first."""
+def assign(problem: Problem, preferred: list[list[int]], most_steps: int = STEPS) -> Ints:
+    """Assign every unit one of its preferred devices, depth first; return them, (U,).
+
+    Parameters
+    ----------
+    preferred
+        For each unit the devices that it may go to, best first.
+    most_steps
+        Backtracking steps, beyond one step per unit, before giving up.
+
+    Raises
+    ------
+    PlacementError
+        If the search gives up.
+    InfeasibleError
+        If the search has tried everything.
+    """
     rules = problem.feasibility
     memory = rules.unit_memory
     room = problem.cluster.memory_bytes.copy()
@@ -113,7 +128,7 @@ def _search(problem: Problem, preferred: list[list[int]]) -> Ints:
                 f"constraints: no device is left for {rules.describe(order[furthest])}, wherever "
                 "the other operators go (all combinations tried)"
             )
-        elif steps > STEPS + len(order):
+        elif steps > most_steps + len(order):
             raise PlacementError("found no placement that obeys the constraints and memory limits")
         else:
             tried[depth] = 0

@@ -64,7 +64,7 @@ class Device(TruncatedRepr):
             raise ClusterError(f"device {self.name!r}: labels must be a list, not text")
         object.__setattr__(self, "labels", tuple(self.labels))
         if not (isinstance(self.cores, int) and 1 <= self.cores <= MAX_CORES):
-            wanted = f"cores must be 1 to {MAX_CORES} (got {self.cores!r:.40})"
+            wanted = f"cores must be a whole number from 1 to {MAX_CORES} (got {self.cores!r:.40})"
             raise ClusterError(f"device {self.name!r}: {wanted}")
         if self.memory_bytes is not None:
             _check(

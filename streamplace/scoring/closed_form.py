@@ -94,7 +94,7 @@ class PathAverageEvaluator(ClosedFormEvaluator):
             raise SimulationError(f"path-average: {error}") from None
 
     def local_search(self) -> LocalSearch:
-        """Return kernels that maximise throughput; beyond 2,000 streams, that minimise loads."""
+        """Return kernels for throughput or, beyond 2,000 streams, faster ones for utilisation."""
         parts = self._compiled
         if len(parts.flow.source) > MAX_STREAMS:
             return UtilisationSearch(parts.instance, self.least_load)

@@ -94,7 +94,7 @@ FAULTS: dict[str, tuple[Callable[[], Any], str]] = {
     "nan speed": (lambda: Device("a", NAN), "^device 'a': mips"),
     "cores": (
         lambda: Device("a", 1, cores=0),
-        r"^device 'a': cores must be 1 to 1000000 \(got 0\)",
+        r"^device 'a': cores must be a whole number from 1 to 1000000 \(got 0\)",
     ),
     "memory": (lambda: Device("a", 1, memory_bytes=-1), "^device 'a': memory_bytes must be"),
     "memory inf": (lambda: Device("a", 1, memory_bytes=INF), "^device 'a': memory_bytes must be"),

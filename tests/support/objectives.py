@@ -39,6 +39,6 @@ class LastEvaluator(sp.ObjectiveEvaluator):
 
 @dataclass(frozen=True)
 class Last(sp.Throughput):
-    """Operators on the last device, which annealing for throughput never reaches."""
+    """Throughput times the squared share of operators that are on the last device."""
 
     evaluator: ClassVar[type] = LastEvaluator

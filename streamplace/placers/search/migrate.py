@@ -10,6 +10,7 @@ from streamplace.errors import ProblemError, UsageError
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.exhaustive import best_of_all, count_of
+from streamplace.placers.search.forced_moves import with_fewest_moves
 from streamplace.placers.search.search import best_of_chains
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -137,7 +138,11 @@ def stay(problem: Problem, old: Placement) -> tuple[Placement, Ints]:
         (current_device >= 0) & ~instance.allowed[instance.row_of, np.maximum(current_device, 0)]
     ] = -1
     somewhere = _placed_beside(instance, current_device)
-    staying = feasible(problem, somewhere[rules.unit_of])
+    on = somewhere
+    if rules.violation(somewhere[rules.unit_of]) is not None:
+        fewest = with_fewest_moves(problem, current_device, somewhere)
+        on = somewhere if fewest is None else fewest
+    staying = feasible(problem, on[rules.unit_of])
     current_device[staying.devices[rules.first_of] != current_device] = -1
     return staying, current_device
 

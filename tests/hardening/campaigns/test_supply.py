@@ -1,4 +1,4 @@
-"""Software supply: the checks pass; faults of locks, licences and installs are counted."""
+"""Software supply chain: the checks pass; faults of locks, licences and installs are counted."""
 
 from pathlib import Path
 
@@ -78,7 +78,7 @@ def test_faults_of_licences_are_noticed() -> None:
         ),
     ],
 )
-def test_advisories_that_do_not_answer_are_not_counted(
+def test_packages_without_an_answer_do_not_count_as_tried(
     output: str,
     answered: int,
     wrong: dict[str, int],

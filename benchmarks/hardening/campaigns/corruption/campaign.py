@@ -48,7 +48,7 @@ def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
 def damage_rows(trained: TrainedFiles, share: float, seed: int) -> Iterator[Row]:
     """Yield one row per kind of file and of damage."""
     for what, subjects in (("checkpoints", trained.checkpoints()), ("weights", trained.weights())):
-        rng = np.random.default_rng([seed, len(what)])
+        rng = np.random.default_rng([seed, len(what)])  # own numbers for each kind of file
         for how, ways, count in (
             ("single flipped bits", {"": flipped_bits}, FLIPS),
             ("truncations", {"": truncations}, CUTS),

@@ -59,7 +59,7 @@ CALLED = {
     "KaHIP eco": ("kahip:kaffpa",),
     "Mt-KaHyPar": ("mtkahypar:Graph.partition",),
 }
-"""Wrapper -> the places where it calls its library; all other wrappers call METIS.
+"""Wrapper -> the library functions that it calls; all other wrappers call METIS.
 
 CP-SAT is also a separate wrapper, since `exact` first searches and then seldom needs CP-SAT.
 """
@@ -80,7 +80,7 @@ def is_installed(name: str) -> bool:
 
 
 def library_of(name: str) -> Sequence[str]:
-    """Return the places where a wrapper calls its library."""
+    """Return the library functions that a wrapper calls."""
     return CALLED.get(name.partition(":")[0], OF_METIS)
 
 
@@ -117,7 +117,7 @@ def answer_fault(placement: object) -> str | None:
 
 
 def try_partitioner(name: str, number: int, seed: int) -> str | None:
-    """Partition a problem with another library, which supports no constraints except units."""
+    """Partition a problem with another library; of the constraints, it supports only colocation."""
     from benchmarks.partitioners import partitioners  # noqa: PLC0415 - only the child process needs it
 
     problem = odd_problem(number, seed)
@@ -137,11 +137,11 @@ def try_cp_sat(number: int, seed: int) -> str | None:
         constraints=drawn.constraints,
         target_utilisation=drawn.target_utilisation,
     )
-    bracket = Incumbent(problem, Greedy()(problem, np.random.default_rng(number)))
-    claim = DecisionProblem(problem, bracket.better)
-    if not Model.is_small(claim):
+    incumbent = Incumbent(problem, Greedy()(problem, np.random.default_rng(number)))
+    decision = DecisionProblem(problem, incumbent.better)
+    if not Model.is_small(decision):
         raise UsageError("the model is too large")
-    outcome = Model(claim, 1, number).search(EFFORT, Budget(SECONDS))
+    outcome = Model(decision, 1, number).search(EFFORT, Budget(SECONDS))
     if outcome.found is None:
         return None
     return answer_fault(outcome.found)
@@ -175,7 +175,7 @@ def try_library(number: int, seed: int, *, recursive: bool) -> str | None:
 
 
 def _weights(rng: np.random.Generator, count: int) -> NDArray[np.int64]:
-    """Return integers whose sum is about a power of 2, which may exceed the limit of METIS."""
+    """Return zeros, or integers whose sum is about a power of 2 and may exceed METIS's limit."""
     total = 2 ** int(rng.choice([1, 8, 16, 20, 24, 28, 29, 30, 30, 31, 62]))
     kind = int(rng.integers(4))
     weights = np.zeros(count, dtype=np.int64)

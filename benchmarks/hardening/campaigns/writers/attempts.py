@@ -31,12 +31,12 @@ def make_attempts(
     attempt: Callable[[WritingCommand], Attempt],
     tries: int = 1,
 ) -> tuple[list[str], int]:
-    """Make attempts on commands in turn until enough count; return faults and mistimed attempts.
+    """Make `count` well-timed attempts on commands in turn; return faults and the mistimed number.
 
     Parameters
     ----------
     tries
-        The number of tries per attempt that counts; it is a fault if none of them counts.
+        The largest number of attempts until one is well timed; it is a fault if none is.
     """
     faults: list[str] = []
     mistimed = 0

@@ -20,7 +20,7 @@ LOOK_S = 0.0002
 
 @dataclass(frozen=True)
 class ConcurrentRuns:
-    """The ends of two processes that were started together.
+    """The outcomes of two processes that were started together.
 
     Parameters
     ----------
