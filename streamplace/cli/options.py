@@ -39,14 +39,14 @@ def rates(
     except ValueError:
         message = f"must be one rate or several, such as 1e4 or 1e4,2e4 (got {value!r})"
         raise click.BadParameter(message, ctx, param) from None
-    if not all(0 < rate < inf for rate in found):
-        raise click.BadParameter(f"rates must be finite and above 0 (got {value!r})", ctx, param)
     if len(found) > 1 and found[0] < THOUSANDS and _is_group(value.split(",")[1]):
         one = value.replace(",", "")
         two = f"{found[0]:.1f},{value.partition(',')[2]}"
         asked = f"did you mean {one}? for rates as they are, write {two}"
         message = f"looks like one rate with commas (got {value!r}); {asked}"
         raise click.BadParameter(message, ctx, param)
+    if not all(0 < rate < inf for rate in found):
+        raise click.BadParameter(f"rates must be finite and above 0 (got {value!r})", ctx, param)
     return found
 
 

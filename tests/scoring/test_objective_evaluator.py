@@ -219,13 +219,13 @@ class Faulty(sp.Throughput):
     [
         (
             "negative",
-            r"must return values from 0 to the throughput \(1666.*\), but returned -1666",
+            r"its evaluator must return values from 0 to the throughput \(1666.*\), but returned -1666",
         ),
         (
             "none",
-            r"values from 0 to the throughput \(1666.*\), but returned nan for placement 0",
+            r"its evaluator must return values from 0 to the throughput \(1666.*\), but returned nan",
         ),
-        ("more", r"values from 0 to the throughput \(.*\), but returned .* for placement 0"),
+        ("more", r"its evaluator must return values from 0 to the throughput \(.*\), but .* 0"),
         ("one", r"its evaluator must return an array of shape \(1,\) \(got shape \(\)\)"),
         ("text", "its evaluator failed: ValueError: could not convert"),
         ("raised", "its evaluator failed: IndexError: index 99 is out of bounds"),
