@@ -219,11 +219,11 @@ class Faulty(sp.Throughput):
     [
         (
             "negative",
-            r"its evaluator must return values from 0 to the throughput \(1666.*\), but returned -1666",
+            r"its evaluator must return values from 0 to the throughput \(1666.*, but returned -16",
         ),
         (
             "none",
-            r"its evaluator must return values from 0 to the throughput \(1666.*\), but returned nan",
+            r"its evaluator must return values from 0 to the throughput \(1666.*, but returned nan",
         ),
         ("more", r"its evaluator must return values from 0 to the throughput \(.*\), but .* 0"),
         ("one", r"its evaluator must return an array of shape \(1,\) \(got shape \(\)\)"),
