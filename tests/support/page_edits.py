@@ -142,9 +142,11 @@ def check_page_score(shown_score: dict[str, Any], score: ThroughputScore) -> Non
 
 
 def possible_bottlenecks(score: ThroughputScore) -> list[str]:
-    """Return the devices and links that rounding could make the bottleneck."""
-    lowest = score.bottleneck.utilisation * (1 - 1e-12)
-    devices = [load.name for load in score.devices if load.utilisation >= lowest]
+    """Return the devices, links and operators that rounding could make the bottleneck."""
+    top = score.bottleneck
+    lowest = top.utilisation * (1 - 1e-12)
+    devices = [top.name] if top.kind == "operator" else []
+    devices += [load.name for load in score.devices if load.utilisation >= lowest]
     return devices + [load.name for load in score.links if load.utilisation >= lowest]
 
 
