@@ -193,8 +193,15 @@ class Watch:
         """
         fault: BackendError | None = None
         while True:
+            remaining_s = self._until - time.monotonic()
+            if remaining_s <= 0:
+                raise fault or BackendError(
+                    f"{self.server.url}: no answer to {path.partition('?')[0]} within "
+                    f"{self.timeout_s:g} s, together with the requests before it; "
+                    "set a longer time limit if the server is slow"
+                )
             try:
-                return self.server.get(path, self._until - time.monotonic())
+                return self.server.get(path, remaining_s)
             except GoneError:
                 raise
             except BackendError as error:
