@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from socket import socket
@@ -34,6 +35,8 @@ from tests.support.guards import hang_guard
 from tests.support.http_server import Answer
 
 TIMEOUT_S = 0.5
+REPEATED_S = 3.0  # for faults after which requests are repeated until the time limit
+SLOW_S = 30.0  # for others, so that a busy machine cannot reach it
 OTHER_ANSWER = "unexpected answer from Flink|must be an object"
 
 
@@ -124,10 +127,20 @@ def test_server_that_fails_immediately(name: str) -> None:
 @pytest.mark.parametrize("name", [*BAD, "finished"])
 def test_server_that_fails_later(name: str) -> None:
     faulty, message = (finished, "the job is FINISHED") if name == "finished" else BAD[name]
+    timeout_s = {"silent": TIMEOUT_S, "finished": SLOW_S}.get(name, REPEATED_S)
     with serving(after(30, faulty)) as url, hang_guard():
-        watched = watch(url, seconds=3600)
+        watched = watch(url, seconds=3600, timeout_s=timeout_s)
     assert watched.readings
     assert re.search(message, watched.fault)
+
+
+def test_requests_after_the_time_limit() -> None:
+    """Several requests share the limit of a reading; the message never shows a negative limit."""
+    with serving(SampleJob()) as url:
+        watcher = Watch(Server(url), JOB_ID, 0.1)
+        watcher._until = time.monotonic() - 1.0
+        with pytest.raises(BackendError, match=r"no answer to /jobs within 0\.1 s, together with"):
+            watcher._ask("/jobs?a=b")
 
 
 def test_temporary_faults_are_ignored() -> None:
@@ -209,7 +222,7 @@ def test_invalid_clocks(now: str) -> None:
         return code, re.sub(rb'"now": \d+', f'"now": {now}'.encode(), body)
 
     with serving(answer) as url:
-        watched = watch(url, 0.2)
+        watched = watch(url, 0.2, timeout_s=SLOW_S)
     assert "unexpected answer from Flink" in watched.fault
     assert watched.readings == []
 
