@@ -17,6 +17,7 @@ from sim.closed_form.bottleneck import lowest_utilisation
 from sim.flow import Floats, Flow, Ints
 from sim.jit import kernel
 from sim.links import ends_of, seconds_on
+from sim.threads import of_usable_cores
 
 Bools = NDArray[np.bool_]
 Single = NDArray[np.float32]
@@ -352,11 +353,13 @@ def _change_loads(
             link[receives] += sign * tuples * seconds_on(problems, base + receives, e)
             on_links = max(on_links, link[receives])
         highest = max(highest, device[a])
-    usable, cores = problems.operator_cores[o + v], problems.cores[first + b]
-    if usable < cores:  # as `sim.threads.own_utilisation`
-        own = problems.work[o + v] * cores / (problems.capacity[first + b] * usable)
-        highest = max(highest, own)
-    highest = max(highest, device[b])
+    own = of_usable_cores(
+        problems.work[o + v],
+        problems.operator_cores[o + v],
+        problems.cores[first + b],
+        problems.capacity[first + b],
+    )
+    highest = max(highest, device[b], own)
     return max(highest, on_links), highest, on_links, local, heaviest, crossing
 
 

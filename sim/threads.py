@@ -13,16 +13,30 @@ from sim.jit import bare, kernel
 
 
 @bare
+def of_usable_cores(work: float, usable: float, cores: float, capacity: float) -> float:
+    """Return the utilisation of the cores that an operator can use; 0 if it can use all.
+
+    Parameters
+    ----------
+    work
+        Instructions/s of the operator.
+    usable
+        Number of cores that it can use.
+    cores, capacity
+        Number of cores of the device, and instructions/s of all of them.
+    """
+    if usable >= cores:
+        return 0.0
+    return work * cores / (capacity * usable)
+
+
+@bare
 def own_utilisation(flow: Columns, v: int, d: int) -> float:
     """Return the utilisation of the cores that operator v can use on device d.
 
     It is 0 if v can use all cores of d.
     """
-    usable, cores = flow.operator_cores[v], flow.cores[d]
-    if usable >= cores:
-        return 0.0
-    utilisation: float = flow.work[v] * cores / (flow.capacity[d] * usable)
-    return utilisation
+    return of_usable_cores(flow.work[v], flow.operator_cores[v], flow.cores[d], flow.capacity[d])
 
 
 @kernel

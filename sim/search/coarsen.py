@@ -37,7 +37,7 @@ def joined(instance: Instance, traffic: Floats, heaviest: float, fewest: int) ->
 def coarsened(instance: Instance, group: Ints) -> Instance:
     """Return the instance whose units are the groups, (U,).
 
-    Streams of the same direction between two groups are added up. Groups have no current device.
+    Streams of the same direction between two groups are added up. Migration is not limited.
     """
     groups = int(group.max()) + 1
     first, member = by_operator(group, groups)
@@ -62,8 +62,6 @@ def coarsened(instance: Instance, group: Ints) -> Instance:
         rival=group[instance.rival[by_group]],
         first_member=first_member,
         member=_members(instance, member, lengths.astype(np.int32)),
-        current_device=np.full(groups, -1, np.int32),
-        migration_cost=np.zeros(groups),
         migration_budget=np.inf,
     )
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from sim.flow import Floats, Flow, Ints, by_operator
 from sim.jit import bare, kernel
+from sim.threads import of_usable_cores
 
 Bools = NDArray[np.bool_]
 
@@ -43,9 +44,9 @@ class Instance(NamedTuple):
     rival: Ints  # units that must not share a device with the unit
     first_member: Ints  # (U + 1,) index of each unit's first operator
     member: Ints  # (V,) operators, by unit
-    current_device: Ints  # (U,) device in the current placement, or -1 if moving costs nothing
-    migration_cost: Floats  # (U,) cost of leaving the current device
-    migration_budget: float  # largest total cost of all units that have moved
+    current_device: Ints  # (V,) device in the current placement, or -1 if moving costs nothing
+    migration_cost: Floats  # (V,) cost of leaving the current device
+    migration_budget: float  # largest total cost of all operators that have moved
 
 
 def instance(
@@ -110,8 +111,8 @@ def instance(
         rival=np.ascontiguousarray(pairs[:, 1]),
         first_member=first_member,
         member=member,
-        current_device=np.full(units, -1, np.int32),
-        migration_cost=np.zeros(units),
+        current_device=np.full(len(unit_of), -1, np.int32),
+        migration_cost=np.zeros(len(unit_of)),
         migration_budget=np.inf,
     )
 
@@ -122,12 +123,22 @@ def own_load(instance: Instance, u: int, d: int) -> float:
 
     Operators that can use all cores do not count; see `sim.threads`.
     """
-    largest, cores = 0.0, instance.cores[d]
+    largest, cores, capacity = 0.0, instance.cores[d], instance.capacity[d]
     for c in range(instance.threads.shape[0]):
-        if instance.threads[c] < cores:
-            load = instance.thread_work[u, c] * cores
-            largest = max(largest, load / (instance.capacity[d] * instance.threads[c]))
+        load = of_usable_cores(instance.thread_work[u, c], instance.threads[c], cores, capacity)
+        largest = max(largest, load)
     return largest
+
+
+@bare
+def moving_cost(instance: Instance, u: int, d: int) -> float:
+    """Return the cost of the moves of unit u's operators if the unit goes to device d."""
+    cost = 0.0
+    for i in range(instance.first_member[u], instance.first_member[u + 1]):
+        v = instance.member[i]
+        if instance.current_device[v] >= 0 and instance.current_device[v] != d:
+            cost += instance.migration_cost[v]
+    return cost
 
 
 @kernel

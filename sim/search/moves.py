@@ -11,7 +11,7 @@ import numpy as np
 from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
 from sim.links import ends_of
-from sim.search.instance import Bools, Instance, own_load
+from sim.search.instance import Bools, Instance, moving_cost, own_load
 from sim.search.rng import Word, below, uniform
 
 RETURNING = 0.5  # share of a moved unit's changes that move it back, if migration is limited
@@ -30,7 +30,7 @@ class SearchState(NamedTuple):
     change: Floats  # (R,) load change of the trial; valid for listed resources only
     listed: Ints  # (R,) resources that the trial changes; the first `tally[0]` are valid
     listed_in: Ints  # (R,) number of the trial that last listed the resource
-    paid: Floats  # (1,) migration cost of the units that have moved
+    paid: Floats  # (1,) migration cost of the operators that have moved, if it is limited
     tally: Ints  # (3,) number of listed resources; number of the trial; number of moved units
 
 
@@ -58,13 +58,7 @@ def search_state(instance: Instance, on: Ints) -> SearchState:
         change=np.zeros(resources),
         listed=np.zeros(resources, np.int32),
         listed_in=np.zeros(resources, np.int32),
-        paid=np.array(
-            [
-                instance.migration_cost[
-                    (instance.current_device >= 0) & (on != instance.current_device)
-                ].sum()
-            ]
-        ),
+        paid=np.zeros(1),
         tally=np.zeros(3, np.int32),
     )
     weigh(instance, made)
@@ -75,10 +69,13 @@ def search_state(instance: Instance, on: Ints) -> SearchState:
 def weigh(instance: Instance, now: SearchState) -> None:
     """Compute the loads from scratch, which also removes accumulated rounding errors."""
     now.load[:] = 0.0
+    now.paid[0] = 0.0
     devices = instance.capacity.shape[0]
     for u in range(instance.work.shape[0]):
         a = now.on[u]
         now.load[a] += instance.work[u] / instance.capacity[a]
+        if instance.migration_budget < np.inf:
+            now.paid[0] += moving_cost(instance, u, a)
         if instance.limits_operators:
             now.load[devices + instance.gap_s.shape[0] + u] = own_load(instance, u, a)
         for i in range(instance.first_end[u], instance.first_end[u + 1]):
@@ -107,15 +104,11 @@ def drawn(
     """
     u = _random_unit(instance, state, step)
     a, other, c = now.on[u], -1, -1
-    away = (
-        instance.migration_budget < np.inf
-        and instance.current_device[u] >= 0
-        and a != instance.current_device[u]
-    )
+    home = _random_home(instance, state, u) if instance.migration_budget < np.inf else -1
     kind = uniform(state)
-    if away and uniform(state) < RETURNING:
+    if home >= 0 and a != home and uniform(state) < RETURNING:
         b, other, c = (
-            instance.current_device[u],
+            home,
             _random_unit(instance, state, step),
             below(state, instance.capacity.shape[0]),
         )
@@ -146,6 +139,15 @@ def _random_unit(instance: Instance, state: Word, step: int) -> int:
         return below(state, units)
     u: int = step % units + below(state, WINDOW)
     return u if u < units else u - units
+
+
+@bare
+def _random_home(instance: Instance, state: Word, u: int) -> int:
+    """Return the current device of one operator of unit u, drawn at random; -1 if it has none."""
+    first = instance.first_member[u]
+    v = instance.member[first + below(state, instance.first_member[u + 1] - first)]
+    home: int = instance.current_device[v]
+    return home
 
 
 @bare
@@ -195,13 +197,10 @@ def _put(instance: Instance, now: SearchState, u: int, b: int) -> None:
 
 @bare
 def _cost_of(instance: Instance, now: SearchState, u: int, b: int) -> float:
-    """Return the cost of moving unit u to device b; moving back refunds its migration cost."""
-    current_device, migration_cost = instance.current_device[u], 0.0
-    if current_device >= 0 and now.on[u] == current_device:
-        migration_cost = instance.migration_cost[u]
-    if current_device >= 0 and b == current_device:
-        migration_cost -= instance.migration_cost[u]
-    return migration_cost
+    """Return the change in migration cost if unit u moves to device b; negative for a return."""
+    if instance.migration_budget == np.inf:
+        return 0.0
+    return moving_cost(instance, u, b) - moving_cost(instance, u, now.on[u])
 
 
 @bare

@@ -47,17 +47,17 @@ if TYPE_CHECKING:
     "--max-moves",
     type=param_types.Whole(0),
     metavar="M",
-    help="With --start: number of operators that may move, not counting those that have to.  "
-    "[default: unlimited]",
+    help="With --start: number of operators that may move, besides the fewest that have to; moves "
+    "that gain no throughput are not made.  [default: unlimited]",
 )
 @click.option(
     "--move-cost",
     type=param_types.NUMBER,
     callback=options.at_least_0,
     metavar="C",
-    help="With --start: gain in relative throughput (throughput / source rate) that a move must "
-    "bring for each second needed to send the operator's memory over the network, e.g. 0.01.  "
-    "[default: 0]",
+    help="With --start: gain in relative throughput (throughput / source rate) that moves must "
+    "bring for each second needed to send the operators' memory over the network, e.g. 0.01; 0 "
+    "avoids only moves that gain nothing.  [default: any move is free]",
 )
 @click.option(
     "--whole-operators",

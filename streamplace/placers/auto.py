@@ -11,7 +11,7 @@ from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.consolidate import AS_GOOD, consolidate, fewest_devices
-from streamplace.placers.search.exhaustive import best_of_all, cheapest_of_all, count_of
+from streamplace.placers.search.exhaustive import best_and_cheapest
 from streamplace.placers.search.search import best_of_chains, starts
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -71,10 +71,11 @@ class Auto:
         placements, at_bound = self._results(problem, rng, start, budget)
         if evaluator(problem).best_possible is None:
             return fewest_devices(problem, placements)
-        if not at_bound:
+        every = best_and_cheapest(problem, AS_GOOD, FEW_PLACEMENTS)
+        if every:
+            placements += every
+        elif not at_bound:
             placements = self._searched(problem, rng, start, placements, budget)
-        if _is_tiny(problem) and (cheapest := cheapest_of_all(problem, AS_GOOD)) is not None:
-            placements.append(cheapest)
         best = consolidate(problem, rng, placements, budget)
         return best.canonical() if start is None else best
 
@@ -94,9 +95,6 @@ class Auto:
             known.append(best_of_chains(problem, alone, rows, budget.share(FIRST)))
         order = np.argsort(-qualities(problem, known), kind="stable")
         rows = [known[i].devices for i in order[:STARTS]]
-        anywhere = np.full(problem.feasibility.unit_count, -1, dtype=np.int32)
-        if _is_tiny(problem):
-            known.append(best_of_all(problem, anywhere, np.zeros(len(anywhere)), 0, known[0]))
         return [*known, best_of_chains(problem, rng, rows, budget.share(SECOND))]
 
     def _results(
@@ -132,11 +130,6 @@ class Auto:
         with work_clock.loading():
             policy = self.policy()
         yield policy
-
-
-def _is_tiny(problem: Problem) -> bool:
-    anywhere = np.full(problem.feasibility.unit_count, -1, dtype=np.int32)
-    return count_of(anywhere, len(problem.cluster.devices), 0) <= FEW_PLACEMENTS
 
 
 def _is_large(problem: Problem) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from streamplace.errors import InfeasibleError, PlacementError
+from streamplace.problem.feasibility import Feasibility
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
@@ -56,6 +57,15 @@ def feasible_ones(problem: Problem, drafts: Iterable[Ints]) -> list[Placement]:
     return placements
 
 
+def rivals_of(rules: Feasibility) -> dict[int, set[int]]:
+    """Return unit -> the units that must not share a device with it, for units that have such."""
+    rivals: dict[int, set[int]] = {}
+    for group in rules.excluding:
+        for unit in group:
+            rivals.setdefault(unit, set()).update(set(group) - {unit})
+    return rivals
+
+
 def _preferences(problem: Problem, draft: Ints) -> list[list[int]]:
     """Return each unit's allowed devices, best first."""
     rules, work = problem.feasibility, flow(problem).work
@@ -95,10 +105,7 @@ def assign(problem: Problem, preferred: list[list[int]], most_steps: int = STEPS
     rules = problem.feasibility
     memory = rules.unit_memory
     room = problem.cluster.memory_bytes.copy()
-    rivals: dict[int, set[int]] = {}
-    for group in rules.excluding:
-        for unit in group:
-            rivals.setdefault(unit, set()).update(set(group) - {unit})
+    rivals = rivals_of(rules)
     order = sorted(
         range(len(preferred)), key=lambda u: (len(preferred[u]), u not in rivals, -memory[u], u)
     )

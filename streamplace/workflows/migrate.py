@@ -9,8 +9,10 @@ from streamplace.display.mixins import Displayable
 from streamplace.display.text import number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 from streamplace.errors import within
-from streamplace.placers.registry import ready_placer
-from streamplace.placers.search.migrate import Migrate, stay
+from streamplace.placers.registry import ready_placer, with_limit
+from streamplace.placers.search.current import Current, current_devices
+from streamplace.placers.search.forced_moves import must_move, with_fewest_moves
+from streamplace.placers.search.migrate import Migrate
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.score import ThroughputScore
@@ -30,13 +32,16 @@ class Migration(Displayable):
     Parameters
     ----------
     forced
-        Necessary moves: the operator's device is gone or no longer allowed.
+        Moves of operators that no feasible placement leaves where they are.
     chosen
-        Further moves, which improve the placement.
+        Further moves.
     staying
-        Score after the forced moves only.
+        Score after the fewest moves that lead to a feasible placement.
     before
         Throughput of the current placement on its own cluster, at its own source rate, in tuples/s.
+    fewest
+        The fewest moves that lead to a feasible placement. There are more of them than forced moves
+        where one of several operators has to move, but it may be any of them.
     """
 
     result: Result
@@ -44,6 +49,7 @@ class Migration(Displayable):
     chosen: tuple[Move, ...]
     staying: ThroughputScore
     before: float
+    fewest: int = 0
 
     @property
     def headline(self) -> str:
@@ -61,6 +67,7 @@ class Migration(Displayable):
         return {
             **self.result.to_dict(),
             "moves": moves,
+            "fewest_moves": self.fewest,
             "throughput_without_moves": self.staying.throughput,
             "throughput_before": self.before,
         }
@@ -83,11 +90,15 @@ class Migration(Displayable):
         chosen = len(self.chosen)
         further = f"{chosen} further move{'' if chosen == 1 else 's'}"
         forced = len(self.forced)
+        if 0 < self.fewest - forced <= chosen:
+            further += f" (at least {self.fewest - forced} necessary for constraints and memory)"
+
         return f"{forced} forced move{'' if forced == 1 else 's'}, {further}"
 
     def _line(self) -> Line:
         staying, after = self.staying.throughput, self.result.score.throughput
-        least = "after the forced moves only" if self.forced else "after moving nothing"
+        which = "forced" if self.fewest == len(self.forced) else "necessary"
+        least = f"after the {which} moves only" if self.fewest else "after moving nothing"
         if abs(self.before - staying) > SAME * self.before:
             rates = f"{number(self.before)} tuples/s before, {number(after)} now, {number(staying)}"
             return Line(f"{self._counts()}; throughput {rates} {least}")
@@ -113,12 +124,12 @@ def migrate(
         The current placement. It may belong to another cluster, rate or version of the graph:
         operators and devices are matched by name.
     max_moves
-        Number of operators that may move, in addition to those that must; None: any number.
+        Number of operators that may move, in addition to the fewest that must; None: any number.
     move_cost
-        Relative throughput (throughput / source rate) that a move must gain for each second it
-        takes to send the operator's memory_bytes over a mean link.
+        Relative throughput (throughput / source rate) that moves must gain for each second it takes
+        to send the operators' memory_bytes over a mean link.
     placer
-        The placer to run if moves are not limited; it starts from `old`.
+        The placer to run if `max_moves` is None; it starts from `old`.
     seconds
         Time limit in seconds if moves are limited.
 
@@ -127,24 +138,36 @@ def migrate(
     StreamplaceError
         If the problem or a limit is invalid, or no placement is found.
     """
+    if move_cost is not None and seconds is not None:
+        seconds /= 2  # for each of the two searches
+        placer = with_limit(placer, seconds)
+    if max_moves is not None or move_cost is not None:
+        limited = Migrate(old, max_moves, move_cost, seconds)
+    current = current_devices(problem, old)
+    staying = with_fewest_moves(current)
     if max_moves is None and move_cost is None:
-        staying, _ = stay(problem, old)
         result = solve(problem, placer, seed, start=staying)
     else:
-        limited = Migrate(old, max_moves, move_cost, seconds)
-        staying, _ = stay(problem, old)
         ready_placer("search:evaluations=1", problem.model)
         started = work_clock.now()
+        unlimited = None
+        if move_cost is not None:
+            unlimited = solve(problem, placer, seed, start=staying).placement
         with within("re-placing"):
-            placement = limited(problem, np.random.default_rng(seed))
+            placement = limited(problem, np.random.default_rng(seed), unlimited)
         limit = f"max_moves={max_moves}" if move_cost is None else f"move_cost={move_cost:g}"
         result = result_of(placement, f"migrate:{limit}", work_clock.now() - started)
     moves = moves_between(old, result.placement)
-    forced = {move.operator for move in moves_between(old, staying)}
+    forced = {move.operator for move in moves if _is_forced(current, move.operator)}
     return Migration(
         result,
         tuple(move for move in moves if move.operator in forced),
         tuple(move for move in moves if move.operator not in forced),
         simulate(staying),
         simulate(old).throughput,
+        len(moves_between(old, staying)),
     )
+
+
+def _is_forced(current: Current, operator: str) -> bool:
+    return must_move(current, current.problem.graph.index[operator])

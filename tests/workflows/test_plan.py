@@ -16,7 +16,7 @@ from streamplace import (
     StreamGraph,
 )
 from streamplace.errors import InfeasibleError, ProblemError, UsageError
-from streamplace.placers.registry import make_placer
+from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.problem.objective import Model
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
@@ -103,18 +103,42 @@ def test_numbers_of_devices_with_too_little_room_are_left_out() -> None:
     assert [row.devices for row in plan(graph, cluster, evaluations=500).rows] == [3]
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_plan_exists_wherever_a_placement_does(seed: int) -> None:
+def has_a_plan(seed: int) -> bool:
+    """Check a random problem: where a placement exists, so does a plan; return whether one does."""
     rng = np.random.default_rng(seed)
-    names = [f"o{v}" for v in range(6)]
-    rows = [Operator(name, 1e5, 10.0, float(rng.integers(1, 10))) for name in names]
-    rules = Constraints(colocate=[names[:2]] if seed % 2 else [], exlocate=[names[2:5]])
+    names = [f"o{v}" for v in range(int(rng.integers(3, 8)))]
+    count, room = int(rng.integers(2, 6)), float(rng.integers(10, 25))
+    devices = [f"d{d}" for d in range(count)]
+    rows = [Operator(name, 1e5, 10.0, float(rng.integers(0, 14))) for name in names]
     graph = StreamGraph(rows, [Stream(names[0], v) for v in names[1:]], source_rate=10.0)
-    cluster = Cluster([Device(f"d{d}", 1000.0, memory_bytes=18) for d in range(5)])
-    problem = Problem(graph, cluster, constraints=rules)
-    if make_placer("round-robin")(problem, rng) is not None:
-        found = plan(graph, cluster, constraints=rules, evaluations=300)
-        assert found.rows[-1].relative_throughput == 1.0
+    rules = Constraints(
+        colocate=[names[:2]] if rng.random() < 0.4 else [],
+        exlocate=[names[1:4]] if rng.random() < 0.4 else [],
+        pins={names[-1]: str(rng.choice(devices))} if rng.random() < 0.3 else {},
+        allowed={names[0]: rng.choice(devices, 2).tolist()} if rng.random() < 0.3 else {},
+    )
+    cluster = Cluster([Device(name, 1000.0, memory_bytes=room) for name in devices])
+    try:
+        placeable = feasible_rows(Problem(graph, cluster, constraints=rules), most=10**6)
+    except InfeasibleError:
+        return False
+    assert placeable is not None
+    if not len(placeable):
+        return False
+    found = plan(graph, cluster, constraints=rules, evaluations=300)
+    assert found.rows[-1].devices <= count
+    assert found.rows[-1].keeps_up
+    return True
+
+
+def test_a_plan_exists_wherever_a_placement_does() -> None:
+    assert sum(has_a_plan(seed) for seed in range(60)) >= 20
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(4))
+def test_a_thousand_plans_exist_wherever_placements_do(part: int) -> None:
+    assert sum(has_a_plan(seed) for seed in range(100 + 600 * part, 700 + 600 * part)) >= 250
 
 
 def test_labels_come_from_the_cluster() -> None:

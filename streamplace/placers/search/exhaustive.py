@@ -1,102 +1,100 @@
-"""Exhaustive search of all placements, or of all within a number of moves, for small problems."""
-
-from collections.abc import Iterator
-from itertools import combinations, islice
-from math import comb
+"""Exhaustive search of all placements, or of all within a cost of moves, for small problems."""
 
 import numpy as np
 
+from streamplace.placers.repair import rivals_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.quality import qualities_of_rows
 from streamplace.util.arrays import Floats, Ints
 
-CHUNK = 20_000  # placements scored per call
+FEW = 20_000  # partial placements kept at a time; beyond them the enumeration gives up
+MAX_CELLS = 20_000_000  # partial placements x units x devices; beyond them it takes seconds
+ROUNDING = 1e-9  # relative tolerance of a cost limit
 
 
-def count_of(current_device: Ints, devices: int, moves: int) -> int:
-    """Return the number of placements in which at most `moves` units leave their current device.
+def feasible_rows(
+    problem: Problem,
+    unit_costs: Floats | None = None,
+    limit: float = np.inf,
+    most: int = FEW,
+) -> Ints | None:
+    """Return all feasible placements whose cost is within a limit, (K, V); None if there are many.
 
-    Parameters
-    ----------
-    current_device
-        (U,) devices; -1 for units that may go anywhere.
-    """
-    settled = int((current_device >= 0).sum())
-    near = sum(comb(settled, k) * (devices - 1) ** k for k in range(min(moves, settled) + 1))
-    return int(near * devices ** (len(current_device) - settled))
-
-
-def best_of_all(
-    problem: Problem, current_device: Ints, migration_cost: Floats, moves: int, start: Placement
-) -> Placement:
-    """Return the best placement within `moves` moves, or `start` if no other is better.
+    Placements are extended unit by unit, all of them at once; those that violate a constraint, a
+    memory limit or the limit on cost are dropped.
 
     Parameters
     ----------
-    current_device
-        (U,) devices; -1 for units that may go anywhere.
-    migration_cost
-        (U,) number of moves that moving each unit counts as.
+    unit_costs
+        (U, D) cost of putting a unit on a device; None: 0.
+    limit
+        Largest total cost of a placement.
+    most
+        Number of partial placements beyond which the result is None.
     """
-    rules, best = problem.feasibility, start
-    reached = float(qualities_of_rows(problem, start.devices[None])[0])
-    placements = _placements(current_device, migration_cost, len(problem.cluster.devices), moves)
-    while len(chunk := list(islice(placements, CHUNK))):
-        rows = np.stack(chunk)[:, rules.unit_of]
-        scores = qualities_of_rows(problem, rows)
-        for i in np.argsort(-scores, kind="stable"):
-            if scores[i] <= reached:
-                break
-            if rules.violation(rows[i]) is None:
-                best, reached = Placement(problem, rows[i]), float(scores[i])
-                break
-    return best
+    rules, devices = problem.feasibility, len(problem.cluster.devices)
+    costs = np.zeros((rules.unit_count, devices)) if unit_costs is None else unit_costs
+    cheapest = np.where(rules.allowed, costs, np.inf).min(axis=1)
+    extra = costs - cheapest[:, None]
+    left = np.array([limit - cheapest.sum() + ROUNDING * (1.0 + abs(cheapest.sum()))])
+    most = min(most, MAX_CELLS // (rules.unit_count * devices))
+    room = np.broadcast_to(problem.cluster.memory_bytes, (1, devices))
+    rivals, on_of_rival = rivals_of(rules), dict[int, Ints]()
+    affordable = (rules.allowed & (extra <= left[0])).sum(axis=1)
+    levels: list[tuple[int, Ints, Ints]] = []
+    for u in np.argsort(affordable, kind="stable").tolist():
+        fits = rules.allowed[u] & (extra[u] <= left[:, None])
+        if rules.memory_bounded:
+            fits &= rules.unit_memory[u] <= room
+        for rival in rivals.get(u, set()) & on_of_rival.keys():
+            fits[np.arange(len(fits)), on_of_rival[rival]] = False
+        parent, device = (found.astype(np.int32) for found in np.nonzero(fits))
+        if len(parent) > most:
+            return None
+        levels.append((u, parent, device))
+        left = left[parent] - extra[u, device]
+        if rules.memory_bounded:
+            room = room[parent].copy()
+            room[np.arange(len(parent)), device] -= rules.unit_memory[u]
+        on_of_rival = {rival: on[parent] for rival, on in on_of_rival.items()}
+        if u in rivals:
+            on_of_rival[u] = device
+    return _traced_back(levels)[:, rules.unit_of]
 
 
-def cheapest_of_all(problem: Problem, as_good: float) -> Placement | None:
-    """Return the placement with the fewest devices, then the least traffic, among the good ones.
+def best_and_cheapest(problem: Problem, as_good: float, most: int) -> list[Placement]:
+    """Return the best placement, and the cheapest of those that are good enough.
 
-    All placements are tried. The result is None if none is feasible.
+    The cheapest one has the fewest devices, then the least traffic between devices. All placements
+    are tried. The result is empty if none is feasible, or if there are too many to try.
 
     Parameters
     ----------
     as_good
         Share of the best quality that is good enough.
+    most
+        Number of placements beyond which there are too many.
     """
-    rules, arrays = problem.feasibility, flow(problem)
-    anywhere = np.full(rules.unit_count, -1, dtype=np.int32)
-    devices = len(problem.cluster.devices)
-    on = np.stack(list(_placements(anywhere, np.zeros(len(anywhere)), devices, 0)))
-    rows = on[:, rules.unit_of]
+    rows = feasible_rows(problem, most=most)
+    if rows is None or not len(rows):
+        return []
     reached = qualities_of_rows(problem, rows)
-    order = np.argsort(-reached, kind="stable")
-    best = next((i for i in order if rules.violation(rows[i]) is None), None)
-    if best is None:
-        return None
-    rows = rows[reached >= as_good * reached[best]]
-    used = (rows[:, :, None] == np.arange(devices)).any(axis=1).sum(axis=1)
+    best = Placement(problem, rows[reached.argmax()])
+    rows = rows[reached >= as_good * reached.max()]
+    used = (rows[:, :, None] == np.arange(len(problem.cluster.devices))).any(axis=1).sum(axis=1)
+    arrays = flow(problem)
     crossing = rows[:, arrays.source] != rows[:, arrays.target]
-    cheapest = np.lexsort((crossing @ arrays.stream_bits, used))
-    return Placement(problem, next(rows[i] for i in cheapest if rules.violation(rows[i]) is None))
+    cheapest = np.lexsort((crossing @ arrays.stream_bits, used))[0]
+    return [best, Placement(problem, rows[cheapest])]
 
 
-def _placements(
-    current_device: Ints, migration_cost: Floats, devices: int, moves: int
-) -> Iterator[Ints]:
-    """Yield every placement once, as devices of units, (U,)."""
-    free, settled = np.flatnonzero(current_device < 0), np.flatnonzero(current_device >= 0)
-    for anywhere in np.ndindex(*(devices,) * len(free)):
-        on = current_device.copy()
-        on[free] = anywhere
-        for count in range(min(moves, len(settled)) + 1):
-            for some in combinations(settled.tolist(), count):
-                if migration_cost[list(some)].sum() > moves:
-                    continue
-                for steps in np.ndindex(*(devices - 1,) * count):
-                    moved = on.copy()
-                    moved[list(some)] = (
-                        current_device[list(some)] + 1 + np.array(steps, np.int32)
-                    ) % devices
-                    yield moved
+def _traced_back(levels: list[tuple[int, Ints, Ints]]) -> Ints:
+    """Return devices of units, (K, U), from each level's unit, parents and devices."""
+    reached = np.arange(len(levels[-1][1]), dtype=np.int32)
+    on = np.empty((len(reached), len(levels)), dtype=np.int32)
+    for u, parent, device in reversed(levels):
+        on[:, u] = device[reached]
+        reached = parent[reached]
+    return on

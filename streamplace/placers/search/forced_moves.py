@@ -1,58 +1,143 @@
-"""The fewest moves after which a placement satisfies constraints and memory limits."""
+"""The moves that constraints, memory limits and lost devices force."""
 
+from collections.abc import Iterator
 from itertools import combinations, islice
 
 import numpy as np
 
 from streamplace.errors import InfeasibleError, PlacementError
-from streamplace.placers.repair import assign
-from streamplace.problem.problem import Problem
-from streamplace.util.arrays import Ints
+from streamplace.placers.repair import assign, feasible
+from streamplace.placers.search.current import Current
+from streamplace.placers.search.exhaustive import feasible_rows
+from streamplace.problem.placement import Placement
+from streamplace.scoring.flow import flow
+from streamplace.util.arrays import Bools, Floats, Ints
 
 MAX_EVICTED = 3  # units that make room for others, at most; beyond them the search takes too long
 MAX_TRIES = 500  # sets of units to try
-STEPS = 2_000  # backtracking steps per set, beyond one step per unit
+STEPS = 2_000  # backtracking steps per attempt, beyond one step per unit
+MAX_UNITS = 2_000  # units up to which all placements within few moves are enumerated
 
 
-def with_fewest_moves(problem: Problem, current_device: Ints, draft: Ints) -> Ints | None:
-    """Return devices of units, (U,), on which as few units as possible leave their device.
+def with_fewest_moves(current: Current) -> Placement:
+    """Return a placement after as few moves as possible, on which no operator moves needlessly.
 
-    Units without a device go to a device with room; only if there is none, others move too, as few
-    as possible. The result is None if no such placement is found.
+    The fewest moves are proven where the placements within so many moves can be enumerated;
+    otherwise, and on problems of more than 2,000 units, few units are tried as those that make
+    room. Operators without a current device go to the least loaded device that has room.
 
-    Parameters
-    ----------
-    current_device
-        (U,) devices; -1 for units that have none.
-    draft
-        (U,) preferred devices of units without one.
+    Raises
+    ------
+    PlacementError
+        If no feasible placement is found.
     """
-    rules = problem.feasibility
-    allowed = [np.flatnonzero(row).tolist() for row in rules.allowed]
-    settled = np.flatnonzero(current_device >= 0).tolist()
-    preferred = [
-        [d] if d >= 0 else [draft[u], *(other for other in allowed[u] if other != draft[u])]
-        for u, d in enumerate(current_device.tolist())
-    ]
-    in_the_way = _candidates(problem, settled)
-    several = (
-        evicted for count in range(MAX_EVICTED + 1) for evicted in combinations(in_the_way, count)
-    )
-    for evicted in islice(several, MAX_TRIES):
-        choices = list(preferred)
+    problem = current.problem
+    costs = current.unit_costs(np.ones(len(current.devices)))
+    costs = np.where(problem.feasibility.allowed, costs, np.inf)
+    draft = _least_loaded(current, costs)
+    if problem.feasibility.violation(draft[problem.feasibility.unit_of]) is None:
+        return Placement(problem, draft[problem.feasibility.unit_of])
+    found = _enumerated(current, costs, draft)
+    if found is None:
+        found = _with_evictions(current, costs, draft)
+    return feasible(problem, draft[problem.feasibility.unit_of] if found is None else found)
+
+
+def must_move(current: Current, operator: int) -> bool:
+    """Return whether no feasible placement leaves an operator (an index) on its current device.
+
+    The result is False if the search for such a placement gives up.
+    """
+    device = int(current.devices[operator])
+    rules = current.problem.feasibility
+    if device < 0 or rules.is_free:
+        return device < 0
+    costs = current.unit_costs(np.ones(len(current.devices)))
+    preferred = [_by_cost(rules.allowed[u], costs[u]) for u in range(rules.unit_count)]
+    preferred[rules.unit_of[operator]] = [device]
+    try:
+        assign(current.problem, preferred)
+    except InfeasibleError:
+        return True
+    except PlacementError:
+        return False
+    return False
+
+
+def _least_loaded(current: Current, costs: Floats) -> Ints:
+    """Return devices of units, (U,): the cheapest, and among those the least loaded.
+
+    Units that only one device is cheapest for go first; the others follow, heaviest first.
+    """
+    problem = current.problem
+    unit_work = np.bincount(problem.feasibility.unit_of, flow(problem).work)
+    cheapest = costs == costs.min(axis=1, keepdims=True)
+    on: Ints = cheapest.argmax(axis=1).astype(np.int32)
+    undecided = np.flatnonzero(cheapest.sum(axis=1) > 1)
+    capacity = problem.cluster.capacity
+    decided = np.delete(np.arange(len(on)), undecided)
+    load = np.bincount(on[decided], unit_work[decided], len(capacity)) / capacity
+    for u in sorted(undecided.tolist(), key=lambda u: -unit_work[u]):
+        choices = np.flatnonzero(cheapest[u])
+        on[u] = choices[(load[choices] + unit_work[u] / capacity[choices]).argmin()]
+        load[on[u]] += unit_work[u] / capacity[on[u]]
+    return on
+
+
+def _enumerated(current: Current, costs: Floats, draft: Ints) -> Ints | None:
+    """Return the placement, (V,), nearest to a draft among those with the fewest moves.
+
+    The result is None if there are too many placements to enumerate, or none.
+    """
+    rules = current.problem.feasibility
+    if rules.unit_count > MAX_UNITS:
+        return None
+    least = costs.min(axis=1).sum()
+    finite = np.where(np.isfinite(costs), costs, 0.0)
+    for extra in range(int(finite.max(axis=1).sum() - least) + 1):
+        rows = feasible_rows(current.problem, finite, least + extra)
+        if rows is None:
+            return None
+        if len(rows):
+            nearest: Ints = rows[(rows != draft[rules.unit_of]).sum(axis=1).argmin()]
+            return nearest
+    return None
+
+
+def _with_evictions(current: Current, costs: Floats, draft: Ints) -> Ints | None:
+    """Return a placement, (V,), for which few units leave their cheapest devices; None if none."""
+    rules = current.problem.feasibility
+    cheapest = costs == costs.min(axis=1, keepdims=True)
+    near = [_by_cost(cheapest[u], _with_first(draft[u], costs[u])) for u in range(len(costs))]
+    for evicted in islice(_candidate_sets(current), MAX_TRIES):
+        choices = list(near)
         for u in evicted:
-            choices[u] = [d for d in allowed[u] if d != current_device[u]]
+            choices[u] = _by_cost(rules.allowed[u] & ~cheapest[u], costs[u])
         try:
-            return assign(problem, choices, STEPS)
+            return assign(current.problem, choices, STEPS)[rules.unit_of]
         except (InfeasibleError, PlacementError):
             continue
     return None
 
 
-def _candidates(problem: Problem, settled: list[int]) -> list[int]:
-    """Return the units that can be in the way of others, those with the least memory first."""
-    rules = problem.feasibility
+def _by_cost(devices: Bools, costs: Floats) -> list[int]:
+    """Return the devices of a mask, (D,) bool, the cheapest first."""
+    return [int(d) for d in np.argsort(costs, kind="stable") if devices[d]]
+
+
+def _with_first(device: int, costs: Floats) -> Floats:
+    """Return costs, (D,), on which a device comes first."""
+    changed = costs.copy()
+    changed[device] = -1.0
+    return changed
+
+
+def _candidate_sets(current: Current) -> Iterator[tuple[int, ...]]:
+    """Yield sets of units that may be in the way of others, small sets with little memory first."""
+    rules = current.problem.feasibility
     apart = {u for group in rules.excluding for u in group}
-    memory = rules.unit_memory
-    units = [u for u in settled if memory[u] > 0 or u in apart]
-    return sorted(units, key=lambda u: memory[u])
+    settled = np.unique(rules.unit_of[current.devices >= 0]).tolist()
+    units = [u for u in settled if rules.unit_memory[u] > 0 or u in apart]
+    units.sort(key=lambda u: rules.unit_memory[u])
+    for count in range(MAX_EVICTED + 1):
+        yield from combinations(units, count)

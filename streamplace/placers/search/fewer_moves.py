@@ -1,0 +1,104 @@
+"""Removal of moves that gain nothing, and single moves that gain something."""
+
+import time
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+
+from streamplace.placers.search.annealing import Budget
+from streamplace.placers.search.current import Current
+from streamplace.util.arrays import Floats, Ints
+
+GAIN = 1e-9  # smallest difference in relative throughput that counts
+MAX_PAIRS = 2_000  # pairs of units that are moved back together
+MAX_CELLS = 4_000_000  # operators x placements scored at a time
+
+
+def polished(current: Current, row: Ints, worth: Callable[[Ints], Floats], budget: Budget) -> Ints:
+    """Return a placement, (V,), that is worth more, or as much with fewer moves.
+
+    One or two units that moved go back, two devices exchange their operators, one takes over those
+    of another, or one or two units go elsewhere, as long as this improves the placement and the
+    budget lasts; units go back even if it is spent.
+
+    Parameters
+    ----------
+    worth
+        Value of placements, (K,) for (K, V): relative throughput less the price of the moves.
+    """
+    rules = current.problem.feasibility
+    value, moves = float(worth(row[None])[0]), int(current.moves(row[None])[0])
+    neighbours = (_returns, _whole_devices, _single_moves, _double_moves)
+    k = 0
+    while k < len(neighbours) and (k == 0 or budget.left() > 0):
+        rows, begun = neighbours[k](current, row), time.perf_counter()
+        values, counts = worth(rows), current.moves(rows)
+        budget.charge(len(rows), time.perf_counter() - begun)
+        better = (values > value + GAIN) | ((values >= value - GAIN) & (counts < moves))
+        order = [i for i in np.lexsort((counts, -values)).tolist() if better[i]]
+        chosen = next((i for i in order if rules.violation(rows[i]) is None), None)
+        if chosen is None:
+            k += 1
+            continue
+        row, moves, k = rows[chosen], int(counts[chosen]), 0
+        value = max(value, float(values[chosen]))  # many small losses do not add up
+    return row
+
+
+def best_with_fewest_moves(current: Current, rows: Ints, worths: Floats) -> Ints:
+    """Return the placement, (V,), that is worth the most; among equals, the one of fewest moves."""
+    equal = np.flatnonzero(worths >= worths.max() - GAIN)
+    counts = current.moves(rows[equal])
+    best: Ints = rows[equal[np.lexsort((-worths[equal], counts))[0]]]
+    return best
+
+
+def _returns(current: Current, row: Ints) -> Ints:
+    """Return a placement and those in which one or two units go back to where they were, (K, V)."""
+    unit_of = current.problem.feasibility.unit_of
+    moved = np.flatnonzero(current.left(row[None])[0])
+    homes = sorted({(int(unit_of[v]), int(current.devices[v])) for v in moved})
+    most = MAX_CELLS // len(row)
+    pairs = combinations(homes, 2) if len(homes) ** 2 <= 2 * min(most, MAX_PAIRS) else ()
+    rows = []
+    for back in [*((home,) for home in homes[:most]), *pairs]:
+        returned = row.copy()
+        for unit, device in back:
+            returned[unit_of == unit] = device
+        rows.append(returned)
+    return np.stack([row, *rows])
+
+
+def _whole_devices(current: Current, row: Ints) -> Ints:
+    """Return the placements, (K, V), in which a device takes over or exchanges another's units."""
+    devices = np.unique(row)
+    if len(devices) * len(current.problem.cluster.devices) * len(row) > MAX_CELLS:
+        return row[None]
+    rows = [row]
+    for a in devices:
+        for b in range(len(current.problem.cluster.devices)):
+            rows.append(np.where(row == a, b, row).astype(row.dtype))
+            rows.append(np.where(row == b, a, rows[-1]).astype(row.dtype))
+    return np.stack(rows)
+
+
+def _single_moves(current: Current, row: Ints) -> Ints:
+    """Return the placements, (K, V), in which one unit goes elsewhere; none if there are many."""
+    rules = current.problem.feasibility
+    units, targets = np.nonzero(rules.allowed)
+    if len(units) * len(row) > MAX_CELLS:
+        return row[None]
+    return np.where(rules.unit_of == units[:, None], targets[:, None].astype(row.dtype), row)
+
+
+def _double_moves(current: Current, row: Ints) -> Ints:
+    """Return the placements, (K, V), in which two units go elsewhere; none if there are many."""
+    rules = current.problem.feasibility
+    units, targets = np.nonzero(rules.allowed)
+    if len(units) ** 2 * len(row) > 2 * MAX_CELLS:
+        return row[None]
+    first, second = np.nonzero(units[:, None] < units)
+    moved = np.where(rules.unit_of == units[first, None], targets[first, None], row)
+    rows = np.where(rules.unit_of == units[second, None], targets[second, None], moved)
+    return rows.astype(row.dtype)
