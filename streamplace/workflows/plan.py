@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf
 
 import numpy as np
 
-from sim.closed_form.bottleneck import lowest_utilisation, worst_utilisation
+from sim.closed_form.bottleneck import worst_utilisation
 from sim.threads import fastest
 from streamplace.errors import InfeasibleError, PlacementError, ProblemError, UsageError
 from streamplace.placers.search.annealing import Budget, check_limits
-from streamplace.placers.search.search import best_of_chains, starts
+from streamplace.placers.search.balance import overloaded
+from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.problem.cluster import MAX_DEVICES, Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
@@ -18,7 +18,7 @@ from streamplace.problem.objective import Model, Throughput
 from streamplace.problem.problem import Problem, with_rates_of
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import CLOSED_FORMS, throughput_evaluator
-from streamplace.scoring.throughput import bound, throughput
+from streamplace.scoring.throughput import throughput
 from streamplace.util.arrays import Ints
 from streamplace.util.checks import check_seed
 from streamplace.workflows.capacity_plan import CLOSE, Plan, PlanRow
@@ -107,30 +107,22 @@ def _row(
 ) -> tuple[PlanRow, Ints]:
     """Search from METIS and from the best placement on one device fewer, `before`, (V,)."""
     count, rate = len(problem.cluster.devices), problem.source_rate
-    full = rate / lowest_utilisation(flow(problem))
-    full = bound(_linear(problem, full))  # at this rate the search cannot stop early
-    loaded = _linear(problem, full)
-    rows = starts(loaded, rng, None)
-    if before is not None and loaded.feasibility.violation(before) is None:
-        rows.insert(0, before)
-    best = best_of_chains(loaded, rng, rows, budget.share(0.5)).devices
-    worst = float(worst_utilisation(flow(loaded), best)[0])
-    sustained = full / worst if worst else inf
-    if sustained == inf:
+    loaded = overloaded(problem)  # at its rate the search cannot stop early
+    if loaded is None:
         raise ProblemError(
             "operators: nothing limits the source rate, because no operator needs CPU time; "
             "set their instructions"
         )
+    rows = starts(loaded, rng, None)
+    if before is not None and loaded.feasibility.violation(before) is None:
+        rows.insert(0, before)
+    best = best_of_chains(loaded, rng, rows, budget.share(0.5)).devices
+    sustained = loaded.source_rate / float(worst_utilisation(flow(loaded), best)[0])
     relative = min(1.0, sustained / rate)
     if not throughput_evaluator(problem).linear and relative < 1.0:
         chosen = best_of_chains(problem, rng, [best, *rows], budget)
         relative = float(throughput(problem, chosen.devices)[0]) / rate
-    return PlanRow(count, sustained, full, relative), best
-
-
-def _linear(problem: Problem, rate: float) -> Problem:
-    """Return the problem at a source rate, under the model whose loads are linear in the rate."""
-    return problem.with_objective(problem.objective.with_changes(rate, "bottleneck"))
+    return PlanRow(count, sustained, loaded.source_rate, relative), best
 
 
 def _named_first(cluster: Cluster, rules: Constraints) -> Cluster:
