@@ -18,8 +18,8 @@ from streamplace import Cluster, Device, Network, Operator, Problem, Stream, Str
 
 DEVICES = 4
 LOADS = ((50, 100), (100, 100), (200, 100), (400, 100), (50, 40_000), (100, 20_000))
-"""Tuples/s that a device sends and receives if tuples cost nothing, and bytes per tuple. They span
-those of devices that limit a table of ranks or a random graph."""
+"""Tuples/s that a device sends and receives if messages cost nothing, and bytes per tuple. They
+span those of the devices that limit a placement of the tables of ranks."""
 ALONE_S = 1e-3  # CPU per tuple of a device without streams
 OVERLOAD = 1.5  # offered load ÷ capacity of a device
 REPETITIONS = 5
