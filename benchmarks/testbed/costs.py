@@ -50,7 +50,7 @@ def fitted(samples: Sequence[Sample]) -> Costs:
     columns = np.array([astuple(sample) for sample in samples])
     spent, messages, sizes = columns.T
     known = np.stack([np.ones(len(samples)), messages, sizes], axis=1)
-    fixed, o, o_byte = np.linalg.lstsq(known, spent)[0].tolist()
+    fixed, o, o_byte = np.linalg.lstsq(known, spent, rcond=None)[0].tolist()
     return Costs(fixed, o, o_byte)
 
 
