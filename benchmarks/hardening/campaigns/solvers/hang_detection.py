@@ -57,7 +57,7 @@ def lines_until_hang(answers: int, pid: int, limits: Limits = LIMITS) -> Iterato
 
 
 class HangDetector:
-    """A detector of a hanging process, for the time from its creation to one answer."""
+    """A detector of a hanging process, whose limits count from the detector's creation."""
 
     def __init__(self, pid: int, limits: Limits) -> None:
         self._pid, self._limits = pid, limits

@@ -17,13 +17,15 @@ from benchmarks.hardening.harness.counts import Count
 from benchmarks.hardening.harness.environment import ROOT, environment
 from benchmarks.hardening.harness.rows import Row
 
-MAX_DRAWN = 20  # limit of problems drawn per problem that must reach the library; some never do
+MAX_DRAWN = 20  # limit of drawn problems per problem of the goal, as some never reach the library
 NOT_A_PROBLEM = "not a problem"  # streamplace refused to create it
 PRINTED = "bytes on stdout", "bytes on stderr"
 TOO_FEW, TOO_FEW_PLACED = "too few", "too few placed"
 GROUP = "odd graphs that reach a library"
 KINDS = ("crashes", "hangs", "invalid", "errors", *PRINTED, TOO_FEW, TOO_FEW_PLACED)
-"""Kinds of faults; the last two count problems missing to the goal, and to half of them placed."""
+"""Kinds of faults. The last two count how many problems too few reached the library, and how many
+too few of these were placed: at least half must be.
+"""
 
 
 @dataclass
