@@ -100,7 +100,7 @@ class Migration(Displayable):
         staying, after = self.staying.throughput, self.result.score.throughput
         which = "forced" if self.fewest == len(self.forced) else "necessary"
         least = f"after the {which} moves only" if self.fewest else "after moving nothing"
-        if abs(self.before - staying) > SAME * self.before:
+        if self.fewest or abs(self.before - staying) > SAME * self.before:
             rates = f"{number(self.before)} tuples/s before, {number(after)} now, {number(staying)}"
             return Line(f"{self._counts()}; throughput {rates} {least}")
         change = f"throughput {number(staying)} -> {number(after)} tuples/s"

@@ -66,14 +66,16 @@ class Result(Displayable):
         gap = "" if self.gap is None else f", gap {self.gap:.1%}"
         proven = ", proven optimal" if self.status == "OPTIMAL" else ""
         by = f"by {quoted(self.placer)} in {self.seconds:.3g} s"
-        return f"{self.score.headline}{self._sustained()}{gap}{proven}, {by}"
+        sustained = self._sustained()
+        carries = f", {sustained}" if sustained else ""
+        return f"{self.score.headline}{carries}{gap}{proven}, {by}"
 
     def _sustained(self) -> str:
-        """Return the highest source rate, to continue a sentence, if it is above that offered."""
+        """Return the highest source rate in words, if it is above the rate offered."""
         highest = self.max_source_rate
         if highest is None or highest <= self.score.source_rate:
             return ""
-        return f", carries up to {number(highest)} tuples/s"
+        return f"carries up to {number(highest)} tuples/s"
 
     def save(self, file: str | Path) -> None:
         """Write a placement file: the placement, its whole problem and its score."""
@@ -98,8 +100,9 @@ class Result(Displayable):
 
     def _line(self) -> Line:
         """Return the placer, its time, and the gap to the bound."""
-        text = f"placed by {{}} in {self.seconds:.3g} s"
-        text += self._sustained()
+        sustained = self._sustained()
+        text = f"{sustained}; placed" if sustained else "placed"
+        text += f" by {{}} in {self.seconds:.3g} s"
         if self.bound is not None:
             text += f"; no placement exceeds {number(self.bound)} tuples/s, "
             text += f"so the gap is at most {self.gap:.1%}"

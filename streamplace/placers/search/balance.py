@@ -1,7 +1,6 @@
 """Balance: the lowest largest utilisation among placements that carry everything offered."""
 
 from collections.abc import Sequence
-from math import inf
 from typing import Literal, get_args
 
 import numpy as np
@@ -11,7 +10,7 @@ from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.chains import best_of_chains
 from streamplace.placers.search.consolidate import consolidate, fewest_devices
 from streamplace.placers.search.exhaustive import best_and_cheapest
-from streamplace.problem.objective import Throughput
+from streamplace.problem.objective import MAX_RATE, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.quality import qualities
@@ -79,10 +78,10 @@ def overloaded(problem: Problem) -> Problem | None:
     """Return the problem under ``bottleneck`` at the lowest rate that is above every bound.
 
     Relative throughput is then inverse to the largest utilisation, and at most 1. The result is
-    None if nothing limits the source rate.
+    None if practically nothing limits the source rate.
     """
     full = ceiling(_linear(problem, problem.source_rate))
-    return None if full == inf else _linear(problem, full)
+    return _linear(problem, full) if full <= MAX_RATE else None
 
 
 def balances(prefer: Prefer | None, start: Placement | None) -> bool:

@@ -32,6 +32,8 @@ def best_within_moves(
     def worth(rows: Ints) -> Floats:
         return np.where(current.moves(rows) <= limit, search.value(rows), -np.inf)
 
+    if search.value(staying[None])[0] >= search.highest_value - GAIN:
+        return Placement(current.problem, staying)
     every = search.all_within(each, limit)
     if every is not None:
         return Placement(current.problem, best_with_fewest_moves(current, every, worth(every)))

@@ -44,6 +44,9 @@ def best_for_price(
 
     staying = drafts[0]
     limit = _largest_cost(search, staying, price, seconds)
+    best_already = search.value(staying[None])[0] >= search.highest_value - GAIN
+    if best_already and current.costs(staying[None], seconds)[0] == 0.0:
+        return Placement(problem, staying)
     every = search.all_within(seconds, limit)
     if every is not None:
         return Placement(problem, best_with_fewest_moves(current, every, worth(every)))
