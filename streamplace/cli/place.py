@@ -275,7 +275,7 @@ def _problem(
 
     Return it, and a note on what comes from the initial placement; see `inheritance`.
     """
-    from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.errors import InfeasibleError, ProblemError, located  # noqa: PLC0415
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.problem.constraints import Constraints  # noqa: PLC0415 - see place
@@ -285,7 +285,7 @@ def _problem(
 
     read = read_graph(graph)
     constraints = None if constraints_file is None else read_constraints(constraints_file)
-    rules_file, note = constraints_file or name_of(graph), ""
+    rules_file, note, inherited = constraints_file or name_of(graph), "", False
     if old is not None:
         from streamplace.cli.inheritance import inherit  # noqa: PLC0415 - see place
 
@@ -301,7 +301,7 @@ def _problem(
         cluster, kind, changes = settings.cluster, settings.objective, settings.changes
         note = settings.note
         if settings.constraints is not None:
-            constraints, rules_file = settings.constraints, name_of(str(start))
+            constraints, rules_file, inherited = settings.constraints, name_of(str(start)), True
     without = None if constraints is None else Constraints()
     objective = kind or Throughput()
     with located(name_of(graph)):
@@ -315,6 +315,12 @@ def _problem(
             from streamplace.integrations.whole_operators import colocate_instances  # noqa: PLC0415 - not always needed
 
             rules = colocate_instances(read, rules)
-        with located(rules_file):
-            problem = problem.with_constraints(rules)
+        try:
+            with located(rules_file):
+                problem = problem.with_constraints(rules)
+        except (ProblemError, InfeasibleError) as error:
+            if not inherited:
+                raise
+            remedy = "--constraints FILE replaces the placement's constraints"
+            raise type(error)(f"{error}; {remedy}") from None
     return problem, note

@@ -21,6 +21,7 @@ from streamplace.scoring.registry import CLOSED_FORMS, throughput_evaluator
 from streamplace.scoring.throughput import throughput
 from streamplace.util.arrays import Ints
 from streamplace.util.checks import check_seed
+from streamplace.util.text import counted
 from streamplace.workflows.capacity_plan import CLOSE, Plan, PlanRow
 
 MAX_BY_DEFAULT = 64  # devices to try, unless `most` is set
@@ -53,8 +54,8 @@ def plan(
     model, target_utilisation
         As for `place`.
     most
-        Largest number of devices to try. None: try at least as many as the cluster has and at
-        most 64, and stop when the source rate is sustained or more devices would not help.
+        Largest number of devices to try. None: try at least as many as the cluster has, and then
+        up to 64 until the source rate is sustained or more devices would not help.
     seconds, evaluations
         Limits of the search, per number of devices: wall time in seconds (default 1 unless
         `evaluations` is set), or number of changes tried.
@@ -77,7 +78,8 @@ def plan(
     rows: list[PlanRow] = []
     before: Ints | None = None
     failure: Exception | None = None
-    for count in range(1, (MAX_BY_DEFAULT if most is None else most) + 1):
+    largest = max(MAX_BY_DEFAULT, len(cluster.devices)) if most is None else most
+    for count in range(1, largest + 1):
         try:
             problem = Problem(
                 graph,
@@ -86,9 +88,10 @@ def plan(
                 constraints=constraints,
             )
             row, before = _row(problem, before, Budget(*budget), np.random.default_rng(seed))
-        except ProblemError:  # constraints may name devices that are added later
+        except ProblemError as error:  # constraints may name devices that are added later
             if count >= len(cluster.devices):
                 raise
+            failure = error
             continue
         except (InfeasibleError, PlacementError) as error:  # more devices may have room
             failure = error
@@ -97,8 +100,8 @@ def plan(
         if most is None and count >= len(cluster.devices) and _is_last(rows, problem):
             break
     if not rows:
-        tried = "cannot be satisfied with any number of devices that was tried"
-        raise InfeasibleError(f"constraints: {tried}; with the most, {failure}")
+        tried = counted(largest, "device")
+        raise InfeasibleError(f"plan: found no placement on up to {tried}; on the most, {failure}")
     return Plan(rate, tuple(rows))
 
 
