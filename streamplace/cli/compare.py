@@ -19,6 +19,7 @@ NOTE = "vs metis: share of graphs better (+) and worse (-)"
     help="Placers to compare, each NAME[:OPTION=VALUE…]; `streamplace place --help` lists them.",
 )
 @options.cluster()
+@options.losses
 @options.source_rates("each graph's own", "with several, the comparison is repeated for each")
 @options.model()
 @options.target_utilisation()
@@ -43,6 +44,8 @@ def compare(
     placers: str,
     cluster_file: str | None,
     devices: str | None,
+    without: str | None,
+    slow: str | None,
     source_rates: tuple[float, ...] | None,
     model: str | None,
     target_utilisation: float | None,
@@ -89,6 +92,7 @@ def compare(
     from streamplace.files.folder_lock import held  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.plots.comparison_folder import names_of, save_report  # noqa: PLC0415
+    from streamplace.problem.cluster import Cluster  # noqa: PLC0415
     from streamplace.problem.objective import Throughput  # noqa: PLC0415
     from streamplace.workflows import compare as workflow  # noqa: PLC0415
     from streamplace.workflows.comparison import REFERENCE  # noqa: PLC0415
@@ -103,6 +107,8 @@ def compare(
         with working("reading"):
             graphs = open_dataset(dataset)
         cluster = options.the_cluster(cluster_file, devices)
+        if lost := options.the_losses(without, slow):
+            cluster = lost.cluster(Cluster.of(cluster))
         with located(name_of(dataset)):
             result = workflow.compare(
                 graphs,

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable
-from math import inf
+from math import inf, nan
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -15,6 +15,7 @@ from streamplace.problem.objective import MODELS
 
 if TYPE_CHECKING:
     from streamplace.problem.cluster import Cluster
+    from streamplace.problem.losses import Losses
     from streamplace.problem.objective import Objective
 
 MAX_WAIT_S = 10**8  # longer waits overflow the timers of some systems
@@ -249,6 +250,42 @@ def cluster(default: str = "5x2500") -> Callable[[Command], Command]:
         return by_file(by_text(command))
 
     return decorator
+
+
+def losses(command: Command) -> Command:
+    """Add --without and --slow."""
+    without = click.option(
+        "--without",
+        metavar="NAME[,…]",
+        help="Devices of the cluster that are lost, by name.",
+    )
+    slow = click.option(
+        "--slow",
+        metavar="NAME=SHARE[,…]",
+        help="Devices of the cluster that are slow, with the share of their speed that is left: "
+        "rack2=0.5 is half as fast.",
+    )
+    return without(slow(command))
+
+
+def the_losses(without: str | None, slow: str | None) -> "Losses":
+    """Return the lost and slow devices that the options name."""
+    from streamplace.problem.losses import Losses  # noqa: PLC0415 - slow to load
+
+    if without is not None and not all(without.split(",")):
+        raise click.UsageError(f"--without: expected device names (got {without!r})")
+    shares: dict[str, float] = {}
+    for part in [] if slow is None else slow.split(","):
+        name, equals, text = part.rpartition("=")
+        try:
+            share = float(text)
+        except ValueError:
+            share = nan
+        if not equals or not 0 < share < inf:
+            expected = "expected NAME=SHARE with a share above 0, such as rack2=0.5"
+            raise click.UsageError(f"--slow: {expected} (got {part!r})")
+        shares[name] = share
+    return Losses(() if without is None else tuple(without.split(",")), shares)
 
 
 def the_cluster(cluster_file: str | None, devices: str | None) -> "Cluster | None":

@@ -8,6 +8,7 @@ from streamplace.cli import options, param_types
 
 if TYPE_CHECKING:
     from streamplace.problem.cluster import Cluster
+    from streamplace.problem.losses import Losses
     from streamplace.problem.objective import Objective
     from streamplace.problem.placement import Placement
     from streamplace.problem.problem import Problem
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("graph", type=param_types.GRAPH)
 @options.cluster()
+@options.losses
 @options.constraints
 @options.source_rates()
 @options.model()
@@ -86,6 +88,8 @@ def place(
     graph: str,
     cluster_file: str | None,
     devices: str | None,
+    without: str | None,
+    slow: str | None,
     constraints_file: str | None,
     source_rates: tuple[float, ...] | None,
     model: str | None,
@@ -179,6 +183,7 @@ def place(
             cluster,
             constraints_file,
             whole_operators,
+            lost=options.the_losses(without, slow),
             kind=kind,
             old=old,
             start=start,
@@ -266,6 +271,7 @@ def _problem(
     constraints_file: str | None,
     whole_operators: bool,
     *,
+    lost: "Losses",
     kind: "Objective | None",
     old: "Placement | None",
     start: str | None,
@@ -278,6 +284,7 @@ def _problem(
     from streamplace.errors import InfeasibleError, ProblemError, located  # noqa: PLC0415
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
+    from streamplace.problem.cluster import Cluster  # noqa: PLC0415
     from streamplace.problem.constraints import Constraints  # noqa: PLC0415 - see place
     from streamplace.problem.objective import Throughput  # noqa: PLC0415
     from streamplace.problem.problem import Problem  # noqa: PLC0415
@@ -302,11 +309,15 @@ def _problem(
         note = settings.note
         if settings.constraints is not None:
             constraints, rules_file, inherited = settings.constraints, name_of(str(start)), True
-    without = None if constraints is None else Constraints()
+    if lost:
+        cluster = lost.cluster(Cluster.of(cluster))
+        with located(rules_file):
+            constraints = lost.constraints(constraints or read.constraints)
+    unconstrained = None if constraints is None else Constraints()
     objective = kind or Throughput()
     with located(name_of(graph)):
         problem = Problem(
-            read, cluster, constraints=without, objective=objective.with_changes(**changes)
+            read, cluster, constraints=unconstrained, objective=objective.with_changes(**changes)
         )
         flow(problem)
     if constraints is not None or whole_operators:

@@ -8,6 +8,7 @@ from streamplace.cli import options, param_types
 @click.command()
 @click.argument("graph", type=param_types.GRAPH)
 @options.cluster()
+@options.losses
 @options.constraints
 @options.source_rates(several="with several, the plan is for the highest")
 @options.model(engine=False)
@@ -33,6 +34,8 @@ def plan(
     graph: str,
     cluster_file: str | None,
     devices: str | None,
+    without: str | None,
+    slow: str | None,
     constraints_file: str | None,
     source_rates: tuple[float, ...] | None,
     model: str | None,
@@ -60,6 +63,7 @@ def plan(
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.plots.formats import kind_of  # noqa: PLC0415
+    from streamplace.problem.cluster import Cluster  # noqa: PLC0415
     from streamplace.workflows import plan as workflow  # noqa: PLC0415
 
     if plot is not None:  # before anything runs
@@ -68,10 +72,15 @@ def plan(
     with working("reading"):
         read = read_graph(graph)
         constraints = None if constraints_file is None else read_constraints(constraints_file)
+        cluster = options.the_cluster(cluster_file, devices)
+    if lost := options.the_losses(without, slow):
+        cluster = lost.cluster(Cluster.of(cluster))
+        with located(constraints_file or name_of(graph)):
+            constraints = lost.constraints(constraints or read.constraints)
     with working("planning"), located(constraints_file or name_of(graph)):
         found = workflow.plan(
             read,
-            options.the_cluster(cluster_file, devices),
+            cluster,
             source_rate=None if source_rates is None else max(source_rates),
             constraints=constraints,
             model=model,  # type: ignore[arg-type]  # one of MODELS

@@ -11,6 +11,7 @@ from streamplace.cli import engine_options, options, param_types
 @click.argument("graph", type=param_types.GRAPH)
 @click.argument("placement", type=param_types.FILE)
 @options.cluster("the placement's")
+@options.losses
 @options.source_rates("the placement's")
 @options.model("the placement's")
 @options.target_utilisation("the placement's")
@@ -22,6 +23,8 @@ def simulate(
     placement: str,
     cluster_file: str | None,
     devices: str | None,
+    without: str | None,
+    slow: str | None,
     source_rates: tuple[float, ...] | None,
     model: str | None,
     target_utilisation: float | None,
@@ -80,6 +83,9 @@ def simulate(
         except UnknownDeviceError as error:
             cluster_note = f" (the cluster is {name_of(cluster_file)})" if cluster_file else ""
             raise FormatError(f"{error}{cluster_note}") from None
+        if lost := options.the_losses(without, slow):
+            with located(name_of(placement)):
+                stored = lost.placement(stored)
     if chosen:
         name = next(iter(chosen)).replace("_", "-")
         if stored.problem.model != "engine":
