@@ -322,6 +322,6 @@ def print_json(value: Any) -> None:
 
 
 def print_note(text: str) -> None:
-    """Print a line on stderr, unless --quiet is set."""
-    if not is_quiet():
+    """Print a line on stderr, unless it is empty or --quiet is set."""
+    if text and not is_quiet():
         click.echo(text, err=True)

@@ -7,6 +7,8 @@ import click
 from streamplace.cli import options, param_types
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from streamplace.problem.cluster import Cluster
     from streamplace.problem.losses import Losses
     from streamplace.problem.objective import Objective
@@ -50,8 +52,9 @@ if TYPE_CHECKING:
     callback=options.file_name,
     type=param_types.FILE,
     metavar="FILE",
-    help="Placement file to improve, usually the current placement. Requires --placer auto, "
-    "search, exact or your own.",
+    help="Placement to improve, usually the current one: a placement file, CSV with the header "
+    'operator,device, or JSON {"assignment": {operator: device}}. Requires --placer auto, search, '
+    "exact or your own.",
 )
 @click.option(
     "--max-moves",
@@ -158,11 +161,11 @@ def place(
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
 
     load_numba()
+    from streamplace.cli.current import current_placement  # noqa: PLC0415
     from streamplace.cli.output_files import check_targets, weights_of  # noqa: PLC0415
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
-    from streamplace.files import read_placement  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.workflows.migrate import migrate  # noqa: PLC0415
     from streamplace.workflows.place import solve  # noqa: PLC0415
@@ -172,7 +175,7 @@ def place(
     cluster = options.the_cluster(cluster_file, devices)
     kind = options.the_objective(objective)
     with working("reading"):
-        old = None if start is None else read_placement(start, objective=kind)
+        old, assignment = (None, None) if start is None else current_placement(start, kind)
         changes = {
             "source_rate": source_rates,
             "model": model,
@@ -189,19 +192,19 @@ def place(
             start=start,
             changes=changes,
         )
-        _check_start(old, problem, start, graph)
+        _check_start(assignment, problem, start, graph)
     placer = _with_options(
         placer, None if limited else time_limit, None if max_moves is not None else prefer
     )
     _warn_if_slow(placer, len(problem.graph.names))
     found = None
     with working("placing"), located(constraints_file or name_of(graph)):
-        if old is None:
+        if assignment is None:
             result = solve(problem, placer, seed)
         else:
             found = migrate(
                 problem,
-                old,
+                old or assignment,
                 max_moves=max_moves,
                 move_cost=move_cost,
                 placer=placer,
@@ -226,8 +229,7 @@ def _print_notes(inherited: str, result: "Result") -> None:
 
     The latter is printed if an operator is the bottleneck whose cores the graph does not state.
     """
-    if inherited:
-        options.print_note(inherited)
+    options.print_note(inherited)
     top, graph = result.score.bottleneck, result.placement.problem.graph
     if top.kind == "operator" and top.name not in graph.stated_cores:
         options.print_note(
@@ -254,13 +256,13 @@ def _warn_if_slow(placer: str, operators: int) -> None:
 
 
 def _check_start(
-    old: "Placement | None", problem: "Problem", start: str | None, graph: str
+    current: "Mapping[str, str] | None", problem: "Problem", start: str | None, graph: str
 ) -> None:
     """Refuse an initial placement of another graph; the error names its file."""
     from streamplace.errors import FormatError  # noqa: PLC0415 - see place
     from streamplace.files.reading import name_of  # noqa: PLC0415
 
-    if old is not None and set(old.assignment).isdisjoint(problem.graph.names):
+    if current is not None and current.keys().isdisjoint(problem.graph.names):
         none = f"contains none of the operators of {name_of(graph)}"
         raise FormatError(f"{name_of(str(start))}: {none}")
 

@@ -51,6 +51,7 @@ def simulate(
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when the command runs
 
     load_numba()
+    from streamplace.cli.current import placement_of_graph  # noqa: PLC0415
     from streamplace.cli.terminal import console, print_view  # noqa: PLC0415
     from streamplace.errors import (  # noqa: PLC0415
         FormatError,
@@ -59,7 +60,7 @@ def simulate(
         located,
     )
     from streamplace.execution.progress import working  # noqa: PLC0415
-    from streamplace.files import read_graph, read_placement  # noqa: PLC0415
+    from streamplace.files import read_graph  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.problem.objectives import only_throughput  # noqa: PLC0415
     from streamplace.scoring.engine_evaluator import score_of_run  # noqa: PLC0415
@@ -69,12 +70,12 @@ def simulate(
     with working("reading"):
         own = read_graph(graph)
         try:
-            stored = read_placement(
+            stored, note = placement_of_graph(
                 placement,
                 graph=own,
                 cluster=options.the_cluster(cluster_file, devices),
                 source_rate=source_rates,
-                model=model,  # type: ignore[arg-type]  # one of MODELS
+                model=model,
                 target_utilisation=target_utilisation,
                 objective=kind,
             )
@@ -86,6 +87,7 @@ def simulate(
         if lost := options.the_losses(without, slow):
             with located(name_of(placement)):
                 stored = lost.placement(stored)
+    options.print_note(note)
     if chosen:
         name = next(iter(chosen)).replace("_", "-")
         if stored.problem.model != "engine":

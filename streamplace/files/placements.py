@@ -13,7 +13,8 @@ from streamplace.errors import (
     within,
 )
 from streamplace.files import cepsim, clusters, graphs
-from streamplace.files.reading import check, name_of, read_json
+from streamplace.files.assignments import assignment_from, is_assignment, read_placement_json
+from streamplace.files.reading import check, name_of
 from streamplace.files.schema import PlacementForm, ProblemForm
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
@@ -36,14 +37,16 @@ def read_placement(
     model: Model | None = None,
     target_utilisation: float | None = None,
     objective: Objective | None = None,
+    by_name: bool = False,
 ) -> Placement:
     """Read a placement. Arguments that are None are taken from the problem in the file.
 
     `objective` replaces that of the file, but not its source rates, model and target utilisation;
     these have their own arguments.
 
-    A CEPSim file holds no problem; the defaults are then the graph's source rate, the default
-    cluster, ``bottleneck`` and a target utilisation of 1.
+    CEPSim files hold no problem, nor do CSV files with the header ``operator,device`` and JSON
+    files ``{"assignment": {operator: device}}``. The defaults are then the graph's source rate, the
+    default cluster, ``bottleneck`` and a target utilisation of 1.
 
     Parameters
     ----------
@@ -51,6 +54,9 @@ def read_placement(
         Tuples/s over all sources: one rate, or several.
     target_utilisation
         Usable share of each device and link, above 0 and at most 1.
+    by_name
+        Whether to accept a placement of a graph with the same operators and other numbers. A source
+        rate and constraints that the file has from its own graph are then taken from `graph`.
 
     Raises
     ------
@@ -59,7 +65,7 @@ def read_placement(
         objective that no installed package registers.
     """
     return placement_from(
-        read_json(path),
+        read_placement_json(path),
         name_of(path),
         graph=graph,
         cluster=cluster,
@@ -67,6 +73,7 @@ def read_placement(
         model=model,
         target_utilisation=target_utilisation,
         objective=objective,
+        by_name=by_name,
     )
 
 
@@ -80,23 +87,27 @@ def placement_from(
     model: Model | None = None,
     target_utilisation: float | None = None,
     objective: Objective | None = None,
+    by_name: bool = False,
 ) -> Placement:
     """Read a placement from a JSON value; see `read_placement`."""
     with located(where, FormatError):
-        if not cepsim.looks_like(value):
+        if not (is_assignment(value) or cepsim.looks_like(value)):
             form = check(PlacementForm, value, where)
             own = form.problem
             rates = (own.source_rate, *own.source_rates)
             kind = _objective_of(own) if objective is None else objective
             stored = kind.with_changes(rates, own.model, own.target_utilisation)
             changed = stored.with_changes(source_rate, model, target_utilisation)
+            if by_name and graph is not None and _has_its_operators(form, graph):
+                return _by_name(form, graph, cluster, changed, is_set=source_rate is not None)
             return _from_form(form, graph, cluster, changed)
         if graph is None:
-            raise ProblemError(
-                "a CEPSim placement holds no graph: use 'streamplace simulate' with its graph"
-            )
+            what = "an assignment" if is_assignment(value) else "a CEPSim placement"
+            raise ProblemError(f"{what} holds no graph: use 'streamplace simulate' with its graph")
         changed = (objective or Throughput()).with_changes(source_rate, model, target_utilisation)
         problem = Problem(graph, cluster, objective=changed)
+        if is_assignment(value):
+            return Placement.of(problem, assignment_from(value, where))
         return cepsim.placement_from(value, problem, where)
 
 
@@ -204,6 +215,41 @@ def _from_form(
         objective=objective,
         constraints=graphs.constraints_from(own.constraints),
     )
+    return Placement.of(problem, form.assignment)
+
+
+def _has_its_operators(form: PlacementForm, graph: StreamGraph) -> bool:
+    """Return whether a graph differs from that of a placement, but has the same operators."""
+    return graph.sha256 != form.problem.graph_sha256 and form.assignment.keys() == {*graph.names}
+
+
+def _by_name(
+    form: PlacementForm,
+    graph: StreamGraph,
+    cluster: Cluster | None,
+    objective: Objective,
+    *,
+    is_set: bool,
+) -> Placement:
+    """Return the placement of a graph with the same operators; see `read_placement`.
+
+    Parameters
+    ----------
+    is_set
+        Whether the caller sets the source rate.
+    """
+    own = form.problem
+    if cluster is None:
+        with within("problem.cluster"):
+            cluster = clusters.from_form(own.cluster)
+    with within("problem.graph"):
+        before = graphs.from_form(own.graph)
+    rules = graphs.constraints_from(own.constraints)
+    if rules == before.constraints:
+        rules = graph.constraints
+    if not is_set and objective.source_rates == (before.source_rate,) and graph.source_rate:
+        objective = objective.with_changes(graph.source_rate)
+    problem = Problem(graph, cluster, objective=objective, constraints=rules)
     return Placement.of(problem, form.assignment)
 
 

@@ -1,5 +1,6 @@
 """Differences between two placements of the same graph."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,18 +122,24 @@ def difference(a: Placement, b: Placement) -> Difference:
         raise ProblemError("the graphs of the placements have different operators")
     before, after = (placement.problem.cluster for placement in (a, b))
     return Difference(
-        moves_between(a, b),
+        moves_between(a.assignment, b),
         (simulate(a), simulate(b)),
         gone=tuple(name for name in before.names if name not in after.index),
         new=tuple(name for name in after.names if name not in before.index),
     )
 
 
-def moves_between(a: Placement, b: Placement) -> tuple[Move, ...]:
-    """Return the moves from `a` to `b` of operators that are in both, in the order of `a`."""
+def moves_between(a: Mapping[str, str], b: Placement) -> tuple[Move, ...]:
+    """Return the moves from `a` to `b` of operators that are in both, in the order of `a`.
+
+    Parameters
+    ----------
+    a
+        Operator -> device.
+    """
     graph, to = b.problem.graph, b.assignment
     return tuple(
         Move(operator, device, to[operator], float(graph.memory_bytes[graph.index[operator]]))
-        for operator, device in a.assignment.items()
+        for operator, device in a.items()
         if operator in to and to[operator] != device
     )

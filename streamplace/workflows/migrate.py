@@ -1,5 +1,6 @@
 """Migration from the current placement to a better one, with few moves."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +40,8 @@ class Migration(Displayable):
     staying
         Score after the fewest moves that lead to a feasible placement.
     before
-        Throughput of the current placement on its own cluster, at its own source rate, in tuples/s.
+        Throughput of the current placement on its own cluster, at its own source rate, in tuples/s;
+        None if its cluster is not known.
     fewest
         The fewest moves that lead to a feasible placement. There are more of them than forced moves
         where one of several operators has to move, but it may be any of them.
@@ -49,7 +51,7 @@ class Migration(Displayable):
     forced: tuple[Move, ...]
     chosen: tuple[Move, ...]
     staying: ThroughputScore
-    before: float
+    before: float | None
     fewest: int = 0
 
     @property
@@ -100,8 +102,10 @@ class Migration(Displayable):
         staying, after = self.staying.throughput, self.result.score.throughput
         which = "forced" if self.fewest == len(self.forced) else "necessary"
         least = f"after the {which} moves only" if self.fewest else "after moving nothing"
-        if self.fewest or abs(self.before - staying) > SAME * self.before:
-            rates = f"{number(self.before)} tuples/s before, {number(after)} now, {number(staying)}"
+        before = staying if self.before is None else self.before
+        if self.fewest or abs(before - staying) > SAME * before:
+            known = "" if self.before is None else f"{number(before)} tuples/s before, "
+            rates = f"{known}{number(after)} tuples/s now, {number(staying)}"
             return Line(f"{self._counts()}; throughput {rates} {least}")
         change = f"throughput {number(staying)} -> {number(after)} tuples/s"
         return Line(f"{self._counts()}; {change}{relative_gain(staying, after)}")
@@ -109,7 +113,7 @@ class Migration(Displayable):
 
 def migrate(
     problem: Problem,
-    old: Placement,
+    old: Placement | Mapping[str, str],
     *,
     max_moves: int | None = None,
     move_cost: float | None = None,
@@ -123,8 +127,8 @@ def migrate(
     Parameters
     ----------
     old
-        The current placement. It may belong to another cluster, rate or version of the graph:
-        operators and devices are matched by name.
+        The current placement, or operator -> device. It may belong to another cluster, rate or
+        version of the graph: operators and devices are matched by name.
     max_moves
         Number of operators that may move, in addition to the fewest that must; None: any number.
     move_cost
@@ -162,16 +166,29 @@ def migrate(
             placement = limited(problem, np.random.default_rng(seed), unlimited)
         limit = f"max_moves={max_moves}" if move_cost is None else f"move_cost={move_cost:g}"
         result = result_of(placement, f"migrate:{limit}", work_clock.now() - started)
-    moves = moves_between(old, result.placement)
+    assignment = old.assignment if isinstance(old, Placement) else old
+    moves = moves_between(assignment, result.placement)
     forced = {move.operator for move in moves if _is_forced(current, move.operator)}
     return Migration(
         result,
         tuple(move for move in moves if move.operator in forced),
         tuple(move for move in moves if move.operator not in forced),
         simulate(staying),
-        simulate(old).throughput,
-        len(moves_between(old, staying)),
+        _throughput_of(problem, old),
+        len(moves_between(assignment, staying)),
     )
+
+
+def _throughput_of(problem: Problem, old: Placement | Mapping[str, str]) -> float | None:
+    """Return the throughput of the current placement in tuples/s.
+
+    For an assignment it is that on the problem's cluster; None if it uses other devices.
+    """
+    if not isinstance(old, Placement):
+        if old.keys() != {*problem.graph.names} or not {*old.values()} <= {*problem.cluster.names}:
+            return None
+        old = Placement.of(problem, old)
+    return simulate(old).throughput
 
 
 def _is_forced(current: Current, operator: str) -> bool:

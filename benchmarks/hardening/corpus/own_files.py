@@ -10,6 +10,7 @@ from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.corpus.documents import CEPSIM, CLUSTER, DREAM, GRAPH
 from benchmarks.hardening.corpus.line_graph import line_graph
 from streamplace.files.clusters import cluster_to
+from streamplace.files.export import as_csv
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.npz import write_columns
 from streamplace.files.placements import placement_to
@@ -125,6 +126,10 @@ def files() -> dict[str, tuple[Document, ...]]:
         "cluster": json_documents(CLUSTER, cluster_to(Cluster.equal(2))),
         "constraints": json_documents(constrained, {"colocate": [["a", "b"]], "pins": {"c": "d1"}}),
         "placement": json_documents(placed),
+        "assignment": (
+            Document("file.csv", as_csv(placement()).encode()),
+            *json_documents({"assignment": placement().assignment}),
+        ),
         "cepsim-placement": json_documents(CEPSIM),
         "scene": json_documents(SCENE),
         "config": (

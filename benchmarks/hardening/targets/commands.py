@@ -136,6 +136,10 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         _command("place", "GRAPH", "--start", BAD, "--max-moves", "1", "-o", OUT),
         _command("info", BAD, "--json"),
     ),
+    "assignment": (
+        _command("simulate", "GRAPH", BAD, "--cluster", "CLUSTER", "--json"),
+        _command("place", "GRAPH", "--start", BAD, "--max-moves", "1", "-o", OUT),
+    ),
     "cepsim-placement": (
         _command("simulate", "GRAPH", BAD, "--cluster", "CLUSTER", "--json"),
         _command("info", BAD),

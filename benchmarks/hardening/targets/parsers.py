@@ -46,6 +46,7 @@ from streamplace.integrations.registry import read_document, read_text_as
 from streamplace.integrations.storm import profile
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.logical import LogicalGraph
+from streamplace.problem.placement import Placement
 from streamplace.scoring import engine
 from streamplace.training.config import read_config
 
@@ -145,6 +146,10 @@ def _checkpoints() -> tuple[Document, ...]:
         return (Document("file.safetensors", written(Path(folder))),)
 
 
+def _of_line_graph(path: str | Path) -> Placement:
+    return read_placement(path, graph=line_graph(), cluster=Cluster.equal(2))
+
+
 PARSERS: dict[str, Parser] = {
     parser.name: parser
     for parser in (
@@ -155,11 +160,8 @@ PARSERS: dict[str, Parser] = {
         _own("cluster", read_cluster, use_cluster),
         _own("constraints", read_constraints, use_rules),
         _own("placement", read_placement, use_placement),
-        _own(
-            "cepsim-placement",
-            lambda path: read_placement(path, graph=line_graph(), cluster=Cluster.equal(2)),
-            use_placement,
-        ),
+        _own("assignment", _of_line_graph, use_placement),
+        _own("cepsim-placement", _of_line_graph, use_placement),
         _own("scene", _scene, _run_scene),
         _own("config", read_config, _use_config),
         _own("log", read_log, use_result, takes_folder=True),

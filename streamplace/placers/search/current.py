@@ -1,5 +1,6 @@
 """The devices on which operators run now, and what it costs to leave them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,15 +59,21 @@ class Current:
         return costs
 
 
-def current_devices(problem: Problem, old: Placement) -> Current:
+def current_devices(problem: Problem, old: Placement | Mapping[str, str]) -> Current:
     """Return the current devices; operators and devices are matched by name.
+
+    Parameters
+    ----------
+    old
+        The current placement, or operator -> device.
 
     Raises
     ------
     ProblemError
         If the current placement contains none of the graph's operators.
     """
-    rules, index, old_device = problem.feasibility, problem.cluster.index, old.assignment
+    rules, index = problem.feasibility, problem.cluster.index
+    old_device = old.assignment if isinstance(old, Placement) else old
     names = problem.graph.names
     if old_device.keys().isdisjoint(names):
         raise ProblemError("the current placement contains none of the graph's operators")

@@ -1,5 +1,6 @@
 """Migration: a few moves that improve a placement after devices, rates or the graph changed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +30,7 @@ class Migrate:
     Parameters
     ----------
     old
-        The current placement.
+        The current placement, or operator -> device.
     max_moves
         Number of operators that may move, in addition to the fewest that must.
     move_cost
@@ -48,7 +49,7 @@ class Migrate:
         Unless exactly one of `max_moves` and `move_cost` is set, and is at least 0.
     """
 
-    old: Placement
+    old: Placement | Mapping[str, str]
     max_moves: int | None = None
     move_cost: float | None = None
     seconds: float | None = None

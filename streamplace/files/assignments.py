@@ -1,0 +1,87 @@
+"""Assignments without a problem: CSV files, and JSON objects with nothing but an ``assignment``."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+from streamplace.errors import FormatError
+from streamplace.files.reading import name_of, parse, read_text
+
+HEADER = ["operator", "device"]
+
+
+def read_placement_json(path: str | Path) -> Any:
+    """Return the JSON value of a placement file; a CSV file is read as ``{"assignment": {…}}``.
+
+    A file is CSV if its name ends in .csv, or if its first line is the header
+    ``operator,device``.
+
+    Raises
+    ------
+    FormatError
+        If the file is neither. The message names the file, the line and the fault.
+    """
+    text, where = read_text(path), name_of(path)
+    first = text.lstrip().partition("\n")[0].strip()
+    if where.lower().endswith(".csv") or first == ",".join(HEADER):
+        return {"assignment": assignment_from_csv(text, where)}
+    return parse(text, where)
+
+
+def is_assignment(value: Any) -> bool:
+    """Return whether a JSON value is an assignment without a problem."""
+    return (
+        isinstance(value, dict) and "assignment" in value and not {"problem", "format"} & {*value}
+    )
+
+
+def assignment_from(value: Any, where: str) -> dict[str, str]:
+    """Return operator -> device from a JSON value for which `is_assignment` holds.
+
+    Raises
+    ------
+    FormatError
+        If it is not an object of texts.
+    """
+    assignment = value["assignment"]
+    if not isinstance(assignment, dict):
+        raise FormatError(f"{where}: assignment: expected an object of operator: device")
+    for operator, device in assignment.items():
+        if not isinstance(device, str):
+            expected = f"expected a device's name (got {device!r:.40})"
+            raise FormatError(f"{where}: assignment[{operator!r:.80}]: {expected}")
+    return assignment
+
+
+def assignment_from_csv(text: str, where: str) -> dict[str, str]:
+    """Return operator -> device from CSV with the header ``operator,device``.
+
+    Raises
+    ------
+    FormatError
+        If the text is not valid. The message names `where`, the line and the fault.
+    """
+    reader = csv.reader(io.StringIO(text), strict=True)
+    assignment: dict[str, str] = {}
+    header: list[str] = []
+    try:
+        for row in reader:
+            place = f"{where}: line {reader.line_num}"
+            if not row:
+                continue
+            if not header:
+                header = [cell.strip() for cell in row]
+                if header != HEADER:
+                    raise FormatError(f"{place}: the header must be {','.join(HEADER)}")
+            elif len(row) != len(HEADER):
+                raise FormatError(f"{place}: expected 2 columns (got {len(row)})")
+            elif row[0] in assignment:
+                raise FormatError(f"{place}: operator {row[0]!r:.80} appears twice")
+            else:
+                assignment[row[0]] = row[1]
+    except csv.Error as error:
+        raise FormatError(f"{where}: line {reader.line_num}: not CSV: {error}") from None
+    if not assignment:
+        raise FormatError(f"{where}: has no assignments")
+    return assignment

@@ -1,0 +1,106 @@
+"""Current placements as CSV, as bare assignments, and of a graph whose numbers have changed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.cli import Capture, json_of, refused, run
+
+GRAPH: dict[str, Any] = {
+    "format": "streamplace-graph",
+    "version": 1,
+    "source_rate": 1000,
+    "operators": [{"name": name, "instructions": 5e5, "payload_bytes": 10} for name in "xyz"],
+    "streams": [{"source": "x", "target": "y"}, {"source": "y", "target": "z"}],
+}
+DEVICES = ("--devices", "3x1000")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with a graph and an assignment of its operators, as CSV and JSON."""
+    (tmp_path / "graph.json").write_text(json.dumps(GRAPH))
+    (tmp_path / "mapping.csv").write_text("operator,device\nx,d0\ny,d0\nz,d1\n")
+    assignment = {"assignment": {"x": "d0", "y": "d0", "z": "d1"}}
+    (tmp_path / "assignment.json").write_text(json.dumps(assignment))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["mapping.csv", "assignment.json"])
+def test_assignments_are_simulated(name: str, folder: Path, capsys: Capture) -> None:
+    found = json_of(capsys, "simulate", folder / "graph.json", folder / name, *DEVICES)
+    assert found["throughput"] == pytest.approx(1000)
+    assert [device["operators"] for device in found["devices"]] == [2, 1, 0]
+
+
+@pytest.mark.parametrize("name", ["mapping.csv", "assignment.json"])
+def test_assignments_are_current_placements(name: str, folder: Path, capsys: Capture) -> None:
+    start = ("--start", folder / name)
+    found = json_of(capsys, "place", folder / "graph.json", *start, *DEVICES, "--max-moves", 2)
+    assert found["moves"] == []
+    assert found["throughput_before"] == pytest.approx(1000)
+    lost = json_of(
+        capsys, "place", folder / "graph.json", *start, "--devices", "1x1000", "--max-moves", 0
+    )
+    assert [move["operator"] for move in lost["moves"]] == ["z"]
+    assert lost["throughput_before"] is None
+
+
+def test_an_export_is_read_back(folder: Path, capsys: Capture) -> None:
+    graph, old = folder / "graph.json", folder / "old.json"
+    json_of(capsys, "place", graph, *DEVICES, "-o", old)
+    done = run("export", old, "--to", "csv", "-o", folder / "old.csv")
+    assert done.returncode == 0
+    found = json_of(capsys, "simulate", graph, folder / "old.csv", *DEVICES)
+    assert found["throughput"] == json_of(capsys, "simulate", graph, old)["throughput"]
+
+
+def test_other_numbers_of_the_same_operators(folder: Path, capsys: Capture) -> None:
+    graph, old = folder / "graph.json", folder / "old.json"
+    before = json_of(capsys, "place", graph, *DEVICES, "-o", old)
+    changed = [{"name": name, "instructions": 1e6, "payload_bytes": 10} for name in "xyz"]
+    graph.write_text(json.dumps({**GRAPH, "source_rate": 3000, "operators": changed}))
+    done = run("simulate", graph, old, "--json")
+    found = json.loads(done.stdout)
+    assert found["relative_throughput"] == pytest.approx(1 / 3)
+    assert found["devices"][0]["utilisation"] > before["devices"][0]["utilisation"]
+    assert "placed for other numbers of the same operators; used by name" in done.stderr
+    again = json_of(capsys, "place", graph, "--start", old, "--max-moves", 0)
+    assert again["moves"] == []
+
+
+def test_other_operators_are_refused(folder: Path, capsys: Capture) -> None:
+    graph, old = folder / "graph.json", folder / "old.json"
+    json_of(capsys, "place", graph, *DEVICES, "-o", old)
+    streams = [{"source": "x", "target": "y"}]
+    graph.write_text(json.dumps({**GRAPH, "operators": GRAPH["operators"][:2], "streams": streams}))
+    assert "is a placement of another graph" in refused(capsys, "simulate", graph, old)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "has no assignments"),
+        ("operator,device\n", "has no assignments"),
+        ("device,operator\nd0,x\n", "line 1: the header must be operator,device"),
+        ("operator,device\nx\n", "line 2: expected 2 columns (got 1)"),
+        ("operator,device\nx,d0\nx,d1\n", "line 3: operator 'x' appears twice"),
+        ("operator,device\nx,d0\ny,d0\n", "operator 'z' has no device"),
+        ("operator,device\nx,d0\ny,d0\nz,d7\n", "the cluster has no device 'd7'"),
+        ('operator,device\n"x,d0\n', "not CSV"),
+    ],
+)
+def test_invalid_csv(text: str, message: str, folder: Path, capsys: Capture) -> None:
+    (folder / "mapping.csv").write_text(text)
+    line = refused(capsys, "simulate", folder / "graph.json", folder / "mapping.csv")
+    assert message in line
+    assert "mapping.csv" in line
+
+
+@pytest.mark.parametrize("assignment", [[], {"x": 1}, "d0"])
+def test_invalid_assignments(assignment: Any, folder: Path, capsys: Capture) -> None:
+    (folder / "assignment.json").write_text(json.dumps({"assignment": assignment}))
+    line = refused(capsys, "simulate", folder / "graph.json", folder / "assignment.json")
+    assert "assignment.json: assignment" in line
