@@ -101,7 +101,8 @@ def _sink_tuples(placements: Ints, flow: Columns, sinks: Ints, reached: Floats) 
 @kernel
 def unsolved(flow: Columns) -> Equations:
     """Return arrays for `solve` to fill."""
-    links = min(2 * flow.source.shape[0], flow.gap_s.shape[0]) + 1
+    most = 4 if flow.up.shape[0] > 0 else 2
+    links = min(most * flow.source.shape[0], flow.gap_s.shape[0]) + 1
     return Equations(np.ones(links), np.empty(links), np.empty(flow.work.shape[0]))
 
 
@@ -150,6 +151,11 @@ def look(flow: Columns, start: float, links: int, crossed: Crossed, room: Equati
         tuples = rate[flow.source[e]] * flow.selectivity[e]
         change[sends[e]] += tuples * crossed.send_s[e]
         tuples *= scale[sends[e]]
+        if flow.up.shape[0] > 0:
+            change[crossed.ups[e]] += tuples * crossed.up_s[e]
+            tuples *= scale[crossed.ups[e]]
+            change[crossed.downs[e]] += tuples * crossed.down_s[e]
+            tuples *= scale[crossed.downs[e]]
         if flow.nic:
             change[receives[e]] += tuples * crossed.receive_s[e]
             tuples *= scale[receives[e]]
