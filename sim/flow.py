@@ -115,17 +115,20 @@ class Flow:
             raise ValueError("capacity and cores must be above 0")
         if not np.all(self.operator_cores > 0):
             raise ValueError("operator_cores must be above 0")
-        for shared in (self.up, self.down):
-            if shared.shape != ((devices if self.uplinks else 0),) or shared.dtype != np.int32:
-                raise ValueError("up and down must be int32 links of every device, or empty")
-            if np.any((shared != -1) & (shared < self.own_links)):
-                raise ValueError("up and down must be links after those of devices, or -1")
+        self._check_uplinks()
         for ends in (self.source, self.target):
             if streams and (ends.min() < 0 or ends.max() >= operators):
                 raise ValueError("source and target must be operator indices")
         misplaced = _first_misplaced(self.source, self.target, operators)
         if misplaced >= 0:
             raise ValueError(f"stream {misplaced} enters an operator that has already emitted")
+
+    def _check_uplinks(self) -> None:
+        for shared in (self.up, self.down):
+            if shared.shape != ((self.devices if self.uplinks else 0),) or shared.dtype != np.int32:
+                raise ValueError("up and down must be int32 links of every device, or empty")
+            if np.any((shared != -1) & (shared < self.own_links)):
+                raise ValueError("up and down must be links after those of devices, or -1")
 
     @property
     def operators(self) -> int:
@@ -222,8 +225,8 @@ class Flow:
 
         That kernel sums one weight per stream into a D x D matrix and takes the largest
         coefficient * sum. It therefore needs pair links without overhead and without uplinks, and
-        either no gap or identical links. Coefficients are those of devices, then of links (0 on the diagonal, which
-        is communication within a device), padded with zeros to a multiple of 8.
+        either no gap or identical links. Coefficients are those of devices, then of links (0 on the
+        diagonal, which is communication within a device), padded with zeros to a multiple of 8.
         """
         gap, per_bit = self.gap_s, self.seconds_per_bit
         if self.nic or self.uplinks or self.overhead_s.any():

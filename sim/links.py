@@ -54,6 +54,9 @@ def seconds_on(flow: Links, link: int, e: int) -> float:
     return seconds
 
 
+LAST_STAGE = 3  # stages of a stream between devices, from 0; see `passed`
+
+
 class Crossed(NamedTuple):
     """The links that one placement's streams cross, numbered in order of appearance from 1.
 
@@ -81,10 +84,10 @@ def passed(crossed: Crossed, e: int, stage: int) -> tuple[int, float]:
     """
     if stage == 0:
         return crossed.sends[e], crossed.send_s[e]
-    if stage == 3:
+    if stage == LAST_STAGE:
         return crossed.receives[e], crossed.receive_s[e]
     if crossed.ups.shape[0] == 0:
-        return np.int32(0), 0.0
+        return 0, 0.0
     if stage == 1:
         return crossed.ups[e], crossed.up_s[e]
     return crossed.downs[e], crossed.down_s[e]

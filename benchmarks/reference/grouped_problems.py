@@ -1,6 +1,7 @@
 """Random problems whose devices are in groups, with uplinks, group overrides and `apart_groups`."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -64,13 +65,18 @@ def _override(
     network: Network, devices: list[Device], groups: list[str], rng: np.random.Generator
 ) -> LinkOverride:
     """Return an override of the links of a group, or between a group and a device."""
-    values = {
+    values: dict[str, Any] = {
         "bandwidth_mbps": float(rng.integers(5, 100)) if rng.random() < 0.8 else None,
         "overhead_s": rng.choice([0.0, 2e-5]) if rng.random() < 0.3 else None,
         "gap_s": rng.choice([0.0, 2e-5]) if rng.random() < 0.3 else None,
     }
-    group, other, device = rng.choice(groups), rng.choice(groups), rng.choice(devices).name
+    group, other, device = (
+        rng.choice(groups),
+        rng.choice(groups),
+        devices[int(rng.integers(len(devices)))].name,
+    )
     kind = int(rng.integers(3)) if network.kind == "pair" else int(rng.integers(2))
+    ends: dict[str, Any]
     if network.kind == "nic":
         ends = ({"source_group": group}, {"target_group": group})[kind]
     else:

@@ -339,8 +339,9 @@ class Cluster(Displayable):
             for i, (group, way, _) in enumerate(self.limited_uplinks)
             if way == direction
         }
-        shared = [link.get(d.group, -1) for d in self.devices] if self.limited_uplinks else []
-        return _fixed_ints(shared)
+        if not self.limited_uplinks:
+            return _fixed_ints([])
+        return _fixed_ints([link.get(device.group or "", -1) for device in self.devices])
 
     def link_column(self, name: str) -> Floats:
         """Return ``bandwidth_mbps``, ``latency_s``, ``overhead_s`` or ``gap_s`` of each link, (L,).
@@ -369,7 +370,7 @@ class Cluster(Displayable):
         return (self.names[link], None) if link < count else (None, self.names[link - count])
 
     def _links(self, override: LinkOverride) -> NDArray[np.int64]:
-        """Return the links that an override is for; it may include those of devices to themselves."""
+        """Return the links that an override is for, perhaps with those of devices to themselves."""
         count = len(self.devices)
         sources = self._named(override.source, override.source_group)
         targets = self._named(override.target, override.target_group)

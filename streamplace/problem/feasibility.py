@@ -119,6 +119,19 @@ class Feasibility:
         if len(apart):
             moved = f"operator {names[apart[0]]!r}"
             return f"{moved} is not on the device of the operators that it is colocated with"
+        if broken := self._not_apart(leader):
+            return broken
+        used = np.bincount(leader, weights=self.unit_memory, minlength=len(where))
+        full = np.flatnonzero(used > self._cluster.memory_bytes)
+        if len(full):
+            d = full[0]
+            has = f"but has {self._cluster.memory_bytes[d]:g}"
+            return f"device {where[d]!r} would need {used[d]:g} bytes of memory {has}"
+        return None
+
+    def _not_apart(self, leader: Ints) -> str | None:
+        """Return a rule that keeps units apart and that their devices, (U,), violate, or None."""
+        where = self._cluster.names
         for group in self.excluding:
             on = leader[list(group)].tolist()
             if len(set(on)) < len(on):
@@ -132,12 +145,6 @@ class Feasibility:
                     f"{self._group_text(number)} runs two operators that must be in different "
                     "groups of devices"
                 )
-        used = np.bincount(leader, weights=self.unit_memory, minlength=len(where))
-        full = np.flatnonzero(used > self._cluster.memory_bytes)
-        if len(full):
-            d = full[0]
-            has = f"but has {self._cluster.memory_bytes[d]:g}"
-            return f"device {where[d]!r} would need {used[d]:g} bytes of memory {has}"
         return None
 
     def _sets(self, groups: Sequence[Sequence[str]]) -> tuple[tuple[int, ...], ...]:

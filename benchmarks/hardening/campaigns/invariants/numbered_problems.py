@@ -89,10 +89,15 @@ def _network(rng: np.random.Generator, count: int) -> Network:
         ends = [(d, None) for d in range(count)] + [(None, d) for d in range(count)]
     chosen = rng.permutation(len(ends))[: rng.choice([0, 0, 1, 2, 3])].tolist()
     overrides = [
-        LinkOverride(_name(ends[i][0]), _name(ends[i][1]), *_costs(rng, own=True)) for i in chosen
+        _override(_name(ends[i][0]), _name(ends[i][1]), *_costs(rng, own=True)) for i in chosen
     ]
     bandwidth, _, overhead, gap = _costs(rng, own=False)
     return Network(kind, bandwidth, 0.001, overhead or 0.0, gap or 0.0, tuple(overrides))
+
+
+def _override(source: str | None, target: str | None, *costs: float | None) -> LinkOverride:
+    bandwidth, latency, overhead, gap = costs
+    return LinkOverride(source, target, bandwidth, latency, overhead, gap)
 
 
 def _name(device: int | None) -> str | None:
