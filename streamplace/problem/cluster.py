@@ -320,12 +320,16 @@ class Cluster(Displayable):
 
     @cached_property
     def limited_uplinks(self) -> tuple[tuple[str, UplinkDirection, float], ...]:
-        """The group, direction and Mbit/s of every uplink that has a limit, in order."""
+        """The group, direction and Mbit/s of every uplink that has a limit.
+
+        All of what leaves groups comes first; groups are in the order of their devices.
+        """
         directions: tuple[UplinkDirection, ...] = get_args(UplinkDirection)
+        uplinks = sorted(self.network.uplinks, key=lambda uplink: self.groups.index(uplink.group))
         return tuple(
             (uplink.group, direction, mbps)
             for direction in directions
-            for uplink in self.network.uplinks
+            for uplink in uplinks
             if (mbps := getattr(uplink, f"{direction}_mbps")) is not None
         )
 
