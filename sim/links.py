@@ -54,7 +54,7 @@ def seconds_on(flow: Links, link: int, e: int) -> float:
     return seconds
 
 
-LAST_STAGE = 3  # stages of a stream between devices, from 0; see `passed`
+STAGES = 4  # links that a stream between devices may pass, one after the other; see `passed`
 
 
 class Crossed(NamedTuple):
@@ -84,7 +84,7 @@ def passed(crossed: Crossed, e: int, stage: int) -> tuple[int, float]:
     """
     if stage == 0:
         return crossed.sends[e], crossed.send_s[e]
-    if stage == LAST_STAGE:
+    if stage == STAGES - 1:
         return crossed.receives[e], crossed.receive_s[e]
     if crossed.ups.shape[0] == 0:
         return 0, 0.0

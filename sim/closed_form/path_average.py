@@ -15,7 +15,7 @@ from sim.closed_form.bottleneck import add_utilisations
 from sim.closed_form.newton import solve_by_newton
 from sim.flow import Columns, Floats, Flow, Ints, checked
 from sim.jit import bare, kernel
-from sim.links import Crossed, nothing_crossed, number_links
+from sim.links import STAGES, Crossed, nothing_crossed, number_links, passed
 from sim.threads import largest_own
 
 RESIDUAL = 1e-12  # largest |s - min(1, 1 / offered utilisation)| of a solution
@@ -141,6 +141,8 @@ def solve(flow: Columns, start: float, links: int, crossed: Crossed, room: Equat
 @bare
 def look(flow: Columns, start: float, links: int, crossed: Crossed, room: Equations) -> float:
     """Compute the flows and the change of scale that they imply; return the largest change."""
+    if flow.up.shape[0] > 0:
+        return _look_through_uplinks(flow, start, links, crossed, room)
     scale, change, rate = room
     sends, receives = crossed.sends, crossed.receives
     for i in range(links):
@@ -151,15 +153,37 @@ def look(flow: Columns, start: float, links: int, crossed: Crossed, room: Equati
         tuples = rate[flow.source[e]] * flow.selectivity[e]
         change[sends[e]] += tuples * crossed.send_s[e]
         tuples *= scale[sends[e]]
-        if flow.up.shape[0] > 0:
-            change[crossed.ups[e]] += tuples * crossed.up_s[e]
-            tuples *= scale[crossed.ups[e]]
-            change[crossed.downs[e]] += tuples * crossed.down_s[e]
-            tuples *= scale[crossed.downs[e]]
         if flow.nic:
             change[receives[e]] += tuples * crossed.receive_s[e]
             tuples *= scale[receives[e]]
         rate[flow.target[e]] += tuples
+    return _changes(links, room)
+
+
+@bare
+def _look_through_uplinks(
+    flow: Columns, start: float, links: int, crossed: Crossed, room: Equations
+) -> float:
+    """Do the same as `look` where groups of devices share links."""
+    scale, change, rate = room
+    for i in range(links):
+        change[i] = 0.0
+    for v in range(rate.shape[0]):
+        rate[v] = flow.source_tuples[v] * start
+    for e in range(flow.source.shape[0]):
+        tuples = rate[flow.source[e]] * flow.selectivity[e]
+        for stage in range(STAGES):
+            link, seconds = passed(crossed, e, stage)
+            change[link] += tuples * seconds
+            tuples *= scale[link]
+        rate[flow.target[e]] += tuples
+    return _changes(links, room)
+
+
+@bare
+def _changes(links: int, room: Equations) -> float:
+    """Turn offered utilisations into changes of scale; return the largest one."""
+    scale, change = room.scale, room.change
     residual = 0.0
     for i in range(1, links):
         change[i] = 1.0 / max(1.0, change[i]) - scale[i]

@@ -99,26 +99,26 @@ def _serve(state: EngineState, link: int, tick: int, tick_s: float) -> None:
 @bare
 def _seconds(state: EngineState, e: int, stage: int) -> float:
     """Return the seconds per tuple of stream e on its link of a stage."""
-    seconds: float = state.streams[e].send_s
-    if stage == RECEIVER:
+    seconds: float
+    if stage == SENDER:
+        seconds = state.streams[e].send_s
+    elif stage == RECEIVER:
         seconds = state.streams[e].receive_s
-    elif stage == UPLINK:
-        seconds = state.streams[e].up_s
-    elif stage == DOWNLINK:
-        seconds = state.streams[e].down_s
+    else:
+        seconds = state.streams[e].up_s if stage == UPLINK else state.streams[e].down_s
     return seconds
 
 
 @bare
 def _next(state: EngineState, e: int, stage: int) -> int:
     """Return the number of the link that stream e passes after a stage; 0: none."""
-    after = 0
-    if stage < RECEIVER and state.streams[e].receives != state.streams[e].sends:
-        after = state.streams[e].receives
-    if stage < DOWNLINK and state.streams[e].downs != 0:
-        after = state.streams[e].downs
+    after: int = 0
     if stage < UPLINK and state.streams[e].ups != 0:
         after = state.streams[e].ups
+    elif stage < DOWNLINK and state.streams[e].downs != 0:
+        after = state.streams[e].downs
+    elif stage < RECEIVER and state.streams[e].receives != state.streams[e].sends:
+        after = state.streams[e].receives
     return after
 
 

@@ -24,15 +24,15 @@ STREAM = np.dtype(
         ("receive_s", "f8"),  # seconds per tuple on the second link, if any
         ("sends", "u4"),  # number of the first link; 0: stays on its device
         ("receives", "u4"),  # number of the second link, or again the first
-        ("up_s", "f8"),  # seconds per tuple on the uplink, if any
-        ("down_s", "f8"),  # seconds per tuple on the downlink, if any
-        ("ups", "u4"),  # number of the uplink between the first and the second link, or 0
-        ("downs", "u4"),  # number of the downlink after the uplink, or 0
         ("delay", "i4"),  # ticks on the wire beyond the next tick
         ("travel_s", "f8"),  # seconds from its source to its target's queue without waiting
         ("service_s", "f8"),  # seconds that its target takes per tuple
         ("latest", "u4"),  # the set that last joined a link
         ("latest_key", "i8"),  # when and where `latest` joined a link; see `links.key_at`
+        ("up_s", "f8"),  # seconds per tuple on the uplink, if any
+        ("down_s", "f8"),  # seconds per tuple on the downlink, if any
+        ("ups", "u4"),  # number of the uplink between the first and the second link, or 0
+        ("downs", "u4"),  # number of the downlink after the uplink, or 0
     ],
     align=True,
 )
