@@ -62,32 +62,32 @@ def serve_all(state: EngineState, rules: Rules, tick: int) -> None:
             continue
         for link in range(1, state.links.shape[0]):
             if state.links[link].stage == stage:
-                _serve(state, link, tick, rules.tick_s)
+                _serve(state, rules, link, tick)
 
 
 @bare
-def _serve(state: EngineState, link: int, tick: int, tick_s: float) -> None:
+def _serve(state: EngineState, rules: Rules, link: int, tick: int) -> None:
     """Let a link work for a tick and pass on the tuples that it has served."""
     at = 2 * state.streams.shape[0] + link
-    stage = state.links[link].stage
+    stage, tick_s = state.links[link].stage, rules.tick_s
     left, full = tick_s, False
     while state.lists[at].head != NOTHING and left > 0.0:
         i = state.lists[at].head
         since, needed = state.sets[i].since, 0.0
         while i != NOTHING and state.sets[i].since == since:
             e = state.sets[i].stream
-            needed += state.sets[i].size * _seconds(state, e, stage)
+            needed += state.sets[i].size * _seconds(state, rules, e, stage)
             i = state.sets[i].after
         if needed <= left:
             left -= needed
             full = left <= 0.0 and i != NOTHING
             while state.lists[at].head != i:
-                _pass_on(state, remove_first(state, at), stage, tick, tick_s)
+                _pass_on(state, rules, remove_first(state, at), stage, tick)
         else:
             full = i != NOTHING or needed - left > CRUMB * tick_s
             k, share, left = state.lists[at].head, left / needed, 0.0
             while k != i:
-                _pass_on(state, split(state, k, share), stage, tick, tick_s)
+                _pass_on(state, rules, split(state, k, share), stage, tick)
                 k = state.sets[k].after
     state.links[link].busy_s += tick_s - left
     state.links[link].stalled_s += state.links[link].held * left
@@ -97,25 +97,23 @@ def _serve(state: EngineState, link: int, tick: int, tick_s: float) -> None:
 
 
 @bare
-def _seconds(state: EngineState, e: int, stage: int) -> float:
+def _seconds(state: EngineState, rules: Rules, e: int, stage: int) -> float:
     """Return the seconds per tuple of stream e on its link of a stage."""
     seconds: float
-    if stage == SENDER:
-        seconds = state.streams[e].send_s
-    elif stage == RECEIVER:
-        seconds = state.streams[e].receive_s
-    else:
+    if rules.uplinks and SENDER < stage < RECEIVER:
         seconds = state.streams[e].up_s if stage == UPLINK else state.streams[e].down_s
+    else:
+        seconds = state.streams[e].receive_s if stage == RECEIVER else state.streams[e].send_s
     return seconds
 
 
 @bare
-def _next(state: EngineState, e: int, stage: int) -> int:
+def _next(state: EngineState, rules: Rules, e: int, stage: int) -> int:
     """Return the number of the link that stream e passes after a stage; 0: none."""
     after: int = 0
-    if stage < UPLINK and state.streams[e].ups != 0:
+    if rules.uplinks and stage < UPLINK and state.streams[e].ups != 0:
         after = state.streams[e].ups
-    elif stage < DOWNLINK and state.streams[e].downs != 0:
+    elif rules.uplinks and stage < DOWNLINK and state.streams[e].downs != 0:
         after = state.streams[e].downs
     elif stage < RECEIVER and state.streams[e].receives != state.streams[e].sends:
         after = state.streams[e].receives
@@ -123,10 +121,10 @@ def _next(state: EngineState, e: int, stage: int) -> int:
 
 
 @bare
-def _pass_on(state: EngineState, i: int, stage: int, tick: int, tick_s: float) -> None:
+def _pass_on(state: EngineState, rules: Rules, i: int, stage: int, tick: int) -> None:
     """Pass a set to the next link, to the wire, or to its queue."""
     e, count = state.sets[i].stream, state.streams.shape[0]
-    after = _next(state, e, stage)
+    after = _next(state, rules, e, stage)
     if after != 0:
         key = key_at(state.links[after].stage, tick)
         if state.streams[e].latest_key == key:
@@ -139,7 +137,7 @@ def _pass_on(state: EngineState, i: int, stage: int, tick: int, tick_s: float) -
         state.sets[i].since = tick + state.streams[e].delay
         append(state, count + e, i)
     else:
-        _arrive(state, i, tick_s)
+        _arrive(state, i, rules.tick_s)
 
 
 @bare

@@ -149,7 +149,7 @@ def test_a_suggestion_names_the_nearest_group() -> None:
         ({"rck1": {}}, "network.uplinks['rck1']: unknown group 'rck1'; did you mean 'rack1'?"),
         ({"rack1": {"up_mbps": 0}}, "up_mbps"),
         ({"rack1": {"down_mbps": -5}}, "down_mbps"),
-        ({"rack1": {"up": 5}}, "network.uplinks.rack1.up"),
+        ({"rack1": {"up": 5}}, "network.uplinks.rack1: unknown field 'up'"),
     ],
 )
 def test_a_wrong_file_is_refused_in_one_line(
