@@ -32,6 +32,8 @@ class Columns(NamedTuple):
     overhead_s: Floats
     operator_cores: Floats
     limits_operators: bool
+    up: Ints
+    down: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +59,16 @@ class Flow:
     nic
         False: one link per ordered device pair; a -> b is link a * D + b, and L = D * D.
         True: device a sends over link a and device b receives over link D + b; L = 2 * D.
+        The uplinks of groups of devices, if there are any, are further links after these.
     gap_s, seconds_per_bit, overhead_s
         (L,) LogP: seconds that a link needs per message and per bit, and CPU seconds of one core
         per message at either end (with ``nic``: at the link's own end).
     operator_cores
         (V,) number of cores of its device that an operator can use; None: 1 each.
+    up, down
+        (D,) int32 link that streams from each device to devices of other groups share, after the
+        sender's own link, and link that streams from other groups to it share, before the
+        receiver's own; -1: none. Devices of one group have the same links. None: no device has any.
 
     Raises
     ------
@@ -83,12 +90,19 @@ class Flow:
     seconds_per_bit: Floats
     overhead_s: Floats
     operator_cores: Floats = None  # type: ignore[assignment]  # ones, set below
+    up: Ints = None  # type: ignore[assignment]  # empty, set below
+    down: Ints = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         operators, streams, devices = len(self.instructions), len(self.source), len(self.capacity)
         if self.operator_cores is None:
             object.__setattr__(self, "operator_cores", np.ones(operators))
-        links = 2 * devices if self.nic else devices * devices
+        for name in ("up", "down"):
+            if getattr(self, name) is None:
+                nothing = np.zeros(0, np.int32)
+                nothing.flags.writeable = False  # as for a cluster, so that kernels compile once
+                object.__setattr__(self, name, nothing)
+        links = self.own_links + self.uplinks
         lengths = dict.fromkeys(("source_tuples", "instructions", "operator_cores"), operators)
         lengths |= dict.fromkeys(("source", "target", "selectivity", "bits"), streams)
         lengths |= dict.fromkeys(("capacity", "cores"), devices)
@@ -101,12 +115,20 @@ class Flow:
             raise ValueError("capacity and cores must be above 0")
         if not np.all(self.operator_cores > 0):
             raise ValueError("operator_cores must be above 0")
+        self._check_uplinks()
         for ends in (self.source, self.target):
             if streams and (ends.min() < 0 or ends.max() >= operators):
                 raise ValueError("source and target must be operator indices")
         misplaced = _first_misplaced(self.source, self.target, operators)
         if misplaced >= 0:
             raise ValueError(f"stream {misplaced} enters an operator that has already emitted")
+
+    def _check_uplinks(self) -> None:
+        for shared in (self.up, self.down):
+            if shared.shape != ((self.devices if self.uplinks else 0),) or shared.dtype != np.int32:
+                raise ValueError("up and down must be int32 links of every device, or empty")
+            if np.any((shared != -1) & (shared < self.own_links)):
+                raise ValueError("up and down must be links after those of devices, or -1")
 
     @property
     def operators(self) -> int:
@@ -117,6 +139,18 @@ class Flow:
     def devices(self) -> int:
         """The number of devices, D."""
         return len(self.capacity)
+
+    @property
+    def own_links(self) -> int:
+        """The number of links of pairs of devices or of single devices, without uplinks."""
+        return 2 * self.devices if self.nic else self.devices * self.devices
+
+    @cached_property
+    def uplinks(self) -> int:
+        """The number of links that groups of devices share."""
+        if not len(self.up):
+            return 0
+        return int(max(self.up.max(), self.down.max())) + 1 - self.own_links
 
     @cached_property
     def source_rate(self) -> float:
@@ -190,12 +224,12 @@ class Flow:
         """Stream weights, (E,), and resource coefficients for the fast bottleneck kernel, or None.
 
         That kernel sums one weight per stream into a D x D matrix and takes the largest
-        coefficient * sum. It therefore needs pair links without overhead, and either no gap or
-        identical links. Coefficients are those of devices, then of links (0 on the diagonal, which
-        is communication within a device), padded with zeros to a multiple of 8.
+        coefficient * sum. It therefore needs pair links without overhead and without uplinks, and
+        either no gap or identical links. Coefficients are those of devices, then of links (0 on the
+        diagonal, which is communication within a device), padded with zeros to a multiple of 8.
         """
         gap, per_bit = self.gap_s, self.seconds_per_bit
-        if self.nic or self.overhead_s.any():
+        if self.nic or self.uplinks or self.overhead_s.any():
             return None
         crossing = ~np.eye(self.devices, dtype=bool).ravel()
         if not gap[crossing].any():
@@ -223,10 +257,11 @@ def by_operator(ends: Ints, operators: int) -> tuple[Ints, Ints]:
 
 def crossing_seconds(flow: Flow) -> tuple[float, float]:
     """Return seconds per message and per bit of an average link between two devices."""
-    between = np.ones(len(flow.gap_s), dtype=bool)
+    between = np.ones(flow.own_links, dtype=bool)
     if not flow.nic and flow.devices > 1:
         between = ~np.eye(flow.devices, dtype=bool).ravel()
-    return float(flow.gap_s[between].mean()), float(flow.seconds_per_bit[between].mean())
+    gap, per_bit = flow.gap_s[: flow.own_links], flow.seconds_per_bit[: flow.own_links]
+    return float(gap[between].mean()), float(per_bit[between].mean())
 
 
 def as_rows(flow: Flow, placements: NDArray[np.integer]) -> NDArray[np.integer]:

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from sim.flow import Columns, Floats, Flow, Ints
 from sim.jit import kernel
-from sim.links import ends_of, seconds_on
+from sim.links import ends_of, seconds_on, uplinks_of
 from sim.threads import own_utilisation
 
 
@@ -97,4 +97,11 @@ def _raise(
             link[receives] += sign * crossing
             added += crossing
             highest = max(highest, link[receives])
+        if flow.up.shape[0] > 0:
+            for shared in uplinks_of(flow, a, b):
+                if shared >= 0:
+                    crossing = tuples * seconds_on(flow, shared, e)
+                    link[shared] += sign * crossing
+                    added += crossing
+                    highest = max(highest, link[shared])
     return max(highest, device[b], own_utilisation(flow, v, b)), added

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.flow import Columns, Floats, Flow, Ints
-from sim.jit import kernel
+from sim.jit import bare, kernel
 
 
 @kernel
@@ -15,6 +15,25 @@ def ends_of(nic: bool, devices: int, a: int, b: int) -> tuple[int, int]:
     if nic:
         return a, devices + b
     return a * devices + b, a * devices + b
+
+
+class Uplinked(Protocol):
+    """Columns of the links that groups of devices share; see `Flow`."""
+
+    @property
+    def up(self) -> Ints: ...
+    @property
+    def down(self) -> Ints: ...
+
+
+@bare
+def uplinks_of(flow: Uplinked, a: int, b: int) -> tuple[int, int]:
+    """Return the uplink and the downlink from device a to device b, -1 where there is none.
+
+    Streams within a group use neither. The caller checks that `up` is not empty.
+    """
+    up, down = flow.up[a], flow.down[b]
+    return up if up != flow.up[b] else -1, down if down != flow.down[a] else -1
 
 
 class Links(Protocol):
@@ -35,11 +54,14 @@ def seconds_on(flow: Links, link: int, e: int) -> float:
     return seconds
 
 
+STAGES = 4  # links that a stream between devices may pass, one after the other; see `passed`
+
+
 class Crossed(NamedTuple):
     """The links that one placement's streams cross, numbered in order of appearance from 1.
 
-    Number 0 stands for streams within a device. With ``nic``, a stream passes the sender's link and
-    then the receiver's.
+    Number 0 stands for streams within a device. A stream passes the sender's link, the uplink of
+    the sender's group, the downlink of the receiver's group and, with ``nic``, the receiver's link.
     """
 
     number: Ints  # (L,) number of each link, 0 if no stream crosses it
@@ -47,10 +69,32 @@ class Crossed(NamedTuple):
     receives: Ints  # (E,) numbers
     send_s: Floats  # (E,) seconds per tuple
     receive_s: Floats  # (E,) seconds per tuple, with nic
+    ups: Ints  # (E,) numbers, 0 if a stream crosses no uplink; empty if there are no uplinks
+    downs: Ints  # (E,) the same for downlinks
+    up_s: Floats  # (E,) seconds per tuple, or empty
+    down_s: Floats  # (E,) seconds per tuple, or empty
+
+
+@bare
+def passed(crossed: Crossed, e: int, stage: int) -> tuple[int, float]:
+    """Return the number of the link that stream e passes at a stage, and seconds per tuple on it.
+
+    Stages 0 to 3 are the sender's link, the uplink, the downlink and the receiver's link. Number 0
+    stands for none.
+    """
+    if stage == 0:
+        return crossed.sends[e], crossed.send_s[e]
+    if stage == STAGES - 1:
+        return crossed.receives[e], crossed.receive_s[e]
+    if crossed.ups.shape[0] == 0:
+        return 0, 0.0
+    if stage == 1:
+        return crossed.ups[e], crossed.up_s[e]
+    return crossed.downs[e], crossed.down_s[e]
 
 
 def links_crossed(flow: Flow, placement: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first and second link of each stream, (E,) each.
+    """Return the first and last link of each stream, (E,) each, without uplinks.
 
     Both are -1 if the stream stays on a device, and the same link with ``pair``.
     """
@@ -60,28 +104,52 @@ def links_crossed(flow: Flow, placement: Ints) -> tuple[NDArray[np.int64], NDArr
     return np.where(a == b, -1, sends), np.where(a == b, -1, receives)
 
 
+def uplinks_crossed(flow: Flow, placement: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the uplink and the downlink of each stream, (E,) each; -1 where there is none."""
+    if not flow.uplinks:
+        nothing = np.full(len(flow.source), -1)
+        return nothing, nothing
+    a, b = placement[flow.source], placement[flow.target]
+    up, down = flow.up.astype(np.int64), flow.down.astype(np.int64)
+    return np.where(up[a] == up[b], -1, up[a]), np.where(down[a] == down[b], -1, down[b])
+
+
+def all_crossed(flow: Flow, placement: Ints) -> list[NDArray[np.int64]]:
+    """Return the links of each stream in the order of their stages, (E,) each, -1 for none."""
+    first, last = links_crossed(flow, placement)
+    ways = [first, *(uplinks_crossed(flow, placement) if flow.uplinks else ())]
+    return [*ways, last] if flow.nic else ways
+
+
 @kernel
 def nothing_crossed(flow: Columns) -> Crossed:
     """Return arrays for `number_links` to fill."""
     streams = flow.source.shape[0]
+    shared = streams if flow.up.shape[0] > 0 else 0
     return Crossed(
         np.zeros(flow.gap_s.shape[0], np.int32),
         np.zeros(streams, np.int32),
         np.zeros(streams, np.int32),
         np.zeros(streams),
         np.zeros(streams),
+        np.zeros(shared, np.int32),
+        np.zeros(shared, np.int32),
+        np.zeros(shared),
+        np.zeros(shared),
     )
 
 
 @kernel
 def number_links(placement: Ints, flow: Columns, crossed: Crossed) -> int:
     """Fill in the links that a placement, (V,), crosses; return the number of links plus 1."""
-    number, sends, receives, send_s, receive_s = crossed
+    number, sends, receives, send_s, receive_s, ups, downs, up_s, down_s = crossed
     count = 1
     number[:] = 0
     for e in range(flow.source.shape[0]):
         a, b = placement[flow.source[e]], placement[flow.target[e]]
         sends[e] = receives[e] = 0
+        if ups.shape[0] > 0:
+            ups[e] = downs[e] = 0
         if a == b:
             continue
         first, second = ends_of(flow.nic, flow.capacity.shape[0], a, b)
@@ -96,4 +164,18 @@ def number_links(placement: Ints, flow: Columns, crossed: Crossed) -> int:
                 count += 1
             receives[e] = number[second]
             receive_s[e] = seconds_on(flow, second, e)
+        if ups.shape[0] > 0:
+            up, down = uplinks_of(flow, a, b)
+            if up >= 0:
+                if number[up] == 0:
+                    number[up] = count
+                    count += 1
+                ups[e] = number[up]
+                up_s[e] = seconds_on(flow, up, e)
+            if down >= 0:
+                if number[down] == 0:
+                    number[down] = count
+                    count += 1
+                downs[e] = number[down]
+                down_s[e] = seconds_on(flow, down, e)
     return count

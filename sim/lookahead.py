@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sim.closed_form.bottleneck import lowest_utilisation
 from sim.flow import Floats, Flow, Ints
 from sim.jit import kernel
-from sim.links import ends_of, seconds_on
+from sim.links import ends_of, seconds_on, uplinks_of
 from sim.threads import of_usable_cores
 
 Bools = NDArray[np.bool_]
@@ -81,6 +81,9 @@ class LookaheadBatch(NamedTuple):
     gap_s: Floats  # (L,)
     seconds_per_bit: Floats  # (L,)
     overhead_s: Floats  # (L,)
+    uplinked: Bools  # (P,) whether groups of devices share links
+    up: Ints  # (D,) the uplink of each device's group, numbered within the problem; -1 for none
+    down: Ints  # (D,) the same for downlinks
     leader: Ints  # (V,) an operator that stands for its colocation group, which shares a device
     first_allowed: NDArray[np.int64]  # (V,) index of the operator's mask of devices in `allowed`
     allowed: Bools
@@ -154,6 +157,9 @@ def collate(problems: Sequence[LookaheadProblem]) -> LookaheadBatch:
         gap_s=np.concatenate([flow.gap_s for flow in flows]),
         seconds_per_bit=np.concatenate([flow.seconds_per_bit for flow in flows]),
         overhead_s=np.concatenate([flow.overhead_s for flow in flows]),
+        uplinked=np.array([flow.uplinks > 0 for flow in flows]),
+        up=np.concatenate([_or_none(flow.up, flow.devices) for flow in flows]),
+        down=np.concatenate([_or_none(flow.down, flow.devices) for flow in flows]),
         leader=np.concatenate([problem.leader for problem in problems]).astype(np.int32),
         first_allowed=np.concatenate(
             [
@@ -352,6 +358,11 @@ def _change_loads(
         if problems.nic[p]:
             link[receives] += sign * tuples * seconds_on(problems, base + receives, e)
             on_links = max(on_links, link[receives])
+        if problems.uplinked[p]:
+            for shared in uplinks_of(problems, first + x, first + y):
+                if shared >= 0:
+                    link[shared] += sign * tuples * seconds_on(problems, base + shared, e)
+                    on_links = max(on_links, link[shared])
         highest = max(highest, device[a])
     own = of_usable_cores(
         problems.work[o + v],
@@ -381,7 +392,8 @@ def _close(problems: LookaheadBatch, partial: PartialPlacements, r: int, v: int,
     These streams are no longer open, and the links they cross may be the busiest.
     """
     p = partial.problem[r]
-    o, devices = problems.first_operator[p], problems.first_device[p + 1] - problems.first_device[p]
+    o, first = problems.first_operator[p], problems.first_device[p]
+    devices = problems.first_device[p + 1] - first
     for i in range(problems.first_end[o + v], problems.first_end[o + v + 1]):
         a = partial.on[r, problems.other[i]]
         if a < 0:
@@ -394,6 +406,12 @@ def _close(problems: LookaheadBatch, partial: PartialPlacements, r: int, v: int,
         link, busiest = partial.link[r], partial.busiest[r]
         busiest[x] = max(busiest[x], link[sends])
         busiest[y] = max(busiest[y], link[receives])
+        if problems.uplinked[p]:
+            up, down = uplinks_of(problems, first + x, first + y)
+            if up >= 0:
+                busiest[x] = max(busiest[x], link[up])
+            if down >= 0:
+                busiest[y] = max(busiest[y], link[down])
 
 
 @kernel
@@ -441,9 +459,13 @@ def _starts(lengths: Sequence[int]) -> Ints:
     return np.cumsum([0, *lengths]).astype(np.int32)
 
 
+def _or_none(links: Ints, devices: int) -> Ints:
+    return links if len(links) else np.full(devices, -1, np.int32)
+
+
 def _bandwidth(flow: Flow) -> Floats:
     """Return seconds per bit of each device's links over the mean of all, (D,); 1 if all are 0."""
-    per_bit = flow.seconds_per_bit.reshape(-1, flow.devices)
+    per_bit = flow.seconds_per_bit[: flow.own_links].reshape(-1, flow.devices)
     if flow.nic:
         own = per_bit.mean(axis=0)
     else:

@@ -75,6 +75,7 @@ def _renamed(rules: Constraints) -> Constraints:
         colocate=each(rules.colocate),
         exlocate=each(rules.exlocate),
         allowed={f"new {v}": [f"new {d}" for d in names] for v, names in allowed.items()},
+        apart_groups=each(rules.apart_groups),
     )
 
 
@@ -119,9 +120,18 @@ def as_fast(cluster: Cluster, factor: float) -> Cluster:
 
 
 def wider(link: Link, factor: float) -> Link:
-    """Return the link with `factor` times its bandwidth."""
-    bandwidth = link.bandwidth_mbps
-    return replace(link, bandwidth_mbps=None if bandwidth is None else bandwidth * factor)
+    """Return the link with `factor` times its bandwidth; a network also with wider uplinks."""
+
+    def times(mbps: float | None) -> float | None:
+        return None if mbps is None else mbps * factor
+
+    made = replace(link, bandwidth_mbps=times(link.bandwidth_mbps))
+    if not isinstance(made, Network):
+        return made
+    uplinks = (
+        replace(u, up_mbps=times(u.up_mbps), down_mbps=times(u.down_mbps)) for u in made.uplinks
+    )
+    return replace(made, uplinks=tuple(uplinks))
 
 
 def faster(link: Link, factor: float) -> Link:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from streamplace.problem.cluster import Device
+from streamplace.problem.cluster import Device, LinkOverride
 from streamplace.problem.problem import Problem
 
 RESIDUAL = 1e-13  # up to which the path-average equations count as solved
@@ -24,6 +24,7 @@ class Link:
     bandwidth_mbps: float | None
     overhead_s: float
     gap_s: float
+    shared: bool = False  # whether it is the uplink or downlink of a group of devices
 
     def seconds(self, payload_bytes: float) -> Fraction:
         """Return the seconds for which one tuple occupies the link."""
@@ -51,10 +52,8 @@ def utilisations(
         crossed = _crossed(problem, place[stream.source], place[stream.target])
         if not crossed or rate == 0:
             continue
-        for device, link in (
-            (place[stream.source], crossed[0]),
-            (place[stream.target], crossed[-1]),
-        ):
+        own = [link for link in crossed if not link.shared]
+        for device, link in ((place[stream.source], own[0]), (place[stream.target], own[-1])):
             on_device[device.name] += rate * Fraction(link.overhead_s) / device.cores
         payload = payload_of(problem, stream.source, stream.payload_bytes)
         for link in crossed:
@@ -209,16 +208,49 @@ def _crossed(problem: Problem, a: Device, b: Device) -> list[Link]:
     if a.name == b.name:
         return []
     if problem.cluster.network.kind == "pair":
-        return [_link(problem, a.name, b.name)]
-    return [_link(problem, a.name, None), _link(problem, None, b.name)]
+        return [_link(problem, a, b), *_uplinks(problem, a, b)]
+    return [_link(problem, a, None), *_uplinks(problem, a, b), _link(problem, None, b)]
 
 
-def _link(problem: Problem, source: str | None, target: str | None) -> Link:
+def _uplinks(problem: Problem, a: Device, b: Device) -> list[Link]:
+    """Return the limited links that the groups of a and b share, if they differ."""
+    if a.group == b.group:
+        return []
+    rates = {uplink.group: uplink for uplink in problem.cluster.network.uplinks}
+    made = []
+    if a.group in rates and rates[a.group].up_mbps is not None:
+        made.append(Link(f"group:{a.group}->", rates[a.group].up_mbps, 0.0, 0.0, True))
+    if b.group in rates and rates[b.group].down_mbps is not None:
+        made.append(Link(f"->group:{b.group}", rates[b.group].down_mbps, 0.0, 0.0, True))
+    return made
+
+
+def _link(problem: Problem, a: Device | None, b: Device | None) -> Link:
+    """Return a link with its values: the most specific override that has one, or the network's."""
     network = problem.cluster.network
-    numbers = [network.bandwidth_mbps, network.overhead_s, network.gap_s]
-    for override in network.overrides:
-        if (override.source, override.target) == (source, target):
-            own = (override.bandwidth_mbps, override.overhead_s, override.gap_s)
-            numbers = [n if o is None else o for n, o in zip(numbers, own, strict=True)]
-    bandwidth, overhead, gap = numbers
-    return Link(f"{source or ''}->{target or ''}", bandwidth, overhead or 0.0, gap or 0.0)
+    values = []
+    for name in ("bandwidth_mbps", "overhead_s", "gap_s"):
+        value, known = getattr(network, name), -1
+        for override in network.overrides:
+            named = sum(end is not None for end in (override.source, override.target))
+            own = getattr(override, name)
+            if own is not None and named >= known and _is_for(override, a, b):
+                value, known = own, named
+        values.append(value)
+    bandwidth, overhead, gap = values
+    source, target = (end.name if end else "" for end in (a, b))
+    return Link(f"{source}->{target}", bandwidth, overhead or 0.0, gap or 0.0)
+
+
+def _is_for(override: LinkOverride, a: Device | None, b: Device | None) -> bool:
+    ends = (
+        (override.source, override.source_group, a),
+        (override.target, override.target_group, b),
+    )
+    for name, group, device in ends:
+        if device is None:
+            if name is not None or group is not None:
+                return False
+        elif device.name != name and (group is None or device.group != group):
+            return False
+    return True

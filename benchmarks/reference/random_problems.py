@@ -56,6 +56,11 @@ def _obeys(problem: Problem, on: Ints) -> Bools:
         for u, v in product(group, group):
             if u < v:
                 valid = valid & (on[:, u] != on[:, v])
+    groups = np.array([device.group or f" {d}" for d, device in enumerate(problem.cluster.devices)])
+    for group in rules.separating:
+        for u, v in product(group, group):
+            if u < v:
+                valid = valid & (groups[on[:, u]] != groups[on[:, v]])
     for d, room in enumerate(problem.cluster.memory_bytes):
         valid = valid & (((on == d) * rules.unit_memory).sum(axis=1) <= room)
     return valid

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from benchmarks.reference.grouped_problems import grouped_cluster
 from benchmarks.reference.strategies import Case, clusters, device_lists, graphs
 from streamplace import Cluster, Constraints, Problem
 from streamplace.errors import InfeasibleError
@@ -57,7 +58,10 @@ def _limited_clusters(draw: st.DrawFn) -> Cluster:
     devices = [replace(device, memory_bytes=draw(LIMITS)) for device in cluster.devices]
     network = cluster.network
     overrides = tuple(replace(o, latency_s=draw(LATENCIES)) for o in network.overrides)
-    return Cluster(devices, replace(network, overrides=overrides))
+    cluster = Cluster(devices, replace(network, overrides=overrides))
+    if draw(st.integers(0, 2)) == 2:  # devices in groups
+        cluster = grouped_cluster(cluster, np.random.default_rng(draw(st.integers(0, 2**32 - 1))))
+    return cluster
 
 
 @st.composite
@@ -72,4 +76,5 @@ def rules_of(draw: st.DrawFn, operators: Sequence[str], devices: Sequence[str]) 
         colocate=draw(groups),
         exlocate=draw(groups),
         allowed=draw(st.dictionaries(st.sampled_from(operators), where, max_size=2)),
+        apart_groups=draw(st.just([]) | groups),
     )

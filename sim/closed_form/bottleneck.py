@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sim.flow import Columns, Floats, Flow, Ints, as_rows, checked
 from sim.jit import kernel
-from sim.links import ends_of, seconds_on
+from sim.links import ends_of, seconds_on, uplinks_of
 from sim.threads import fastest, largest_own, raise_to_own
 
 LANES = 4  # placements scored together, which hides the latency of adding to one device
@@ -96,6 +96,10 @@ def add_utilisations(placement: Ints, flow: Columns, device: Floats, link: Float
         link[sends] += tuples * seconds_on(flow, sends, e)
         if flow.nic:
             link[receives] += tuples * seconds_on(flow, receives, e)
+        if flow.up.shape[0] > 0:
+            for shared in uplinks_of(flow, a, b):
+                if shared >= 0:
+                    link[shared] += tuples * seconds_on(flow, shared, e)
 
 
 @kernel

@@ -75,10 +75,11 @@ def _unit_work(flow: Flow, unit_of: Ints) -> Floats:
 
 def _least_crossing(flow: Flow) -> Floats:
     """Return the smallest utilisation that each stream adds to any link, (E,)."""
-    between = np.ones(len(flow.gap_s), dtype=np.bool_)
+    between = np.ones(flow.own_links, dtype=np.bool_)
     if not flow.nic:
         between = ~np.eye(flow.devices, dtype=np.bool_).ravel()
-    gap, per_bit = flow.gap_s[between].min(), flow.seconds_per_bit[between].min()
+    own = slice(flow.own_links)  # streams within a group need no uplink
+    gap, per_bit = flow.gap_s[own][between].min(), flow.seconds_per_bit[own][between].min()
     crossing: Floats = flow.stream_tuples * gap + flow.stream_bits * per_bit
     return crossing
 

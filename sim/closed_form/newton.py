@@ -12,7 +12,7 @@ import numpy as np
 from sim.closed_form.bottleneck import utilisations
 from sim.flow import Columns, Floats, Flow, Ints
 from sim.jit import kernel
-from sim.links import Crossed, nothing_crossed, number_links
+from sim.links import STAGES, Crossed, nothing_crossed, number_links, passed
 from sim.threads import largest_own
 
 STEPS = 100
@@ -84,10 +84,8 @@ def _linearise(
         a, b = flow.source[e], flow.target[e]
         tuples = rate[a] * flow.selectivity[e]
         tuples_slope = rate_slope[a] * flow.selectivity[e]
-        for link, seconds in (
-            (crossed.sends[e], crossed.send_s[e]),
-            (crossed.receives[e], crossed.receive_s[e]),
-        ):
+        for stage in range(STAGES):
+            link, seconds = passed(crossed, e, stage)
             if link > 0:
                 offered[link] += tuples * seconds
                 slope[link] += tuples_slope * seconds

@@ -15,7 +15,7 @@ from sim.closed_form.bottleneck import add_utilisations
 from sim.closed_form.newton import solve_by_newton
 from sim.flow import Columns, Floats, Flow, Ints, checked
 from sim.jit import bare, kernel
-from sim.links import Crossed, nothing_crossed, number_links
+from sim.links import STAGES, Crossed, nothing_crossed, number_links, passed
 from sim.threads import largest_own
 
 RESIDUAL = 1e-12  # largest |s - min(1, 1 / offered utilisation)| of a solution
@@ -101,7 +101,8 @@ def _sink_tuples(placements: Ints, flow: Columns, sinks: Ints, reached: Floats) 
 @kernel
 def unsolved(flow: Columns) -> Equations:
     """Return arrays for `solve` to fill."""
-    links = min(2 * flow.source.shape[0], flow.gap_s.shape[0]) + 1
+    most = 4 if flow.up.shape[0] > 0 else 2
+    links = min(most * flow.source.shape[0], flow.gap_s.shape[0]) + 1
     return Equations(np.ones(links), np.empty(links), np.empty(flow.work.shape[0]))
 
 
@@ -140,6 +141,8 @@ def solve(flow: Columns, start: float, links: int, crossed: Crossed, room: Equat
 @bare
 def look(flow: Columns, start: float, links: int, crossed: Crossed, room: Equations) -> float:
     """Compute the flows and the change of scale that they imply; return the largest change."""
+    if flow.up.shape[0] > 0:
+        return _look_through_uplinks(flow, start, links, crossed, room)
     scale, change, rate = room
     sends, receives = crossed.sends, crossed.receives
     for i in range(links):
@@ -154,6 +157,33 @@ def look(flow: Columns, start: float, links: int, crossed: Crossed, room: Equati
             change[receives[e]] += tuples * crossed.receive_s[e]
             tuples *= scale[receives[e]]
         rate[flow.target[e]] += tuples
+    return _changes(links, room)
+
+
+@bare
+def _look_through_uplinks(
+    flow: Columns, start: float, links: int, crossed: Crossed, room: Equations
+) -> float:
+    """Do the same as `look` where groups of devices share links."""
+    scale, change, rate = room
+    for i in range(links):
+        change[i] = 0.0
+    for v in range(rate.shape[0]):
+        rate[v] = flow.source_tuples[v] * start
+    for e in range(flow.source.shape[0]):
+        tuples = rate[flow.source[e]] * flow.selectivity[e]
+        for stage in range(STAGES):
+            link, seconds = passed(crossed, e, stage)
+            change[link] += tuples * seconds
+            tuples *= scale[link]
+        rate[flow.target[e]] += tuples
+    return _changes(links, room)
+
+
+@bare
+def _changes(links: int, room: Equations) -> float:
+    """Turn offered utilisations into changes of scale; return the largest one."""
+    scale, change = room.scale, room.change
     residual = 0.0
     for i in range(1, links):
         change[i] = 1.0 / max(1.0, change[i]) - scale[i]

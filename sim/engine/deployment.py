@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from sim.engine.links import DOWNLINK, RECEIVER, SENDER, UPLINK
 from sim.engine.records import Records
 from sim.flow import Columns, Floats, Ints
 from sim.jit import kernel
-from sim.links import ends_of, seconds_on
+from sim.links import ends_of, seconds_on, uplinks_of
 
 FOREVER = 1e9  # ticks
 
@@ -57,6 +58,7 @@ def lay_out(
         v, w = flow.source[e], flow.target[e]
         a, b = placement[v], placement[w]
         streams[e].sends = streams[e].receives = streams[e].delay = 0
+        streams[e].ups = streams[e].downs = 0
         streams[e].cost = flow.instructions[w] / flow.capacity[b]
         streams[e].service_s = operators[w].service_s
         streams[e].travel_s = 0.0
@@ -66,7 +68,7 @@ def lay_out(
         for link in (sends, receives):
             if number[link] == 0:
                 number[link] = count
-                links[count].receiving = flow.nic and link == receives
+                links[count].stage = RECEIVER if flow.nic and link == receives else SENDER
                 count += 1
         streams[e].sends, streams[e].receives = number[sends], number[receives]
         streams[e].send_s = seconds_on(flow, sends, e)
@@ -77,12 +79,32 @@ def lay_out(
         streams[e].travel_s = flow.overhead_s[sends] + streams[e].send_s + latency
         if flow.nic:
             streams[e].travel_s += streams[e].receive_s
+        if flow.up.shape[0] > 0:
+            up, down = uplinks_of(flow, a, b)
+            if up >= 0:
+                count = _number(number, links, up, UPLINK, count)
+                streams[e].ups, streams[e].up_s = number[up], seconds_on(flow, up, e)
+                streams[e].travel_s += streams[e].up_s
+            if down >= 0:
+                count = _number(number, links, down, DOWNLINK, count)
+                streams[e].downs, streams[e].down_s = number[down], seconds_on(flow, down, e)
+                streams[e].travel_s += streams[e].down_s
         streams[e].service_s += flow.overhead_s[receives]
         overhead = flow.selectivity[e] * flow.overhead_s[sends] / flow.cores[a]
         operators[v].send_cost += overhead
         streams[e].cost += flow.overhead_s[receives] / flow.cores[b]
     _set_shares(flow, operators, streams, placement, nominal, emitted, weighted)
     return count
+
+
+@kernel
+def _number(number: Ints, links: Records, link: int, stage: int, count: int) -> int:
+    """Number a link and set its stage, unless that is done; return the number of the next one."""
+    if number[link] > 0:
+        return count
+    number[link] = count
+    links[count].stage = stage
+    return count + 1
 
 
 @kernel

@@ -1,7 +1,8 @@
 """Links between devices, which serve sets tick by tick, and the sets of one tick evenly.
 
-The tuples that a stream sends in one tick travel in one set, and the tuples that the sender's link
-passes on in one tick form one set again, so a tick creates at most three sets per stream.
+The tuples that a stream sends in one tick travel in one set, and those that a link passes on to
+the next in one tick form one set again, so a tick creates at most three sets per stream, or five
+with uplinks. Links work in stages: the sender's, uplinks, downlinks, and the receiver's.
 """
 
 from sim.engine.event_sets import NOTHING, append, new_set, pour, remove_first, split
@@ -9,7 +10,16 @@ from sim.engine.state import EngineState, Rules
 from sim.jit import bare
 
 MOST_NEW = 3  # new sets per stream and tick: sent, split on the first link, split on the second
+MOST_NEW_UPLINKS = 5  # with uplinks and downlinks
+SENDER, UPLINK, DOWNLINK, RECEIVER = range(4)  # stages; a pair link is the sender's
+STAGES = 4
 CRUMB = 1e-9  # share of a tick; less remaining work is rounding
+
+
+@bare
+def key_at(stage: int, tick: int) -> int:
+    """Return the number of a stage in a tick, which is not 0."""
+    return STAGES * tick + 1 + stage
 
 
 @bare
@@ -27,7 +37,7 @@ def send(state: EngineState, e: int, size: float, births: float, tick: int) -> t
     else:
         state.streams[e].in_flight += size
         i = state.streams[e].latest
-        fresh = state.streams[e].latest_key != 2 * tick + 1
+        fresh = state.streams[e].latest_key != key_at(SENDER, tick)
     if not fresh:
         state.sets[i].size += size
         state.sets[i].births += births
@@ -38,46 +48,46 @@ def send(state: EngineState, e: int, size: float, births: float, tick: int) -> t
         append(state, e, i)
     else:
         append(state, 2 * state.streams.shape[0] + state.streams[e].sends, i)
-        state.streams[e].latest, state.streams[e].latest_key = i, 2 * tick + 1
+        state.streams[e].latest, state.streams[e].latest_key = i, key_at(SENDER, tick)
     return i, True
 
 
 @bare
 def serve_all(state: EngineState, rules: Rules, tick: int) -> None:
-    """Let every link work for a tick, sending links before receiving ones."""
-    for link in range(1, state.links.shape[0]):
-        if not state.links[link].receiving:
-            _serve(state, link, tick, rules.tick_s)
-    if rules.nic:
+    """Let every link work for a tick, stage by stage."""
+    for stage in range(STAGES):
+        if (stage == RECEIVER and not rules.nic) or (
+            SENDER < stage < RECEIVER and not rules.uplinks
+        ):
+            continue
         for link in range(1, state.links.shape[0]):
-            if state.links[link].receiving:
-                _serve(state, link, tick, rules.tick_s)
+            if state.links[link].stage == stage:
+                _serve(state, rules, link, tick)
 
 
 @bare
-def _serve(state: EngineState, link: int, tick: int, tick_s: float) -> None:
+def _serve(state: EngineState, rules: Rules, link: int, tick: int) -> None:
     """Let a link work for a tick and pass on the tuples that it has served."""
     at = 2 * state.streams.shape[0] + link
-    receiving = state.links[link].receiving
+    stage, tick_s = state.links[link].stage, rules.tick_s
     left, full = tick_s, False
     while state.lists[at].head != NOTHING and left > 0.0:
         i = state.lists[at].head
         since, needed = state.sets[i].since, 0.0
         while i != NOTHING and state.sets[i].since == since:
             e = state.sets[i].stream
-            seconds = state.streams[e].receive_s if receiving else state.streams[e].send_s
-            needed += state.sets[i].size * seconds
+            needed += state.sets[i].size * _seconds(state, rules, e, stage)
             i = state.sets[i].after
         if needed <= left:
             left -= needed
             full = left <= 0.0 and i != NOTHING
             while state.lists[at].head != i:
-                _pass_on(state, remove_first(state, at), receiving, tick, tick_s)
+                _pass_on(state, rules, remove_first(state, at), stage, tick)
         else:
             full = i != NOTHING or needed - left > CRUMB * tick_s
             k, share, left = state.lists[at].head, left / needed, 0.0
             while k != i:
-                _pass_on(state, split(state, k, share), receiving, tick, tick_s)
+                _pass_on(state, rules, split(state, k, share), stage, tick)
                 k = state.sets[k].after
     state.links[link].busy_s += tick_s - left
     state.links[link].stalled_s += state.links[link].held * left
@@ -87,21 +97,47 @@ def _serve(state: EngineState, link: int, tick: int, tick_s: float) -> None:
 
 
 @bare
-def _pass_on(state: EngineState, i: int, receiving: bool, tick: int, tick_s: float) -> None:
-    """Pass a set to the receiver's link, to the wire, or to its queue."""
+def _seconds(state: EngineState, rules: Rules, e: int, stage: int) -> float:
+    """Return the seconds per tuple of stream e on its link of a stage."""
+    seconds: float
+    if rules.uplinks and SENDER < stage < RECEIVER:
+        seconds = state.streams[e].up_s if stage == UPLINK else state.streams[e].down_s
+    else:
+        seconds = state.streams[e].receive_s if stage == RECEIVER else state.streams[e].send_s
+    return seconds
+
+
+@bare
+def _next(state: EngineState, rules: Rules, e: int, stage: int) -> int:
+    """Return the number of the link that stream e passes after a stage; 0: none."""
+    after: int = 0
+    if rules.uplinks and stage < UPLINK and state.streams[e].ups != 0:
+        after = state.streams[e].ups
+    elif rules.uplinks and stage < DOWNLINK and state.streams[e].downs != 0:
+        after = state.streams[e].downs
+    elif stage < RECEIVER and state.streams[e].receives != state.streams[e].sends:
+        after = state.streams[e].receives
+    return after
+
+
+@bare
+def _pass_on(state: EngineState, rules: Rules, i: int, stage: int, tick: int) -> None:
+    """Pass a set to the next link, to the wire, or to its queue."""
     e, count = state.sets[i].stream, state.streams.shape[0]
-    if not receiving and state.streams[e].receives != state.streams[e].sends:
-        if state.streams[e].latest_key == 2 * tick + 2:
+    after = _next(state, rules, e, stage)
+    if after != 0:
+        key = key_at(state.links[after].stage, tick)
+        if state.streams[e].latest_key == key:
             pour(state, i, state.streams[e].latest)
         else:
             state.sets[i].since = tick
-            append(state, 2 * count + state.streams[e].receives, i)
-            state.streams[e].latest, state.streams[e].latest_key = i, 2 * tick + 2
+            append(state, 2 * count + after, i)
+            state.streams[e].latest, state.streams[e].latest_key = i, key
     elif state.streams[e].delay > 0:
         state.sets[i].since = tick + state.streams[e].delay
         append(state, count + e, i)
     else:
-        _arrive(state, i, tick_s)
+        _arrive(state, i, rules.tick_s)
 
 
 @bare

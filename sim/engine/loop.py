@@ -1,7 +1,7 @@
 """The loop over the ticks of a run."""
 
 from sim.engine.event_sets import append, free_sets, new_set
-from sim.engine.links import CRUMB, MOST_NEW, land, serve_all
+from sim.engine.links import CRUMB, MOST_NEW, MOST_NEW_UPLINKS, land, serve_all
 from sim.engine.operators import run_operator, waiting_for
 from sim.engine.state import EngineState, Rules
 from sim.jit import bare
@@ -16,8 +16,9 @@ def run_ticks(state: EngineState, rules: Rules, begin: int, end: int) -> int:
 
     The result is below `end` only if more sets are needed.
     """
+    most_new = MOST_NEW_UPLINKS if rules.uplinks else MOST_NEW
     for tick in range(begin, end):
-        if free_sets(state) <= MOST_NEW * state.streams.shape[0] + state.sources.shape[0]:
+        if free_sets(state) <= most_new * state.streams.shape[0] + state.sources.shape[0]:
             return tick
         if rules.delays:
             land(state, tick, rules.tick_s)
@@ -102,11 +103,16 @@ def _hold_links(state: EngineState, v: int, held: float) -> None:
     """Record, at every link that operator v sends over, the share of its work that is held up."""
     first = state.operators[v].first_out
     for i in range(first, first + state.operators[v].outputs):
-        sends = state.streams[state.out_stream[i]].sends
-        receives = state.streams[state.out_stream[i]].receives
+        e = state.out_stream[i]
+        sends, receives = state.streams[e].sends, state.streams[e].receives
         if sends != 0:
             state.links[sends].held = max(state.links[sends].held, held)
             state.links[receives].held = max(state.links[receives].held, held)
+            ups, downs = state.streams[e].ups, state.streams[e].downs
+            if ups != 0:
+                state.links[ups].held = max(state.links[ups].held, held)
+            if downs != 0:
+                state.links[downs].held = max(state.links[downs].held, held)
 
 
 @bare

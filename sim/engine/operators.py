@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.engine.event_sets import take
-from sim.engine.links import send
+from sim.engine.links import SENDER, key_at, send
 from sim.engine.state import EngineState, Rules
 from sim.engine.windows import close_window, gather
 from sim.flow import Floats
@@ -91,7 +91,7 @@ def _share_that_fits(state: EngineState, rules: Rules, v: int, tuples: float, ti
             room -= state.streams[e].waiting + state.streams[e].in_flight
         else:
             room -= state.streams[e].left
-            if state.streams[e].latest_key == 2 * tick + 1:
+            if state.streams[e].latest_key == key_at(SENDER, tick):
                 room -= state.sets[state.streams[e].latest].size
         size = tuples * state.streams[e].selectivity
         if room < share * size:

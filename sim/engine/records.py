@@ -28,7 +28,11 @@ STREAM = np.dtype(
         ("travel_s", "f8"),  # seconds from its source to its target's queue without waiting
         ("service_s", "f8"),  # seconds that its target takes per tuple
         ("latest", "u4"),  # the set that last joined a link
-        ("latest_key", "i8"),  # 2 * tick + 1 if `latest` joined the first link, + 2 if the second
+        ("latest_key", "i8"),  # when and where `latest` joined a link; see `links.key_at`
+        ("up_s", "f8"),  # seconds per tuple on the uplink, if any
+        ("down_s", "f8"),  # seconds per tuple on the downlink, if any
+        ("ups", "u4"),  # number of the uplink between the first and the second link, or 0
+        ("downs", "u4"),  # number of the downlink after the uplink, or 0
     ],
     align=True,
 )
@@ -81,7 +85,7 @@ LINK = np.dtype(
         ("full_s", "f8"),  # seconds of ticks that ended with tuples left
         ("stalled_s", "f8"),  # seconds idle because of full queues so far
         ("held", "f8"),  # largest `held` of its senders in this tick
-        ("receiving", "b1"),  # whether it is the receiving side of a device
+        ("stage", "u1"),  # see `sim.engine.links`
     ],
     align=True,
 )

@@ -199,6 +199,7 @@ class Simulation:
             dynamic=settings.scheduler == "dynamic",
             source_queue=settings.source_queue or np.inf,
             nic=self.flow.nic,
+            uplinks=self.flow.uplinks > 0,
             delays=bool(state.streams["delay"].any()),
             source_wait=settings.source_wait,
         )
@@ -223,7 +224,8 @@ class Simulation:
         columns = wiring.carried.shape[1]
         operators, streams = copied(self.operators), copied(self.streams)
         streams["most"] = self._queues(timing.tick_s)
-        links = blank(records.LINK, min(len(flow.gap_s), 2 * len(streams)) + 1)
+        most = 4 if flow.uplinks else 2
+        links = blank(records.LINK, min(len(flow.gap_s), most * len(streams)) + 1)
         number = np.zeros(len(flow.gap_s), np.int32)
         count = lay_out(
             flow.columns,

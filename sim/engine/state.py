@@ -48,5 +48,6 @@ class Rules(NamedTuple):
     dynamic: bool  # whether the scheduler is dynamic
     source_queue: float  # tuples, inf: unbounded
     nic: bool  # whether devices have network interfaces instead of pair links
+    uplinks: bool  # whether groups of devices share links
     delays: bool  # whether the latency of any link exceeds a tick
     source_wait: bool  # whether latency includes the time that tuples wait at their source

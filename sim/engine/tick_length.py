@@ -14,7 +14,7 @@ from sim.engine.settings import MOST_TICKS, Settings
 from sim.engine.snapshots import EngineError
 from sim.flow import Columns, Floats, Flow, Ints
 from sim.jit import kernel
-from sim.links import ends_of
+from sim.links import ends_of, uplinks_of
 
 FINEST = 100  # periods are rounded to fractions of a tick with at most this denominator
 
@@ -132,6 +132,10 @@ def _fastest(
         if a != b:
             sends, receives = ends_of(flow.nic, devices, a, b)
             passed = min(sent, 1.0 / on_link[sends], 1.0 / on_link[receives])
+            if flow.up.shape[0] > 0:
+                for shared in uplinks_of(flow, a, b):
+                    if shared >= 0:
+                        passed = min(passed, 1.0 / on_link[shared])
         share[w] = max(share[w], passed)
         most = max(most, peak * flow.stream_tuples[e] * (passed if pushes else sent))
     return most

@@ -13,7 +13,7 @@ import numpy as np
 from sim.exact.partial import Partial, may_go, partial, put, take_back
 from sim.flow import Columns, Floats, Ints
 from sim.jit import bare, kernel
-from sim.links import ends_of, seconds_on
+from sim.links import ends_of, seconds_on, uplinks_of
 from sim.search.instance import Instance, own_load
 
 
@@ -122,6 +122,10 @@ def _most_at_sinks(
         if a >= 0 and b >= 0 and a != b:
             sends, receives = ends_of(flow.nic, devices, a, b)
             slower = max(seconds_on(flow, sends, e), seconds_on(flow, receives, e))
+            if flow.up.shape[0] > 0:
+                for link in uplinks_of(flow, a, b):
+                    if link >= 0:
+                        slower = max(slower, seconds_on(flow, link, e))
             if slower * tuples > 1.0:
                 tuples = 1.0 / slower
         at.rate[flow.target[e]] += tuples

@@ -9,8 +9,8 @@ import numpy as np
 
 from sim.flow import Floats, Ints
 from sim.jit import bare
-from sim.links import ends_of
-from sim.search.instance import Instance, own_load
+from sim.links import ends_of, uplinks_of
+from sim.search.instance import Instance, clash, own_load
 
 
 class Partial(NamedTuple):
@@ -23,6 +23,7 @@ class Partial(NamedTuple):
     rivals: Ints  # (U, D) number of rivals of a unit on a device
     crowd: Ints  # (D,) number of units on each device
     identical: Ints  # (D,) the last identical device before each device, -1 if there is none
+    passing: Floats  # (uplinks,) scratch array
 
 
 def partial(instance: Instance, identical: Ints, depths: int) -> Partial:
@@ -36,7 +37,13 @@ def partial(instance: Instance, identical: Ints, depths: int) -> Partial:
         rivals=np.zeros((units, devices), np.int32),
         crowd=np.zeros(devices, np.int32),
         identical=identical,
+        passing=np.zeros(_uplinks(instance)),
     )
+
+
+def _uplinks(instance: Instance) -> int:
+    devices = len(instance.capacity)
+    return len(instance.gap_s) - (2 * devices if instance.nic else devices * devices)
 
 
 @bare
@@ -85,8 +92,37 @@ def highest(instance: Instance, now: Partial, depth: int, u: int, d: int) -> flo
         sent += now.load[depth, devices + d]
         received += now.load[depth, 2 * devices + d]
         top = max(top, sent, received)
+    if now.passing.shape[0] > 0:
+        top = max(top, _highest_shared(instance, now, depth, u, d))
     largest: float = max(top, own, own_load(instance, u, d))
     return largest
+
+
+@bare
+def _highest_shared(instance: Instance, now: Partial, depth: int, u: int, d: int) -> float:
+    """Return the largest load among the uplinks that unit u on device d would load."""
+    devices, passing = instance.capacity.shape[0], now.passing
+    first = instance.gap_s.shape[0] - passing.shape[0]
+    for k in range(passing.shape[0]):
+        passing[k] = 0.0
+    for b in range(devices):
+        if b == d:
+            continue
+        for link in uplinks_of(instance, d, b):
+            if link >= 0:
+                passing[link - first] += _seconds(
+                    instance, link, now.shared[depth, u, b, 0], now.shared[depth, u, b, 1]
+                )
+        for link in uplinks_of(instance, b, d):
+            if link >= 0:
+                passing[link - first] += _seconds(
+                    instance, link, now.shared[depth, u, b, 2], now.shared[depth, u, b, 3]
+                )
+    top = 0.0
+    for k in range(passing.shape[0]):
+        if passing[k] > 0.0:
+            top = max(top, now.load[depth, devices + first + k] + passing[k])
+    return top
 
 
 @bare
@@ -113,7 +149,9 @@ def put(instance: Instance, now: Partial, depth: int, u: int, d: int) -> None:
         now.shared[after, instance.other[i], d, way] += instance.tuples[i]
         now.shared[after, instance.other[i], d, way + 1] += instance.bits[i]
     for i in range(instance.first_rival[u], instance.first_rival[u + 1]):
-        now.rivals[instance.rival[i], d] += 1
+        for b in range(devices):
+            if clash(instance, i, d, b):
+                now.rivals[instance.rival[i], b] += 1
     now.crowd[d] += 1
     now.on[u] = d
 
@@ -123,7 +161,9 @@ def take_back(instance: Instance, now: Partial, u: int) -> None:
     """Undo the last `put`, which placed unit u."""
     d = now.on[u]
     for i in range(instance.first_rival[u], instance.first_rival[u + 1]):
-        now.rivals[instance.rival[i], d] -= 1
+        for b in range(instance.capacity.shape[0]):
+            if clash(instance, i, d, b):
+                now.rivals[instance.rival[i], b] -= 1
     now.crowd[d] -= 1
     now.on[u] = -1
 
@@ -142,6 +182,10 @@ def _cross(
     now.load[row, devices + sends] += _seconds(instance, sends, tuples, bits)
     if instance.nic:
         now.load[row, devices + receives] += _seconds(instance, receives, tuples, bits)
+    if now.passing.shape[0] > 0:
+        for link in uplinks_of(instance, a, b):
+            if link >= 0:
+                now.load[row, devices + link] += _seconds(instance, link, tuples, bits)
 
 
 @bare

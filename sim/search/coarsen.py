@@ -60,6 +60,7 @@ def coarsened(instance: Instance, group: Ints) -> Instance:
         memory=np.bincount(group, instance.memory, groups).astype(np.float64),
         first_rival=np.searchsorted(rivals[by_group], np.arange(groups + 1)).astype(np.int32),
         rival=group[instance.rival[by_group]],
+        far=instance.far[by_group],
         first_member=first_member,
         member=_members(instance, member, lengths.astype(np.int32)),
         migration_budget=np.inf,

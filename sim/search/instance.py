@@ -36,12 +36,16 @@ class Instance(NamedTuple):
     seconds_per_bit: Floats  # (L,)
     overhead_s: Floats  # (L,)
     taxing: bool  # whether messages between devices cost CPU time
+    up: Ints  # (D,) the uplink of each device's group, -1 for none; empty if there are no uplinks
+    down: Ints  # (D,) the same for downlinks
     row_of: Ints  # (U,) index of each unit's mask
     allowed: Bools  # (M, D) masks of devices
     memory: Floats  # (U,) bytes
     room: Floats  # (D,) bytes
     first_rival: Ints  # (U + 1,) index of each unit's first rival
     rival: Ints  # units that must not share a device with the unit
+    far: Bools  # whether that rival must not be on a device of the same group either
+    group_of: Ints  # (D,) group of each device
     first_member: Ints  # (U + 1,) index of each unit's first operator
     member: Ints  # (V,) operators, by unit
     current_device: Ints  # (V,) device in the current placement, or -1 if moving costs nothing
@@ -58,6 +62,8 @@ def instance(
     memory: Floats,
     room: Floats,
     excluding: Sequence[Sequence[int]] = (),
+    separating: Sequence[Sequence[int]] = (),
+    group_of: Ints | None = None,
 ) -> Instance:
     """Return the local-search instance of a flow.
 
@@ -73,6 +79,10 @@ def instance(
         (U,) bytes that each unit needs, and (D,) bytes that each device has.
     excluding
         Groups of units, no two of which may share a device.
+    separating
+        Groups of units, no two of which may be on devices of one group.
+    group_of
+        (D,) int32 group of each device; None: each device is a group of its own.
     """
     units = int(unit_of.max()) + 1
     threads, thread_of = np.unique(flow.operator_cores, return_inverse=True)
@@ -82,8 +92,9 @@ def instance(
     apart = np.flatnonzero((source != target) & (flow.stream_tuples > 0))
     source, target = source[apart], target[apart]
     first_end, order = by_operator(np.concatenate([source, target]), units)
-    rivals = [(u, v) for group in excluding for u in group for v in group if u != v]
-    pairs = np.array(sorted(set(rivals)), dtype=np.int32).reshape(-1, 2)
+    apart_groups = _pairs(separating)
+    rivals = sorted(_pairs(excluding) | apart_groups)
+    pairs = np.array(rivals, dtype=np.int32).reshape(-1, 2)
     first_member, member = by_operator(unit_of, units)
     return Instance(
         reference=float(reference),
@@ -103,18 +114,33 @@ def instance(
         seconds_per_bit=flow.seconds_per_bit,
         overhead_s=flow.overhead_s,
         taxing=bool(flow.overhead_s.any()),
+        up=flow.up,
+        down=flow.down,
         row_of=row_of.astype(np.int32),
         allowed=np.ascontiguousarray(allowed),
         memory=memory,
         room=room,
         first_rival=np.searchsorted(pairs[:, 0], np.arange(units + 1)).astype(np.int32),
         rival=np.ascontiguousarray(pairs[:, 1]),
+        far=np.array([pair in apart_groups for pair in rivals], dtype=np.bool_),
+        group_of=np.arange(flow.devices, dtype=np.int32) if group_of is None else group_of,
         first_member=first_member,
         member=member,
         current_device=np.full(len(unit_of), -1, np.int32),
         migration_cost=np.zeros(len(unit_of)),
         migration_budget=np.inf,
     )
+
+
+def _pairs(groups: Sequence[Sequence[int]]) -> set[tuple[int, int]]:
+    return {(u, v) for group in groups for u in group for v in group if u != v}
+
+
+@bare
+def clash(instance: Instance, i: int, a: int, b: int) -> bool:
+    """Return whether the rival at index i must not be on device b if its unit is on device a."""
+    clashing: bool = a == b or (instance.far[i] and instance.group_of[a] == instance.group_of[b])
+    return clashing
 
 
 @bare

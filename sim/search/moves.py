@@ -10,8 +10,8 @@ import numpy as np
 
 from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
-from sim.links import ends_of
-from sim.search.instance import Bools, Instance, moving_cost, own_load
+from sim.links import ends_of, uplinks_of
+from sim.search.instance import Bools, Instance, clash, moving_cost, own_load
 from sim.search.rng import Word, below, uniform
 
 RETURNING = 0.5  # share of a moved unit's changes that move it back, if migration is limited
@@ -86,6 +86,10 @@ def weigh(instance: Instance, now: SearchState) -> None:
             now.load[devices + sends] += _seconds(instance, sends, i)
             if instance.nic:
                 now.load[devices + receives] += _seconds(instance, receives, i)
+            if instance.up.shape[0] > 0:
+                for shared in uplinks_of(instance, a, b):
+                    if shared >= 0:
+                        now.load[devices + shared] += _seconds(instance, shared, i)
             if instance.taxing:
                 now.load[a] += instance.tuples[i] * instance.overhead_s[sends] / instance.cores[a]
                 now.load[b] += (
@@ -212,7 +216,8 @@ def _may_move(instance: Instance, now: SearchState, u: int, b: int, leaving: int
     if now.used[b] - freed + instance.memory[u] > instance.room[b]:
         return False
     for i in range(instance.first_rival[u], instance.first_rival[u + 1]):
-        if now.on[instance.rival[i]] == b and instance.rival[i] != leaving:
+        rival = instance.rival[i]
+        if rival != leaving and clash(instance, i, b, now.on[rival]):
             return False
     return True
 
@@ -258,6 +263,10 @@ def _cross(instance: Instance, now: SearchState, i: int, own: int, other: int, s
     _change(now, devices + sends, sign * _seconds(instance, sends, i))
     if instance.nic:
         _change(now, devices + receives, sign * _seconds(instance, receives, i))
+    if instance.up.shape[0] > 0:
+        for shared in uplinks_of(instance, x, y):
+            if shared >= 0:
+                _change(now, devices + shared, sign * _seconds(instance, shared, i))
     if instance.taxing:
         _change(now, x, sign * instance.tuples[i] * instance.overhead_s[sends] / instance.cores[x])
         _change(

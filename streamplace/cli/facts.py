@@ -17,10 +17,12 @@ LABELS = {
     "total_mips": "total MIPS",
     "bandwidth_mbps": "bandwidth, Mbit/s",
     "devices_used": "devices used",
+    "up_mbps": "up, Mbit/s",
+    "down_mbps": "down, Mbit/s",
     "unknown": "unknown quantities",
 }
 """Labels of facts whose key in the JSON output does not explain itself."""
-KEYED_BY_NAMES = {"pes"}
+KEYED_BY_NAMES = {"pes", "groups", "uplinks"}
 
 
 def print_facts(facts: dict[str, Any], indent: str = "", *, names: bool = False) -> None:

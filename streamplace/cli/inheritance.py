@@ -100,6 +100,7 @@ def _that_fit(rules: Constraints, graph: StreamGraph, cluster: Cluster) -> Const
             for v, several in rules.allowed.items()
             if v in names
         },
+        [kept for group in rules.apart_groups if len(kept := [v for v in group if v in names]) > 1],
     )
 
 
@@ -124,6 +125,7 @@ def _counts(rules: Constraints) -> str:
         (len(rules.colocate), "colocated group"),
         (len(rules.exlocate), "exlocated group"),
         (len(rules.allowed), "allowed list"),
+        (len(rules.apart_groups), "list of operators in different groups"),
     )
     return ", ".join(counted(count, kind) for count, kind in counts if count) or "none"
 

@@ -101,4 +101,9 @@ class Episode:
             if unit in group:
                 taken = self._device_of_unit[[other for other in group if other != unit]]
                 allowed[taken[taken >= 0]] = False
+        group_of = self.problem.cluster.group_of
+        for group in rules.separating:
+            if unit in group:
+                taken = self._device_of_unit[[other for other in group if other != unit]]
+                allowed &= ~np.isin(group_of, group_of[taken[taken >= 0]])
         return allowed

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from streamplace.errors import FormatError, located
 from streamplace.files.reading import check
 from streamplace.files.schema import ClusterForm
-from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
+from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network, Uplink
 from streamplace.util.added import distinguishing_fields
 
 if TYPE_CHECKING:
@@ -27,11 +27,16 @@ def cluster_from(value: Any, where: str) -> Cluster:
 
 def from_form(form: ClusterForm) -> Cluster:
     """Build the cluster that a checked form describes."""
-    network = form.network.model_dump(exclude={"comment", "overrides"})
+    network = form.network.model_dump(exclude={"comment", "overrides", "uplinks"})
     overrides = (o.model_dump(exclude={"comment"}) for o in form.network.overrides)
+    uplinks = ((g, o.model_dump(exclude={"comment"})) for g, o in form.network.uplinks.items())
     return Cluster(
         [Device(**device.model_dump(exclude={"comment"})) for device in form.devices],
-        Network(**network, overrides=tuple(LinkOverride(**fields) for fields in overrides)),
+        Network(
+            **network,
+            overrides=tuple(LinkOverride(**fields) for fields in overrides),
+            uplinks=tuple(Uplink(group, **fields) for group, fields in uplinks),
+        ),
     )
 
 
@@ -41,6 +46,8 @@ def cluster_to(cluster: Cluster) -> dict[str, Any]:
     overrides = [_override_to(override) for override in network.pop("overrides")]
     if overrides:
         network["overrides"] = overrides
+    if uplinks := network.pop("uplinks", ()):
+        network["uplinks"] = {uplink.group: _uplink_to(uplink) for uplink in uplinks}
     return {
         "format": "streamplace-cluster",
         "version": 1,
@@ -64,8 +71,18 @@ def _device_to(device: Device) -> dict[str, Any]:
     return value
 
 
+def _uplink_to(uplink: Uplink) -> dict[str, float]:
+    rates = {"up_mbps": uplink.up_mbps, "down_mbps": uplink.down_mbps}
+    return {key: mbps for key, mbps in rates.items() if mbps is not None}
+
+
 def _override_to(override: LinkOverride) -> dict[str, Any]:
     """Return an override without the values that it takes from the network."""
     values = _fields_of(override)
-    ends = {"from": values.pop("source"), "to": values.pop("target")}
+    ends = {
+        "from": values.pop("source"),
+        "from_group": values.pop("source_group", None),
+        "to": values.pop("target"),
+        "to_group": values.pop("target_group", None),
+    }
     return {key: value for key, value in {**ends, **values}.items() if value is not None}

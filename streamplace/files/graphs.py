@@ -56,7 +56,7 @@ def constraints_from(form: ConstraintsForm | None) -> Constraints:
     """Return the constraints of a checked form."""
     if form is None:
         return Constraints()
-    return Constraints(form.pins, form.colocate, form.exlocate, form.allowed)
+    return Constraints(form.pins, form.colocate, form.exlocate, form.allowed, form.apart_groups)
 
 
 def constraints_to(constraints: Constraints) -> dict[str, Any]:
@@ -66,6 +66,7 @@ def constraints_to(constraints: Constraints) -> dict[str, Any]:
         "colocate": [list(group) for group in constraints.colocate],
         "exlocate": [list(group) for group in constraints.exlocate],
         "allowed": {operator: list(names) for operator, names in constraints.allowed.items()},
+        "apart_groups": [list(group) for group in constraints.apart_groups],
     }
     return {key: rules for key, rules in value.items() if rules}
 

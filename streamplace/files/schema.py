@@ -81,6 +81,9 @@ class ConstraintsForm(Form):
     colocate: list[list[Name]] = Field([], description="groups of operators that share a device")
     exlocate: list[list[Name]] = Field([], description="groups of operators, no two on one device")
     allowed: dict[Name, list[Name]] = Field({}, description="operator: devices it may run on")
+    apart_groups: list[list[Name]] = Field(
+        [], description="groups of operators, no two on devices of one group"
+    )
 
 
 class GraphForm(Form):
@@ -106,17 +109,30 @@ class DeviceForm(Form):
     cores: int = Field(1, ge=1, le=MAX_CORES)
     memory_bytes: Number | None = Field(None, description="null: no limit")
     labels: list[Name] = []
+    group: Name | None = Field(None, description="the group it belongs to, such as its rack")
 
 
 class OverrideForm(Form):
-    """A link that differs from the network; nic links have only one of from and to."""
+    """Links that differ from the network; nic links have only one of from and to.
+
+    Devices or, with from_group and to_group, all devices of a group; devices win over groups.
+    """
 
     source: Name | None = Field(None, alias="from")
     target: Name | None = Field(None, alias="to")
+    source_group: Name | None = Field(None, alias="from_group")
+    target_group: Name | None = Field(None, alias="to_group")
     bandwidth_mbps: Positive | None = None
     latency_s: Number | None = None
     overhead_s: Number | None = None
     gap_s: Number | None = None
+
+
+class UplinkForm(Form):
+    """What the devices of a group share to and from devices that are not in it."""
+
+    up_mbps: Positive | None = Field(None, description="leaving it, in Mbit/s; null: no limit")
+    down_mbps: Positive | None = Field(None, description="entering it, in Mbit/s; null: no limit")
 
 
 class NetworkForm(Form):
@@ -128,6 +144,7 @@ class NetworkForm(Form):
     overhead_s: Number = 0.0
     gap_s: Number = 0.0
     overrides: list[OverrideForm] = []
+    uplinks: dict[Name, UplinkForm] = Field({}, description="by group of devices")
 
 
 class ClusterForm(Form):

@@ -88,6 +88,23 @@ def _cluster(cluster: Cluster) -> dict[str, Any]:
         "network": cluster.network.kind,
         "bandwidth_mbps": cluster.network.bandwidth_mbps,
         "links_that_differ": len(cluster.network.overrides),
+        **_groups(cluster),
+    }
+
+
+def _groups(cluster: Cluster) -> dict[str, Any]:
+    """Return the groups of devices and the limits of what they share; empty without groups."""
+    if not cluster.groups:
+        return {}
+    uplinks = {
+        u.group: {"up_mbps": u.up_mbps, "down_mbps": u.down_mbps} for u in cluster.network.uplinks
+    }
+    return {
+        "groups": {
+            group: [device.name for device in cluster.devices if device.group == group]
+            for group in cluster.groups
+        },
+        "uplinks": uplinks,
     }
 
 

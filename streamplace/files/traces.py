@@ -20,7 +20,8 @@ def trace_to(placement: Placement, found: RunMetrics) -> dict[str, Any]:
     most = placement.problem.target_utilisation
     sources, sinks = graph.sources, graph.sinks
     series, path_means = found.series, found.sink_path_mean_throughputs
-    links = [cluster.link_ends(int(i)) for i in found.trace.link[1:]]
+    links = [int(i) for i in found.trace.link[1:]]
+    uplinks = [i for i, link in enumerate(links) if link >= cluster.own_links]
     return {
         "format": "streamplace-trace",
         "version": 1,
@@ -71,15 +72,12 @@ def trace_to(placement: Placement, found: RunMetrics) -> dict[str, Any]:
             for d, name in enumerate(cluster.names)
         ],
         "links": [
-            {
-                "from": source,
-                "to": target,
-                "utilisation": _rounded(series.link_utilisation[:, i + 1] * most),
-                "full": _rounded(series.link_full[:, i + 1]),
-                "stalled": _rounded(series.link_stalled[:, i + 1]),
-            }
-            for i, (source, target) in enumerate(links)
+            dict(zip(("from", "to"), cluster.link_ends(link), strict=True))
+            | _of_link(found, i, most)
+            for i, link in enumerate(links)
+            if link < cluster.own_links
         ],
+        **({"uplinks": [_of_uplink(placement, found, i) for i in uplinks]} if uplinks else {}),
         "sinks": [
             {
                 "operator": graph.names[v],
@@ -96,6 +94,22 @@ def trace_to(placement: Placement, found: RunMetrics) -> dict[str, Any]:
             }
             for s, v in enumerate(sinks)
         ],
+    }
+
+
+def _of_uplink(placement: Placement, found: RunMetrics, i: int) -> dict[str, Any]:
+    problem = placement.problem
+    number = int(found.trace.link[i + 1]) - problem.cluster.own_links
+    group, direction, _ = problem.cluster.limited_uplinks[number]
+    return {"group": group, "direction": direction} | _of_link(found, i, problem.target_utilisation)
+
+
+def _of_link(found: RunMetrics, i: int, most: float) -> dict[str, list[float | None]]:
+    series = found.series
+    return {
+        "utilisation": _rounded(series.link_utilisation[:, i + 1] * most),
+        "full": _rounded(series.link_full[:, i + 1]),
+        "stalled": _rounded(series.link_stalled[:, i + 1]),
     }
 
 

@@ -1,11 +1,10 @@
 """Repair of draft placements: few changes that make them feasible, or the reason why not."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from streamplace.errors import InfeasibleError, PlacementError
-from streamplace.problem.feasibility import Feasibility
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
@@ -57,10 +56,10 @@ def feasible_ones(problem: Problem, drafts: Iterable[Ints]) -> list[Placement]:
     return placements
 
 
-def rivals_of(rules: Feasibility) -> dict[int, set[int]]:
-    """Return unit -> the units that must not share a device with it, for units that have such."""
+def rivals_of(groups: Iterable[Sequence[int]]) -> dict[int, set[int]]:
+    """Return unit -> the other units of its groups, for `Feasibility.excluding` or `separating`."""
     rivals: dict[int, set[int]] = {}
-    for group in rules.excluding:
+    for group in groups:
         for unit in group:
             rivals.setdefault(unit, set()).update(set(group) - {unit})
     return rivals
@@ -105,9 +104,12 @@ def assign(problem: Problem, preferred: list[list[int]], most_steps: int = STEPS
     rules = problem.feasibility
     memory = rules.unit_memory
     room = problem.cluster.memory_bytes.copy()
-    rivals = rivals_of(rules)
+    rivals, distant = rivals_of(rules.excluding), rivals_of(rules.separating)
+    group_of = problem.cluster.group_of
+    constrained = rivals.keys() | distant.keys()
     order = sorted(
-        range(len(preferred)), key=lambda u: (len(preferred[u]), u not in rivals, -memory[u], u)
+        range(len(preferred)),
+        key=lambda u: (len(preferred[u]), u not in constrained, -memory[u], u),
     )
     on = np.full(len(preferred), -1, dtype=np.int32)
     tried = [0] * len(order)
@@ -119,11 +121,14 @@ def assign(problem: Problem, preferred: list[list[int]], most_steps: int = STEPS
             room[on[unit]] += memory[unit]
             on[unit] = -1
         taken = {int(on[rival]) for rival in rivals.get(unit, ())}
+        groups = {int(group_of[on[rival]]) for rival in distant.get(unit, ()) if on[rival] >= 0}
         choices = preferred[unit]
         while tried[depth] < len(choices):
             device = choices[tried[depth]]
             tried[depth] += 1
-            if device not in taken and memory[unit] <= room[device]:
+            if device in taken or group_of[device] in groups:
+                continue
+            if memory[unit] <= room[device]:
                 on[unit] = device
                 room[device] -= memory[unit]
                 break

@@ -76,9 +76,17 @@ def _utilisations(placement: Placement, run: RunMetrics) -> dict[str, Floats]:
     share = placement.problem.target_utilisation
     used = {name: series.device_utilisation[:, d] * share for d, name in enumerate(cluster.names)}
     for i, link in enumerate(run.trace.link[1:]):
-        a, b = cluster.link_ends(int(link))
-        used[f"{a or ''} → {b or ''}"] = series.link_utilisation[:, i + 1] * share
+        used[_name(placement, int(link))] = series.link_utilisation[:, i + 1] * share
     return used
+
+
+def _name(placement: Placement, link: int) -> str:
+    cluster = placement.problem.cluster
+    if link < cluster.own_links:
+        a, b = cluster.link_ends(link)
+        return f"{a or ''} → {b or ''}"
+    group, direction, _ = cluster.limited_uplinks[link - cluster.own_links]
+    return f"group {group} →" if direction == "up" else f"→ group {group}"
 
 
 def _lines(axes: Axes, at_s: Floats, lines: dict[str, Floats]) -> None:

@@ -16,7 +16,8 @@ from streamplace.display.text import number
 from streamplace.display.view import Cell, Grid, Names, View
 from streamplace.errors import ClusterError
 from streamplace.problem.columns import MAX_CORES
-from streamplace.util.arrays import Floats
+from streamplace.util.added import added_field
+from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_number, check_str, check_type
 from streamplace.util.suggest import did_you_mean
 from streamplace.util.text import counted
@@ -26,6 +27,7 @@ MAX_MEMORY_BYTES = 1e30
 KINDS_SHOWN = 4
 MAX_DEVICES = 2048  # pair links are a D x D matrix
 NetworkKind = Literal["pair", "nic"]
+UplinkDirection = Literal["up", "down"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,11 +44,13 @@ class Device(TruncatedRepr):
         Memory in bytes; None means no limit.
     labels
         Labels that operators may require (`Operator.requires`).
+    group
+        The group of devices that it belongs to, such as its rack; None: it is in no group.
 
     Raises
     ------
     ClusterError
-        On an empty name, or a number that is out of range.
+        On an empty name or group, or a number that is out of range.
     """
 
     name: str
@@ -54,6 +58,7 @@ class Device(TruncatedRepr):
     cores: int = 1
     memory_bytes: float | None = None
     labels: tuple[str, ...] = ()
+    group: str | None = added_field(None)
 
     def __post_init__(self) -> None:
         check_str("device: name", self.name, ClusterError)
@@ -63,6 +68,10 @@ class Device(TruncatedRepr):
         if isinstance(self.labels, str):
             raise ClusterError(f"device {self.name!r}: labels must be a list, not text")
         object.__setattr__(self, "labels", tuple(self.labels))
+        if self.group is not None:
+            check_str(f"device {self.name!r}: group", self.group, ClusterError)
+            if not self.group:
+                raise ClusterError(f"device {self.name!r}: the group's name is empty")
         if not (isinstance(self.cores, int) and 1 <= self.cores <= MAX_CORES):
             wanted = f"cores must be a whole number from 1 to {MAX_CORES} (got {self.cores!r:.40})"
             raise ClusterError(f"device {self.name!r}: {wanted}")
@@ -74,7 +83,11 @@ class Device(TruncatedRepr):
 
 @dataclass(frozen=True, repr=False)
 class LinkOverride(StableRepr):
-    """A link with values that differ from the network's; None keeps the network's value.
+    """Links with values that differ from the network's.
+
+    None keeps the value of a less specific override, or else the network's. An override that names
+    devices is more specific than one that names groups; of two that each name one device, the later
+    one counts.
 
     Parameters
     ----------
@@ -84,14 +97,45 @@ class LinkOverride(StableRepr):
         interface on which `target` receives.
     bandwidth_mbps, latency_s, overhead_s, gap_s
         See `Network`.
+    source_group, target_group
+        Names of groups instead of devices: the override is for the links of all their devices.
     """
 
-    source: str | None
-    target: str | None
+    source: str | None = None
+    target: str | None = None
     bandwidth_mbps: float | None = None
     latency_s: float | None = None
     overhead_s: float | None = None
     gap_s: float | None = None
+    source_group: str | None = added_field(None)
+    target_group: str | None = added_field(None)
+
+    @property
+    def ends(self) -> tuple[str | None, str | None, str | None, str | None]:
+        """The devices and groups that it names."""
+        return self.source, self.target, self.source_group, self.target_group
+
+    @property
+    def devices_named(self) -> int:
+        """The number of devices that it names; more are more specific."""
+        return (self.source is not None) + (self.target is not None)
+
+
+@dataclass(frozen=True, repr=False)
+class Uplink(StableRepr):
+    """The links between a group of devices and all other devices, shared by the whole group.
+
+    Parameters
+    ----------
+    group
+        Name of the group.
+    up_mbps, down_mbps
+        Bandwidth in Mbit/s of what leaves the group, and of what enters it; None means no limit.
+    """
+
+    group: str
+    up_mbps: float | None = None
+    down_mbps: float | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,11 +154,15 @@ class Network(StableRepr):
         spends on a message at either end, and g the time that a message occupies a link.
     overrides
         Links whose values differ from these.
+    uplinks
+        Links that groups of devices share. A stream between devices of different groups passes the
+        sender's link, the uplink of the sender's group, the downlink of the receiver's group and,
+        with ``nic``, the receiver's link. They have no gap, overhead or latency.
 
     Raises
     ------
     ClusterError
-        On an unknown kind, or a number that is out of range.
+        On an unknown kind, a number that is out of range, or two uplinks of one group.
     """
 
     kind: NetworkKind = "pair"
@@ -123,6 +171,7 @@ class Network(StableRepr):
     overhead_s: float = 0.0
     gap_s: float = 0.0
     overrides: tuple[LinkOverride, ...] = ()
+    uplinks: tuple[Uplink, ...] = added_field(())
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(NetworkKind):
@@ -136,6 +185,14 @@ class Network(StableRepr):
             for name in ("latency_s", "overhead_s", "gap_s"):
                 if (value := getattr(part, name)) is not None:
                     _check(f"{place}: {name}", value)
+        object.__setattr__(self, "uplinks", tuple(self.uplinks))
+        for i, uplink in enumerate(self.uplinks):
+            check_type(f"network.uplinks[{i}]:", uplink, Uplink, ClusterError)
+            if any(uplink.group == other.group for other in self.uplinks[:i]):
+                raise ClusterError(f"network.uplinks: duplicate group {uplink.group!r}")
+            for name in ("up_mbps", "down_mbps"):
+                if (value := getattr(uplink, name)) is not None:
+                    _check(f"network.uplinks[{uplink.group!r}]: {name}", value, minimum=MIN_SPEED)
 
 
 class Cluster(Displayable):
@@ -144,8 +201,8 @@ class Cluster(Displayable):
     Raises
     ------
     ClusterError
-        If there are no devices or more than 2048, on a duplicate name, or if an override names a
-        link that does not exist or has an override already.
+        If there are no devices or more than 2048, on a duplicate name, if an override names a link
+        that does not exist or has an override already, or on an uplink of a group without devices.
     """
 
     def __init__(self, devices: Iterable[Device], network: Network | None = None) -> None:
@@ -167,6 +224,8 @@ class Cluster(Displayable):
             raise ClusterError(f"devices: duplicate name {duplicate!r}")
         for i, override in enumerate(self.network.overrides):
             self._check_ends(i, override)
+        for uplink in self.network.uplinks:
+            self._check_group(f"network.uplinks[{uplink.group!r}]", uplink.group)
 
     @classmethod
     def equal(
@@ -242,53 +301,123 @@ class Cluster(Displayable):
         order.flags.writeable = False
         return order
 
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """The names of the groups of devices, in order of appearance."""
+        return tuple(dict.fromkeys(d.group for d in self.devices if d.group is not None))
+
+    @cached_property
+    def group_of(self) -> Ints:
+        """(D,) int32 number of each device's group; a device without one is a group of its own."""
+        numbers: dict[object, int] = {}
+        keys = ((d if one.group is None else one.group) for d, one in enumerate(self.devices))
+        return _fixed_ints([numbers.setdefault(key, len(numbers)) for key in keys])
+
+    @property
+    def own_links(self) -> int:
+        """The number of links of pairs of devices or of single devices; uplinks follow them."""
+        return len(self.devices) ** 2 if self.network.kind == "pair" else 2 * len(self.devices)
+
+    @cached_property
+    def limited_uplinks(self) -> tuple[tuple[str, UplinkDirection, float], ...]:
+        """The group, direction and Mbit/s of every uplink that has a limit.
+
+        All of what leaves groups comes first; groups are in the order of their devices.
+        """
+        directions: tuple[UplinkDirection, ...] = get_args(UplinkDirection)
+        uplinks = sorted(self.network.uplinks, key=lambda uplink: self.groups.index(uplink.group))
+        return tuple(
+            (uplink.group, direction, mbps)
+            for direction in directions
+            for uplink in uplinks
+            if (mbps := getattr(uplink, f"{direction}_mbps")) is not None
+        )
+
+    def uplinks_of_devices(self, direction: UplinkDirection) -> Ints:
+        """Return the link that each device's group shares in a direction, (D,) int32.
+
+        It is -1 for devices without one; the result is empty if no group has a limit.
+        """
+        link = {
+            group: self.own_links + i
+            for i, (group, way, _) in enumerate(self.limited_uplinks)
+            if way == direction
+        }
+        if not self.limited_uplinks:
+            return _fixed_ints([])
+        return _fixed_ints([link.get(device.group or "", -1) for device in self.devices])
+
     def link_column(self, name: str) -> Floats:
         """Return ``bandwidth_mbps``, ``latency_s``, ``overhead_s`` or ``gap_s`` of each link, (L,).
 
-        Links are numbered as in `link_ends`. An unlimited bandwidth is inf.
+        Links are numbered as in `link_ends`, followed by `limited_uplinks`. An unlimited bandwidth
+        is inf.
         """
-        pairs = len(self.devices) ** 2
-        links = pairs if self.network.kind == "pair" else 2 * len(self.devices)
-        column = np.full(links, _or_inf(getattr(self.network, name)), dtype=np.float64)
-        for override in self.network.overrides:
+        column = np.full(self.own_links, _or_inf(getattr(self.network, name)), dtype=np.float64)
+        for override in sorted(self.network.overrides, key=lambda o: o.devices_named):
             if getattr(override, name) is not None:
-                column[self._link(override)] = getattr(override, name)
-        return column
+                column[self._links(override)] = getattr(override, name)
+        is_bandwidth = name == "bandwidth_mbps"
+        shared = [mbps if is_bandwidth else 0.0 for _, _, mbps in self.limited_uplinks]
+        return np.concatenate([column, shared]) if shared else column
 
     def link_ends(self, link: int) -> tuple[str | None, str | None]:
         """Return the names of the devices at the ends of a link.
 
         With ``pair`` links, link a * D + b leads from device a to device b. With ``nic`` links,
         link a is the sending side of device a and link D + b the receiving side of device b; the
-        other end is None.
+        other end is None. The link is below `own_links`.
         """
         count = len(self.devices)
         if self.network.kind == "pair":
             return self.names[link // count], self.names[link % count]
         return (self.names[link], None) if link < count else (None, self.names[link - count])
 
-    def _link(self, override: LinkOverride) -> int:
+    def _links(self, override: LinkOverride) -> NDArray[np.int64]:
+        """Return the links that an override is for, perhaps with those of devices to themselves."""
         count = len(self.devices)
-        if override.source is None:
-            return count + self.index[str(override.target)]
-        if override.target is None:
-            return self.index[override.source]
-        return self.index[override.source] * count + self.index[override.target]
+        sources = self._named(override.source, override.source_group)
+        targets = self._named(override.target, override.target_group)
+        if self.network.kind == "nic":
+            return np.concatenate([sources, count + targets])
+        return (sources[:, None] * count + targets).ravel()
+
+    def _named(self, device: str | None, group: str | None) -> NDArray[np.int64]:
+        """Return the indices of a device, or of the devices of a group; none for None."""
+        if device is not None:
+            return np.array([self.index[device]])
+        among = [d for d, one in enumerate(self.devices) if group and one.group == group]
+        return np.array(among, dtype=np.int64)
 
     def _check_ends(self, i: int, override: LinkOverride) -> None:
-        ends = [end for end in (override.source, override.target) if end is not None]
-        if len(ends) != (2 if self.network.kind == "pair" else 1):
+        place = f"network.overrides[{i}]"
+        for way, end, group in (
+            ("from", override.source, override.source_group),
+            ("to", override.target, override.target_group),
+        ):
+            if end is not None and group is not None:
+                raise ClusterError(f"{place}: {way} and {way}_group exclude each other")
+            if end is not None and end not in self.index:
+                raise ClusterError(
+                    f"{place}: unknown device {end!r}{did_you_mean(end, self.index)}"
+                )
+            if group is not None:
+                self._check_group(f"{place}: {way}_group", group)
+        if sum(end is not None for end in override.ends) != (
+            1 if self.network.kind == "nic" else 2
+        ):
             wanted = "both from and to" if self.network.kind == "pair" else "either from or to"
-            raise ClusterError(f"network.overrides[{i}]: {self.network.kind} links need {wanted}")
-        for end in ends:
-            if end not in self.index:
-                message = f"network.overrides[{i}]: unknown device {end!r}"
-                raise ClusterError(message + did_you_mean(end, self.index))
-        others = self.network.overrides[:i]
-        if (override.source, override.target) in ((o.source, o.target) for o in others):
-            raise ClusterError(f"network.overrides[{i}]: the link has an override already")
-        if override.source == override.target:
-            raise ClusterError(f"network.overrides[{i}]: a device has no link to itself")
+            wanted += ", or groups instead" if self.groups else ""
+            raise ClusterError(f"{place}: {self.network.kind} links need {wanted}")
+        if override.ends in (other.ends for other in self.network.overrides[:i]):
+            raise ClusterError(f"{place}: the link has an override already")
+        if override.source is not None and override.source == override.target:
+            raise ClusterError(f"{place}: a device has no link to itself")
+
+    def _check_group(self, place: str, group: str) -> None:
+        if group not in self.groups:
+            known = did_you_mean(group, self.groups) if self.groups else "; no device has a group"
+            raise ClusterError(f"{place}: unknown group {group!r}{known}")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Cluster):
@@ -305,17 +434,22 @@ class Cluster(Displayable):
         overrides = len(self.network.overrides)
         overridden = f", {overrides} overridden" if overrides else ""
         links = f"{self.network.kind} links{limit}{overridden}"
-        head = ("device", "MIPS", "cores", "memory, bytes", "labels")
+        head: tuple[str, ...] = ("device", "MIPS", "cores", "memory, bytes", "labels")
+        groups = f" in {counted(len(self.groups), 'group')}" if self.groups else ""
+        shared = self.network.uplinks
+        links += f", {counted(len(shared), 'group')} with uplinks" if shared else ""
+        head += ("group",) if self.groups else ()
         return View(
-            f"Cluster {kinds}: {counted(len(self.devices), 'device')}, {links}",
-            body=(Grid(head, len(self.devices), self._cells, names=(0, 4)),),
+            f"Cluster {kinds}: {counted(len(self.devices), 'device')}{groups}, {links}",
+            body=(Grid(head, len(self.devices), self._cells, names=(0, 4, 5)[: len(head) - 3]),),
         )
 
     def _cells(self, d: int) -> tuple[Cell, ...]:
         device = self.devices[d]
         memory = "no limit" if device.memory_bytes is None else number(device.memory_bytes)
         labels = Names.of(device.labels)
-        return device.name, number(device.mips), str(device.cores), memory, labels
+        cells = (device.name, number(device.mips), str(device.cores), memory, labels)
+        return (*cells, device.group or "") if self.groups else cells
 
     @property
     def _kinds(self) -> list[str]:
@@ -330,6 +464,13 @@ class Cluster(Displayable):
 def _fixed(values: list[float]) -> Floats:
     """Return a read-only column."""
     column = np.array(values, dtype=np.float64)
+    column.flags.writeable = False
+    return column
+
+
+def _fixed_ints(values: list[int]) -> Ints:
+    """Return a read-only column."""
+    column = np.array(values, dtype=np.int32)
     column.flags.writeable = False
     return column
 

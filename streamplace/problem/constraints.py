@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from streamplace.display.mixins import StableRepr
 from streamplace.errors import ProblemError
+from streamplace.util.added import added_field
 from streamplace.util.checks import check_type
 
 
-@dataclass(frozen=True)
-class Constraints:
+@dataclass(frozen=True, repr=False)
+class Constraints(StableRepr):
     """Rules for placements, besides the labels and memory that operators and devices declare.
 
     Parameters
@@ -21,6 +23,9 @@ class Constraints:
         Groups of operators; no two operators of a group share a device.
     allowed
         Operator -> the devices it may run on.
+    apart_groups
+        Groups of operators; no two operators of a group run on devices of one group, such as a rack
+        (`Device.group`). A device without a group counts as a group of its own.
 
     Raises
     ------
@@ -32,6 +37,7 @@ class Constraints:
     colocate: Sequence[Sequence[str]] = ()
     exlocate: Sequence[Sequence[str]] = ()
     allowed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    apart_groups: Sequence[Sequence[str]] = added_field(())
 
     @classmethod
     def of(cls, constraints: "Constraints") -> "Constraints":
@@ -54,7 +60,7 @@ class Constraints:
     def __post_init__(self) -> None:
         check_type("constraints.pins", self.pins, Mapping, ProblemError)
         check_type("constraints.allowed", self.allowed, Mapping, ProblemError)
-        groups = (*self.colocate, *self.exlocate, *self.allowed.values())
+        groups = (*self.colocate, *self.exlocate, *self.apart_groups, *self.allowed.values())
         for group in groups:
             if isinstance(group, str):
                 raise ProblemError(f"constraints: {group!r} must be a list of names, not text")
@@ -64,8 +70,10 @@ class Constraints:
             ("colocate", tuple(tuple(group) for group in self.colocate)),
             ("exlocate", tuple(tuple(group) for group in self.exlocate)),
             ("allowed", allowed),
+            ("apart_groups", tuple(tuple(group) for group in self.apart_groups)),
         ):
             object.__setattr__(self, name, value)
 
     def __bool__(self) -> bool:
-        return bool(self.pins or self.colocate or self.exlocate or self.allowed)
+        rules = (self.pins, self.colocate, self.exlocate, self.allowed, self.apart_groups)
+        return any(rules)

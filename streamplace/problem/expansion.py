@@ -203,6 +203,7 @@ def _constraints(logical: LogicalGraph, instances: Instances) -> Constraints:
         ],
         exlocate=[apart for group in rules.exlocate for apart in _apart(group, instances)],
         allowed=_each(rules.allowed, instances),
+        apart_groups=[apart for group in rules.apart_groups for apart in _apart(group, instances)],
     )
 
 

@@ -19,7 +19,8 @@ class Feasibility:
 
     A *unit* is a colocated group, or a single operator that is in no group. A placement is feasible
     if every unit is on a device that its mask allows, no two units of an excluding set share a
-    device, and the units on each device fit in its memory.
+    device, no two units of a separating set are on devices of one group, and the units on each
+    device fit in its memory.
 
     Attributes
     ----------
@@ -34,6 +35,8 @@ class Feasibility:
         (U,) memory in bytes.
     excluding
         Tuples of units; no two units of a tuple may share a device.
+    separating
+        Tuples of units; no two units of a tuple may be on devices of one group.
 
     Raises
     ------
@@ -55,10 +58,8 @@ class Feasibility:
             if not np.isfinite(self.unit_memory.sum()):
                 raise ProblemError("operators: the sum of memory_bytes overflows")
         self.allowed = self._mask(constraints)
-        self.excluding = tuple(
-            tuple(int(self.unit_of[graph.index[name]]) for name in dict.fromkeys(group))
-            for group in constraints.exlocate
-        )
+        self.excluding = self._sets(constraints.exlocate)
+        self.separating = self._sets(constraints.apart_groups)
         self._prove_infeasible(constraints)
 
     @cached_property
@@ -71,7 +72,7 @@ class Feasibility:
     def is_free(self) -> bool:
         """Whether every placement is feasible."""
         colocated = self.unit_count < len(self._graph.names)
-        if self.excluding or self.memory_bounded or colocated:
+        if self.excluding or self.separating or self.memory_bounded or colocated:
             return False
         return self.allowed.strides == (0, 0) or bool(self.allowed.all())
 
@@ -118,11 +119,8 @@ class Feasibility:
         if len(apart):
             moved = f"operator {names[apart[0]]!r}"
             return f"{moved} is not on the device of the operators that it is colocated with"
-        for group in self.excluding:
-            on = leader[list(group)].tolist()
-            if len(set(on)) < len(on):
-                shared = next(d for d in on if on.count(d) > 1)
-                return f"device {where[shared]!r} runs two operators that must not share a device"
+        if broken := self._not_apart(leader):
+            return broken
         used = np.bincount(leader, weights=self.unit_memory, minlength=len(where))
         full = np.flatnonzero(used > self._cluster.memory_bytes)
         if len(full):
@@ -130,6 +128,37 @@ class Feasibility:
             has = f"but has {self._cluster.memory_bytes[d]:g}"
             return f"device {where[d]!r} would need {used[d]:g} bytes of memory {has}"
         return None
+
+    def _not_apart(self, leader: Ints) -> str | None:
+        """Return a rule that keeps units apart and that their devices, (U,), violate, or None."""
+        where = self._cluster.names
+        for group in self.excluding:
+            on = leader[list(group)].tolist()
+            if len(set(on)) < len(on):
+                shared = next(d for d in on if on.count(d) > 1)
+                return f"device {where[shared]!r} runs two operators that must not share a device"
+        for group in self.separating:
+            numbers = self._cluster.group_of[leader[list(group)]].tolist()
+            if len(set(numbers)) < len(numbers):
+                number = next(g for g in numbers if numbers.count(g) > 1)
+                return (
+                    f"{self._group_text(number)} runs two operators that must be in different "
+                    "groups of devices"
+                )
+        return None
+
+    def _sets(self, groups: Sequence[Sequence[str]]) -> tuple[tuple[int, ...], ...]:
+        """Return the units of groups of operators."""
+        index = self._graph.index
+        return tuple(
+            tuple(int(self.unit_of[index[name]]) for name in dict.fromkeys(group))
+            for group in groups
+        )
+
+    def _group_text(self, number: int) -> str:
+        """Return the name of a group of devices, or of the device that is in none."""
+        first = self._cluster.devices[int(np.argmax(self._cluster.group_of == number))]
+        return f"device {first.name!r}" if first.group is None else f"group {first.group!r}"
 
     def _mask(self, constraints: Constraints) -> Bools:
         graph, cluster = self._graph, self._cluster
@@ -161,10 +190,27 @@ class Feasibility:
                 )
             if not _can_all_differ(self.allowed[list(group)]):
                 raise InfeasibleError(f"constraints: too few devices to keep {listed(names)} apart")
+        for names, group in zip(constraints.apart_groups, self.separating, strict=True):
+            self._prove_inseparable(names, group)
         needed, available = self.unit_memory.sum(), self._cluster.memory_bytes.sum()
         if needed > available:
             raise InfeasibleError(
                 f"memory: operators need {needed:g} bytes, devices have {available:g}"
+            )
+
+    def _prove_inseparable(self, names: Sequence[str], units: tuple[int, ...]) -> None:
+        if len(set(units)) < len(units):
+            raise InfeasibleError(
+                f"constraints: {listed(names)} must be in different groups of devices, "
+                "but some of them are colocated"
+            )
+        group_of = self._cluster.group_of
+        in_groups = np.zeros((len(units), int(group_of.max()) + 1), dtype=np.bool_)
+        for row, unit in enumerate(units):
+            in_groups[row, group_of[self.allowed[unit]]] = True
+        if not _can_all_differ(in_groups):
+            raise InfeasibleError(
+                f"constraints: too few groups of devices to keep {listed(names)} apart"
             )
 
     def describe(self, unit: int) -> str:
@@ -192,13 +238,14 @@ class Feasibility:
 
 
 def _check_names(graph: StreamGraph, cluster: Cluster, constraints: Constraints) -> None:
-    groups = [*enumerate(constraints.colocate), *enumerate(constraints.exlocate)]
-    kinds = ["colocate"] * len(constraints.colocate) + ["exlocate"] * len(constraints.exlocate)
+    groups = [
+        (f"{kind}[{i}]", group)
+        for kind in ("colocate", "exlocate", "apart_groups")
+        for i, group in enumerate(getattr(constraints, kind))
+    ]
     operators = [("pins", name) for name in constraints.pins]
     operators += [("allowed", name) for name in constraints.allowed]
-    operators += [
-        (f"{k}[{i}]", v) for k, (i, group) in zip(kinds, groups, strict=True) for v in group
-    ]
+    operators += [(place, name) for place, group in groups for name in group]
     devices = [(f"pins[{v!r}]", name) for v, name in constraints.pins.items()]
     devices += [
         (f"allowed[{v!r}]", name) for v, names in constraints.allowed.items() for name in names

@@ -10,14 +10,18 @@ def interchangeable(problem: Problem) -> Ints:
     """Return the kind of each device, (D,); devices of one kind may swap all their operators.
 
     Devices of one kind are equal except for their name, have no link overrides and appear in no
-    constraint.
+    constraint. Their groups are equal too, if groups matter to links or to constraints.
     """
-    named = {end for o in problem.cluster.network.overrides for end in (o.source, o.target)}
+    network = problem.cluster.network
+    of_groups = any(o.source_group or o.target_group for o in network.overrides)
+    groups_matter = of_groups or network.uplinks or problem.constraints.apart_groups
+    named = {end for o in network.overrides for end in (o.source, o.target)}
     named.update(problem.constraints.pins.values(), *problem.constraints.allowed.values())
     kinds: dict[object, int] = {}
     kind = []
     for device in problem.cluster.devices:
-        traits = (device.mips, device.cores, device.memory_bytes, frozenset(device.labels))
+        group = device.group if groups_matter else None
+        traits = (device.mips, device.cores, device.memory_bytes, frozenset(device.labels), group)
         key = device.name if device.name in named else traits
         kind.append(kinds.setdefault(key, len(kinds)))
     return np.array(kind, dtype=np.int32)

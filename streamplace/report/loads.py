@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.links import links_crossed
+from sim.links import all_crossed
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
@@ -25,9 +25,7 @@ def sums_of(placement: Placement) -> dict[str, Any]:
     rate, count = arrays.source_rate, len(placement.problem.cluster.devices)
     work = np.bincount(devices, weights=arrays.work, minlength=count) / rate
     tuples, bits = np.zeros((2, len(arrays.gap_s)))
-    sends, receives = links_crossed(arrays, devices)
-    sides = (sends, receives) if arrays.nic else (sends,)  # under pair both are the same link
-    for link in sides:
+    for link in all_crossed(arrays, devices):
         crosses = link >= 0
         np.add.at(tuples, link[crosses], arrays.stream_tuples[crosses] / rate)
         np.add.at(bits, link[crosses], arrays.stream_bits[crosses] / rate)

@@ -42,6 +42,8 @@ def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Fl
         seconds_per_bit=1e-6 / cluster.link_column("bandwidth_mbps") / share,
         overhead_s=cluster.link_column("overhead_s") / share,
         operator_cores=graph.cores,
+        up=cluster.uplinks_of_devices("up"),
+        down=cluster.uplinks_of_devices("down"),
     )
     with np.errstate(over="ignore", invalid="ignore"):
         _check_loads(graph, flow.operator_tuples, flow.stream_tuples)
@@ -63,6 +65,8 @@ def make_instance(flow: Flow, cluster: Cluster, rules: Feasibility) -> Instance:
         rules.unit_memory.astype(np.float64),
         cluster.memory_bytes,
         rules.excluding,
+        rules.separating,
+        np.array(cluster.group_of),
     )
 
 

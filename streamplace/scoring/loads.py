@@ -15,15 +15,15 @@ LINKS_SHOWN = 8
 
 @dataclass(frozen=True, repr=False)
 class Bottleneck(RoundedRepr):
-    """The device, link or operator with the largest utilisation, even if that is below 1.
+    """The device, link, uplink or operator with the largest utilisation, even if that is below 1.
 
     Parameters
     ----------
     kind
-        ``device``, ``link`` or ``operator``. An operator is the bottleneck if it fills the cores
-        that it can use before its device is full.
+        ``device``, ``link``, ``uplink`` or ``operator``. An operator is the bottleneck if it fills
+        the cores that it can use before its device is full.
     name
-        Name of the device or operator, or of the link as in `LinkLoad`.
+        Name of the device or operator, of the link as in `LinkLoad`, or as in `UplinkLoad`.
     utilisation
         At the offered rate, as a share of the full capacity; may exceed 1.
     """
@@ -65,6 +65,35 @@ class LinkLoad(RoundedRepr):
         return f"{self.source or ''}->{self.target or ''}"
 
 
+@dataclass(frozen=True, repr=False)
+class UplinkLoad(RoundedRepr):
+    """The utilisation, at the offered rate, of a link that a group of devices shares.
+
+    Parameters
+    ----------
+    group
+        Name of the group.
+    direction
+        ``up``: for what leaves the group; ``down``: for what enters it.
+    utilisation
+        As a share of the full bandwidth; may exceed 1.
+    """
+
+    group: str
+    direction: str
+    utilisation: float
+
+    @property
+    def name(self) -> str:
+        """The name: ``group:a->`` (leaves group a) or ``->group:b`` (enters group b)."""
+        return uplink_name(self.group, self.direction)
+
+
+def uplink_name(group: str, direction: str) -> str:
+    """Return the name of the uplink or downlink of a group; see `UplinkLoad`."""
+    return f"group:{group}->" if direction == "up" else f"->group:{group}"
+
+
 def device_grid(devices: Sequence[DeviceLoad], placement: Placement | None) -> Grid:
     """Return a table of devices, with names of operators if a placement is passed, else counts."""
 
@@ -77,13 +106,13 @@ def device_grid(devices: Sequence[DeviceLoad], placement: Placement | None) -> G
     return Grid(("device", "utilisation", "operators"), len(devices), row, names)
 
 
-def link_grids(links: Sequence[LinkLoad]) -> tuple[Grid, ...]:
+def link_grids(links: Sequence[LinkLoad | UplinkLoad]) -> tuple[Grid, ...]:
     """Return a table of the busiest links, or nothing if no link carries traffic."""
     if not links:
         return ()
 
     @cache
-    def busiest() -> list[LinkLoad]:
+    def busiest() -> list[LinkLoad | UplinkLoad]:
         return nlargest(LINKS_SHOWN, links, key=lambda load: load.utilisation)
 
     def row(i: int) -> tuple[Cell, ...]:

@@ -9,7 +9,14 @@ from streamplace.display.text import number, quoted
 from streamplace.display.view import Line, View
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.loads import Bottleneck, DeviceLoad, LinkLoad, device_grid, link_grids
+from streamplace.scoring.loads import (
+    Bottleneck,
+    DeviceLoad,
+    LinkLoad,
+    UplinkLoad,
+    device_grid,
+    link_grids,
+)
 
 THROUGHPUT = "throughput"
 
@@ -79,6 +86,8 @@ class ThroughputScore(Score):
         The model that computed the throughput.
     objective
         ``throughput``, or the name of a custom objective with its options.
+    uplinks
+        Loads of the links that groups of devices share, if they carry traffic and have a limit.
     """
 
     source_rate: float
@@ -90,6 +99,7 @@ class ThroughputScore(Score):
     devices_used: int
     model: str
     objective: str = field(default=THROUGHPUT, kw_only=True)
+    uplinks: tuple[UplinkLoad, ...] = field(default=(), kw_only=True)
 
     @property
     def value(self) -> float:
@@ -119,12 +129,14 @@ class ThroughputScore(Score):
     def to_dict(self) -> dict[str, Any]:
         """Return what `simulate --json` prints."""
         document = asdict(self)
-        del document["source_rate"], document["objective"]
+        del document["source_rate"], document["objective"], document["uplinks"]
         document["devices"] = list(document["devices"])
         document["links"] = [
             {"from": link.source, "to": link.target, "utilisation": link.utilisation}
             for link in self.links
         ]
+        if self.uplinks:
+            document["uplinks"] = [asdict(uplink) for uplink in self.uplinks]
         return document | self.objective_entry
 
     @property
@@ -147,7 +159,7 @@ class ThroughputScore(Score):
                 *self._run_lines(),
                 self.bottleneck.line(),
                 device_grid(self.devices, placement),
-                *link_grids(self.links),
+                *link_grids((*self.links, *self.uplinks)),
             ),
         )
 

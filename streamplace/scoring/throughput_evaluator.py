@@ -7,14 +7,14 @@ import numpy as np
 
 from sim.closed_form.bottleneck import utilisations, worst_utilisation
 from sim.flow import as_rows
-from sim.links import links_crossed
+from sim.links import all_crossed
 from sim.threads import own_utilisations
 from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
 from streamplace.scoring.engine import worst_of
 from streamplace.scoring.evaluator import Placements, Trace
-from streamplace.scoring.loads import Bottleneck, DeviceLoad, LinkLoad
+from streamplace.scoring.loads import Bottleneck, DeviceLoad, LinkLoad, UplinkLoad
 from streamplace.scoring.local_search import LocalSearch
 from streamplace.scoring.score import ThroughputScore
 from streamplace.util.arrays import Bools, Floats
@@ -160,6 +160,8 @@ def score_at(
     """
     cluster, share = problem.cluster, problem.target_utilisation
     operators = np.bincount(devices, minlength=len(on_device))
+    carrying = np.flatnonzero(_carrying(problem, devices)).tolist()
+    own_links = cluster.own_links
     rate = problem.source_rate
     return ThroughputScore(
         source_rate=rate,
@@ -171,12 +173,16 @@ def score_at(
             for name, u, n in zip(cluster.names, on_device, operators, strict=True)
         ),
         links=tuple(
-            LinkLoad(*cluster.link_ends(int(i)), float(on_link[i] * share))
-            for i in np.flatnonzero(_carrying(problem, devices))
+            LinkLoad(*cluster.link_ends(i), float(on_link[i] * share))
+            for i in carrying
+            if i < own_links
         ),
         devices_used=int(np.count_nonzero(operators)),
         model=problem.model,
         objective=text_of(problem.objective),
+        uplinks=tuple(
+            _uplink_load(problem, i, float(on_link[i] * share)) for i in carrying if i >= own_links
+        ),
     )
 
 
@@ -187,8 +193,10 @@ def bottleneck_at(problem: Problem, on_device: Floats, on_link: Floats, own: Flo
     if own[v] > max(on_device[device], on_link[link]):
         return Bottleneck("operator", problem.graph.names[v], float(own[v] * share))
     if on_link[link] > on_device[device]:
-        loaded = LinkLoad(*cluster.link_ends(link), float(on_link[link] * share))
-        return Bottleneck("link", loaded.name, loaded.utilisation)
+        used = float(on_link[link] * share)
+        if link >= cluster.own_links:
+            return Bottleneck("uplink", _uplink_load(problem, link, used).name, used)
+        return Bottleneck("link", LinkLoad(*cluster.link_ends(link), used).name, used)
     return Bottleneck("device", cluster.names[device], float(on_device[device] * share))
 
 
@@ -196,6 +204,12 @@ def _carrying(problem: Problem, devices: Placements) -> Bools:
     """Return whether a stream with tuples crosses each link, (L,)."""
     flow = compiled(problem).flow
     carrying = np.zeros(len(flow.gap_s), dtype=np.bool_)
-    for link in links_crossed(flow, np.asarray(devices, dtype=np.int32)):
+    for link in all_crossed(flow, np.asarray(devices, dtype=np.int32)):
         carrying[link[(link >= 0) & (flow.stream_tuples > 0)]] = True
     return carrying
+
+
+def _uplink_load(problem: Problem, link: int, utilisation: float) -> UplinkLoad:
+    cluster = problem.cluster
+    group, direction, _ = cluster.limited_uplinks[link - cluster.own_links]
+    return UplinkLoad(group, direction, utilisation)

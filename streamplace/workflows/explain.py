@@ -6,7 +6,7 @@ import numpy as np
 
 from sim.closed_form import bottleneck
 from sim.flow import Flow
-from sim.links import links_crossed
+from sim.links import all_crossed, links_crossed
 from sim.threads import own_utilisations
 from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
@@ -91,7 +91,8 @@ def _load(placement: Placement, top: Bottleneck) -> _Load:
         device = None
         busiest = int(bottleneck.utilisations(arrays, devices)[1].argmax())
         seconds = arrays.gap_s[busiest] + arrays.bits * arrays.seconds_per_bit[busiest]
-        of_streams = seconds * ((crossed[0] == busiest) | (crossed[1] == busiest))
+        crosses = [links == busiest for links in all_crossed(arrays, devices)]
+        of_streams = seconds * np.any(crosses, axis=0)
     of_operators *= arrays.work * share
     of_streams *= arrays.stream_tuples * share
     return _Load(arrays, of_operators, of_streams, device)

@@ -132,7 +132,8 @@ class Explanation(Displayable):
             one = self.contributions[i]
             return " -> ".join(one.names), f"{one.utilisation:.1%}", f"{one.share:.1%}"
 
-        kind = "stream" if self.score.bottleneck.kind == "link" else "operator"
+        is_link = self.score.bottleneck.kind in ("link", "uplink")
+        kind = "stream" if is_link else "operator"
         return Grid(
             (kind, "utilisation", "share"),
             len(self.contributions),

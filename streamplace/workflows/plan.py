@@ -161,6 +161,8 @@ def _check(cluster: Cluster, model: Model, most: int | None, seed: int) -> None:
         raise UsageError("plan: requires equal devices, but those of the cluster differ")
     if cluster.network.overrides:
         raise UsageError("plan: requires equal links, but the cluster's network has overrides")
+    if cluster.network.uplinks:
+        raise UsageError("plan: requires equal links, but the cluster's network has uplinks")
     if model not in CLOSED_FORMS:
         closed_forms = ", ".join(CLOSED_FORMS)
         raise UsageError(f"plan: does not support the model engine; choose from {closed_forms}")

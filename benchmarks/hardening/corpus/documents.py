@@ -21,6 +21,7 @@ GRAPH: dict[str, Any] = {
         "pins": {"a": "d0"},
         "colocate": [["a", "b"]],
         "exlocate": [["a", "c"]],
+        "apart_groups": [["b", "c"]],
         "allowed": {"c": ["d1"]},
     },
 }
@@ -42,7 +43,7 @@ CLUSTER: dict[str, Any] = {
     "format": "streamplace-cluster",
     "version": 1,
     "devices": [
-        {"name": "d0", "mips": 2500.0, "cores": 2, "memory_bytes": 1e9},
+        {"name": "d0", "mips": 2500.0, "cores": 2, "memory_bytes": 1e9, "group": "r"},
         {"name": "d1", "mips": 1000.0, "labels": ["gpu"]},
     ],
     "network": {
@@ -50,6 +51,7 @@ CLUSTER: dict[str, Any] = {
         "bandwidth_mbps": None,
         "latency_s": 0.002,
         "overrides": [{"from": "d0", "to": "d1", "bandwidth_mbps": 10.0, "gap_s": 1e-6}],
+        "uplinks": {"r": {"up_mbps": 100.0, "down_mbps": None}},
     },
 }
 CEPSIM: dict[str, Any] = {"placements": [{"idx": 0, "ops": [0, 1]}, {"idx": 1, "ops": [2]}]}

@@ -11,13 +11,20 @@ class Links:
 
     Parameters
     ----------
-    second
-        Links from this index on are the second link that a tuple crosses; None: tuples cross only
-        one link.
+    receiving
+        The links that are the receiving sides of devices.
+    shared
+        The links that groups of devices send over, and then those over which they receive.
     """
 
-    def __init__(self, streams: list[PlainStream], second: int | None, tick_s: float) -> None:
-        self.second, self.tick_s = second, tick_s
+    def __init__(
+        self,
+        streams: list[PlainStream],
+        receiving: set[int],
+        shared: tuple[set[int], set[int]],
+        tick_s: float,
+    ) -> None:
+        self.later, self.tick_s = (*shared, receiving), tick_s
         self.waiting: dict[int, deque[tuple[int, PlainStream, EventSet]]] = {
             link: deque() for one in streams for link in one.links
         }
@@ -38,12 +45,13 @@ class Links:
 
     def serve(self, tick: int) -> None:
         """Let every link carry tuples for one tick."""
-        for stage in (0, 1):
+        first = set(self.waiting).difference(*self.later)
+        for stage in (first, *self.later):
             for link in self.waiting:
-                if stage == (self.second is not None and link >= self.second):
-                    self._serve(link, tick, stage)
+                if link in stage:
+                    self._serve(link, tick)
 
-    def _serve(self, link: int, tick: int, stage: int) -> None:
+    def _serve(self, link: int, tick: int) -> None:
         """Let a link carry tuples for one tick.
 
         Sets that joined in the same tick share the link; those that joined earlier go first.
@@ -53,15 +61,16 @@ class Links:
         while waiting and left > 0:
             since = waiting[0][0]
             cohort = [item for item in waiting if item[0] == since]
-            needed = sum(one.size * stream.seconds[stage] for _, stream, one in cohort)
+            needed = sum(one.size * stream.seconds_on(link) for _, stream, one in cohort)
             share = min(1.0, left / needed) if needed else 1.0
             full = len(waiting) > len(cohort) and needed >= left
             full = full or needed - left > 1e-9 * self.tick_s
             left -= share * needed
             for _, stream, one in cohort:
                 passing = one if share == 1 else one.split(share)
-                if stage + 1 < len(stream.links):
-                    self.join(stream.links[stage + 1], tick, stream, passing)
+                after = stream.links.index(link) + 1
+                if after < len(stream.links):
+                    self.join(stream.links[after], tick, stream, passing)
                 elif stream.delay:
                     stream.wire.append((tick + stream.delay, passing))
                 else:

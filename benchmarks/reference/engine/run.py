@@ -38,7 +38,9 @@ class PlainEngine:
         self.backlog = dict.fromkeys(self.wiring.sources, 0.0)
         self.dropped = dict.fromkeys(self.backlog, 0.0)
         self.offered: dict[int, deque[EventSet]] = {v: deque() for v in self.backlog}
-        self.links = Links(self.streams, flow.devices if flow.nic else None, tick_s)
+        receiving = set(range(flow.devices, 2 * flow.devices)) if flow.nic else set[int]()
+        shared = (set(flow.up.tolist()), set(flow.down.tolist()))
+        self.links = Links(self.streams, receiving, shared, tick_s)
         self.windows = {v: OpenWindow(w, tick_s) for v, w in self.scene.windows.items()}
         self.processed = [0.0] * flow.operators
         self.busy_s = [0.0] * flow.devices

@@ -21,6 +21,8 @@ class PlainStream:
         Latency, in ticks.
     rate
         Tuples/s at the offered source rate.
+    receive_o
+        CPU seconds of one core per tuple that the target takes to receive it.
     cost
         CPU seconds per tuple at the target.
     service_s
@@ -43,6 +45,7 @@ class PlainStream:
     seconds: list[float]
     delay: int
     rate: float = 0.0
+    receive_o: float = 0.0
     cost: float = 0.0
     service_s: float = 0.0
     saved_s: float = 0.0
@@ -54,6 +57,10 @@ class PlainStream:
     in_flight: float = 0.0
     sent: float = 0.0
     taken: float = 0.0
+
+    def seconds_on(self, link: int) -> float:
+        """Seconds that a tuple occupies one of its links."""
+        return self.seconds[self.links.index(link)]
 
     @property
     def waiting(self) -> float:

@@ -45,13 +45,18 @@ class Wiring:
         a, b = self.device[v], self.device[w]
         links: list[int] = []
         if a != b:
-            links = [a, flow.devices + b] if flow.nic else [a * flow.devices + b]
+            links = [a] if flow.nic else [a * flow.devices + b]
+            if flow.uplinks:
+                links += [int(flow.up[a])] if flow.up[a] not in (-1, flow.up[b]) else []
+                links += [int(flow.down[b])] if flow.down[b] not in (-1, flow.down[a]) else []
+            links += [flow.devices + b] if flow.nic else []
         seconds = [float(flow.gap_s[i] + flow.bits[e] * flow.seconds_per_bit[i]) for i in links]
         latency = max((self.latency[i] for i in links), default=0.0)
         delay = floor(latency / self.tick_s + 1e-9)
         one = PlainStream(e, v, w, float(flow.selectivity[e]), links, seconds, delay)
         if links:
             sending = float(flow.overhead_s[links[0]])
+            one.receive_o = float(flow.overhead_s[links[-1] if flow.nic else links[0]])
             one.saved_s = (1 + delay) * self.tick_s - sending - sum(seconds) - latency
         return one
 
@@ -85,8 +90,8 @@ class Wiring:
                 one.cost = own + sending
                 one.service_s = self.service_s[v]
                 if one.links:
-                    one.service_s += float(flow.overhead_s[one.links[-1]])
-                    one.cost += float(flow.overhead_s[one.links[-1]] / flow.cores[d])
+                    one.service_s += one.receive_o
+                    one.cost += one.receive_o / float(flow.cores[d])
 
     def _shares(self) -> list[float]:
         flow = self.flow

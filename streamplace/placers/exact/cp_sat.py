@@ -50,6 +50,7 @@ class Model:
         cross = self._cross_interfaces if self._instance.nic else self._cross_pairs
         for u, v, i in _streams(self._instance):
             cross(u, v, i)
+            self._cross_uplinks(u, v, i)
         for terms in self._terms.values():
             self._model.add(_total(terms) <= LIMIT)
 
@@ -90,10 +91,21 @@ class Model:
                 if v > u:
                     for x, y in zip(row, self._on[v], strict=True):
                         self._model.add_at_most_one(x, y)
+            self._keep_apart(u)
         for d in np.flatnonzero(instance.memory.sum() > instance.room).tolist():
             share = instance.memory / max(instance.room[d], 1.0)
             column = [row[d] for row in self._on]
             self._model.add(_total([*zip(map(_rounded, share), column, strict=True)]) <= LIMIT)
+
+    def _keep_apart(self, u: int) -> None:
+        """Let at most one of unit u and each of its far rivals be on devices of a group."""
+        instance = self._instance
+        for i in range(instance.first_rival[u], instance.first_rival[u + 1]):
+            v = instance.rival[i]
+            for group in np.unique(instance.group_of) if instance.far[i] and v > u else ():
+                among = np.flatnonzero(instance.group_of == group)
+                pair = [row[d] for row in (self._on[u], self._on[v]) for d in among]
+                self._model.add_at_most_one(*pair)
 
     def _order_identical_devices(self) -> None:
         """Let a unit use an identical device only if a heavier unit uses the one before it."""
@@ -124,6 +136,22 @@ class Model:
             self._add_loads(
                 [y, x.negated()], self._seconds(enters, i) | self._overhead(enters, i, d)
             )
+
+    def _cross_uplinks(self, u: int, v: int, i: int) -> None:
+        """Add end i's stream to the uplinks between the devices of u and v, if groups differ."""
+        instance = self._instance
+        for shared, own, other in (
+            (instance.up, self._on[u], self._on[v]),
+            (instance.down, self._on[v], self._on[u]),
+        ):
+            for link in np.unique(shared[shared >= 0]).tolist():
+                inside = np.flatnonzero(shared == link).tolist()
+                crosses = self._model.new_bool_var("")
+                for d in inside:  # crosses if own is inside and other is not
+                    self._model.add_bool_or(
+                        [own[d].negated(), crosses, *(other[b] for b in inside)]
+                    )
+                self._add_loads([crosses], self._seconds(link, i))
 
     def _seconds(self, link: int, i: int) -> dict[int, float]:
         instance = self._instance

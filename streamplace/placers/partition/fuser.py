@@ -134,7 +134,8 @@ class _Rules:
     def __init__(self, graph: StreamGraph, constraints: Constraints) -> None:
         self.group_size = [1] * len(graph.names)
         self._together = [[graph.index[o] for o in group] for group in constraints.colocate]
-        self._apart = [[graph.index[o] for o in group] for group in constraints.exlocate]
+        apart = (*constraints.exlocate, *constraints.apart_groups)
+        self._apart = [[graph.index[o] for o in group] for group in apart]
         self._bound: dict[int, int] = {}
         self._barred: set[tuple[int, int]] = set()
         for group in self._together:

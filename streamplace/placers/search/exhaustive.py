@@ -41,7 +41,8 @@ def feasible_rows(
     left = np.array([limit - cheapest.sum() + ROUNDING * (1.0 + abs(cheapest.sum()))])
     most = min(most, MAX_CELLS // (rules.unit_count * devices))
     room = np.broadcast_to(problem.cluster.memory_bytes, (1, devices))
-    rivals, on_of_rival = rivals_of(rules), dict[int, Ints]()
+    rivals, distant = rivals_of(rules.excluding), rivals_of(rules.separating)
+    group_of, on_of_rival = problem.cluster.group_of, dict[int, Ints]()
     affordable = (rules.allowed & (extra <= left[0])).sum(axis=1)
     levels: list[tuple[int, Ints, Ints]] = []
     for u in np.argsort(affordable, kind="stable").tolist():
@@ -50,6 +51,8 @@ def feasible_rows(
             fits &= rules.unit_memory[u] <= room
         for rival in rivals.get(u, set()) & on_of_rival.keys():
             fits[np.arange(len(fits)), on_of_rival[rival]] = False
+        for rival in distant.get(u, set()) & on_of_rival.keys():
+            fits &= group_of != group_of[on_of_rival[rival]][:, None]
         parent, device = (found.astype(np.int32) for found in np.nonzero(fits))
         if len(parent) > most:
             return None
@@ -59,7 +62,7 @@ def feasible_rows(
             room = room[parent].copy()
             room[np.arange(len(parent)), device] -= rules.unit_memory[u]
         on_of_rival = {rival: on[parent] for rival, on in on_of_rival.items()}
-        if u in rivals:
+        if u in rivals or u in distant:
             on_of_rival[u] = device
     return _traced_back(levels)[:, rules.unit_of]
 

@@ -135,7 +135,7 @@ def _with_first(device: int, costs: Floats) -> Floats:
 def _candidate_sets(current: Current) -> Iterator[tuple[int, ...]]:
     """Yield sets of units that may be in the way of others, small sets with little memory first."""
     rules = current.problem.feasibility
-    apart = {u for group in rules.excluding for u in group}
+    apart = {u for group in (*rules.excluding, *rules.separating) for u in group}
     settled = np.unique(rules.unit_of[current.devices >= 0]).tolist()
     units = [u for u in settled if rules.unit_memory[u] > 0 or u in apart]
     units.sort(key=lambda u: rules.unit_memory[u])

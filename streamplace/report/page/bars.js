@@ -132,17 +132,19 @@ SP.bars = (() => {
     return more > 0 ? `and ${counted(more, "more link")} that ${more === 1 ? "is" : "are"} less busy` : "";
   }
 
-  function made({ from, to }, called) {
+  function made(load, called) {
     const { narrow, whole } = SP.labels;
+    const { from, to, uplink } = load;
     const half = (d) => named(called, d, HALF);
     const parts = [];
-    if (from === null) parts.push("into ", named(called, to, narrow));
+    if (uplink !== null) parts.push(SP.text.linked(load, called, narrow));
+    else if (from === null) parts.push("into ", named(called, to, narrow));
     else if (to === null) parts.push("out of ", named(called, from, narrow));
     else parts.push(half(from), " → ", half(to));
-    const shown = bar(SP.text.linked({ from, to }, called));
+    const shown = bar(SP.text.linked(load, called));
     const row = element(
       "tr",
-      { title: SP.text.linked({ from, to }, called, whole) },
+      { title: SP.text.linked(load, called, whole) },
       element("th", { scope: "row" }, ...parts),
       element("td", { class: "wide" }, shown.meter),
       element("td", {}, shown.value),

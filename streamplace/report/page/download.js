@@ -61,17 +61,29 @@ SP.download = (() => {
           utilisation: score.devices[d],
           operators: sums.operators[d],
         })),
-        links: score.links.map(({ from, to, utilisation }) => ({
-          from: name(from),
-          to: name(to),
-          utilisation,
-        })),
+        links: score.links
+          .filter((load) => load.uplink === null)
+          .map(({ from, to, utilisation }) => ({ from: name(from), to: name(to), utilisation })),
         devices_used: score.used,
         model: "bottleneck",
+        ...uplinks(score),
       },
     };
     const gap = Math.max(0, 1 - score.throughput / bound);
     return boundIsFull ? { ...result, bound, gap } : result;
+  }
+
+  /** Return the loads of the links that groups of devices share; nothing if none carries traffic. */
+  function uplinks({ links }) {
+    const shared = links.filter((load) => load.uplink !== null);
+    if (shared.length === 0) return {};
+    return {
+      uplinks: shared.map(({ uplink: { group, direction }, utilisation }) => ({
+        group,
+        direction,
+        utilisation,
+      })),
+    };
   }
 
   function save(view) {

@@ -7,7 +7,7 @@ SP.graph = (() => {
 
   /**
    * Draw a problem's graph into a container. `first` is the initial assignment;
-   * `calls` has nic, drawn(), preview(operator, device), move(operator, device) and
+   * `calls` has network, drawn(), preview(operator, device), move(operator, device) and
    * choose(kind, number).
    */
   function drawing(container, problem, first, calls) {
@@ -119,7 +119,7 @@ SP.graph = (() => {
         }
         flow.source.forEach((u, e) => {
           const [a, b] = [shown[u], shown[flow.target[e]]];
-          const links = SP.model.linksBetween(a, b, devices.length, calls.nic);
+          const links = SP.model.linksBetween(a, b, calls.network);
           const on = full.link !== null && a !== b && links.includes(full.link);
           if (on !== stream(e).hasClass("full")) stream(e).toggleClass("full", on);
         });

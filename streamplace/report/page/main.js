@@ -26,8 +26,8 @@
   }
 
   const calls = {
-    get nic() {
-      return now().problem.network.nic;
+    get network() {
+      return now().problem.network;
     },
     drawn() {
       timing.firstPicture ??= performance.now();
@@ -234,13 +234,20 @@
     const { cluster } = now().problem;
     const name = (end) => (end === null ? null : cluster.devices[end].name);
     const loads = cluster.devices.map((device, d) => [device.name, score.devices[d]]);
-    const links = score.links.map((load) => [name(load.from), name(load.to), load.utilisation]);
+    const own = score.links.filter((load) => load.uplink === null);
+    const links = own.map((load) => [name(load.from), name(load.to), load.utilisation]);
+    const shared = score.links.filter((load) => load.uplink !== null);
     return {
       throughput: score.throughput,
       relative_throughput: score.relative,
       bottleneck: { ...score.bottleneck },
       devices: loads,
       links,
+      uplinks: shared.map(({ uplink, utilisation }) => [
+        uplink.group,
+        uplink.direction,
+        utilisation,
+      ]),
       devices_used: score.used,
       source_rate: score.rate,
       bound,
@@ -250,7 +257,7 @@
   }
 
   window.streamplace = Object.freeze({
-    /** The score of the chosen placement as it is edited now; links as [from, to, utilisation]. */
+    /** The score of the chosen placement as it is edited now; links as [from, to, utilisation], uplinks as [group, direction, utilisation]. */
     score: scoreObject,
     /** The position in pixels and the look of an operator ("operator", index) or a device's lane ("device", index). */
     whereIs: (kind, number) => shown.graph.whereIs(kind, number),

@@ -43,22 +43,34 @@ SP.model = (() => {
     return found;
   }
 
-  /** Return the links that tuples from device a to b cross: one under pair, two under nic. */
-  function linksBetween(a, b, devices, nic) {
-    return nic ? [a, devices + b] : [a * devices + b];
+  /**
+   * Return the links that tuples from device a to b cross: one under pair, two under nic, and the
+   * uplink and the downlink of their groups, if the groups differ.
+   */
+  function linksBetween(a, b, { nic, count, up, down }) {
+    const links = nic ? [a, count + b] : [a * count + b];
+    if (up[a] !== up[b] && up[a] !== null) links.push(up[a]);
+    if (down[a] !== down[b] && down[b] !== null) links.push(down[b]);
+    return links;
   }
 
-  /** Return the devices at the two ends of a link; under nic one of them is null. */
+  /** Return the devices at the two ends of a link; under nic one of them is null, of uplinks both. */
   function endsOf(link, devices, nic) {
+    if (link >= ownLinks(devices, nic)) return [null, null];
     if (!nic) return [Math.floor(link / devices), link % devices];
     return link < devices ? [link, null] : [null, link - devices];
+  }
+
+  /** Return the number of links of pairs or of single devices; those of groups follow them. */
+  function ownLinks(devices, nic) {
+    return nic ? 2 * devices : devices * devices;
   }
 
   /**
    * Return the loads of devices and links under an assignment (device of each operator). `own` is,
    * for each device, the most instructions per core of an operator that cannot use all cores.
    */
-  function sumsOf(flow, assignment, cluster, nic) {
+  function sumsOf(flow, assignment, cluster, network) {
     const devices = cluster.devices.length;
     const work = new Float64Array(devices);
     const own = cluster.devices.map(() => [0, null]);
@@ -78,7 +90,7 @@ SP.model = (() => {
       const a = assignment[u];
       const b = assignment[flow.target[e]];
       if (a === b || !(flow.streamTuples[e] > 0)) return;
-      for (const link of linksBetween(a, b, devices, nic)) {
+      for (const link of linksBetween(a, b, network)) {
         const load = links.get(link) ?? [0, 0];
         load[0] += flow.streamTuples[e];
         load[1] += flow.streamTuples[e] * flow.bits[e];
@@ -88,21 +100,61 @@ SP.model = (() => {
     return { work, memory, operators, own, links };
   }
 
-  /** Return a network with its overrides by link number. */
+  /** Return a network with its overrides by link number, and the links that groups share. */
   function networkOf(cluster) {
     const nic = cluster.network.kind === "nic";
     const count = cluster.devices.length;
     const index = new Map(cluster.devices.map((device, d) => [device.name, d]));
+    const named = (name, group) => {
+      if (name != null) return [index.get(name)];
+      const all = cluster.devices.map((_, d) => d);
+      return group == null ? [] : all.filter((d) => cluster.devices[d].group === group);
+    };
     const differs = new Map();
-    for (const o of cluster.network.overrides ?? []) {
-      if (!nic) differs.set(index.get(o.from) * count + index.get(o.to), o);
-      else differs.set(o.from == null ? count + index.get(o.to) : index.get(o.from), o);
+    for (const o of bySpecificity(cluster.network.overrides ?? [])) {
+      const from = named(o.from, o.from_group);
+      const to = named(o.to, o.to_group);
+      const links = nic
+        ? [...from, ...to.map((d) => count + d)]
+        : from.flatMap((a) => to.map((b) => a * count + b));
+      for (const link of links) differs.set(link, { ...differs.get(link), ...withoutNulls(o) });
     }
-    return { nic, count, index, differs, plain: cluster.network };
+    const shared = uplinksOf(cluster);
+    const ends = (direction) =>
+      cluster.devices.map((device) => {
+        const i = shared.findIndex((u) => u.group === device.group && u.direction === direction);
+        return i < 0 ? null : ownLinks(count, nic) + i;
+      });
+    const [up, down] = [ends("up"), ends("down")];
+    return { nic, count, index, differs, plain: cluster.network, shared, up, down };
+  }
+
+  /** Return overrides, those that name more devices later, because they count more. */
+  function bySpecificity(overrides) {
+    const devices = (o) => (o.from == null ? 0 : 1) + (o.to == null ? 0 : 1);
+    return [...overrides].sort((x, y) => devices(x) - devices(y));
+  }
+
+  function withoutNulls(values) {
+    return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+  }
+
+  /** Return the limited links that groups share, those of what leaves groups first. */
+  function uplinksOf(cluster) {
+    const groups = new Set(cluster.devices.map((device) => device.group ?? null));
+    groups.delete(null);
+    const stored = new Map(Object.entries(cluster.network.uplinks ?? {}));
+    return ["up", "down"].flatMap((direction) =>
+      [...groups]
+        .map((group) => ({ group, direction, mbps: stored.get(group)?.[`${direction}_mbps`] }))
+        .filter(({ mbps }) => mbps != null),
+    );
   }
 
   /** Return LogP's overhead, gap and seconds per bit of a link; null bandwidth means no limit. */
   function linkCosts(network, link, bandwidth) {
+    const shared = network.shared[link - ownLinks(network.count, network.nic)];
+    if (shared !== undefined) return { overhead: 0, gap: 0, perBit: 1e-6 / shared.mbps };
     const own = network.differs.get(link) ?? {};
     const mbps = own.bandwidth_mbps ?? bandwidth;
     return {
@@ -134,6 +186,7 @@ SP.model = (() => {
         link,
         from,
         to,
+        uplink: network.shared[link - ownLinks(count, nic)] ?? null,
         utilisation: rate * (tuples * costs.gap + bits * costs.perBit),
       });
     }
@@ -170,7 +223,8 @@ SP.model = (() => {
     }
     if (top !== null && top.utilisation > devices[device]) {
       const name = linkName(top, cluster);
-      return { kind: "link", name, utilisation: top.utilisation, device: null, link: top.link };
+      const kind = top.uplink === null ? "link" : "uplink";
+      return { kind, name, utilisation: top.utilisation, device: null, link: top.link };
     }
     const name = cluster.devices[device].name;
     return { kind: "device", name, utilisation: devices[device], device, link: null };
@@ -184,7 +238,10 @@ SP.model = (() => {
     return found;
   }
 
-  function linkName({ from, to }, cluster) {
+  function linkName({ from, to, uplink }, cluster) {
+    if (uplink !== null) {
+      return uplink.direction === "up" ? `group:${uplink.group}->` : `->group:${uplink.group}`;
+    }
     const name = (end) => (end === null ? "" : cluster.devices[end].name);
     return `${name(from)}->${name(to)}`;
   }

@@ -31,6 +31,19 @@ SP.rules = (() => {
         taken.set(on(name), name);
       }
     }
+    const groupOf = (name) => problem.cluster.devices[assignment[flow.index.get(name)]].group ?? null;
+    for (const group of rules.apart_groups ?? []) {
+      const taken = new Map();
+      for (const name of new Set(group)) {
+        const where = groupOf(name) ?? assignment[flow.index.get(name)];
+        const other = taken.get(where);
+        if (other !== undefined) {
+          const apart = `${operator(name)} must not be in the same group of devices as`;
+          violations.push(`${apart} ${operator(other)}`);
+        }
+        taken.set(where, name);
+      }
+    }
     problem.file.operators.forEach((row, v) => {
       const labels = problem.cluster.devices[assignment[v]].labels ?? [];
       const lacks = (row.requires ?? []).find((label) => !labels.includes(label));

@@ -53,8 +53,12 @@ SP.text = (() => {
   }
 
   /** Return a link as the names of its ends, each with its own writing direction. */
-  function linked({ from, to }, called, length) {
+  function linked({ from, to, uplink }, called, length) {
     const name = (end) => isolated(called(end, length));
+    if (uplink !== null) {
+      const group = isolated(shortened(uplink.group, length ?? SP.labels.label));
+      return uplink.direction === "up" ? `out of group ${group}` : `into group ${group}`;
+    }
     if (from === null) return `into ${name(to)}`;
     return to === null ? `out of ${name(from)}` : `${name(from)} → ${name(to)}`;
   }

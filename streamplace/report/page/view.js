@@ -39,7 +39,7 @@ SP.view = (() => {
   function viewOf({ problem, edits, first = null }, setting) {
     const { cluster, network, flow } = problem;
     const usable = problem.target_utilisation;
-    const sums = problem.sums ?? model.sumsOf(flow, setting.assignment, cluster, network.nic);
+    const sums = problem.sums ?? model.sumsOf(flow, setting.assignment, cluster, network);
     const score = model.scoreOf(sums, cluster, network, setting, usable);
     const boundIsFull = state.sameMachines(setting, edits.first);
     const work = sums.work.reduce((sum, value) => sum + value, 0);

@@ -1,5 +1,6 @@
 """The compiled engine, compared with a plain Python engine."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -9,6 +10,7 @@ from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
 from benchmarks.reference.engine import PlainEngine
+from benchmarks.reference.grouped_problems import grouped_problem
 from benchmarks.reference.scenes import engine_settings, scenes
 from benchmarks.reference.strategies import cases
 from sim.engine import EngineError
@@ -34,6 +36,22 @@ def test_both_engines_agree(data: Any, case: tuple[Problem, list[int]], how: Set
     except (ValueError, EngineError):
         reject()  # no tuple ever reaches a sink, or nothing is offered
     same(simulation, devices)
+
+
+@pytest.mark.parametrize("backpressure", [True, False])
+@pytest.mark.parametrize("seed", range(25))
+def test_both_engines_agree_where_groups_of_devices_share_links(
+    seed: int, backpressure: bool
+) -> None:
+    problem, rng = grouped_problem(seed, max_placements=2_000), np.random.default_rng(seed)
+    devices = rng.integers(len(problem.cluster.devices), size=len(problem.graph.names))
+    queue = float(rng.choice([0.0, 300.0, 5000.0]))
+    how = Settings(1.0, 0.1, queue=queue, backpressure=backpressure)
+    if seed % 2:
+        how = replace(how, scheduler="dynamic", allocation="uniform")
+    simulation = simulation_of(problem, how, float(rng.choice([0.0, 0.001, 0.12])))
+    if how.duration_s / simulation.tick_for(devices) < 400:
+        same(simulation, devices.tolist())
 
 
 @pytest.mark.parametrize("network", ["pair", "nic"])

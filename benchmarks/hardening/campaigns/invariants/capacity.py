@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from benchmarks.reference.changes import Link, remade
-from sim.links import links_crossed
+from sim.links import all_crossed
 from streamplace import Cluster, Device, LinkOverride, Network, Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
@@ -94,8 +94,7 @@ def throughput_of(case: tuple[Problem, ArrayLike]) -> float:
 def shares_no_link(problem: Problem, on: list[int]) -> bool:
     """Return whether no link carries two streams that transport tuples."""
     arrays, devices = flow(problem), np.array(on, dtype=np.int32)
-    sends, receives = links_crossed(arrays, devices)
-    used = [sends, receives] if arrays.nic else [sends]
+    used = all_crossed(arrays, devices)
     carried = np.concatenate([link[(link >= 0) & (arrays.stream_tuples > 0)] for link in used])
     return len(np.unique(carried)) == len(carried)
 

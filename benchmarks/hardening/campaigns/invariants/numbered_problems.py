@@ -4,6 +4,7 @@ from typing import cast
 
 import numpy as np
 
+from benchmarks.reference.grouped_problems import grouped_cluster
 from streamplace import Cluster, Device, LinkOverride, Network, Problem, StreamGraph
 from streamplace.errors import GraphError
 from streamplace.problem.cluster import NetworkKind
@@ -12,17 +13,21 @@ from streamplace.util.arrays import Floats, Ints
 
 PLACEMENTS = 4  # per problem: the fast kernel scores four at once
 MAX_OPERATORS, MAX_DEVICES = 12, 5
+GROUPED = 2  # remainder of the numbers of problems with groups
 
 
 def drawn(number: int, seed: int) -> tuple[Problem, Ints]:
     """Return a problem under ``bottleneck`` and placements of it, (PLACEMENTS, V).
 
     The problems have several sources and sinks, joins, parallel streams and isolated operators;
-    work, payloads and selectivities of 0; unequal devices, and networks of both kinds.
+    work, payloads and selectivities of 0; unequal devices, and networks of both kinds. In every
+    third problem, devices are in groups, some of which share links.
     """
     rng = np.random.default_rng((seed, number))
     while True:
         graph, cluster = _graph(rng), _cluster(rng)
+        if number % 3 == GROUPED:
+            cluster = grouped_cluster(cluster, np.random.default_rng((seed, number, GROUPED)))
         problem = Problem(graph, cluster, source_rate=float(rng.integers(3, 3000)))
         try:
             flow(problem)
@@ -89,11 +94,15 @@ def _network(rng: np.random.Generator, count: int) -> Network:
         ends = [(d, None) for d in range(count)] + [(None, d) for d in range(count)]
     chosen = rng.permutation(len(ends))[: rng.choice([0, 0, 1, 2, 3])].tolist()
     overrides = [
-        LinkOverride(_name(ends[i][0]), _name(ends[i][1]), *_costs(rng, override=True))
-        for i in chosen
+        _override(_name(ends[i][0]), _name(ends[i][1]), *_costs(rng, override=True)) for i in chosen
     ]
     bandwidth, _, overhead, gap = _costs(rng, override=False)
     return Network(kind, bandwidth, 0.001, overhead or 0.0, gap or 0.0, tuple(overrides))
+
+
+def _override(source: str | None, target: str | None, *costs: float | None) -> LinkOverride:
+    bandwidth, latency, overhead, gap = costs
+    return LinkOverride(source, target, bandwidth, latency, overhead, gap)
 
 
 def _name(device: int | None) -> str | None:

@@ -14,6 +14,7 @@ from sim.closed_form import bottleneck
 from sim.threads import own_utilisations
 from streamplace import Problem
 from streamplace.scoring.flow import flow
+from streamplace.scoring.loads import LinkLoad, UplinkLoad
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import throughput
 from streamplace.util.arrays import Floats, Ints
@@ -60,11 +61,16 @@ def difference(problem: Problem, row: Ints) -> float:
     device, link = bottleneck.utilisations(flow(problem), row)
     of_device, of_link = oracle.utilisations(problem, row.tolist())
     of_operator = oracle.own_utilisations(problem, row.tolist())
-    names, ends = problem.cluster.names, problem.cluster.link_ends
+    cluster = problem.cluster
+    names = cluster.names
     pairs = [(float(u), float(of_device[name])) for u, name in zip(device, names, strict=True)]
     for i, utilisation in enumerate(link.tolist()):
-        a, b = ends(i)
-        pairs.append((utilisation, float(of_link.get(f"{a or ''}->{b or ''}", 0))))
+        if i < cluster.own_links:
+            name = LinkLoad(*cluster.link_ends(i), utilisation).name
+        else:
+            group, direction, _ = cluster.limited_uplinks[i - cluster.own_links]
+            name = UplinkLoad(group, direction, utilisation).name
+        pairs.append((utilisation, float(of_link.get(name, 0))))
     own = own_utilisations(flow(problem), row).tolist()
     operators = zip(own, problem.graph.names, strict=True)
     pairs += [(found, float(of_operator.get(name, 0))) for found, name in operators]

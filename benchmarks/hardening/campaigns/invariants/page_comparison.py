@@ -24,6 +24,7 @@ from streamplace import Placement, ThroughputScore, report
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_to
 from streamplace.report.loads import sums_of
+from streamplace.scoring.loads import LinkLoad, UplinkLoad
 from streamplace.scoring.throughput import simulate
 
 PAGE = Path(report.__file__).parent / "page"
@@ -33,7 +34,7 @@ HEADROOM = 0.75  # target utilisation of every third problem
 SCORES = """(batch) => batch.map(({ graph, sums: values, cluster, setting, assignment, most }) => {
   const network = SP.model.networkOf(cluster);
   const sums = graph
-    ? SP.model.sumsOf(SP.model.flowOf(graph), assignment, cluster, network.nic)
+    ? SP.model.sumsOf(SP.model.flowOf(graph), assignment, cluster, network)
     : { ...values, links: new Map(values.links.map(([link, ...load]) => [link, load])) };
   const score = SP.model.scoreOf(sums, cluster, network, setting, most);
   const links = score.links.map((load) => [SP.model.linkName(load, cluster), load.utilisation]);
@@ -137,7 +138,8 @@ def page_input(placement: Placement, large: bool) -> dict[str, Any]:
 
 def difference(shown: dict[str, Any], score: ThroughputScore) -> float:
     """Return the largest difference between the figures of the page and a score."""
-    links, own = dict(shown["links"]), {link.name: link.utilisation for link in score.links}
+    loaded: tuple[LinkLoad | UplinkLoad, ...] = (*score.links, *score.uplinks)
+    links, own = dict(shown["links"]), {link.name: link.utilisation for link in loaded}
     if links.keys() != own.keys() or len(links) != len(shown["links"]):
         return np.inf
     loads = {load.name: load.utilisation for load in score.devices} | own

@@ -111,6 +111,7 @@ def loads_of(score: ThroughputScore, prefix: str = "") -> dict[str, float]:
     for link in score.links:
         ends = (end and f"{prefix}{end}" for end in (link.source, link.target))
         loads["->".join(end or "" for end in ends)] = link.utilisation
+    loads |= {uplink.name: uplink.utilisation for uplink in score.uplinks}
     return loads
 
 
