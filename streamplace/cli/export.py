@@ -24,7 +24,8 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     \b
     json            streamplace's placement file
     csv             a row per operator: operator,device
-    flink           Flink: slot-sharing groups, operator=peN
+    flink           Flink: slot-sharing groups, operator=peN, with labels if devices differ
+    flink-config    Flink: the lines that each TaskManager's configuration needs for its labels
     flink-helper    Flink: the Java class that sets those groups in a job
     capsys          CAPSys, a patched Flink: a schedulercfg file, a line per subtask
     storm-ras       Storm: constraints and CPU for the Resource Aware Scheduler, YAML
