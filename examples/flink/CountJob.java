@@ -3,6 +3,7 @@ import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.UUID;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.functions.OpenContext;
@@ -24,7 +25,8 @@ import org.apache.flink.util.Collector;
  * each count. If no state is lost, the counts of a key are 1, 2, 3, … over all restarts.
  *
  * <p>Arguments: the source's tuples/s, the folder to write to, and the instances of "count". While
- * the folder has a file named "blocked", the sink waits, so that savepoints hang.
+ * the folder has a file named "blocked", the sink waits, so that savepoints hang. Files named
+ * "misplaced", "broken" and "refused" let the next start go wrong.
  */
 public final class CountJob {
     static final int KEYS = 16;
@@ -33,6 +35,9 @@ public final class CountJob {
 
     public static void main(String[] args) throws Exception {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+        if (sabotaged(env, Path.of(args[1]), "refused")) {
+            throw new IllegalStateException("sabotaged");
+        }
         env.setParallelism(1);
         env.setMaxParallelism(120);
         env.setBufferTimeout(10);
@@ -50,23 +55,46 @@ public final class CountJob {
                 .name("parse")
                 .uid("parse")
                 .keyBy(number -> number % KEYS)
-                .process(new Count())
+                .process(new Count(sabotaged(env, Path.of(args[1]), "broken")))
                 .name("count")
                 .uid("count")
                 .setParallelism(Integer.parseInt(args[2]))
                 .sinkTo(new Journal(args[1]))
                 .name("journal")
                 .uid("journal");
-        StreamplaceMapping.apply(env);
+        if (!sabotaged(env, Path.of(args[1]), "misplaced")) {
+            StreamplaceMapping.apply(env);
+        }
         env.execute("count");
+    }
+
+    /**
+     * Returns whether a file of that name is in the folder, and deletes it; not while a job is only
+     * checked or planned. Tests use it to let one start of the job go wrong.
+     */
+    private static boolean sabotaged(StreamExecutionEnvironment env, Path folder, String name)
+            throws IOException {
+        Map<String, String> config = env.getConfiguration().toMap();
+        boolean only =
+                config.containsKey("streamplace.check")
+                        || "false".equals(config.get("pipeline.operator-chaining.enabled"));
+        return !only && Files.deleteIfExists(folder.resolve(name));
     }
 
     /** Emits "key count" for every tuple. */
     static final class Count extends KeyedProcessFunction<Long, Long, String> {
+        private final boolean broken;
         private transient ValueState<Long> count;
+
+        Count(boolean broken) {
+            this.broken = broken;
+        }
 
         @Override
         public void open(OpenContext context) {
+            if (broken) {
+                throw new IllegalStateException("sabotaged");
+            }
             count = getRuntimeContext().getState(new ValueStateDescriptor<>("count", Types.LONG));
         }
 

@@ -80,7 +80,7 @@ class FlinkError(Exception):
 
 @dataclass(frozen=True)
 class TaskManager:
-    """A TaskManager with one slot.
+    """A TaskManager.
 
     Parameters
     ----------
@@ -93,11 +93,15 @@ class TaskManager:
     name: str
     labels: Mapping[str, int] = field(default_factory=dict)
     speed: float = 1.0
+    slots: int = 1
 
     @property
     def options(self) -> list[str]:
         """Options of its process."""
-        found = {"taskmanager.resource-id": self.name}
+        found = {
+            "taskmanager.resource-id": self.name,
+            "taskmanager.numberOfTaskSlots": str(self.slots),
+        }
         if self.labels:
             found["external-resources"] = ";".join(self.labels)
         for label, amount in self.labels.items():
@@ -123,8 +127,8 @@ class LocalFlink:
         Address that the JobManager listens on.
     restarts
         Whether Flink restarts failed jobs.
-    scheduler
-        Flink's scheduler: default or adaptive.
+    config
+        More lines of the configuration.
     """
 
     def __init__(
@@ -135,16 +139,17 @@ class LocalFlink:
         address: str = "127.0.0.1",
         *,
         restarts: bool = False,
-        scheduler: str = "default",
+        config: str = "",
     ) -> None:
         self.home = home
         self.folder = folder
         self.task_managers = task_managers
         self.restarts = restarts
-        self.scheduler = scheduler
+        self.config = config
         self.address = address
         self.rest, self.rpc = free_ports(2)
         self.url = f"http://{address}:{self.rest}"
+        self.pids: dict[str, int] = {}
         self._processes: list[subprocess.Popen[bytes]] = []
         self._logs: list[IO[bytes]] = []
         self._without_proxies = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -160,11 +165,9 @@ class LocalFlink:
             folder=self.folder,
             restart="fixed-delay" if self.restarts else "none",
         )
-        if self.scheduler != "default":
-            config += f"jobmanager.scheduler: {self.scheduler}\n"
-        (self.folder / "conf" / "config.yaml").write_text(config)
+        (self.folder / "conf" / "config.yaml").write_text(config + self.config)
         try:
-            self._start("jobmanager", JOB_MANAGER, "256m")
+            self.pids["jobmanager"] = self._start("jobmanager", JOB_MANAGER, "256m")
             for i in range(len(self.task_managers)):
                 self._start_task_manager(i)
             self._wait_for_slots()
@@ -205,6 +208,19 @@ class LocalFlink:
         self._wait(lambda: self._runs(job), f"job {job} did not start")
         return job
 
+    def restart_task_manager(self, name: str) -> None:
+        """Start a TaskManager whose process was killed."""
+        for process in self._processes:
+            if process.pid == self.pids[name]:
+                process.wait()
+                self._processes.remove(process)
+        i = next(i for i, each in enumerate(self.task_managers) if each.name == name)
+        self._start_task_manager(i)
+        self._wait(
+            lambda: self.get("/overview")["taskmanagers"] == len(self.task_managers),
+            f"{name} did not register",
+        )
+
     def cancel(self, job: str) -> None:
         """Cancel a job and wait until its slots are free."""
         request = urllib.request.Request(f"{self.url}/jobs/{job}", method="PATCH")
@@ -236,7 +252,8 @@ class LocalFlink:
 
     def _wait_for_slots(self) -> None:
         def free() -> bool:
-            return bool(self.get("/overview")["slots-available"] == len(self.task_managers))
+            wanted = sum(each.slots for each in self.task_managers)
+            return bool(self.get("/overview")["slots-available"] == wanted)
 
         self._wait(free, "the TaskManagers did not register")
 
@@ -267,7 +284,9 @@ class LocalFlink:
     def _start_task_manager(self, i: int) -> None:
         made = self.task_managers[i]
         speed = [f"-Dstreamplace.speed={made.speed}"]
-        self._start(made.name, TASK_MANAGER, "192m", made.options, java_options=speed)
+        self.pids[made.name] = self._start(
+            made.name, TASK_MANAGER, "192m", made.options, java_options=speed
+        )
 
     def _start(
         self,

@@ -117,7 +117,7 @@ def groups_of(placement: Placement, labels: bool | None = None) -> Groups:
     ]
     divided = placement.problem.graph.instance_of  # empty where --fold kept operators whole
     instances = {name: Counter(on) for name, on in devices_of.items()} if divided else {}
-    return _labelled(groups, instances) if labels else Groups(tuple(groups), instances)
+    return _labelled(groups, instances, list(names)) if labels else Groups(tuple(groups), instances)
 
 
 def label_names(names: Sequence[str], prefix: str) -> dict[str, str]:
@@ -132,14 +132,16 @@ def label_names(names: Sequence[str], prefix: str) -> dict[str, str]:
     return found
 
 
-def _labelled(groups: Sequence[Group], instances: Mapping[str, Mapping[str, int]]) -> Groups:
+def _labelled(
+    groups: Sequence[Group], instances: Mapping[str, Mapping[str, int]], used: Sequence[str]
+) -> Groups:
     """Return the groups with labels; a slot is small enough for the fullest device."""
     slots: Counter[str] = Counter()
     for group in groups:
         slots.update(group.slots)
-    devices = label_names(list(slots), "dev_")
+    devices = label_names(used, "dev_")
     counted = label_names([g.operators[0] for g in groups if len(g.slots) > 1], "parts_")
-    offered: dict[str, dict[str, int]] = {device: {devices[device]: UNCOUNTED} for device in slots}
+    offered: dict[str, dict[str, int]] = {device: {devices[device]: UNCOUNTED} for device in used}
     made = []
     for group in groups:
         if len(group.slots) == 1:

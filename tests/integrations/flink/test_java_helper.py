@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from streamplace.integrations.flink.plan import read
-from streamplace.integrations.flink.slot_groups import write, write_helper
+from streamplace.integrations.flink.helper import helper_source
+from streamplace.integrations.flink.slot_groups import write
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import Operator, StreamGraph
 from streamplace.problem.placement import Placement
@@ -38,7 +39,7 @@ def test_operators_with_equal_names_are_distinguished(tmp_path: Path) -> None:
     classes = f"classes:{JARS[0]}/*"
     runs = ["java", *OPENED, "-cp", classes, "Names"]
     helper = tmp_path / "StreamplaceMapping.java"
-    helper.write_text(write_helper(one_operator_per_device(["x"])))
+    helper.write_text(helper_source())
     java(tmp_path, "javac", "-nowarn", "-d", "classes", "-cp", classes, str(NAMES), str(helper))
     names = read(java(tmp_path, *runs), "plan").graph.names
     (tmp_path / "mapping").write_text(write(one_operator_per_device(names)))
