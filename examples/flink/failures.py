@@ -76,7 +76,9 @@ class Trial:
         command = self.counting.apply_command(self.placements[name], self.job, *QUICK, *more)
         left = dict(acts)
         lines = []
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        ) as process:
             assert process.stderr is not None
             for line in process.stderr:
                 lines.append(line)
@@ -119,6 +121,7 @@ class Trial:
 
 def hung_savepoint(trial: Trial) -> None:
     """Let the savepoint hang until Flink gives it up."""
+    trial.replays = True  # Flink goes back to a checkpoint when it gives up
     with trial.file("blocked"):
         trial.apply(expected=FAILED, words="still runs")
 
@@ -167,6 +170,8 @@ def wrong_counts(trial: Trial) -> None:
 
 def taken_labels(trial: Trial) -> None:
     """Let another job hold the counted labels that the placement needs."""
+    trial.apply(expected=APPLIED)  # a job without a mapping takes a share of every label
+    trial.job = trial.counting.running()[0]
     other = Counting(trial.flink, trial.counting.jar, FOLDER / "other", RATE)
     text = mapping(groups_of(read_placement(trial.placements["split"])))
     taker = other.submit({"streamplace.mapping": text})

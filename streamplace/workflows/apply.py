@@ -112,7 +112,7 @@ def prepare(placement: Placement, server: Server, options: Options) -> Prepared:
     cluster = read_cluster(server, holder, within_s)
     directory = options.savepoint_dir or cluster.savepoint_dir
     faults = [
-        *preflight.faults_of_job(job, groups, savepoint),
+        *preflight.faults_of_job(job, groups, savepoint, options.limits.savepoint_s),
         *preflight.faults_of_cluster(cluster, groups, directory),
     ]
     if options.savepoint is not None and not job.ended:

@@ -82,6 +82,14 @@ class Vertex:
 
 
 @dataclass(frozen=True)
+class Checkpoint:
+    """The latest completed checkpoint of a job: its path, and how long it took."""
+
+    path: str
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Job:
     """A job, running or ended.
 
@@ -94,6 +102,8 @@ class Job:
     checkpoint_timeout_s
         Time after which Flink gives up a checkpoint or savepoint; None if the job has no
         checkpoints.
+    checkpoint
+        The latest completed checkpoint; None if there is none.
     stopped_at
         The savepoint with which the job was stopped; None if it was not.
     restored_from
@@ -108,6 +118,7 @@ class Job:
     vertices: Mapping[str, Vertex]
     mapping: str | None = None
     checkpoint_timeout_s: float | None = None
+    checkpoint: Checkpoint | None = None
     stopped_at: str | None = None
     restored_from: str | None = None
 
@@ -194,6 +205,7 @@ def job_of(details: Any, config: Any, statistics: Any, checkpoints: Any) -> Job:
     enabled = interval is not None and 0 < interval < NEVER_MS
     latest = {} if statistics is None else statistics.get("latest") or {}
     saved, restored = latest.get("savepoint") or {}, latest.get("restored") or {}
+    completed = latest.get("completed") or {}
     finished = details["state"] == "FINISHED" and saved.get("checkpoint_type") == STOPPING
     return Job(
         str(details["jid"]),
@@ -204,6 +216,9 @@ def job_of(details: Any, config: Any, statistics: Any, checkpoints: Any) -> Job:
         {str(each["id"]): _vertex(each) for each in details["vertices"]},
         parameters.get(MAPPING),
         float(checkpoints["timeout"]) / 1e3 if enabled else None,
+        Checkpoint(str(completed["external_path"]), float(completed["end_to_end_duration"]) / 1e3)
+        if completed.get("external_path")
+        else None,
         str(saved["external_path"]) if finished else None,
         restored.get("external_path"),
     )

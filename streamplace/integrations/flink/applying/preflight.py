@@ -14,8 +14,18 @@ from streamplace.problem.graph_checks import listed
 ADAPTIVE = ("adaptive", "adaptivebatch")
 
 
-def faults_of_job(job: Job, groups: Groups, savepoint: str | None) -> Iterator[str]:
-    """Yield what the job itself lacks; `savepoint` is the one to start from, if it has stopped."""
+def faults_of_job(
+    job: Job, groups: Groups, savepoint: str | None, deadline_s: float
+) -> Iterator[str]:
+    """Yield what the job itself lacks.
+
+    Parameters
+    ----------
+    savepoint
+        The savepoint to start from, if the job has stopped.
+    deadline_s
+        Time limit of the savepoint; a checkpoint that took longer shows that it is too short.
+    """
     if job.scheduler.lower() in ADAPTIVE:
         yield (
             "the job runs under the adaptive scheduler, which ignores groups' labels; "
@@ -28,6 +38,13 @@ def faults_of_job(job: Job, groups: Groups, savepoint: str | None) -> Iterator[s
         yield f"the job does not run: {job.state}, and {listed(waiting)} wait or restart"
     if not job.ended and job.checkpoint_timeout_s is None:
         yield "the job has no checkpoints; set execution.checkpointing.interval"
+    elif not job.ended and job.checkpoint is None:
+        yield "the job has not completed a checkpoint yet, to which it could go back"
+    elif not job.ended and job.checkpoint and job.checkpoint.seconds > deadline_s:
+        yield (
+            f"its last checkpoint took {job.checkpoint.seconds:.0f} s, more than the deadline of "
+            f"{deadline_s:g} s; set --deadline, or enable unaligned checkpoints"
+        )
     names = matched(groups.group_of, job.vertex_of)
     if unknown := [name for name in groups.group_of if name not in names]:
         yield f"the job has no operators {listed(unknown)}; it has {listed(list(job.vertex_of))}"

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from streamplace.errors import BackendError
 from streamplace.integrations.flink.answers import expecting
@@ -137,7 +138,7 @@ class Restart:
                 location, fault = ended
                 location = location or self._stopped_at(job)
                 if not location:
-                    raise FailedError(f"the savepoint failed, and job {job} still runs: {fault}")
+                    self._end_of_failed_stop(job, fault)
                 self.progress.savepoint, self.progress.running = location, False
                 self.say(f"stopped after {time.monotonic() - began:.1f} s; savepoint {location}")
                 self._await_end(job)
@@ -177,6 +178,24 @@ class Restart:
         found = self._read(job)
         return (found.stopped_at or "") if found.ended else ""
 
+    def _end_of_failed_stop(self, job: str, fault: str) -> NoReturn:
+        """Raise FailedError; start the job again if Flink has given it up.
+
+        Flink restarts a job whose stop failed from its last checkpoint, unless its restart strategy
+        is to give up.
+        """
+        found = self._read(job)
+        if not found.ended:
+            raise FailedError(f"the savepoint failed, and job {job} still runs: {fault}")
+        self.progress.running = False
+        if found.checkpoint is None:
+            raise FailedError(f"the savepoint failed, and the job with it, without state: {fault}")
+        self.progress.savepoint = found.checkpoint.path
+        self.say(f"the savepoint failed, and the job is {found.state}: {fault}")
+        self._return_to(
+            self.former.mapping, found.checkpoint.path, f"the savepoint failed: {fault}"
+        )
+
     def _await_end(self, job: str) -> None:
         until = time.monotonic() + self.limits.start_s
         while time.monotonic() < until:
@@ -191,15 +210,15 @@ class Restart:
         job = self._free_id(savepoint, rollback)
         self.progress.job = job
         self.say(f"starting job {job} from {savepoint}")
-        until = time.monotonic() + self.limits.start_s
         if self._found(job) is None:
+            request = requests.run(self.jar, self.program, mapping, savepoint, job)
             try:
-                self._send(requests.run(self.jar, self.program, mapping, savepoint, job), until)
+                self._send(request, self.limits.start_s)
             except RefusedError as error:
                 return f"Flink refuses to start it: {last_cause(error.answer) or error}"
             except BackendError as error:
                 self.say(f"{error}; looking whether the job has started")
-        return self._await_running(job, until)
+        return self._await_running(job, time.monotonic() + self.limits.start_s)
 
     def _free_id(self, savepoint: str, rollback: bool) -> str:
         for attempt in range(MAX_ATTEMPTS):
@@ -265,7 +284,7 @@ class Restart:
             return cause_of(self.server.get(f"{job_path(job)}/exceptions", self.limits.answer_s))
         return ""
 
-    def _roll_back(self, fault: str, savepoint: str) -> None:
+    def _roll_back(self, fault: str, savepoint: str) -> NoReturn:
         """Start the former mapping again, from the savepoint with all state."""
         failed = self.progress.job
         self.say(f"not as placed: {fault}")
@@ -279,8 +298,11 @@ class Restart:
             self._send(requests.cancel(failed))
             self._await_end(failed)
         self.progress.savepoint, self.progress.running = savepoint, False
+        self._return_to(self.former.mapping, savepoint, fault)
+
+    def _return_to(self, mapping: str | None, savepoint: str, fault: str) -> NoReturn:
         self.say("rolling back to the former mapping")
-        if again := self._start(self.former.mapping, savepoint, rollback=True):
+        if again := self._start(mapping, savepoint, rollback=True):
             raise FailedError(
                 f"{fault}; the rollback failed too: {again}; all state is in {savepoint}"
             )
@@ -304,9 +326,9 @@ class Restart:
             return f"job {now.job} runs"
         return f"all state is in {now.savepoint}, and no job may run yet"
 
-    def _send(self, request: Request, until: float | None = None) -> object:
-        within_s = self.limits.answer_s if until is None else max(until - time.monotonic(), 1.0)
-        return self.server.send(request.method, request.path, request.body, within_s)
+    def _send(self, request: Request, within_s: float | None = None) -> object:
+        limit_s = self.limits.answer_s if within_s is None else within_s
+        return self.server.send(request.method, request.path, request.body, limit_s)
 
 
 @contextmanager
