@@ -19,7 +19,7 @@ from streamplace.integrations.profiling.rest import Server
 from streamplace.workflows.apply import upload
 
 HERE = Path(__file__).resolve().parent
-SEEN = 20  # counts
+ENOUGH = 20  # counts
 NOT_CHAINED = {"pipeline.operator-chaining.enabled": "false"}
 
 
@@ -61,7 +61,7 @@ class Counting:
         """Start the job without a mapping; return its id when it runs."""
         job = self.submit(config)
         wait(lambda: self.running() == [job], "the job did not start")
-        wait(lambda: sum(map(len, self.counts().values())) > SEEN, "nothing arrives")
+        wait(lambda: sum(map(len, self.counts().values())) > ENOUGH, "nothing arrives")
         wait(lambda: self.checkpoints(job) > 1, "no checkpoints")
         return job
 
@@ -113,7 +113,7 @@ class Counting:
             in the first seconds.
         """
         before = sum(map(len, self.counts().values()))
-        wait(lambda: sum(map(len, self.counts().values())) > before + SEEN, "nothing arrives")
+        wait(lambda: sum(map(len, self.counts().values())) > before + ENOUGH, "nothing arrives")
         for key, counts in self.counts().items():
             distinct = sorted(set(counts))
             missing = len(distinct) != distinct[-1]

@@ -96,8 +96,7 @@ def flink(
     \b
     Examples:
     streamplace apply flink placement.json --url http://localhost:8081 --job 0a1b… --jar job.jar
-    streamplace apply flink placement.json --url http://localhost:8081 --job 0a1b… --jar job.jar \\
-        --arg 1000 --dry-run
+    streamplace apply flink p.json --url http://localhost:8081 --job 0a1b… --jar job.jar --dry-run
     """
     from streamplace.errors import located  # noqa: PLC0415 - loaded when the command runs
     from streamplace.files import read_placement  # noqa: PLC0415

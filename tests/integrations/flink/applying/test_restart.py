@@ -180,13 +180,13 @@ def test_the_jar_must_call_the_helper() -> None:
     assert list(flink.running) == [JOB]
 
 
-def test_uids_are_required_unless_they_are_given_up() -> None:
+def test_uids_are_required() -> None:
     with pytest.raises(ProblemError, match="without uid, so their state may be lost: parse"):
         applied(ScriptedFlink(without_uid="parse"))
     assert applied(ScriptedFlink(without_uid="parse"), without_uids=True).job == NEW
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_in_one_message() -> None:
     flink = ScriptedFlink(labels={"tm-a": {"dev_a": 1000}}, config={}, interval=2**63 - 1)
     with pytest.raises(ProblemError, match=r"no checkpoints.*no folder.*label 'dev_b'; none has"):
         applied(flink)
