@@ -61,7 +61,11 @@ def _seconds(name: str, default: float, text: str) -> Callable[[Command], Comman
     "savepoint that stopped the job]",
 )
 @click.option("--labels", is_flag=True, help="Ask for labels even if all devices are equal.")
-@click.option("--without-uids", is_flag=True, help="Accept operators that have no uid.")
+@click.option(
+    "--without-uids",
+    is_flag=True,
+    help="Accept operators without uid if their ids stay the same, as without operator chaining.",
+)
 @_seconds("--deadline", 60, "Seconds for the savepoint.")
 @_seconds("--start-timeout", 120, "Seconds for a start until all vertices run.")
 @_seconds("--timeout", 10, "Seconds to wait for each answer of the server.")

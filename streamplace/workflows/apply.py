@@ -143,7 +143,8 @@ def check_jar(prepared: Prepared, server: Server, options: Options, jar: str) ->
             at = answer.find(REFUSED)
             cause = answer[at:].split("\\n")[0] if at >= 0 else last_cause(answer)
             raise ProblemError(f"the jar does not plan the job: {cause or error}") from None
-        missing = answer.partition(CHECKED)[2].partition("]")[0]
+        line = answer.partition(CHECKED)[2].partition("\\n")[0]
+        missing = line.rpartition("]")[0]
     else:
         raise ProblemError(
             "the jar does not call StreamplaceMapping.apply(env) before execute(); "
@@ -151,13 +152,12 @@ def check_jar(prepared: Prepared, server: Server, options: Options, jar: str) ->
         )
     if missing and not options.without_uids:
         _refuse(prepared.job, [f"operators without uid, so their state may be lost: {missing}"])
-    asked = requests.plan(jar, options.program, text)
+    asked = requests.plan(jar, options.program, text, chains=bool(missing))
     value = server.send(asked.method, asked.path, asked.body, within_s)
     with expecting(f"{server.url}{asked.path}"):
         plan = running(value["plan"], f"{server.url}{asked.path}")
-    faults = preflight.faults_of_plan(plan, prepared.job, prepared.groups)
-    if not (missing and options.without_uids):
-        _refuse(prepared.job, list(faults))
+    faults = preflight.faults_of_plan(plan, prepared.job, prepared.groups, uids=not missing)
+    _refuse(prepared.job, list(faults))
 
 
 def upload(server: Server, file: Path, within_s: float) -> str:

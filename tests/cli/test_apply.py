@@ -33,6 +33,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ask the server often."""
     monkeypatch.setattr(restart, "POLL_S", 0.02)
     monkeypatch.setattr(restart, "SETTLE_S", 0.05)
+    monkeypatch.setattr(restart, "STALE_S", 0.1)
     monkeypatch.setattr(restart, "GRACE_S", 0.2)
 
 

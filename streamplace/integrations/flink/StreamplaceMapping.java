@@ -16,6 +16,8 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.flink.api.common.ExecutionConfig;
 import org.apache.flink.api.common.operators.ResourceSpec;
@@ -189,18 +191,23 @@ public final class StreamplaceMapping {
     }
 
     private void placeNodes(StreamGraph graph) {
+        Map<String, String> keys = new HashMap<>();
         Map<String, Integer> counts = new HashMap<>();
+        left.stream()
+                .sorted(Comparator.comparingInt(StreamplaceMapping::planNumber))
+                .forEach(key -> keys.put(numbered(withoutPlanNumber(key), counts), key));
+        counts.clear();
         List<StreamNode> nodes = new ArrayList<>(graph.getStreamNodes());
         nodes.sort(Comparator.comparingInt(StreamNode::getId));
         for (StreamNode node : nodes) {
-            int count = counts.merge(node.getOperatorName(), 1, Integer::sum);
-            String name = node.getOperatorName() + (count == 1 ? "" : "#" + count);
             String uid = String.valueOf(node.getTransformationUID());
-            String key = left.contains(uid) ? uid : name;
+            String name = numbered(withoutPlanNumber(node.getOperatorDescription()), counts);
+            String shortName = withoutPlanNumber(node.getOperatorName());
+            String key = left.contains(uid) ? uid : keys.getOrDefault(name, keys.get(shortName));
             if (node.getTransformationUID() == null) {
                 withoutUid.add(name);
             }
-            if (left.remove(key)) {
+            if (key != null && left.remove(key)) {
                 Map<String, String> parts = parts(key);
                 SlotSharingGroup group = groupOf(parts);
                 node.setSlotSharingGroup(group.getName());
@@ -215,6 +222,24 @@ public final class StreamplaceMapping {
                 unplaced.add(name);
             }
         }
+    }
+
+    /**
+     * Returns a name without the number that Flink SQL puts into it: [4]:Calc(…) or Calc[4]. The
+     * numbers go on from job to job in one JobManager, so they differ when a job is started again.
+     */
+    private static String withoutPlanNumber(String name) {
+        return name.replaceFirst("^\\[\\d+\\]:", "").replaceFirst("\\[\\d+\\]$", "");
+    }
+
+    private static int planNumber(String name) {
+        Matcher number = Pattern.compile("^\\[(\\d+)\\]:").matcher(name);
+        return number.find() ? Integer.parseInt(number.group(1)) : 0;
+    }
+
+    private static String numbered(String name, Map<String, Integer> counts) {
+        int count = counts.merge(name, 1, Integer::sum);
+        return count == 1 ? name : name + "#" + count;
     }
 
     private static ResourceProfile profile(SlotSharingGroup group) {

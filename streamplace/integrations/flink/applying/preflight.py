@@ -11,6 +11,8 @@ from streamplace.integrations.flink.groups import CORES, HEAP_MB, Group, Groups
 from streamplace.integrations.flink.plan import RunningPlan
 from streamplace.problem.graph_checks import listed
 
+SAME_UIDS = "use the same uids"
+SAME_CHAINS = "without uids, chains must stay the same, so disable operator chaining in both jobs"
 ADAPTIVE = ("adaptive", "adaptivebatch")
 
 
@@ -145,13 +147,15 @@ def _faults_of_slots(cluster: Cluster, groups: Groups) -> Iterator[str]:
         )
 
 
-def faults_of_plan(plan: RunningPlan, job: Job, groups: Groups) -> Iterator[str]:
+def faults_of_plan(plan: RunningPlan, job: Job, groups: Groups, uids: bool = True) -> Iterator[str]:
     """Yield what would not fit after a restart.
 
     Parameters
     ----------
     plan
-        The plan of the job to be started, without chains.
+        The plan of the job to be started; without chains if operators have uids.
+    uids
+        Whether all operators have uids. Otherwise their ids follow from the plan and its chains.
     """
     planned = {name: v for v in plan.vertices for name in v.operators}
     for name, in_plan in matched(groups.group_of, planned).items():
@@ -163,7 +167,7 @@ def faults_of_plan(plan: RunningPlan, job: Job, groups: Groups) -> Iterator[str]
     if lost := [name for name, id_ in heads.items() if id_ not in ids]:
         yield (
             f"the jar has no operators with the ids of {listed(lost)}, so their state would not be "
-            "found; use the same uids"
+            f"found; {SAME_UIDS if uids else SAME_CHAINS}"
         )
 
 

@@ -66,9 +66,16 @@ def check(jar: str, program: Program, mapping: str) -> Request:
     )
 
 
-def plan(jar: str, program: Program, mapping: str) -> Request:
-    """Return the request for the plan of the job to be started, with the id of every operator."""
-    body = program.body(mapping, **{CHAINING: "false"})
+def plan(jar: str, program: Program, mapping: str, chains: bool = False) -> Request:
+    """Return the request for the plan of the job to be started.
+
+    Parameters
+    ----------
+    chains
+        Whether operators are chained as the program says; without chains, the plan has the id of
+        every operator.
+    """
+    body = program.body(mapping, **({} if chains else {CHAINING: "false"}))
     return Request(
         "POST", f"{_jar(jar)}/plan", body, "the ids and the parallelism of its operators"
     )

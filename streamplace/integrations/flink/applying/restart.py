@@ -25,6 +25,7 @@ from streamplace.integrations.flink.groups import Groups
 from streamplace.integrations.profiling.rest import GoneError, RefusedError, Server
 
 POLL_S = 0.5
+STALE_S = 5.0  # Flink answers with states that are up to 3 s old
 SETTLE_S = 2.0  # a started job must still run after this time
 GRACE_S = 30.0  # after the time at which Flink gives up a savepoint
 MAX_ATTEMPTS = 20
@@ -175,7 +176,9 @@ class Restart:
 
     def _stopped_at(self, job: str) -> str:
         """Return the savepoint with which another, earlier request stopped the job, or ""."""
-        found = self._read(job)
+        until = time.monotonic() + STALE_S
+        while not (found := self._read(job)).ended and time.monotonic() < until:
+            time.sleep(POLL_S)
         return (found.stopped_at or "") if found.ended else ""
 
     def _end_of_failed_stop(self, job: str, fault: str) -> NoReturn:

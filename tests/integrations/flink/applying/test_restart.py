@@ -22,6 +22,7 @@ NEW, BACK = (requests.successor(JOB, SAVEPOINT, 0, rollback) for rollback in (Fa
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(restart, "POLL_S", 0.02)
     monkeypatch.setattr(restart, "SETTLE_S", 0.05)
+    monkeypatch.setattr(restart, "STALE_S", 0.1)
     monkeypatch.setattr(restart, "GRACE_S", 0.5)
 
 
