@@ -1,6 +1,7 @@
 """The counting job: its start, where it runs, and whether its state is complete."""
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ from streamplace.workflows.apply import upload
 
 HERE = Path(__file__).resolve().parent
 ENOUGH = 20  # counts
+INSTANCE = re.compile(r"\[\d+\]$")
 NOT_CHAINED = {"pipeline.operator-chaining.enabled": "false"}
 
 
@@ -158,7 +160,7 @@ def devices_of(placement: Path) -> dict[str, Counter[str]]:
     """Return operator -> device -> number of its instances in a placement file."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
     for name, device in json.loads(placement.read_text())["assignment"].items():
-        found[name.partition("[")[0]][device] += 1
+        found[INSTANCE.sub("", name)][device] += 1
     return dict(found)
 
 
