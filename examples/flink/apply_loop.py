@@ -2,9 +2,9 @@
 
     python examples/flink/apply_loop.py FLINK_HOME [ROUNDS]
 
-`make flink-loop` runs it after loop.py, and sql_loop.py after it. Each round starts the counting job without a mapping,
-applies a placement of whole operators, then one that divides an operator between both TaskManagers,
-and compares where every instance runs, and the state, with what they should be.
+`make flink-loop` runs it after loop.py and before sql_loop.py. Each round starts the counting job
+without a mapping, applies a placement of whole operators, then one that divides an operator between
+both TaskManagers, and compares where every instance runs, and the state, with what they should be.
 """
 
 import json

@@ -14,6 +14,8 @@ from streamplace.integrations.kinds import READERS, WRITERS
 BAD, OUT = "BAD", "OUT"
 """Placeholders of the bad file and of the output."""
 ENGINE = ("--model", "engine", "--duration", "2")
+RESTARTED = ("--url", "URL", "--job", "job", "--jar", "job.jar", "--timeout", "0.9")
+SERVED = ("flink-rest", "flink-apply")  # readers of servers
 WATCHED = ("--seconds", "0", "--timeout", "0.9", "--mips", "2500")
 GREEDY = ("--cluster", "GPUS", "--placer", "greedy")
 SCORED = ("--source-rate", "100", "--placers", "greedy", "--jobs", "1")
@@ -35,7 +37,7 @@ class Command:
     @property
     def reads_server(self) -> bool:
         """Whether it reads the responses of a server, whose address its errors must name."""
-        return self.words[:2] == ("profile", "flink")
+        return self.words[:2] in (("profile", "flink"), ("apply", "flink"))
 
     @property
     def trains(self) -> bool:
@@ -149,6 +151,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     **{kind: (_plain("import", BAD, "--from", kind, "-o", OUT),) for kind in READERS},
     "storm-profile": (_plain("profile", "storm", BAD, "--mips", "2500", "-o", OUT),),
     "flink-rest": (_plain("profile", "flink", "URL", "--job", "job", *WATCHED, "-o", OUT),),
+    "flink-apply": (_plain("apply", "flink", "PLACEMENT", *RESTARTED, "--dry-run"),),
     "info": (_plain("info", BAD, "--json"), _plain("info", BAD)),
     "weights": (
         _plain("place", "GRAPH", "--placer", "policy:file=BAD", "-o", OUT),
