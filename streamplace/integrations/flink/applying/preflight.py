@@ -143,7 +143,7 @@ def _faults_of_slots(cluster: Cluster, groups: Groups) -> Iterator[str]:
     if any(each.free_slots > 1 for each in cluster.task_managers):
         yield (
             "without labels, every TaskManager needs one slot (taskmanager.numberOfTaskSlots: 1), "
-            "so that groups do not share one"
+            "so that groups do not share one; or use --labels, and see export --to flink-config"
         )
 
 
