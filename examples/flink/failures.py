@@ -2,9 +2,8 @@
 
     python examples/flink/failures.py FLINK_HOME [NAME …]
 
-`make flink-failures` runs all of them, after apply_loop.py has made the placements (`make
-flink-loop`). Each starts from a running job, and ends with the same checks: exactly one job runs,
-all of its tasks run, and the counts of every key are complete.
+`make flink-failures` runs all of them. Each starts from a running job, and ends with the same
+checks: exactly one job runs, all of its tasks run, and the counts of every key are complete.
 """
 
 import os
