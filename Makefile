@@ -9,7 +9,7 @@ SUPPLY := .venv-supply
 INSTALL := -m pip install -q --disable-pip-version-check
 LOCKED := $(INSTALL) --require-hashes --no-deps --only-binary :all: -r
 
-.PHONY: venv demo test test-long test-backends test-browser test-fuzz lint bench docs flink-loop testbed testbed-short testbed-flink harden audit locks release clean
+.PHONY: venv demo test test-long test-backends test-browser test-fuzz lint bench docs flink-loop flink-failures testbed testbed-short testbed-flink harden audit locks release clean
 
 venv: $(READY)
 
@@ -59,6 +59,11 @@ $(FLINK)/.ready: locks/flink.txt locks/flink-build.txt # flink-build: what some 
 
 flink-loop: $(READY) $(FLINK)/.ready
 	$(BIN)/python examples/flink/loop.py $(FLINK_HOME)
+	$(BIN)/python examples/flink/apply_loop.py $(FLINK_HOME)
+	$(BIN)/python examples/flink/sql_loop.py $(FLINK_HOME)
+
+flink-failures: $(READY) $(FLINK)/.ready
+	$(BIN)/python examples/flink/failures.py $(FLINK_HOME)
 
 testbed-short: $(READY)
 	$(BIN)/python -m benchmarks.testbed short

@@ -17,8 +17,8 @@ WIDTH = 88
 INTRODUCTION = """\
 # Command line
 
-This page has the `--help` text of every command. Every command (for `profile`, each subcommand)
-also takes these options:
+This page has the `--help` text of every command. Every command (for `profile` and `apply`, each
+subcommand) also takes these options:
 
 - `--json` prints the result as JSON on stdout;
 - `--quiet` prints nothing on stderr except errors;

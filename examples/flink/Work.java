@@ -8,12 +8,16 @@ final class Work {
     private static final long BURST = 100_000_000; // instructions, as for one tuple of an operator
     private static final long PAUSE_MS = 400; // long enough to hardly slow down the operators
 
+    /** Speed of this process relative to the machine's; a slower one does more for a tuple. */
+    private static final double SPEED =
+            Double.parseDouble(System.getProperty("streamplace.speed", "1"));
+
     private Work() {}
 
     /** Executes about that many instructions; the result depends on all of them. */
     static long run(long instructions, long seed) {
         long x = seed | 1;
-        for (long i = instructions / INSTRUCTIONS; i > 0; i--) {
+        for (long i = (long) (instructions / INSTRUCTIONS / SPEED); i > 0; i--) {
             x ^= x << 13;
             x ^= x >>> 7;
             x ^= x << 17;

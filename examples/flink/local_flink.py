@@ -1,4 +1,4 @@
-"""A local Flink cluster on loopback: a JobManager and TaskManagers with one slot each."""
+"""A local Flink cluster on loopback: a JobManager and TaskManagers."""
 
 import json
 import os
@@ -7,8 +7,9 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -39,7 +40,7 @@ rest.bind-address: {address}
 rest.port: {rest}
 rest.bind-port: {rest}
 blob.server.port: 0
-web.submit.enable: false
+web.submit.enable: true
 web.tmpdir: {folder}/tmp
 io.tmp.dirs: {folder}/tmp
 taskmanager.host: 127.0.0.1
@@ -56,7 +57,14 @@ taskmanager.memory.network.max: 32m
 taskmanager.memory.jvm-metaspace.size: 128m
 taskmanager.memory.jvm-overhead.min: 64m
 taskmanager.memory.jvm-overhead.max: 64m
-restart-strategy.type: none
+restart-strategy.type: {restart}
+restart-strategy.fixed-delay.attempts: 100
+restart-strategy.fixed-delay.delay: 1 s
+execution.checkpointing.dir: file://{folder}/checkpoints
+execution.checkpointing.savepoint-dir: file://{folder}/savepoints
+heartbeat.interval: 2 s
+heartbeat.timeout: 10 s
+resourcemanager.standalone.start-up-time: 10000
 metrics.fetcher.update-interval: 1 s
 """
 JOB_MANAGER = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
@@ -70,6 +78,42 @@ class FlinkError(Exception):
     """An operation on the Flink cluster failed."""
 
 
+@dataclass(frozen=True)
+class TaskManager:
+    """A TaskManager.
+
+    Parameters
+    ----------
+    labels
+        Name of an external resource -> its amount.
+    speed
+        Its speed relative to the machine's; `Work` reads it.
+    """
+
+    name: str
+    labels: Mapping[str, int] = field(default_factory=dict)
+    speed: float = 1.0
+    slots: int = 1
+
+    @property
+    def options(self) -> list[str]:
+        """Options of its process."""
+        found = {
+            "taskmanager.resource-id": self.name,
+            "taskmanager.numberOfTaskSlots": str(self.slots),
+        }
+        if self.labels:
+            found["external-resources"] = ";".join(self.labels)
+        for label, amount in self.labels.items():
+            found[f"external-resource.{label}.amount"] = str(amount)
+        return [word for key, value in found.items() for word in ("-D", f"{key}={value}")]
+
+
+def equal(count: int) -> tuple[TaskManager, ...]:
+    """Return equal TaskManagers without labels."""
+    return tuple(TaskManager(f"tm{i}") for i in range(count))
+
+
 class LocalFlink:
     """A Flink cluster that runs inside a ``with`` statement.
 
@@ -79,21 +123,33 @@ class LocalFlink:
         Folder that contains Flink's ``lib``.
     folder
         Folder for configuration, logs and temporary files.
-    task_managers
-        Number of TaskManagers.
     address
         Address that the JobManager listens on.
+    restarts
+        Whether Flink restarts failed jobs.
+    config
+        More lines of the configuration.
     """
 
     def __init__(
-        self, home: Path, folder: Path, task_managers: int, address: str = "127.0.0.1"
+        self,
+        home: Path,
+        folder: Path,
+        task_managers: Sequence[TaskManager],
+        address: str = "127.0.0.1",
+        *,
+        restarts: bool = False,
+        config: str = "",
     ) -> None:
         self.home = home
         self.folder = folder
         self.task_managers = task_managers
+        self.restarts = restarts
+        self.config = config
         self.address = address
         self.rest, self.rpc = free_ports(2)
         self.url = f"http://{address}:{self.rest}"
+        self.pids: dict[str, int] = {}
         self._processes: list[subprocess.Popen[bytes]] = []
         self._logs: list[IO[bytes]] = []
         self._without_proxies = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -103,12 +159,16 @@ class LocalFlink:
         for name in ("conf", "log", "tmp"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         config = CONFIG.format(
-            address=self.address, rpc=self.rpc, rest=self.rest, folder=self.folder
+            address=self.address,
+            rpc=self.rpc,
+            rest=self.rest,
+            folder=self.folder,
+            restart="fixed-delay" if self.restarts else "none",
         )
-        (self.folder / "conf" / "config.yaml").write_text(config)
+        (self.folder / "conf" / "config.yaml").write_text(config + self.config)
         try:
-            self._start("jobmanager", JOB_MANAGER, "256m")
-            for i in range(self.task_managers):
+            self.pids["jobmanager"] = self._start("jobmanager", JOB_MANAGER, "256m")
+            for i in range(len(self.task_managers)):
                 self._start_task_manager(i)
             self._wait_for_slots()
         except BaseException:
@@ -148,6 +208,19 @@ class LocalFlink:
         self._wait(lambda: self._runs(job), f"job {job} did not start")
         return job
 
+    def restart_task_manager(self, name: str) -> None:
+        """Start a TaskManager whose process was killed."""
+        for process in self._processes:
+            if process.pid == self.pids[name]:
+                process.wait()
+                self._processes.remove(process)
+        i = next(i for i, each in enumerate(self.task_managers) if each.name == name)
+        self._start_task_manager(i)
+        self._wait(
+            lambda: self.get("/overview")["taskmanagers"] == len(self.task_managers),
+            f"{name} did not register",
+        )
+
     def cancel(self, job: str) -> None:
         """Cancel a job and wait until its slots are free."""
         request = urllib.request.Request(f"{self.url}/jobs/{job}", method="PATCH")
@@ -179,7 +252,8 @@ class LocalFlink:
 
     def _wait_for_slots(self) -> None:
         def free() -> bool:
-            return bool(self.get("/overview")["slots-available"] == self.task_managers)
+            wanted = sum(each.slots for each in self.task_managers)
+            return bool(self.get("/overview")["slots-available"] == wanted)
 
         self._wait(free, "the TaskManagers did not register")
 
@@ -208,7 +282,11 @@ class LocalFlink:
         ]
 
     def _start_task_manager(self, i: int) -> None:
-        self._start(f"tm{i}", TASK_MANAGER, "192m", ["-D", f"taskmanager.resource-id=tm{i}"])
+        made = self.task_managers[i]
+        speed = [f"-Dstreamplace.speed={made.speed}"]
+        self.pids[made.name] = self._start(
+            made.name, TASK_MANAGER, "192m", made.options, java_options=speed
+        )
 
     def _start(
         self,
@@ -217,10 +295,12 @@ class LocalFlink:
         heap: str,
         options: Sequence[str] = (),
         launcher: Sequence[str] = (),
+        java_options: Sequence[str] = (),
     ) -> int:
         log = (self.folder / "log" / f"{name}.out").open("wb")
         self._logs.append(log)
-        java = [*self._java(name, heap), entry, "--configDir", str(self.folder / "conf")]
+        java = [*self._java(name, heap), *java_options, entry]
+        java += ["--configDir", str(self.folder / "conf")]
         process = subprocess.Popen([*launcher, *java, *options], stdout=log, stderr=log)
         self._processes.append(process)
         return process.pid

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from local_flink import TIMEOUT_S, FlinkError, LocalFlink
+from local_flink import TIMEOUT_S, FlinkError, LocalFlink, equal
 from truth import INSTRUCTIONS, PAYLOAD_BYTES, SELECTIVITY
 
 from streamplace.integrations.flink.plan import running
@@ -35,7 +35,7 @@ def loop(home: Path) -> int:
     """Run the loop with the Flink installation at `home`; return 0 if all checks pass."""
     FOLDER.mkdir(exist_ok=True)
     job = build("SampleJob", home, [HERE / "Work.java", HERE / "SampleJob.java"])
-    with LocalFlink(home, FOLDER, TASK_MANAGERS) as flink:
+    with LocalFlink(home, FOLDER, equal(TASK_MANAGERS)) as flink:
         say(f"Flink at {flink.url}, {TASK_MANAGERS} TaskManagers of one slot")
         with core(str(FOLDER / "SampleJob.classes"), CALIBRATE_S) as speed:
             mips = speed()

@@ -24,7 +24,8 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     \b
     json            streamplace's placement file
     csv             a row per operator: operator,device
-    flink           Flink: slot-sharing groups, operator=peN
+    flink           Flink: slot-sharing groups, operator=peN, with labels if devices differ
+    flink-config    Flink: the lines that each TaskManager's configuration needs for its labels
     flink-helper    Flink: the Java class that sets those groups in a job
     capsys          CAPSys, a patched Flink: a schedulercfg file, a line per subtask
     storm-ras       Storm: constraints and CPU for the Resource Aware Scheduler, YAML
@@ -34,9 +35,10 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     cepsim          a placement file for CEPSim's runner, JSON
     dot, graphml    the graph with the device of each operator
 
-    A PE (processing element) is the set of operators on one device. flink, storm-ras and ibm-spl
-    can only place whole operators: `streamplace place --whole-operators` keeps all instances of
-    an operator on one device.
+    A PE (processing element) is the set of operators on one device. storm-ras and ibm-spl can only
+    place whole operators: `streamplace place --whole-operators` keeps all instances of
+    an operator on one device, and flink with counted labels can also divide it. Facts that a format
+    cannot express are printed, and written into the file where it has comments.
 
     \b
     Examples:
@@ -52,6 +54,7 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     from streamplace.files.atomic import write_text  # noqa: PLC0415
     from streamplace.files.placements import placement_from, results_in  # noqa: PLC0415
     from streamplace.files.reading import name_of, read_json  # noqa: PLC0415
+    from streamplace.integrations.losses import losses  # noqa: PLC0415
     from streamplace.integrations.registry import export_text  # noqa: PLC0415
 
     check_targets({"-o": output}, (placement,))
@@ -64,5 +67,7 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
         else:
             text = export.EXPORTERS[kind](read, **(results_in(value) if kind == "json" else {}))
     write_text(output, text)
+    for lost in losses(read, kind):
+        options.print_note(f"lost in {kind}: {lost}")
     if as_json:
         options.print_json({"format": kind, "file": output})

@@ -106,7 +106,8 @@ def _that_fit(rules: Constraints, graph: StreamGraph, cluster: Cluster) -> Const
 
 def _left_out(rules: Constraints, graph: StreamGraph, cluster: Cluster) -> str:
     """Return which operators and devices `_that_fit` leaves out, as the end of a sentence."""
-    operators = {*rules.pins, *rules.allowed, *chain(*rules.colocate, *rules.exlocate)}
+    grouped = chain(*rules.colocate, *rules.exlocate, *rules.apart_groups)
+    operators = {*rules.pins, *rules.allowed, *grouped}
     devices = set(chain(*rules.allowed.values()))
     parts = [
         f"{noun}{'' if len(gone) == 1 else 's'} {listed(sorted(gone))}, no longer in the {where}"

@@ -12,6 +12,7 @@ from functools import partial
 import click
 
 from streamplace.cli import (
+    apply,
     compare,
     completion,
     curves,
@@ -55,6 +56,7 @@ def cli() -> None:
 for command in (
     init.init,
     generate.generate,
+    apply.apply,
     info.info,
     simulate.simulate,
     place.place,

@@ -16,7 +16,8 @@ READERS: dict[str, str] = {
 """Name -> ``module:function`` that returns a `LogicalGraph` for a text and its file's name."""
 WRITERS: dict[str, str] = {
     "flink": f"{_HERE}.flink.slot_groups:write",
-    "flink-helper": f"{_HERE}.flink.slot_groups:write_helper",
+    "flink-config": f"{_HERE}.flink.task_managers:write",
+    "flink-helper": f"{_HERE}.flink.helper:write",
     "capsys": f"{_HERE}.flink.capsys:write",
     "storm-ras": f"{_HERE}.storm.ras:write",
     "ibm-spl": f"{_HERE}.ibm.spl:write",

@@ -7,6 +7,7 @@ from typing import cast
 from streamplace.errors import FormatError, UsageError, located
 from streamplace.files.reading import name_of, read_text
 from streamplace.integrations.kinds import READERS, WRITERS
+from streamplace.integrations.losses import with_losses
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 from streamplace.util.suggest import valid_choices
@@ -47,7 +48,7 @@ def read_text_as(text: str, where: str, kind: str) -> LogicalGraph:
 
 
 def export_text(placement: Placement, kind: str) -> str:
-    """Return a placement as text in the format `kind`.
+    """Return a placement as text in the format `kind`, with what is lost as comments.
 
     Raises
     ------
@@ -57,7 +58,7 @@ def export_text(placement: Placement, kind: str) -> str:
         If the format cannot express the placement.
     """
     write = cast("Callable[[Placement], str]", _load(WRITERS, kind))
-    return write(placement)
+    return with_losses(write(placement), placement, kind)
 
 
 def _load(table: dict[str, str], kind: str) -> object:

@@ -30,7 +30,7 @@ class Losses:
         return bool(self.without or self.slow)
 
     def cluster(self, whole: Cluster) -> Cluster:
-        """Return the cluster that is left; overrides of lost devices are dropped.
+        """Return the cluster that is left, without overrides of lost devices and groups.
 
         Raises
         ------
@@ -49,12 +49,15 @@ class Losses:
         ]
         if not left:
             raise UsageError("--without: no device is left")
+        groups = {device.group for device in left}
         overrides = tuple(
             override
             for override in whole.network.overrides
             if not {override.source, override.target} & {*self.without}
+            and {override.source_group, override.target_group} <= {None, *groups}
         )
-        return Cluster(left, replace(whole.network, overrides=overrides))
+        uplinks = tuple(uplink for uplink in whole.network.uplinks if uplink.group in groups)
+        return Cluster(left, replace(whole.network, overrides=overrides, uplinks=uplinks))
 
     def constraints(self, rules: Constraints) -> Constraints:
         """Return the constraints without the lost devices.

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from streamplace.cli.main import main
 from streamplace.integrations.kinds import READERS, WRITERS
 from tests.support.cli import Capture, json_of, refused, succeeds
 
@@ -155,3 +156,12 @@ def test_unknown_numbers_are_listed(words: Path, tmp_path: Path, capsys: Capture
         assert "unknown: instructions of 'lines', 'count', 'sink'; " in line
         assert "selectivity of 'lines->count'" in line
     assert json_of(capsys, "info", file)
+
+
+def test_losses_are_printed(words: Path, tmp_path: Path, capsys: Capture) -> None:
+    file, out = tmp_path / "placement.json", tmp_path / "out"
+    succeeds(capsys, "place", words, "--placer", "greedy", "-o", file)
+    assert main(["export", str(file), "--to", "ibm-overlay", "-o", str(out)]) == 0
+    assert "lost in ibm-overlay: only the number of PEs is kept" in capsys.readouterr().err
+    assert main(["export", str(file), "--to", "ibm-overlay", "-o", str(out), "-q"]) == 0
+    assert not capsys.readouterr().err

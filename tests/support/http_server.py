@@ -12,7 +12,7 @@ Answer = tuple[int, bytes]
 
 @contextmanager
 def http_server(answer: Callable[[BaseHTTPRequestHandler], Answer | None]) -> Iterator[str]:
-    """Answer GET requests, and yield host and port; None lets the client wait."""
+    """Answer requests, and yield host and port; None lets the client wait."""
     over = Event()
 
     class Handler(BaseHTTPRequestHandler):
@@ -28,6 +28,9 @@ def http_server(answer: Callable[[BaseHTTPRequestHandler], Answer | None]) -> It
 
         def log_message(self, format: str, *args: Any) -> None:
             """Log nothing."""
+
+    for method in ("POST", "PATCH", "PUT", "DELETE"):
+        setattr(Handler, f"do_{method}", Handler.do_GET)
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True

@@ -1,11 +1,26 @@
 """A loopback server that imitates Flink's REST API, with responses from one, perhaps bad, file."""
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
+
+KEYS = {
+    ".*/plan": "plan",
+    ".*/metrics": "metrics",
+    ".*/vertices/.*": "vertex",
+    "/taskmanagers": "taskmanagers",
+    "/taskmanagers/.*": "taskmanager",
+    "/jobmanager/config": "cluster",
+    "/jars": "jars",
+    ".*/checkpoints": "checkpoints",
+    ".*/checkpoints/config": "checkpoints_config",
+    ".*/config": "job_config",
+}
+"""Pattern of a path -> part of the file; other paths get the part "job"."""
 
 
 class Server(ThreadingHTTPServer):
@@ -16,7 +31,7 @@ class Server(ThreadingHTTPServer):
     Attributes
     ----------
     file
-        The content of the file; `flink_rest.TEXT` is a good one.
+        The content of the file; `flink_rest.TEXT` and `flink_apply.TEXT` are good ones.
     """
 
     daemon_threads = True
@@ -38,7 +53,7 @@ class Server(ThreadingHTTPServer):
             return self.file
         if not isinstance(content, dict):
             return self.file
-        key = _key(path.partition("?")[0])
+        key = key_of(path.partition("?")[0])
         try:
             return json.dumps(content[key]).encode() if key in content else None
         except (ValueError, RecursionError):
@@ -68,11 +83,9 @@ class _Handler(BaseHTTPRequestHandler):
         """Write no log."""
 
 
-def _key(path: str) -> str:
-    if path.endswith("/plan"):
-        return "plan"
-    if path.endswith("/metrics"):
-        return "metrics"
-    if "/vertices/" in path:
-        return "vertex"
-    return "taskmanagers" if path == "/taskmanagers" else "job"
+def key_of(path: str) -> str:
+    """Return the part of a file that is the response for a path."""
+    for pattern, key in KEYS.items():
+        if re.fullmatch(pattern, path):
+            return key
+    return "job"

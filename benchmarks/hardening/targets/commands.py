@@ -14,7 +14,9 @@ from streamplace.integrations.kinds import READERS, WRITERS
 BAD, OUT = "BAD", "OUT"
 """Placeholders of the bad file and of the output."""
 ENGINE = ("--model", "engine", "--duration", "2")
-FLINK_OPTIONS = ("--seconds", "0", "--timeout", "0.9", "--mips", "2500")
+RESTARTED = ("--url", "URL", "--job", "job", "--jar", "job.jar", "--timeout", "0.9")
+SERVED = ("flink-rest", "flink-apply")  # readers of servers
+WATCHED = ("--seconds", "0", "--timeout", "0.9", "--mips", "2500")
 GREEDY = ("--cluster", "GPUS", "--placer", "greedy")
 COMPARE_OPTIONS = ("--source-rate", "100", "--placers", "greedy", "--jobs", "1")
 
@@ -35,7 +37,7 @@ class Command:
     @property
     def reads_server(self) -> bool:
         """Whether it reads the responses of a server, whose address its errors must name."""
-        return self.words[:2] == ("profile", "flink")
+        return self.words[:2] in (("profile", "flink"), ("apply", "flink"))
 
     @property
     def trains(self) -> bool:
@@ -156,7 +158,8 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     ),
     **{kind: (_command("import", BAD, "--from", kind, "-o", OUT),) for kind in READERS},
     "storm-profile": (_command("profile", "storm", BAD, "--mips", "2500", "-o", OUT),),
-    "flink-rest": (_command("profile", "flink", "URL", "--job", "job", *FLINK_OPTIONS, "-o", OUT),),
+    "flink-rest": (_command("profile", "flink", "URL", "--job", "job", *WATCHED, "-o", OUT),),
+    "flink-apply": (_command("apply", "flink", "PLACEMENT", *RESTARTED, "--dry-run"),),
     "info": (_command("info", BAD, "--json"), _command("info", BAD)),
     "weights": (
         _command("place", "GRAPH", "--placer", "policy:file=BAD", "-o", OUT),

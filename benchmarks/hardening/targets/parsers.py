@@ -16,7 +16,7 @@ from benchmarks.hardening.corpus.line_graph import line_graph
 from benchmarks.hardening.corpus.own_files import json_documents
 from benchmarks.hardening.mutation import npz_files, tensor_files
 from benchmarks.hardening.mutation.text_files import Fault
-from benchmarks.hardening.targets import flink_rest
+from benchmarks.hardening.targets import flink_apply, flink_rest
 from benchmarks.hardening.targets.consumers import (
     InconsistencyError,
     use_cluster,
@@ -180,6 +180,12 @@ PARSERS: dict[str, Parser] = {
             lambda: (Document("file.json", flink_rest.TEXT.encode()),),
             flink_rest.read,
             use_job,
+        ),
+        Parser(
+            "flink-apply",
+            lambda: (Document("file.json", flink_apply.TEXT.encode()),),
+            flink_apply.read,
+            use_facts,
         ),
         Parser(
             "info",

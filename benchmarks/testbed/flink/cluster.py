@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from local_flink import TASK_MANAGER, LocalFlink
+from local_flink import TASK_MANAGER, LocalFlink, equal
 
 from benchmarks.testbed import wiring
 from benchmarks.testbed.flink.documents import arrived, lines
@@ -42,7 +42,7 @@ class TestbedFlink(LocalFlink):
     def __init__(
         self, home: Path, folder: Path, devices: Sequence[str], groups: Sequence[Group]
     ) -> None:
-        super().__init__(home, folder, len(devices), MASTER)
+        super().__init__(home, folder, equal(len(devices)), MASTER)
         self.devices = devices
         self.groups = groups
 

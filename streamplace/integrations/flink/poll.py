@@ -4,11 +4,11 @@ import random
 import time
 import urllib.parse
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from streamplace.errors import BackendError, FormatError, GraphError, located
+from streamplace.errors import BackendError
+from streamplace.integrations.flink.answers import expecting
 from streamplace.integrations.flink.plan import RunningPlan, Vertex, running
 from streamplace.integrations.profiling.counters import Counters, Reading
 from streamplace.integrations.profiling.rest import GoneError, Server
@@ -130,7 +130,7 @@ class Watch:
     def _plan(self) -> RunningPlan:
         path = f"{self.job}/plan"
         value = self._ask(path)
-        with _expecting(self.server.url + path):
+        with expecting(self.server.url + path):
             plan = value["plan"] if isinstance(value, dict) else None
             return running(plan, self.server.url + path)
 
@@ -138,18 +138,18 @@ class Watch:
         for vertex in watched.plan.vertices:
             path = f"{self.job}/vertices/{urllib.parse.quote(vertex.id, safe='')}"
             value = self._ask(path)
-            with _expecting(self.server.url + path):
+            with expecting(self.server.url + path):
                 subtasks = sorted(value["subtasks"], key=lambda task: int(task["subtask"]))
                 watched.hosts[vertex.id] = [str(task["taskmanager-id"]) for task in subtasks]
         value = self._ask("/taskmanagers")
-        with _expecting(f"{self.server.url}/taskmanagers"):
+        with expecting(f"{self.server.url}/taskmanagers"):
             watched.task_managers = {
                 str(each["id"]): int(each["slotsNumber"]) for each in value["taskmanagers"]
             }
 
     def _reading(self, plan: RunningPlan) -> Reading:
         value = self._ask(self.job)
-        with _expecting(self.server.url + self.job):
+        with expecting(self.server.url + self.job):
             state = str(value["state"])
             if state != "RUNNING":
                 raise GoneError(f"{self.server.url}: the job is {state}")
@@ -176,7 +176,7 @@ class Watch:
         path = f"{self.job}/vertices/{urllib.parse.quote(vertex.id, safe='')}/metrics?get="
         for query in queries(wanted):
             value = self._ask(path + query)
-            with _expecting(self.server.url + path):
+            with expecting(self.server.url + path):
                 found |= {str(each["id"]): float(each["value"]) for each in value}
         return found
 
@@ -307,16 +307,3 @@ def _time_s(now: Any) -> float:
     if not 0 <= float(now) <= MAX_COUNTER:
         raise ValueError(f"not a time: {now!r:.40}")
     return float(now) / 1e3
-
-
-@contextmanager
-def _expecting(where: str) -> Iterator[None]:
-    """Raise BackendError if an answer does not have the format of Flink's answers."""
-    try:
-        with located(where, FormatError):
-            yield
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        fault_text = f"{type(error).__name__}: {error}"
-        raise BackendError(f"{where}: unexpected answer from Flink: {fault_text:.120}") from None
-    except (FormatError, GraphError) as error:
-        raise BackendError(str(error)) from None

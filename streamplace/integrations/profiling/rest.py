@@ -1,11 +1,14 @@
 """Client of REST APIs, with a time limit for every request."""
 
 import http.client
+import json
 import re
 import threading
 import urllib.error
 import urllib.parse
 import urllib.request
+import uuid
+from pathlib import Path
 from typing import Any
 
 from streamplace.errors import BackendError, FormatError, UsageError
@@ -15,7 +18,19 @@ MAX_ANSWER_BYTES = 64 * 2**20
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
-class GoneError(BackendError):
+class RefusedError(BackendError):
+    """The server has answered with a fault.
+
+    Attributes
+    ----------
+    answer
+        The text of the answer, which may explain the fault.
+    """
+
+    answer = ""
+
+
+class GoneError(RefusedError):
     """The server has no such resource, so repeating the request is useless."""
 
 
@@ -71,7 +86,56 @@ class Server:
         BackendError
             If there is no answer in time, or the answer is not JSON.
         """
-        request = _Request(self._opener, self.url + path)
+        return self._answer(urllib.request.Request(self.url + path), path, within_s)
+
+    def send(self, method: str, path: str, body: Any, within_s: float) -> Any:
+        """Send a JSON value; return the JSON value of the answer, None if that is empty.
+
+        Parameters
+        ----------
+        method
+            POST, PATCH, PUT or DELETE.
+        body
+            A JSON value; None: no body.
+
+        Raises
+        ------
+        RefusedError
+            If the server answers with a fault, so that it has not done what was asked.
+        BackendError
+            If there is no answer in time, so that it may still do what was asked.
+        """
+        data = None if body is None else json.dumps(body).encode()
+        headers = {} if data is None else {"Content-Type": "application/json"}
+        request = urllib.request.Request(self.url + path, data, headers, method=method)
+        return self._answer(request, path, within_s)
+
+    def upload(self, path: str, field: str, file: Path, kind: str, within_s: float) -> Any:
+        """Send a file as the field of a form; return the JSON value of the answer.
+
+        Parameters
+        ----------
+        kind
+            Media type of the file.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be read.
+        RefusedError, BackendError
+            As `send` does.
+        """
+        boundary = uuid.uuid4().hex
+        name = urllib.parse.quote(file.name)
+        head = f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"; filename="{name}"'
+        start = f"{head}\r\nContent-Type: {kind}\r\n\r\n".encode()
+        data = start + file.read_bytes() + f"\r\n--{boundary}--\r\n".encode()
+        headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+        request = urllib.request.Request(self.url + path, data, headers, method="POST")
+        return self._answer(request, path, within_s)
+
+    def _answer(self, sent: urllib.request.Request, path: str, within_s: float) -> Any:
+        request = _Request(self._opener, sent)
         endpoint = path.partition("?")[0]
         request.start()
         request.join(max(within_s, 0.0))
@@ -80,10 +144,17 @@ class Server:
                 f"{self.url}: no answer to {endpoint} within {within_s:.3g} s; "
                 "check the address and that the server is running"
             )
-        if request.gone:
-            raise GoneError(f"{self.url}: {request.fault} for {endpoint}")
+        message = f"{self.url}: {request.fault} for {endpoint}"
+        if request.status:
+            refused = (GoneError if request.status == http.client.NOT_FOUND else RefusedError)(
+                message
+            )
+            refused.answer = request.answer.decode(errors="replace")
+            raise refused
         if request.fault:
-            raise BackendError(f"{self.url}: {request.fault} for {endpoint}")
+            raise BackendError(message)
+        if not request.answer and sent.get_method() != "GET":
+            return None
         return parse_answer(request.answer, self.url + endpoint)
 
 
@@ -105,25 +176,36 @@ def parse_answer(answer: bytes, where: str) -> Any:
 class _Request(threading.Thread):
     """One request in its own thread, so that a slow server cannot block the caller."""
 
-    def __init__(self, opener: urllib.request.OpenerDirector, url: str) -> None:
+    def __init__(
+        self, opener: urllib.request.OpenerDirector, request: urllib.request.Request
+    ) -> None:
         super().__init__(daemon=True)
-        self._opener, self._url = opener, url
+        self._opener, self._request = opener, request
         self.answer = b""
         self.fault = ""
-        self.gone = False
+        self.status = 0  # of an answer that is a fault
 
     def run(self) -> None:
         try:
-            with self._opener.open(self._url, timeout=600) as answer:
+            with self._opener.open(self._request, timeout=600) as answer:
                 self.answer = answer.read(MAX_ANSWER_BYTES + 1)
             if len(self.answer) > MAX_ANSWER_BYTES:
                 self.fault = f"the answer exceeds {MAX_ANSWER_BYTES >> 20} MiB"
         except urllib.error.HTTPError as error:
             with error:
-                self.gone = error.code == http.client.NOT_FOUND
+                self.answer = _text_of(error)
                 self.fault = f"HTTP {error.code} {error.reason}".strip()
+                self.status = error.code
         except urllib.error.URLError as error:
             self.fault = str(getattr(error.reason, "strerror", None) or error.reason)
         except (OSError, http.client.HTTPException, ValueError) as error:
             message = getattr(error, "strerror", None) or str(error)
             self.fault = f"{type(error).__name__}: {message}" if message else type(error).__name__
+
+
+def _text_of(error: urllib.error.HTTPError) -> bytes:
+    """Return the body of a fault, which may be cut short."""
+    try:
+        return error.read(MAX_ANSWER_BYTES)
+    except (OSError, http.client.HTTPException):
+        return b""

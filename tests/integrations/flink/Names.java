@@ -30,7 +30,17 @@ public final class Names {
             Transformation<?> next = waiting.pop();
             if (visited.add(next)) {
                 String group = next.getSlotSharingGroup().map(each -> each.getName()).orElse("");
-                System.out.println(next.getId() + "," + next.getName() + "," + group);
+                String labels =
+                        next.getSlotSharingGroup()
+                                .map(each -> String.join(";", each.getExternalResources().keySet()))
+                                .orElse("");
+                System.out.println(
+                        String.join(
+                                ",",
+                                String.valueOf(next.getId()),
+                                group,
+                                labels,
+                                String.valueOf(next.getParallelism())));
                 waiting.addAll(next.getInputs());
             }
         }

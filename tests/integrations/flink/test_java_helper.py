@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from streamplace.integrations.flink.helper import helper_source
 from streamplace.integrations.flink.plan import read
-from streamplace.integrations.flink.slot_groups import write, write_helper
+from streamplace.integrations.flink.slot_groups import write
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import Operator, StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from tests.support.chain_placement import chain_placement
 from tests.support.paths import ROOT
 
 JARS = sorted((ROOT / ".venv-flink").glob("lib/python3*/site-packages/pyflink/lib"))
@@ -34,17 +36,24 @@ def java(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_operators_with_equal_names_are_distinguished(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """Compile `Names`; return its folder and the command that runs it."""
+    folder = tmp_path_factory.mktemp("names")
     classes = f"classes:{JARS[0]}/*"
-    runs = ["java", *OPENED, "-cp", classes, "Names"]
-    helper = tmp_path / "StreamplaceMapping.java"
-    helper.write_text(write_helper(one_operator_per_device(["x"])))
-    java(tmp_path, "javac", "-nowarn", "-d", "classes", "-cp", classes, str(NAMES), str(helper))
-    names = read(java(tmp_path, *runs), "plan").graph.names
-    (tmp_path / "mapping").write_text(write(one_operator_per_device(names)))
-    rows = [line.split(",") for line in java(tmp_path, *runs, "mapping").splitlines()]
+    helper = folder / "StreamplaceMapping.java"
+    helper.write_text(helper_source())
+    java(folder, "javac", "-nowarn", "-d", "classes", "-cp", classes, str(NAMES), str(helper))
+    return folder, ["java", *OPENED, "-cp", classes, "Names"]
+
+
+def test_operators_with_equal_names_are_distinguished(runs: tuple[Path, list[str]]) -> None:
+    folder, command = runs
+    names = read(java(folder, *command), "plan").graph.names
+    (folder / "mapping").write_text(write(one_operator_per_device(names)))
+    rows = [line.split(",") for line in java(folder, *command, "mapping").splitlines()]
     pe = {name: f"pe{n}" for n, name in enumerate(names)}
-    assert {int(number): group for number, _, group in rows} == {
+    assert {int(number): group for number, group, _, _ in rows} == {
         1: pe["Source: events"],
         2: pe["Sink: Print to Std. Out"],
         3: "",  # the rebalancing
@@ -56,6 +65,33 @@ def test_operators_with_equal_names_are_distinguished(tmp_path: Path) -> None:
         9: pe["Map#2"],
         10: pe["Sink: Print to Std. Out#3"],
     }
+
+
+def test_labels_and_parallelism_are_set(runs: tuple[Path, list[str]]) -> None:
+    folder, command = runs
+    names = read(java(folder, *command), "plan").graph.names
+    instances = {f"{name}[{i}]": name for name in names for i in range(2)}
+    on = [i if owner == "Map" else 0 for owner in names for i in range(2)]
+    placement = chain_placement(list(instances), on, instances, Cluster.parse("1x2000,1x1000"))
+    (folder / "labels").write_text(write(placement))
+    rows = [line.split(",") for line in java(folder, *command, "labels").splitlines()]
+    found = {int(number): (group, label, n) for number, group, label, n in rows}
+    assert found.pop(3)[0] == ""  # the rebalancing
+    assert found.pop(7) == ("split0", "parts_Map", "2")
+    assert set(found.values()) == {("pe0", "dev_d0", "2")}
+
+
+def test_with_labels_every_operator_needs_a_group(runs: tuple[Path, list[str]]) -> None:
+    folder, command = runs
+    unequal = Cluster.parse("1x2000,1x1000")
+    (folder / "few").write_text(
+        write(chain_placement(["Source: events", "Map"], [0, 1], {}, unequal))
+    )
+    done = subprocess.run(
+        [*command, "few"], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode != 0
+    assert "with labels, every operator needs a group, but [" in done.stderr
 
 
 def one_operator_per_device(names: Sequence[str]) -> Placement:

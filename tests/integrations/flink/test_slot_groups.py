@@ -1,27 +1,17 @@
 """Placements as slot-sharing groups in a Java properties file."""
 
 import re
-from itertools import pairwise
 
 import pytest
 
 from streamplace.errors import ProblemError
-from streamplace.integrations.flink.slot_groups import write, write_helper
+from streamplace.integrations.flink.slot_groups import write
 from streamplace.integrations.whole_operators import colocate_instances
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.graph import Operator, Stream, StreamGraph
-from streamplace.problem.placement import Placement
-from streamplace.problem.problem import Problem
+from tests.support.chain_placement import chain_placement
 
 NAMES = ["Source: events", "a=b", "Map#2", "straße \U0001f600", "log: Writer", "log: Committer"]
-
-
-def chain_placement(names: list[str], devices: list[int], instance_of: dict[str, str]) -> Placement:
-    operators = [Operator(name, 1, 1, instance_of=instance_of.get(name, "")) for name in names]
-    chain = [Stream(a, b) for a, b in pairwise(names)]
-    graph = StreamGraph(operators, chain, source_rate=1.0)
-    return Placement(Problem(graph, Cluster.equal()), devices)
 
 
 def properties(text: str) -> dict[str, str]:
@@ -46,10 +36,8 @@ def test_one_group_per_device_in_cluster_order() -> None:
 def test_instances_of_an_operator_need_one_slot_each() -> None:
     instance_of = {"a[0]": "a", "a[1]": "a"}
     text = write(chain_placement(["s", "a[0]", "a[1]"], [0, 1, 1], instance_of))
-    assert properties(text) == {"s": "pe0", "a": "pe1"}
-    assert "needs 2 slots" in text
-    with pytest.raises(ProblemError, match=r"instances of 'a' .* --whole-operators"):
-        write(chain_placement(["s", "a[0]", "a[1]"], [0, 1, 2], instance_of))
+    assert properties(text) == {"s": "pe0, parallelism 1", "a": "pe1, parallelism 2"}
+    assert "needs 2 slots; Flink chooses which" in text
 
 
 def test_parts_of_a_sink_stay_together() -> None:
@@ -60,8 +48,30 @@ def test_parts_of_a_sink_stay_together() -> None:
     assert list(rules.colocate) == [("log: Writer", "log: Committer")]
 
 
-def test_helper_is_one_class_without_a_package() -> None:
-    source = write_helper(chain_placement(["a"], [0], {}))
-    assert "public final class StreamplaceMapping" in source
-    assert "package " not in source
-    assert source.count("{") == source.count("}")
+def test_unequal_devices_have_labels() -> None:
+    text = write(chain_placement(["s", "a", "b"], [1, 2, 1], {}, Cluster.parse("1x2000,2x1000")))
+    assert properties(text) == {
+        "@pe0": "label dev_d1, cores 0.1, heap_mb 8, managed_mb 1",
+        "@pe1": "label dev_d2, cores 0.1, heap_mb 8, managed_mb 1",
+        "s": "pe0",
+        "a": "pe1",
+        "b": "pe0",
+    }
+    assert "adaptive" in text
+    assert "Flink chooses" not in text
+
+
+def test_instances_on_several_devices_have_counted_labels() -> None:
+    instance_of = {"a[0]": "a", "a[1]": "a", "a[2]": "a"}
+    placement = chain_placement(["s", "a[0]", "a[1]", "a[2]"], [0, 0, 1, 0], instance_of)
+    found = properties(write(placement))
+    assert found["@split0"] == "label parts_a, cores 0.1, heap_mb 8, managed_mb 1"
+    assert (found["a"], found["s"]) == ("split0, parallelism 3", "pe0, parallelism 1")
+    assert "slots on d0 2, d1 1; Flink chooses which instance takes which" in write(placement)
+
+
+def test_the_operators_name_cannot_be_that_of_a_group() -> None:
+    unequal = Cluster.parse("1x2000,2x1000")
+    assert "@pe0=pe0" in write(chain_placement(["@pe0", "b"], [0, 1], {}))
+    with pytest.raises(ProblemError, match="must not begin with '@'"):
+        write(chain_placement(["@pe0", "b"], [0, 1], {}, unequal))

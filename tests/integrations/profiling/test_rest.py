@@ -3,12 +3,15 @@
 import base64
 from collections.abc import Iterator
 from contextlib import contextmanager
+from email import message_from_bytes
+from email.message import Message
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 
 import pytest
 
 from streamplace.errors import BackendError, UsageError
-from streamplace.integrations.profiling.rest import Server
+from streamplace.integrations.profiling.rest import GoneError, RefusedError, Server
 from tests.support.http_server import Answer, http_server
 
 SECRET = "s3cr%3At"  # with its colon escaped
@@ -67,3 +70,57 @@ def test_errors_about_addresses_hide_the_password(url: str) -> None:
     with pytest.raises(UsageError, match="is not an address") as caught:
         Server(url)
     assert "guess" not in str(caught.value)
+
+
+def test_requests_with_a_body() -> None:
+    received: list[tuple[str, str, bytes]] = []
+
+    def answer(request: BaseHTTPRequestHandler) -> Answer:
+        body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
+        received.append((request.command, request.headers.get("Content-Type", ""), body))
+        return 202, b'{"request-id": "1"}' if request.command == "POST" else b""
+
+    with http_server(answer) as host:
+        server = Server(f"http://{host}")
+        assert server.send("POST", "/jobs/1/stop", {"drain": False}, 5) == {"request-id": "1"}
+        assert server.send("PATCH", "/jobs/1", None, 5) is None
+        assert server.send("DELETE", "/jars/1", None, 5) is None
+    assert received[0] == ("POST", "application/json", b'{"drain": false}')
+    assert [(method, body) for method, _, body in received[1:]] == [("PATCH", b""), ("DELETE", b"")]
+
+
+def test_a_refusal_keeps_the_servers_words() -> None:
+    with http_server(lambda request: (500, b'{"errors": ["no slots"]}')) as host:
+        with pytest.raises(RefusedError, match=r"HTTP 500 .* for /jars/1/run") as refused:
+            Server(f"http://{host}").send("POST", "/jars/1/run", {}, 5)
+        assert "no slots" in refused.value.answer
+    with http_server(lambda request: (404, b"{}")) as host, pytest.raises(GoneError):
+        Server(f"http://{host}").get("/jobs/1", 5)
+
+
+def test_a_lost_answer_is_no_refusal() -> None:
+    within = pytest.raises(BackendError, match=r"within 0\.1 s")
+    with http_server(lambda request: None) as host, within as lost:
+        Server(f"http://{host}").send("POST", "/jars/1/run", {}, 0.1)
+    assert not isinstance(lost.value, RefusedError)
+
+
+def test_an_upload_is_a_form(tmp_path: Path) -> None:
+    file = tmp_path / 'a "b".jar'
+    file.write_bytes(b"\x00\r\n--\xff")
+    parts: list[Message] = []
+
+    def answer(request: BaseHTTPRequestHandler) -> Answer:
+        body = request.rfile.read(int(request.headers["Content-Length"]))
+        head = f"Content-Type: {request.headers['Content-Type']}\r\n\r\n".encode()
+        parts.extend(message_from_bytes(head + body).get_payload())  # type: ignore[arg-type]
+        return 200, b'{"filename": "/x/1_a.jar"}'
+
+    with http_server(answer) as host:
+        server = Server(f"http://{host}")
+        assert server.upload("/jars/upload", "jarfile", file, "application/x-java-archive", 5)
+        with pytest.raises(OSError, match="none"):
+            server.upload("/jars/upload", "jarfile", tmp_path / "none", "x/y", 5)
+    (part,) = parts
+    assert part.get_param("name", header="content-disposition") == "jarfile"
+    assert part.get_payload(decode=True) == file.read_bytes()

@@ -13,13 +13,13 @@ from benchmarks.hardening.corpus.special_files import CLOSED, SPECIAL_FILES
 from benchmarks.hardening.harness.flink_server import Server
 from benchmarks.hardening.mutation.numbered_documents import BOMBS_AT, CUT_AT, bad_document
 from benchmarks.hardening.mutation.numbered_documents import COUNT as DOCUMENTS
-from benchmarks.hardening.targets.commands import COMMANDS, Command, GoodFiles
+from benchmarks.hardening.targets.commands import COMMANDS, SERVED, Command, GoodFiles
 from benchmarks.hardening.targets.parsers import PARSERS
 
 COUNT = 300  # cases per reader
 CHECKPOINT = "checkpoint.safetensors"
 OUT_NAME = "out.json"  # a suffix that every command accepts
-NO_PATH = ("checkpoint", "flink-rest")
+NO_PATH = ("checkpoint", *SERVED)
 """Readers that take the folder of a run or an address instead of the path of a file."""
 
 
@@ -114,7 +114,7 @@ class CaseFactory:
         """Put a file where the command reads it; return its path or address."""
         (inside / document.name).write_bytes(document.data)
         self.server.file = document.data
-        if name == "flink-rest":
+        if name in SERVED:
             return self.server.url
         return str(inside if PARSERS[name].takes_folder else inside / document.name)
 

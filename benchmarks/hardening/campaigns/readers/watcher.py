@@ -23,6 +23,7 @@ from benchmarks.hardening.harness.memory_limits import memory_limit
 from benchmarks.hardening.harness.privileges import override_dropped
 from benchmarks.hardening.harness.stopwatch import Stopwatch
 from benchmarks.hardening.mutation.numbered_documents import bad_document, cut_numbers
+from benchmarks.hardening.targets.commands import SERVED
 from benchmarks.hardening.targets.consumers import InconsistencyError
 from benchmarks.hardening.targets.parsers import Parser
 from streamplace.errors import StreamplaceError
@@ -54,7 +55,7 @@ class Watcher:
         self.documents = parser.documents()
         self._cut = cut_numbers(self.documents)
         self.results = Observations(smallest=min(len(document.data) for document in self.documents))
-        self._reads_server = parser.name == "flink-rest"  # its messages name an address, not a file
+        self._reads_server = parser.name in SERVED  # its messages name an address, not a file
         self._audit_hook = AuditHook(folder)
         self._memory_limit = memory_limit(parser.torch)
         self._known: set[int] = set()

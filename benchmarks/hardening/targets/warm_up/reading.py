@@ -8,6 +8,7 @@ from pathlib import Path
 from benchmarks.hardening.targets.commands import (
     BAD,
     COMMANDS,
+    SERVED,
     WITH_TORCH,
     GoodFiles,
     write_good_files,
@@ -27,7 +28,7 @@ def _warm(folder: Path) -> None:
         train = ["train", good_files.paths["GRAPH"], "--config", str(config)]
         assert main([*train, "-o", str(folder / "run")]) == REFUSED
     for name, commands in COMMANDS.items():
-        if name in (*WITH_TORCH, "flink-rest", "config"):
+        if name in (*WITH_TORCH, *SERVED, "config"):
             continue
         for i, command in enumerate(commands):
             document = PARSERS[name].documents()[

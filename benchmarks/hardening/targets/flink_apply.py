@@ -1,0 +1,83 @@
+"""The reader of a job before a restart, with all responses of Flink taken from one file."""
+
+import json
+from typing import Any
+
+from benchmarks.hardening.corpus import own_files
+from benchmarks.hardening.harness.flink_server import key_of
+from benchmarks.hardening.targets.flink_rest import WHERE
+from streamplace.files.reading import read_bytes
+from streamplace.integrations.flink.applying.documents import read_hosts
+from streamplace.integrations.profiling.rest import GoneError, Server, parse_answer
+from streamplace.workflows.apply import Options, prepare
+
+OPERATORS = ("a", "b", "c")
+ROOM = {
+    "cpuCores": 1.0,
+    "taskHeapMemory": 96,
+    "managedMemory": 16,
+    "extendedResources": {"dev_d0": 1000.0},
+}
+ANSWERS: dict[str, Any] = {
+    "cluster": [{"key": "execution.checkpointing.savepoint-dir", "value": "file:///s"}],
+    "taskmanagers": {"taskmanagers": [{"id": "tm-1"}, {"id": "tm-2"}]},
+    "taskmanager": {
+        "id": "tm-1",
+        "slotsNumber": 1,
+        "freeSlots": 0,
+        "totalResource": ROOM,
+        "freeResource": ROOM,
+        "allocatedSlots": [{"jobId": "job", "resource": ROOM}],
+    },
+    "job": {
+        "jid": "job",
+        "name": "line",
+        "state": "RUNNING",
+        "schedulerType": "Default",
+        "vertices": [
+            {"id": name, "status": "RUNNING", "parallelism": 1, "maxParallelism": 128}
+            for name in OPERATORS
+        ],
+        "plan": {
+            "name": "line",
+            "nodes": [
+                {"id": name, "parallelism": 1, "description": f"{name}<br/>"} for name in OPERATORS
+            ],
+        },
+    },
+    "job_config": {"execution-config": {"user-config": {"streamplace.mapping": "a=pe0"}}},
+    "checkpoints": {
+        "latest": {
+            "completed": {"external_path": "file:/s/chk-1", "end_to_end_duration": 70},
+            "savepoint": {"external_path": "file:/s/1", "checkpoint_type": "SYNC_SAVEPOINT"},
+            "restored": {"external_path": "file:/s/0"},
+        }
+    },
+    "checkpoints_config": {"interval": 2000, "timeout": 600000},
+    "vertex": {"subtasks": [{"subtask": 0, "taskmanager-id": "tm-1"}]},
+    "jars": {"files": [{"id": "job.jar"}]},
+}
+TEXT = json.dumps(ANSWERS)
+
+
+class Answers(Server):
+    """A server whose responses come from a file."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(WHERE)
+        self._whole = parse_answer(read_bytes(file), WHERE)
+
+    def get(self, path: str, within_s: float) -> Any:
+        """Return the response for a path."""
+        answers = self._whole if isinstance(self._whole, dict) else {}
+        if key_of(path) not in answers:
+            raise GoneError(f"{WHERE}: HTTP 404 for {path}")
+        return answers[key_of(path)]
+
+
+def read(file: str) -> list[str]:
+    """Check a job before a restart; return the requests and where its operators run."""
+    server, how = Answers(file), Options("job", "job.jar")
+    prepared = prepare(own_files.placement(), server, how)
+    hosts = read_hosts(server, prepared.job, how.limits.answer_s)
+    return [*map(str, prepared.requests(how)), *map(str, hosts.items())]

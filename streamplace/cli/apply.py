@@ -1,0 +1,207 @@
+"""The command `apply`: placements applied to running jobs."""
+
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from streamplace.cli import options, param_types
+
+if TYPE_CHECKING:
+    from streamplace.integrations.flink.applying.restart import Restart
+    from streamplace.integrations.profiling.rest import Server
+    from streamplace.workflows.apply import Options, Prepared
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@click.group()
+def apply() -> None:
+    """Restart a running job so that it runs as placed.
+
+    \b
+    Example:
+    streamplace apply flink placement.json --url http://localhost:8081 --job 0a1b… --jar job.jar
+    """
+
+
+def _seconds(name: str, default: float, text: str) -> Callable[[Command], Command]:
+    return click.option(
+        name,
+        type=param_types.NUMBER,
+        callback=options.wait,
+        default=default,
+        show_default=True,
+        metavar="S",
+        help=text,
+    )
+
+
+@apply.command()
+@click.argument("placement", type=param_types.FILE)
+@click.option("--url", required=True, metavar="URL", help="Address of Flink's REST API.")
+@click.option("--job", required=True, metavar="ID", help="Id of the job.")
+@click.option(
+    "--jar",
+    required=True,
+    callback=options.file_name,
+    metavar="FILE|ID",
+    help="Jar of the job, a file or the id of an uploaded jar. It calls StreamplaceMapping.apply.",
+)
+@click.option("--entry-class", metavar="CLASS", help="Main class.  [default: the jar's]")
+@click.option("--arg", "arguments", multiple=True, metavar="TEXT", help="An argument; repeatable.")
+@click.option("--savepoint-dir", metavar="URL", help="Folder for savepoints.  [default: Flink's]")
+@click.option(
+    "--savepoint",
+    metavar="URL",
+    help="Savepoint or retained checkpoint to start from if the job has ended.  [default: the "
+    "savepoint that stopped the job]",
+)
+@click.option("--labels", is_flag=True, help="Ask for labels even if all devices are equal.")
+@click.option(
+    "--without-uids",
+    is_flag=True,
+    help="Accept operators without uid if their ids stay the same, as without operator chaining.",
+)
+@_seconds("--deadline", 60, "Seconds for the savepoint.")
+@_seconds("--start-timeout", 120, "Seconds for a start until all vertices run.")
+@_seconds("--timeout", 10, "Seconds to wait for each answer of the server.")
+@click.option("--dry-run", is_flag=True, help="Print the requests and change nothing.")
+@options.common
+def flink(
+    placement: str,
+    url: str,
+    job: str,
+    jar: str,
+    entry_class: str | None,
+    arguments: tuple[str, ...],
+    savepoint_dir: str | None,
+    savepoint: str | None,
+    labels: bool,
+    without_uids: bool,
+    deadline: float,
+    start_timeout: float,
+    timeout: float,
+    dry_run: bool,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Restart a Flink job with a placement.
+
+    First everything is checked while the job runs: uids, checkpoints, maximum parallelism, labels,
+    slots, and whether the jar takes the mapping. Then the job is stopped with a savepoint and
+    started from it with the mapping, and Flink is asked what runs where. If the job does not start,
+    or does not run as placed, it is started once more with its former mapping. Savepoints are never
+    deleted. After an interruption, the same command goes on where it was.
+
+    \b
+    Examples:
+    streamplace apply flink placement.json --url http://localhost:8081 --job 0a1b… --jar job.jar
+    streamplace apply flink p.json --url http://localhost:8081 --job 0a1b… --jar job.jar --dry-run
+    """
+    from streamplace.errors import located  # noqa: PLC0415 - loaded when the command runs
+    from streamplace.files import read_placement  # noqa: PLC0415
+    from streamplace.files.reading import name_of  # noqa: PLC0415
+    from streamplace.integrations.flink.applying.requests import Program  # noqa: PLC0415
+    from streamplace.integrations.flink.applying.restart import Limits  # noqa: PLC0415
+    from streamplace.integrations.profiling.rest import Server  # noqa: PLC0415
+    from streamplace.workflows.apply import Options, prepare  # noqa: PLC0415
+
+    read = read_placement(placement)
+    server = Server(url)
+    how = Options(
+        job,
+        jar,
+        Program(entry_class, arguments),
+        savepoint_dir,
+        savepoint,
+        True if labels else None,
+        without_uids,
+        Limits(timeout, deadline, start_timeout),
+    )
+    with located(name_of(placement)):
+        prepared = prepare(read, server, how)
+    if dry_run:
+        _show(prepared, how, as_json)
+    else:
+        _execute(prepared, server, how, as_json)
+
+
+def _show(prepared: "Prepared", how: "Options", as_json: bool) -> None:
+    planned = prepared.requests(how)
+    if as_json:
+        options.print_json({"requests": [request.to_dict() for request in planned]})
+    else:
+        for request in planned:
+            click.echo(str(request))
+
+
+def _execute(prepared: "Prepared", server: "Server", how: "Options", as_json: bool) -> None:
+    from streamplace.workflows.apply import check_jar, delete, restart_of, upload  # noqa: PLC0415 - loaded when the command runs
+
+    jar = prepared.jar or upload(server, Path(how.jar), how.limits.start_s)
+    try:
+        check_jar(prepared, server, how, jar)
+        restart = restart_of(prepared, server, how, jar, options.print_note)
+        _run(restart, prepared, server, how, as_json)
+    finally:
+        if prepared.jar is None:
+            delete(server, jar, how.limits.answer_s)
+
+
+def _run(
+    restart: "Restart", prepared: "Prepared", server: "Server", how: "Options", as_json: bool
+) -> None:
+    """Restart the job; whatever ends it, say what runs and how to go on."""
+    from streamplace.errors import BackendError  # noqa: PLC0415 - loaded when the command runs
+    from streamplace.integrations.flink.applying.documents import read_cluster  # noqa: PLC0415
+
+    fault = None
+    try:
+        restart.run(
+            prepared.groups,
+            lambda job: read_cluster(server, job, how.limits.answer_s),
+            prepared.savepoint,
+        )
+    except BackendError as error:
+        fault = error
+    except BaseException:  # Ctrl-C, SIGTERM, or a fault of ours
+        _advise(restart)
+        raise
+    if fault is not None and not restart.progress.running:
+        _advise(restart)
+    if as_json:
+        options.print_json(_facts(restart, str(fault) if fault else None))
+    elif fault is None:
+        _print(restart)
+    if fault is not None:
+        raise fault
+
+
+def _advise(restart: "Restart") -> None:
+    """Print what runs, where the state is, and the command that goes on."""
+    command = shlex.join(["streamplace", *sys.argv[1:]])
+    click.echo(f"{restart.what_runs()}; this command goes on: {command}", err=True)
+
+
+def _facts(restart: "Restart", fault: str | None) -> dict[str, Any]:
+    now = restart.progress
+    return {
+        "former_job": restart.former.id,
+        "job": now.job,
+        "running": now.running,
+        "savepoint": now.savepoint or None,
+        "rolled_back": now.rolled_back,
+        "fault": fault,
+        "task_managers": now.hosts,
+    }
+
+
+def _print(restart: "Restart") -> None:
+    now = restart.progress
+    click.echo(f"job {now.job} runs as placed, from {now.savepoint}")
+    for operator, hosts in now.hosts.items():
+        click.echo(f"{operator}: {', '.join(hosts)}")

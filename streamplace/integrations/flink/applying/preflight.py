@@ -1,0 +1,212 @@
+"""Checks before a job is stopped; each returns the faults that it finds, one line each."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from math import floor
+
+from streamplace.integrations.flink.applying.documents import Cluster, Job, Room, TaskManager
+from streamplace.integrations.flink.applying.matching import matched
+from streamplace.integrations.flink.groups import CORES, HEAP_MB, Group, Groups
+from streamplace.integrations.flink.plan import RunningPlan
+from streamplace.problem.graph_checks import listed
+
+SAME_UIDS = "use the same uids"
+SAME_CHAINS = "without uids, chains must stay the same, so disable operator chaining in both jobs"
+ADAPTIVE = ("adaptive", "adaptivebatch")
+
+
+def faults_of_job(
+    job: Job, groups: Groups, savepoint: str | None, deadline_s: float
+) -> Iterator[str]:
+    """Yield what the job itself lacks.
+
+    Parameters
+    ----------
+    savepoint
+        The savepoint to start from, if the job has stopped.
+    deadline_s
+        Time limit of the savepoint; a checkpoint that took longer shows that it is too short.
+    """
+    if job.scheduler.lower() in ADAPTIVE:
+        yield (
+            "the job runs under the adaptive scheduler, which ignores groups' labels; "
+            "unset jobmanager.scheduler"
+        )
+    if job.ended and savepoint is None:
+        yield f"the job is {job.state} and was not stopped with a savepoint; give --savepoint PATH"
+    if not job.ended and savepoint is None and not job.runs:
+        waiting = [name for name, v in job.vertex_of.items() if v.status != "RUNNING"]
+        yield f"the job does not run: {job.state}, and {listed(waiting)} wait or restart"
+    if not job.ended and job.checkpoint_timeout_s is None:
+        yield "the job has no checkpoints; set execution.checkpointing.interval"
+    elif not job.ended and job.checkpoint is None:
+        yield "the job has not completed a checkpoint yet, to which it could go back"
+    elif not job.ended and job.checkpoint and job.checkpoint.seconds > deadline_s:
+        yield (
+            f"its last checkpoint took {job.checkpoint.seconds:.0f} s, more than the deadline of "
+            f"{deadline_s:g} s; set --deadline, or enable unaligned checkpoints"
+        )
+    names = matched(groups.group_of, job.vertex_of)
+    if unknown := [name for name in groups.group_of if name not in names]:
+        yield f"the job has no operators {listed(unknown)}; it has {listed(list(job.vertex_of))}"
+    for name, in_job in names.items():
+        wanted, most = groups.parallelism(name), job.vertex_of[in_job].max_parallelism
+        if wanted is not None and 0 < most < wanted:
+            yield f"{name!r} cannot have {wanted} instances: its maximum parallelism is {most}"
+
+
+def faults_of_cluster(cluster: Cluster, groups: Groups, directory: str | None) -> Iterator[str]:
+    """Yield what the cluster lacks: a folder for savepoints, labels, slots."""
+    if any(cluster.config.get(key, "").lower() in ADAPTIVE for key in ("jobmanager.scheduler",)):
+        yield "jobmanager.scheduler is adaptive, which ignores groups' labels; unset it"
+    elif cluster.config.get("scheduler-mode", "").lower() == "reactive":
+        yield "scheduler-mode is reactive, which ignores groups' labels; unset it"
+    if directory is None:
+        yield "no folder for savepoints: give --savepoint-dir, or configure one in Flink"
+    if groups.labels:
+        yield from _faults_of_labels(cluster, groups)
+    else:
+        yield from _faults_of_slots(cluster, groups)
+
+
+def _faults_of_labels(cluster: Cluster, groups: Groups) -> Iterator[str]:
+    for device, labels in groups.labels.items():
+        for label in labels:
+            if label.startswith("dev_") and len(found := cluster.offering(label)) != 1:
+                has = f"{listed([t.id for t in found])} have" if found else "none has"
+                yield (
+                    f"device {device!r} needs a TaskManager with the label {label!r}; {has} it; "
+                    "see export --to flink-config"
+                )
+    where = hosts_of(groups, cluster)
+    for group in groups.groups:
+        if len(group.slots) > 1 and group.slot is not None and where.keys() >= group.slots.keys():
+            yield from _faults_of_counts(cluster, group, group.slot.label, where)
+    yield from _faults_of_room(cluster, groups, where)
+
+
+def _faults_of_counts(
+    cluster: Cluster, group: Group, label: str, where: Mapping[str, TaskManager]
+) -> Iterator[str]:
+    wanted = {where[device].id: count for device, count in group.slots.items()}
+    offered = {each.id: each.total.labels[label] for each in cluster.offering(label)}
+    if wanted != offered:
+        yield (
+            f"{listed(list(group.operators))}: the label {label!r} must be offered as "
+            f"{_counts(wanted)}, but it is as {_counts(offered)}; see export --to flink-config"
+        )
+
+
+def _faults_of_room(
+    cluster: Cluster, groups: Groups, where: Mapping[str, TaskManager]
+) -> Iterator[str]:
+    needs: dict[str, Room] = {}
+    for group in groups.groups:
+        for device, count in group.slots.items():
+            if group.slot is not None and device in where:
+                slot = group.slot
+                taken = Room(
+                    slot.cores * count,
+                    slot.heap_mb * count,
+                    slot.managed_mb * count,
+                    {slot.label: float(count)},
+                )
+                needs[where[device].id] = needs.get(where[device].id, Room()) + taken
+    for each in cluster.task_managers:
+        need, room = needs.get(each.id, Room()), each.room
+        short = [
+            f"{wanted:g} {what} ({free:g} free)"
+            for what, wanted, free in (
+                ("cores", need.cores, room.cores),
+                ("MB of task heap", need.heap_mb, room.heap_mb),
+                ("MB of managed memory", need.managed_mb, room.managed_mb),
+                *((f"of {key!r}", n, room.labels.get(key, 0)) for key, n in need.labels.items()),
+            )
+            if wanted > free + 1e-9
+        ]
+        if short and any(each.total.labels.get(key) for key in need.labels):
+            yield f"TaskManager {each.id!r} lacks slots: it needs {', '.join(short)}"
+
+
+def _faults_of_slots(cluster: Cluster, groups: Groups) -> Iterator[str]:
+    several = [group.name for group in groups.groups if sum(group.slots.values()) > 1]
+    if several:
+        yield (
+            f"{listed(several)} need several slots on one device, which only labels can ask for; "
+            "use --labels, and see export --to flink-config"
+        )
+    wanted = len(groups.groups)
+    free = sum(each.free_slots for each in cluster.task_managers)
+    if free < wanted:
+        yield f"{wanted} slots are needed, but only {free} are free or held by this job"
+    if any(each.free_slots > 1 for each in cluster.task_managers):
+        yield (
+            "without labels, every TaskManager needs one slot (taskmanager.numberOfTaskSlots: 1), "
+            "so that groups do not share one; or use --labels, and see export --to flink-config"
+        )
+
+
+def faults_of_plan(plan: RunningPlan, job: Job, groups: Groups, uids: bool = True) -> Iterator[str]:
+    """Yield what would not fit after a restart.
+
+    Parameters
+    ----------
+    plan
+        The plan of the job to be started; without chains if operators have uids.
+    uids
+        Whether all operators have uids. Otherwise their ids follow from the plan and its chains.
+    """
+    planned = {name: v for v in plan.vertices for name in v.operators}
+    for name, in_plan in matched(groups.group_of, planned).items():
+        wanted, found = groups.parallelism(name), planned[in_plan].parallelism
+        if wanted is not None and wanted != found:
+            yield f"the jar gives {name!r} parallelism {found} instead of {wanted}"
+    ids = {vertex.id for vertex in plan.vertices}
+    heads = {v.operators[0]: v.id for v in job.plan.vertices}
+    if lost := [name for name, id_ in heads.items() if id_ not in ids]:
+        yield (
+            f"the jar has no operators with the ids of {listed(lost)}, so their state would not be "
+            f"found; {SAME_UIDS if uids else SAME_CHAINS}"
+        )
+
+
+def hosts_of(groups: Groups, cluster: Cluster) -> dict[str, TaskManager]:
+    """Return device -> the TaskManager with its label, for devices where there is exactly one."""
+    found = {}
+    for device, labels in groups.labels.items():
+        own = next(label for label in labels if label.startswith("dev_"))
+        if len(offering := cluster.offering(own)) == 1:
+            found[device] = offering[0]
+    return found
+
+
+def sized(groups: Groups, cluster: Cluster) -> Groups:
+    """Return the groups with slots that fit into their TaskManagers.
+
+    Cores and heap are accounts only, so they are small. Managed memory is what RocksDB and Python
+    get: a TaskManager's is divided among its slots, as Flink does for groups without labels.
+    """
+    where = hosts_of(groups, cluster)
+    slots: Counter[str] = Counter()
+    for group in groups.groups:
+        slots.update(group.slots)
+    made = []
+    for group in groups.groups:
+        here = [(where[device], slots[device]) for device in group.slots if device in where]
+        if group.slot is None or len(here) < len(group.slots):
+            made.append(group)
+            continue
+        cores = min(floor(each.room.cores / n * 1000) / 1000 for each, n in here)
+        slot = replace(
+            group.slot,
+            cores=max(min(CORES, cores), 0.001),
+            heap_mb=max(min(HEAP_MB, *(each.room.heap_mb // n for each, n in here)), 1),
+            managed_mb=min(each.room.managed_mb // max(n, each.slots) for each, n in here),
+        )
+        made.append(replace(group, slot=slot))
+    return replace(groups, groups=tuple(made))
+
+
+def _counts(amounts: Mapping[str, float]) -> str:
+    return ", ".join(f"{n:g} by {name!r}" for name, n in sorted(amounts.items())) or "nothing"

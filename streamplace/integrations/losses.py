@@ -1,0 +1,86 @@
+"""Facts of a placement that an export cannot express, so that nobody takes them for granted."""
+
+import re
+from collections.abc import Callable
+
+from streamplace.integrations.flink.groups import groups_of
+from streamplace.problem.graph_checks import listed
+from streamplace.problem.placement import Placement
+from streamplace.problem.symmetry import interchangeable
+
+ACCELERATOR = re.compile(r"gpu|tpu|npu|fpga|cuda|accelerator", re.IGNORECASE)
+COMMENTS = {
+    "flink": "# ",
+    "flink-config": "# ",
+    "storm-ras": "# ",
+    "kubernetes": "# ",
+    "ibm-spl": "// ",
+}
+"""Format -> how its comments begin; other formats have none."""
+
+
+def losses(placement: Placement, kind: str) -> list[str]:
+    """Return the facts that are lost in a format, one sentence each."""
+    return [sentence for find in FINDERS.get(kind, ()) if (sentence := find(placement))]
+
+
+def with_losses(text: str, placement: Placement, kind: str) -> str:
+    """Return an export with its losses as comments at the top, where the format has comments."""
+    if kind not in COMMENTS:
+        return text
+    return "".join(f"{COMMENTS[kind]}Lost: {each}\n" for each in losses(placement, kind)) + text
+
+
+def _accelerators(placement: Placement) -> str:
+    graph = placement.problem.graph
+    names = [
+        graph.names[v]
+        for v, labels in graph.requires.items()
+        if any(ACCELERATOR.search(label) for label in labels)
+    ]
+    if not names:
+        return ""
+    return (
+        f"the work of {_shown(names)}, which require an accelerator, is counted as CPU; "
+        "set what they need by hand"
+    )
+
+
+def _hosts(placement: Placement) -> str:
+    if len(set(interchangeable(placement.problem).tolist())) == 1:
+        return ""
+    return "devices differ, but Storm chooses the host of each component"
+
+
+def _operators(placement: Placement) -> str:
+    return "only the number of PEs is kept; use ibm-spl for which operator runs where"
+
+
+def _instances(placement: Placement) -> str:
+    split = [g for g in groups_of(placement).groups if len(g.slots) > 1]
+    names = [name for group in split for name in group.operators]
+    if not names:
+        return ""
+    return f"Flink chooses which instances of {_shown(names)} run on which device; counts are kept"
+
+
+def _slots(placement: Placement) -> str:
+    groups = groups_of(placement)
+    several = [g.name for g in groups.groups if g.slot is None and max(g.slots.values()) > 1]
+    if not several:
+        return ""
+    return f"Flink chooses the TaskManagers of the slots of {_shown(several)}"
+
+
+def _shown(names: list[str]) -> str:
+    return " ".join(listed(names).encode("ascii", "backslashreplace").decode().split())
+
+
+FINDERS: dict[str, tuple[Callable[[Placement], str], ...]] = {
+    "flink": (_instances, _slots),
+    "flink-config": (_instances,),
+    "storm-ras": (_hosts, _accelerators),
+    "kubernetes": (_accelerators,),
+    "ibm-overlay": (_operators,),
+}
+"""Format -> what finds its losses."""

@@ -1,0 +1,217 @@
+"""Placements applied to running Flink jobs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from streamplace.errors import BackendError, ProblemError, UsageError
+from streamplace.integrations.flink.answers import expecting
+from streamplace.integrations.flink.applying import preflight, requests
+from streamplace.integrations.flink.applying.documents import (
+    Cluster,
+    Job,
+    last_cause,
+    read_cluster,
+    read_job,
+)
+from streamplace.integrations.flink.applying.requests import Program, Request
+from streamplace.integrations.flink.applying.restart import Limits, Restart
+from streamplace.integrations.flink.groups import Groups, groups_of
+from streamplace.integrations.flink.plan import running
+from streamplace.integrations.flink.slot_groups import mapping
+from streamplace.integrations.profiling.rest import GoneError, RefusedError, Server
+from streamplace.problem.placement import Placement
+
+CHECKED = "StreamplaceMapping: checked, without uid: ["
+REFUSED = "StreamplaceMapping: "
+JAVA_ARCHIVE = "application/x-java-archive"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a job is restarted.
+
+    Parameters
+    ----------
+    job
+        Id of the job.
+    jar
+        A file, or the id of a jar on the server.
+    savepoint_dir
+        Folder for the savepoint; None: the cluster's.
+    savepoint
+        Savepoint to start from if the job has ended; None: the one that it was stopped with.
+    labels
+        Whether groups ask for labels; None: if devices differ.
+    without_uids
+        Whether operators may lack a uid.
+    """
+
+    job: str
+    jar: str
+    program: Program = field(default_factory=Program)
+    savepoint_dir: str | None = None
+    savepoint: str | None = None
+    labels: bool | None = None
+    without_uids: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What the checks before a restart have read.
+
+    Parameters
+    ----------
+    jar
+        Id of the jar if it is on the server already.
+    savepoint
+        The savepoint to start from; None: the job runs, and is stopped with one.
+    """
+
+    job: Job
+    cluster: Cluster
+    groups: Groups
+    directory: str
+    savepoint: str | None
+    jar: str | None
+
+    def requests(self, options: Options) -> list[Request]:
+        """Return the requests of the restart in order."""
+        return requests.planned(
+            self.job.id,
+            self.jar,
+            options.program,
+            mapping(self.groups),
+            self.job.mapping,
+            self.directory,
+            self.savepoint,
+        )
+
+
+def prepare(placement: Placement, server: Server, options: Options) -> Prepared:
+    """Check job, cluster and jar by reading only.
+
+    Raises
+    ------
+    ProblemError
+        If the placement cannot be applied; the message lists all faults.
+    UsageError
+        If there is no such job or jar.
+    BackendError
+        If the server does not answer.
+    """
+    within_s = options.limits.answer_s
+    try:
+        job = read_job(server, options.job, within_s)
+    except GoneError:
+        raise UsageError(f"{server.url} has no job {options.job!r}; see /jobs/overview") from None
+    savepoint = (options.savepoint or job.stopped_at) if job.ended else None
+    groups = groups_of(placement, options.labels)
+    holder = job.id if savepoint is None else requests.successor(job.id, savepoint, 0)
+    cluster = read_cluster(server, holder, within_s)
+    directory = options.savepoint_dir or cluster.savepoint_dir
+    faults = [
+        *preflight.faults_of_job(job, groups, savepoint, options.limits.savepoint_s),
+        *preflight.faults_of_cluster(cluster, groups, directory),
+    ]
+    if options.savepoint is not None and not job.ended:
+        faults.append("--savepoint is for a job that has ended, but this one has not")
+    _refuse(job, faults)
+    jar = _jar_on(server, options.jar, within_s)
+    groups = preflight.sized(groups, cluster)
+    return Prepared(job, cluster, groups, directory or "", savepoint, jar)
+
+
+def check_jar(prepared: Prepared, server: Server, options: Options, jar: str) -> None:
+    """Let the jar plan the job, without starting it, and check what it would run.
+
+    Raises
+    ------
+    ProblemError
+        If the jar does not call the Java helper, lacks operators or uids, or would lose state.
+    BackendError
+        If the server does not answer.
+    """
+    text, within_s = mapping(prepared.groups), options.limits.start_s
+    asked = requests.check(jar, options.program, text)
+    try:
+        server.send(asked.method, asked.path, asked.body, within_s)
+    except RefusedError as error:
+        answer = error.answer
+        if CHECKED not in answer:
+            at = answer.find(REFUSED)
+            cause = answer[at:].split("\\n")[0] if at >= 0 else last_cause(answer)
+            raise ProblemError(f"the jar does not plan the job: {cause or error}") from None
+        line = answer.partition(CHECKED)[2].partition("\\n")[0]
+        missing = line.rpartition("]")[0]
+    else:
+        raise ProblemError(
+            "the jar does not call StreamplaceMapping.apply(env) before execute(); "
+            "see export --to flink-helper"
+        )
+    if missing and not options.without_uids:
+        _refuse(prepared.job, [f"operators without uid, so their state may be lost: {missing}"])
+    asked = requests.plan(jar, options.program, text, chains=bool(missing))
+    value = server.send(asked.method, asked.path, asked.body, within_s)
+    with expecting(f"{server.url}{asked.path}"):
+        plan = running(value["plan"], f"{server.url}{asked.path}")
+    faults = preflight.faults_of_plan(plan, prepared.job, prepared.groups, uids=not missing)
+    _refuse(prepared.job, list(faults))
+
+
+def upload(server: Server, file: Path, within_s: float) -> str:
+    """Upload a jar and return its id.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    BackendError
+        If the server does not take it.
+    """
+    answer = server.upload("/jars/upload", "jarfile", file, JAVA_ARCHIVE, within_s)
+    with expecting(f"{server.url}/jars/upload"):
+        return str(answer["filename"]).rpartition("/")[2]
+
+
+def delete(server: Server, jar: str, within_s: float) -> None:
+    """Delete an uploaded jar; a failure is of no consequence."""
+    request = requests.delete(jar)
+    try:
+        server.send(request.method, request.path, None, within_s)
+    except BackendError:
+        return
+
+
+def restart_of(
+    prepared: Prepared, server: Server, options: Options, jar: str, say: Callable[[str], object]
+) -> Restart:
+    """Return the restart, which has not begun."""
+    return Restart(
+        server,
+        prepared.job,
+        jar,
+        options.program,
+        mapping(prepared.groups),
+        prepared.directory,
+        options.limits,
+        say,
+    )
+
+
+def _jar_on(server: Server, jar: str, within_s: float) -> str | None:
+    """Return the id of a jar on the server; None if it is a file here."""
+    if Path(jar).is_file():
+        return None
+    listed = server.get("/jars", within_s)
+    with expecting(f"{server.url}/jars"):
+        ids = {str(each["id"]) for each in listed["files"]}
+    if jar not in ids:
+        raise UsageError(f"--jar: {jar!r} is neither a file nor the id of a jar; see /jars")
+    return jar
+
+
+def _refuse(job: Job, faults: list[str]) -> None:
+    if faults:
+        raise ProblemError(f"job {job.id} cannot be restarted: {'; '.join(faults)}")

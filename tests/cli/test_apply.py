@@ -1,0 +1,146 @@
+"""`apply flink` against a scripted server."""
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from streamplace.cli.main import main
+from streamplace.files import write_placement
+from streamplace.integrations.flink.applying import restart
+from streamplace.problem.cluster import Cluster, Device
+from tests.support.chain_placement import chain_placement
+from tests.support.cli import ENVIRONMENT, MODULE, Capture
+from tests.support.flink_script import JAR, JOB, SAVEPOINT, ScriptedFlink
+
+COUNTS = {"count[0]": "count", "count[1]": "count"}
+QUICK = ("--deadline", "0.2", "--start-timeout", "0.5")
+
+
+@pytest.fixture
+def placement(tmp_path: Path) -> str:
+    """Return the file of a placement on the scripted cluster."""
+    cluster = Cluster([Device("a", 2000), Device("b", 1000)])
+    names = ["Source: src", *COUNTS, "out: Writer"]
+    write_placement(tmp_path / "p.json", chain_placement(names, [0, 1, 1, 0], COUNTS, cluster))
+    return str(tmp_path / "p.json")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask the server often."""
+    monkeypatch.setattr(restart, "POLL_S", 0.02)
+    monkeypatch.setattr(restart, "SETTLE_S", 0.05)
+    monkeypatch.setattr(restart, "STALE_S", 0.1)
+    monkeypatch.setattr(restart, "GRACE_S", 0.2)
+
+
+def arguments(placement: str, url: str, *more: str, jar: str = JAR) -> list[str]:
+    where = ["--url", url, "--job", JOB, "--jar", jar]
+    return ["apply", "flink", placement, *where, *QUICK, *more]
+
+
+def test_a_dry_run_shows_every_request(placement: str, capsys: Capture) -> None:
+    flink = ScriptedFlink()
+    with flink.serving() as url:
+        assert main(arguments(placement, url, "--arg", "a b", "--dry-run")) == 0
+        shown = capsys.readouterr().out.splitlines()
+        assert main(arguments(placement, url, "--dry-run", "--json")) == 0
+    assert [line.split()[0] for line in shown] == [
+        *("POST", "POST", "POST", "GET", "POST", "GET", "GET", "POST")
+    ]
+    assert f"POST /jobs/{JOB}/stop" in shown[2]
+    assert '"programArgsList": ["a b"]' in shown[4]
+    assert len(json.loads(capsys.readouterr().out)["requests"]) == len(shown)
+    assert not flink.changes
+
+
+def test_what_runs_is_printed(placement: str, capsys: Capture) -> None:
+    with ScriptedFlink().serving() as url:
+        assert main(arguments(placement, url)) == 0
+    out, err = capsys.readouterr()
+    assert "runs as placed, from " + SAVEPOINT in out
+    assert "count: tm-b, tm-b" in out
+    assert f"stopping job {JOB}" in err
+
+
+def test_json(placement: str, capsys: Capture) -> None:
+    flink = ScriptedFlink()
+    with flink.serving() as url:
+        assert main(arguments(placement, url, "--json", "-q")) == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert not err
+    assert found["job"] in flink.running
+    assert (found["former_job"], found["savepoint"]) == (JOB, SAVEPOINT)
+    assert (found["running"], found["rolled_back"], found["fault"]) == (True, False, None)
+    assert found["task_managers"]["count"] == ["tm-b", "tm-b"]
+
+
+def test_a_jar_is_uploaded_and_deleted(placement: str, tmp_path: Path, capsys: Capture) -> None:
+    jar = tmp_path / "my job.jar"
+    jar.write_bytes(b"PK\x03\x04")
+    flink = ScriptedFlink()
+    with flink.serving() as url:
+        assert main(arguments(placement, url, jar=str(jar))) == 0
+    assert flink.changes[0] == "POST /jars/upload"
+    assert flink.changes[-1] == f"DELETE /jars/{JAR}"
+
+
+def test_a_refusal_is_one_line_and_changes_nothing(placement: str, capsys: Capture) -> None:
+    flink = ScriptedFlink(labels={"tm-a": {"dev_a": 1000.0}})
+    with flink.serving() as url:
+        assert main(arguments(placement, url)) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "p.json: job 0cb345bc9d1e34abd4bdb33f1eec89cc cannot be restarted: device 'b'" in line
+    assert not flink.changes
+
+
+def test_a_rollback_is_an_error(placement: str, capsys: Capture) -> None:
+    flink = ScriptedFlink(refuses=1)
+    with flink.serving() as url:
+        assert main(arguments(placement, url, "--json")) == 1
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert found["rolled_back"]
+    assert found["running"]
+    assert list(flink.running) == [found["job"]]
+    assert "rolled back" in err.splitlines()[-1]
+
+
+def test_without_a_running_job_the_command_that_goes_on_is_printed(
+    placement: str, capsys: Capture
+) -> None:
+    with ScriptedFlink(refuses=2).serving() as url:
+        assert main(arguments(placement, url)) == 1
+    err = capsys.readouterr().err
+    assert f"all state is in {SAVEPOINT}, and no job may run yet; this command goes on: " in err
+
+
+@pytest.mark.parametrize(
+    ("flink", "after", "advice"),
+    [
+        (ScriptedFlink(polls=10**6), "has not ended after", "if its savepoint (trigger "),
+        (ScriptedFlink(stuck=9), "starting job", f"all state is in {SAVEPOINT}"),
+    ],
+)
+def test_an_interrupt_says_what_runs(
+    flink: ScriptedFlink, after: str, advice: str, placement: str
+) -> None:
+    with flink.serving() as url:
+        command = [*MODULE, *arguments(placement, url, "--start-timeout", "60")]
+        with subprocess.Popen(
+            command, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stderr is not None
+            for line in process.stderr:
+                if after in line:
+                    process.send_signal(signal.SIGINT)
+                    break
+            text = process.stderr.read()
+    assert process.returncode == 130
+    assert advice in text
+    assert f"this command goes on: streamplace apply flink {placement} --url {url}" in text
+    assert "Traceback" not in text

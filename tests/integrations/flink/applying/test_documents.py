@@ -1,0 +1,80 @@
+"""Recorded documents of jobs and TaskManagers."""
+
+from typing import Any
+
+from streamplace.integrations.flink.applying.documents import (
+    Room,
+    cause_of,
+    job_of,
+    last_cause,
+    task_manager,
+)
+from tests.support.flink_rest import recorded
+
+CONFIG: dict[str, Any] = {"execution-config": {"user-config": {}}}
+
+
+def test_a_running_job() -> None:
+    job = job_of(
+        recorded("job-details-running"),
+        recorded("job-config"),
+        recorded("checkpoints"),
+        recorded("checkpoints-config"),
+    )
+    assert (job.runs, job.ended, job.scheduler) == (True, False, "Default")
+    assert {name: v.parallelism for name, v in job.vertex_of.items()} == {
+        "Source: src": 1,
+        "count": 2,
+        "out: Writer": 1,
+    }
+    assert {v.max_parallelism for v in job.vertices.values()} == {120}
+    assert (job.mapping, job.checkpoint_timeout_s, job.stopped_at) == (None, 600.0, None)
+
+
+def test_a_job_that_says_running_but_waits_for_slots() -> None:
+    job = job_of(recorded("job-details-label-nobody-has"), CONFIG, None, None)
+    assert job.state == "RUNNING"
+    assert not job.runs
+
+
+def test_a_job_started_from_a_savepoint() -> None:
+    details = recorded("job-details-running-from-savepoint")
+    job = job_of(details, CONFIG, recorded("checkpoints-after-restore"), None)
+    assert job.restored_from == "file:/flink/savepoints/savepoint-0cb345-a43b1f210b74"
+    assert job.checkpoint_timeout_s is None
+
+
+def test_the_mapping_of_a_job_is_published() -> None:
+    config = {"execution-config": {"user-config": {"streamplace.mapping": "a=pe0"}}}
+    assert job_of(recorded("job-details-running"), config, None, None).mapping == "a=pe0"
+
+
+def test_only_a_stopping_savepoint_of_a_finished_job_counts() -> None:
+    statistics = recorded("checkpoints")
+    saved = {"external_path": "file:/s", "checkpoint_type": "SYNC_SAVEPOINT"}
+    finished = recorded("job-details-finished-by-stop")
+    statistics["latest"]["savepoint"] = saved
+    assert job_of(finished, CONFIG, statistics, None).stopped_at == "file:/s"
+    assert job_of(recorded("job-details-running"), CONFIG, statistics, None).stopped_at is None
+    saved["checkpoint_type"] = "SAVEPOINT"
+    assert job_of(finished, CONFIG, statistics, None).stopped_at is None
+
+
+def test_what_the_job_holds_is_room() -> None:
+    value = recorded("taskmanager-with-external-resource")
+    holder = value["allocatedSlots"][0]["jobId"]
+    mine, other = task_manager(value, holder), task_manager(value, "other")
+    assert other.room == Room(0.8, 80, 14, {"dev_b": 6.0})
+    assert mine.room == Room(1.0, 96, 16, {"dev_b": 8.0})
+    assert (mine.free_slots, other.free_slots, mine.slots) == (2, 0, 2)
+    assert mine.total.labels == {"dev_b": 8.0}
+
+
+def test_the_cause_is_the_last_one() -> None:
+    status = recorded("stop-with-savepoint-status-failed")
+    trace = status["operation"]["failure-cause"]["stack-trace"]
+    cause = "IOException: Failed to create savepoint directory at file:/proc/none"
+    assert last_cause(trace) == cause
+    assert last_cause("") == ""
+    assert cause_of(recorded("job-exceptions-lost-taskmanager"))
+    assert cause_of(recorded("job-exceptions-none")) == ""

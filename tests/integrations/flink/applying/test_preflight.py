@@ -1,0 +1,162 @@
+"""Checks before a job is stopped."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from streamplace.integrations.flink.applying.documents import (
+    Checkpoint,
+    Cluster,
+    Job,
+    Room,
+    TaskManager,
+    job_of,
+)
+from streamplace.integrations.flink.applying.preflight import (
+    faults_of_cluster,
+    faults_of_job,
+    faults_of_plan,
+    sized,
+)
+from streamplace.integrations.flink.groups import Groups, groups_of
+from streamplace.problem.cluster import Cluster as Devices
+from streamplace.problem.cluster import Device
+from tests.support.chain_placement import chain_placement
+from tests.support.flink_rest import recorded
+
+CONFIG: dict[str, Any] = {"execution-config": {}}
+COUNTS = {"count[0]": "count", "count[1]": "count"}
+
+
+def job(name: str = "job-details-running") -> Job:
+    return job_of(recorded(name), CONFIG, recorded("checkpoints"), recorded("checkpoints-config"))
+
+
+def placed(on: list[int], speeds: tuple[float, ...] = (2000, 1000)) -> Groups:
+    devices = Devices([Device(name, mips) for name, mips in zip("ab", speeds, strict=True)])
+    return groups_of(chain_placement(["src", *COUNTS, "out: Writer"], on, COUNTS, devices))
+
+
+def manager(name: str, slots: int = 2, **labels: float) -> TaskManager:
+    room = Room(1.0, 96, 16, labels)
+    return TaskManager(name, room, room, slots, slots)
+
+
+def faults(groups: Groups, *managers: TaskManager, **config: str) -> str:
+    cluster = Cluster({key.replace("_", "."): text for key, text in config.items()}, managers)
+    return "; ".join(faults_of_cluster(cluster, groups, "file:///s"))
+
+
+def test_nothing_is_wrong() -> None:
+    groups = placed([0, 1, 1, 0])
+    assert not [*faults_of_job(job(), groups, None, 60)]
+    assert not faults(groups, manager("x", dev_a=1000), manager("y", dev_b=1000))
+
+
+def test_the_job_must_run() -> None:
+    groups = placed([0, 1, 1, 0])
+    (waits,) = faults_of_job(job("job-details-label-nobody-has"), groups, None, 60)
+    assert "does not run: RUNNING, and 'out: Writer', 'count', 'Source: src' wait" in waits
+    (ended,) = faults_of_job(job("job-details-finished-by-stop"), groups, None, 60)
+    assert "FINISHED and was not stopped with a savepoint; give --savepoint" in ended
+    assert not [*faults_of_job(job("job-details-finished-by-stop"), groups, "file:/s", 60)]
+
+
+def test_the_job_needs_checkpoints() -> None:
+    (fault,) = faults_of_job(
+        replace(job(), checkpoint_timeout_s=None), placed([0, 1, 1, 0]), None, 60
+    )
+    assert "has no checkpoints" in fault
+
+
+def test_the_job_needs_a_quick_checkpoint() -> None:
+    groups = placed([0, 1, 1, 0])
+    (fault,) = faults_of_job(replace(job(), checkpoint=None), groups, None, 60)
+    assert "has not completed a checkpoint" in fault
+    slow = Checkpoint("file:/c", 95.0)
+    (fault,) = faults_of_job(replace(job(), checkpoint=slow), groups, None, 60)
+    assert "took 95 s, more than the deadline of 60 s" in fault
+
+
+def test_the_adaptive_scheduler_is_refused() -> None:
+    groups = placed([0, 1, 1, 0])
+    adaptive = recorded("adaptive-job-details")["schedulerType"]
+    (fault,) = faults_of_job(replace(job(), scheduler=adaptive), groups, None, 60)
+    assert "adaptive scheduler, which ignores" in fault
+    managers = manager("x", dev_a=1000), manager("y", dev_b=1000)
+    assert "is adaptive" in faults(groups, *managers, jobmanager_scheduler="Adaptive")
+
+
+def test_the_operators_must_be_those_of_the_job() -> None:
+    other = groups_of(chain_placement(["src", "cuont"], [0, 1], {}))
+    (fault,) = faults_of_job(job(), other, None, 60)
+    assert "no operators 'cuont'" in fault
+    assert "'count'" in fault
+
+
+def test_the_maximum_parallelism_limits() -> None:
+    running = job()
+    few = {key: replace(v, max_parallelism=1) for key, v in running.vertices.items()}
+    (fault,) = faults_of_job(replace(running, vertices=few), placed([0, 1, 1, 0]), None, 60)
+    assert fault == "'count' cannot have 2 instances: its maximum parallelism is 1"
+
+
+@pytest.mark.parametrize(
+    ("managers", "words"),
+    [
+        ([manager("x", dev_a=1000)], "needs a TaskManager with the label 'dev_b'; none has it"),
+        (
+            [manager("x", dev_a=9), manager("y", dev_b=9), manager("z", dev_b=9)],
+            "'y', 'z' have it",
+        ),
+        ([manager("x", dev_a=9), manager("y", dev_b=1)], "needs 2 of 'dev_b' (1 free)"),
+    ],
+)
+def test_labels(managers: list[TaskManager], words: str) -> None:
+    assert words in faults(placed([0, 1, 1, 0]), *managers)
+
+
+def test_counted_labels_must_match() -> None:
+    groups = placed([0, 0, 1, 0])
+    right = manager("x", dev_a=9, parts_count=1), manager("y", dev_b=9, parts_count=1)
+    assert not faults(groups, *right)
+    wrong = manager("x", dev_a=9, parts_count=2), manager("y", dev_b=9, parts_count=1)
+    expected = "offered as 1 by 'x', 1 by 'y', but it is as 2 by 'x', 1 by 'y'"
+    assert expected in faults(groups, *wrong)
+
+
+def test_slots_without_labels() -> None:
+    groups = placed([0, 1, 1, 0], (1000, 1000))
+    assert "need several slots on one device" in faults(groups, manager("x", 1), manager("y", 1))
+    single = groups_of(chain_placement(["src", "count"], [0, 1], {}))
+    assert not faults(single, manager("x", 1), manager("y", 1))
+    assert "2 slots are needed, but only 1" in faults(single, manager("x", 1))
+    assert "needs one slot" in faults(single, manager("x", 4))
+
+
+def test_savepoints_need_a_folder() -> None:
+    cluster = Cluster({}, (manager("x", dev_a=9), manager("y", dev_b=9)))
+    assert "give --savepoint-dir" in "; ".join(
+        faults_of_cluster(cluster, placed([0, 1, 1, 0]), cluster.savepoint_dir)
+    )
+
+
+def test_slots_divide_managed_memory() -> None:
+    groups = placed([0, 1, 1, 0])
+    cluster = Cluster({}, (manager("x", 4, dev_a=9), manager("y", 1, dev_b=9)))
+    slots = {group.name: group.slot for group in sized(groups, cluster).groups}
+    assert slots["pe0"] is not None
+    assert slots["pe1"] is not None
+    assert (slots["pe0"].managed_mb, slots["pe0"].cores) == (4, 0.1)
+    assert slots["pe1"].managed_mb == 8
+
+
+def test_the_plan_of_the_jar() -> None:
+    running = job()
+    groups = placed([0, 1, 1, 0])
+    assert not [*faults_of_plan(running.plan, running, groups)]
+    vertices = tuple(replace(v, id="other", parallelism=1) for v in running.plan.vertices)
+    parallelism, ids = faults_of_plan(replace(running.plan, vertices=vertices), running, groups)
+    assert parallelism == "the jar gives 'count' parallelism 1 instead of 2"
+    assert "no operators with the ids of 'out: Writer', 'count', 'Source: src'" in ids

@@ -1,0 +1,60 @@
+"""Requests of a restart as data."""
+
+from streamplace.integrations.flink.applying.requests import (
+    Program,
+    Request,
+    check,
+    plan,
+    planned,
+    run,
+    successor,
+)
+
+
+def test_a_program_is_started_as_before_with_a_mapping() -> None:
+    program = Program("org.example.Job", ("1000", "a b"))
+    asked = run("1_job.jar", program, "a=pe0\n", "file:/s", "abc")
+    assert (asked.method, asked.path) == ("POST", "/jars/1_job.jar/run")
+    assert asked.body == {
+        "entryClass": "org.example.Job",
+        "programArgsList": ["1000", "a b"],
+        "flinkConfiguration": {"streamplace.mapping": "a=pe0\n"},
+        "savepointPath": "file:/s",
+        "jobId": "abc",
+        "allowNonRestoredState": False,
+    }
+    assert "flinkConfiguration" not in run("j", Program(), None, "file:/s", "abc").body
+
+
+def test_checks_do_not_start_a_job() -> None:
+    for asked in (check("j", Program(), "a=b"), plan("j", Program(), "a=b")):
+        assert asked.path == "/jars/j/plan"
+    chaining = "pipeline.operator-chaining.enabled"
+    assert plan("j", Program(), "a=b").body["flinkConfiguration"][chaining] == "false"
+    assert chaining not in plan("j", Program(), "a=b", chains=True).body["flinkConfiguration"]
+
+
+def test_ids_follow_from_what_is_continued() -> None:
+    ids = {
+        successor(job, savepoint, attempt, rollback)
+        for job in ("a", "b")
+        for savepoint in ("file:/s", "file:/t")
+        for attempt in (0, 1)
+        for rollback in (False, True)
+    }
+    assert len(ids) == 16
+    assert successor("a", "file:/s", 0) in ids
+    assert all(len(id_) == 32 and int(id_, 16) for id_ in ids)
+
+
+def test_an_ended_job_is_not_stopped() -> None:
+    found = planned("a", "j", Program(), "x=pe0", None, "file:/d", "file:/s")
+    assert not any("/stop" in request.path for request in found)
+    assert found[2].body["jobId"] == successor("a", "file:/s", 0)
+    first, *_, last = planned("a", None, Program(), "x=pe0", None, "file:/d", None)
+    assert (first.path, last.method) == ("/jars/upload", "DELETE")
+
+
+def test_a_request_is_one_line() -> None:
+    assert str(Request("POST", "/x", {"a": "é\n"}, "why")) == 'POST /x {"a": "é\\n"}  # why'
+    assert str(Request("GET", "/x", None, "why")) == "GET /x  # why"

@@ -1,0 +1,59 @@
+"""Slot-sharing groups and labels of placements."""
+
+import pytest
+
+from streamplace.errors import ProblemError
+from streamplace.integrations.flink.groups import groups_of, label_names
+from streamplace.problem.cluster import Cluster
+from tests.support.chain_placement import chain_placement
+
+INSTANCES = {f"{name}[{i}]": name for name in "abc" for i in range(2)}
+
+
+def test_labels_only_where_devices_differ() -> None:
+    equal = chain_placement(["s", "t"], [0, 1], {})
+    assert not groups_of(equal).labels
+    assert groups_of(equal, labels=True).labels == {"d0": {"dev_d0": 1000}, "d1": {"dev_d1": 1000}}
+    unequal = chain_placement(["s", "t"], [0, 1], {}, Cluster.parse("4x2000,1x1000"))
+    assert groups_of(unequal).labels  # although only equal devices are used
+
+
+def test_operators_that_are_divided_alike_share_a_group() -> None:
+    names = ["s", *INSTANCES]
+    placement = chain_placement(names, [0, 0, 1, 0, 1, 1, 0], INSTANCES)
+    found = groups_of(placement)
+    split = {g.name: (g.operators, dict(g.slots)) for g in found.groups if len(g.slots) > 1}
+    both = {"d0": 1, "d1": 1}
+    assert split == {"split0": (("a", "b"), both), "split1": (("c",), {"d1": 1, "d0": 1})}
+    assert found.labels["d0"] == {"dev_d0": 1000, "parts_a": 1, "parts_c": 1}
+    assert found.parallelism("a") == 2
+    assert found.parallelism("s") == 1
+
+
+def test_without_instances_the_parallelism_is_the_jobs() -> None:
+    assert groups_of(chain_placement(["s", "t"], [0, 1], {})).parallelism("s") is None
+
+
+def test_slots_are_small_enough_for_the_fullest_device() -> None:
+    instances = {f"a[{i}]": "a" for i in range(50)}
+    placement = chain_placement(["s", *instances], [1] + [0] * 50, instances)
+    slots = {group.name: group.slot for group in groups_of(placement, labels=True).groups}
+    assert slots["pe0"] is not None
+    assert slots["pe0"].cores * 50 <= 1
+    assert slots["pe1"] is not None
+    assert slots["pe1"].cores == 0.1
+
+
+def test_labels_are_distinct_and_fit_into_keys() -> None:
+    names = ["rack 1.a", "rack 1/a", "ä"]
+    assert list(label_names(names, "dev_").values()) == ["dev_rack_1_a", "dev_rack_1_a_2", "dev__"]
+
+
+def test_parts_of_a_sink_may_be_divided_alike() -> None:
+    instances = {
+        f"x: {part}[{i}]": f"x: {part}" for part in ("Writer", "Committer") for i in (0, 1)
+    }
+    groups = groups_of(chain_placement([*instances], [0, 1, 0, 1], instances))
+    assert [group.operators for group in groups.groups] == [("x: Writer", "x: Committer")]
+    with pytest.raises(ProblemError, match="parts of one sink"):
+        groups_of(chain_placement([*instances], [0, 1, 0, 0], instances))
