@@ -185,7 +185,7 @@ PARSERS: dict[str, Parser] = {
             "flink-apply",
             lambda: (Document("file.json", flink_apply.TEXT.encode()),),
             flink_apply.read,
-            use_facts,
+            use_result,
         ),
         Parser(
             "info",
