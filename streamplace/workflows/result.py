@@ -95,14 +95,16 @@ class Result(Displayable):
                 *self.placement.described(DEVICES_SHOWN, NAMES_SHOWN),
                 self.score.bottleneck.headline,
             ),
-            (*self.score.view_with(self.placement).body, self._line()),
+            (*self.score.view_with(self.placement).body, *self._headroom(), self._line()),
         )
+
+    def _headroom(self) -> tuple[Line, ...]:
+        sustained = self._sustained()
+        return (Line(sustained),) if sustained else ()
 
     def _line(self) -> Line:
         """Return the placer, its time, and the gap to the bound."""
-        sustained = self._sustained()
-        text = f"{sustained}; placed" if sustained else "placed"
-        text += f" by {{}} in {self.seconds:.3g} s"
+        text = f"placed by {{}} in {self.seconds:.3g} s"
         if self.bound is not None:
             text += f"; no placement exceeds {number(self.bound)} tuples/s, "
             text += f"so the gap is at most {self.gap:.1%}"

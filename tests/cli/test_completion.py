@@ -29,7 +29,10 @@ def completed(line: str) -> list[str]:
         ("streamplace place x --placer exa", ["plain,exact"]),
         ("streamplace compare x --placers metis,exa", ["plain,metis,exact"]),
         ("streamplace place x --placer policy:sam", ["plain,policy:samples="]),
-        ("streamplace place x --placer auto:", ["plain,auto:seconds=", "plain,auto:evaluations="]),
+        (
+            "streamplace place x --placer auto:",
+            ["plain,auto:seconds=", "plain,auto:evaluations=", "plain,auto:prefer="],
+        ),
         ("streamplace place x --placer nobody:", []),
         ("streamplace generate l", ["plain,layered"]),
         ("streamplace train x --config ", [f"plain,{name}" for name in config_names()]),
@@ -100,7 +103,7 @@ def test_completion_in_bash_where_colons_end_words(
 
 
 def test_suggested_options_exist() -> None:
-    values = {"weights": "utilisation", "file": "x", "seconds": "1"}
+    values = {"weights": "utilisation", "file": "x", "seconds": "1", "prefer": "fewest"}
     for name in {*NAMES} - {"policy"}:  # policy would read weights
         for option in options_of(name):
             make_placer(f"{name}:{option}={values.get(option, '3')}")

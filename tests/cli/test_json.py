@@ -8,7 +8,7 @@ import pytest
 from tests.support.cli import SCORE_KEYS, Capture, check_score_keys, json_of, succeeds
 from tests.support.input_files import CLUSTER, InputFiles
 
-RESULT = SCORE_KEYS | {"assignment", "placer", "bound", "gap", "seconds"}
+RESULT = SCORE_KEYS | {"assignment", "placer", "bound", "gap", "seconds", "max_source_rate"}
 EXPLANATION = {"throughput", "relative_throughput", "bottleneck", "contributors", "moves"}
 EXPLANATION |= {"rate_factor", "every_move_tried", "model"}
 MOVE = {"operators", "from", "to", "throughput", "gain", "bottleneck"}

@@ -111,8 +111,8 @@ def test_an_engine_run_reports_utilisations_of_the_full_capacity() -> None:
 
 def test_place_and_compare_leave_headroom() -> None:
     graph = chain_graph(1e6, 1e6, 1e6, 1e6)  # 0.4 of a device each
-    full = place(graph)
-    spare = place(graph, target_utilisation=0.5)
+    full = place(graph, placer="auto:prefer=fewest")
+    spare = place(graph, placer="auto:prefer=fewest", target_utilisation=0.5)
     assert full.score.devices_used == 2
     assert spare.score.devices_used == 4
     assert spare.score.relative_throughput == 1.0
