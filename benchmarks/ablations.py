@@ -230,7 +230,9 @@ def trained(variant: Variant, model: Model, steps: int) -> DeviceScorer:
         algorithm.begin(known)
         while done < end:
             optimiser.set_rate(done / steps, done)
-            algorithm.step(Step(next(numbers), [0, 2, done, 0], 0, done / steps))
+            algorithm.step(
+                Step(next(numbers), seed=[0, 2, done, 0], epoch=0, progress=done / steps)
+            )
             done += 1
         known = algorithm.known()
     return policy

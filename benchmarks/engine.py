@@ -55,7 +55,7 @@ from streamplace.util.arrays import Ints
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 TESTS = Path(__file__).resolve().parents[1] / "tests" / "sim" / "engine"
 RATE = 1e4
-SEED = 5_000_000
+SEED = 5_000_000  # far from all seeds of training
 REPEATS = 20  # runs per round
 CEPSIM_MS = 134.0  # the same run by CEPSim in a warm JVM, the fastest of several
 
@@ -69,7 +69,7 @@ class Column:
     settings
         Settings of the engine. Throughput is measured up to second 60, from `measure_from_s` on.
     bandwidth_mbps
-        Of every pair link; None: unlimited.
+        Bandwidth of every pair link; None means unlimited.
     mean, largest
         Targets for the mean and the largest absolute error of relative throughput.
     latency
@@ -84,7 +84,7 @@ class Column:
 
 
 FORMS: tuple[tuple[bool, Model], ...] = ((True, "bottleneck"), (False, "path-average"))
-CPU_ONLY, LINKS = None, 1000.0
+CPU_ONLY, LINKS = None, 1000.0  # bandwidths in Mbps
 NO_BACKPRESSURE = Settings(
     duration_s=60.0, measure_from_s=20.0, backpressure=False, source_wait=False
 )
@@ -309,10 +309,10 @@ def speed(arguments: argparse.Namespace) -> None:
     problem, placement = example()
     simulation = runs.simulation(problem)
     plain = partial(run_plain, problem, placement, simulation)
-    often = partial(run_often, simulation, placement)
+    repeatedly = partial(run_repeatedly, simulation, placement)
     refined = partial(run_refined, simulation, placement)
     seconds = interleaved(
-        [partial(often, metrics=False), partial(often, metrics=True), plain, refined]
+        [partial(repeatedly, metrics=False), partial(repeatedly, metrics=True), plain, refined]
     )
     bare, full = (1e3 * spent / REPEATS for spent in seconds[:2])
     report("26 operators, 610 ticks, ms", f"{bare:.2f}", "1.3", bare <= 1.3)
@@ -332,7 +332,7 @@ def example() -> tuple[Problem, Ints]:
     return placement.problem, placement.devices
 
 
-def run_often(simulation: Simulation, placement: Ints, metrics: bool) -> None:
+def run_repeatedly(simulation: Simulation, placement: Ints, metrics: bool) -> None:
     """Run `REPEATS` times, and compute what a score needs if `metrics` is set."""
     for _ in range(REPEATS):
         result = RunMetrics(simulation, simulation.run(placement))
@@ -342,7 +342,7 @@ def run_often(simulation: Simulation, placement: Ints, metrics: bool) -> None:
 
 
 def run_refined(simulation: Simulation, placement: Ints) -> None:
-    """Run `REPEATS` times, each with shorter and shorter ticks until the throughput stands."""
+    """Run `REPEATS` times, each with ever shorter ticks until the throughput no longer changes."""
     for _ in range(REPEATS):
         refinement.run(simulation, placement)
 

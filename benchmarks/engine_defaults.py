@@ -4,6 +4,8 @@ Half of the problems have several sources, and half are overloaded; networks are
 latencies up to 0.2 s. With one source, the throughput must be within 0.01 of the closed form unless
 the run has not settled. With several, sources can throttle each other unequally: where the engine
 is more than 0.01 below, a run with a tenth of the tick must agree to 0.005.
+
+    python -m benchmarks.engine_defaults [--problems N] [--seed N]
 """
 
 import argparse
@@ -49,7 +51,11 @@ def main() -> None:
 
 
 def outcome(placement: Placement) -> str:
-    """Return the name of the outcome of one comparison."""
+    """Return the name of the outcome of one comparison.
+
+    With one source: unsettled, one (within `CLOSE`) or wrong. With several: several (not below by
+    more than `CLOSE`), below (and a finer tick agrees) or unstable (a finer tick disagrees).
+    """
     expected = simulate(placement).relative_throughput
     run = engine.run(placement, Settings(tick_s=None))
     if len(placement.problem.graph.sources) == 1:

@@ -35,7 +35,7 @@ GRAPHS, PLACED = 640, 630
 ROUNDS = 7
 ONE_BY_ONE = 12  # steps of a single graph per round
 SIDE = 2048  # rows and columns of the matrices of the reference product
-PRODUCTS = 6
+PRODUCTS = 6  # per measurement
 
 
 def main() -> None:

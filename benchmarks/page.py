@@ -19,8 +19,8 @@ from streamplace.generate import Recipe
 from streamplace.report.data import DRAWN, entry
 from streamplace.report.html import report_html
 
-TIMES = 5  # first pictures
-DRAGS = 20
+TIMES = 5  # page loads, each with a first picture
+DRAGS = 20  # edits
 # records the ms of each frame in `frames_`
 FRAMES = """() => {
     window.frames_ = [];

@@ -47,7 +47,7 @@ class Checked(NamedTuple):
     exact, search, auto
         Whether the placer reached the optimum (`auto`: within `SPARED` of it).
     below
-        Whether every placer is at most at the optimum, and the optimum at most at the bound.
+        Whether no placer exceeds the optimum, and the optimum does not exceed the bound.
     """
 
     exact: bool

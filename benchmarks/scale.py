@@ -5,7 +5,7 @@
 PART `graphs` compares graphs of 10^3 to 10^5 operators, `others` compares other clusters, and
 `alone` measures memory on large graphs.
 
-The total CPU work is .8 of the cluster's capacity, and the bandwidth is set so that the busiest
+The total CPU work is 0.8 of the cluster's capacity, and the bandwidth is set so that the busiest
 link has a utilisation of 1.2 under METIS k-way. Relative throughput is not capped at 1: it is 1 /
 the largest utilisation, so CPU work alone allows 1.25. Seconds are CPU seconds of one core from a
 checked problem to a placement, medians of interleaved rounds. Memory is the peak of a separate

@@ -2,10 +2,10 @@
 
     python -m benchmarks.searching DATASET [--every N] [--jobs N]
 
-`search` runs for 20 ms and `auto` for .2 s per graph, under both closed forms, at 1e4 and 2e4
+`search` runs for 20 ms and `auto` for 0.2 s per graph, under both closed forms, at 1e4 and 2e4
 tuples/s on 5 x 2500 MIPS. The figures are their mean relative throughput; the share of graphs on
 which `auto` is at least as good as the best of the oracles, the policy's best of 16 and `search`,
-minus .001; and, after the loss of a device (d0 of the first graph, d1 of the next), the throughput
+minus 0.001; and, after the loss of a device (d0 of the first graph, d1 of the next), the throughput
 after three moves in addition to the forced ones, relative to that of a new placement.
 """
 

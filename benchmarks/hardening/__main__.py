@@ -34,7 +34,7 @@ PARTS = (
 class Part(Protocol):
     """Interface of the module `campaign` of each part."""
 
-    def run(self, share: float = 1.0, seed: int = 0, **of: Sequence[str]) -> Iterator[Row]:
+    def run(self, share: float = 1.0, seed: int = 0, **options: Sequence[str]) -> Iterator[Row]:
         """Yield rows; a smaller share makes fewer tries on the same code paths."""
 
 
@@ -56,14 +56,14 @@ def run(name: str, arguments: argparse.Namespace) -> bool:
     print(f"{name}:", flush=True)
     this_run = Run.of(name, arguments.share, arguments.seed)
     path = arguments.folder / f"{name}.json"
-    of = {"readers": arguments.only} if arguments.only else {}
-    for row in _all_of(part.run(arguments.share, arguments.seed, **of)):
+    options = {"readers": arguments.only} if arguments.only else {}
+    for row in _all_of(part.run(arguments.share, arguments.seed, **options)):
         print(f"  {row}", flush=True)
         for fault in row.faults[:MAX_FAULTS]:
             print(f"    {fault}", flush=True)
         counted.append((row, this_run))
         save_rows(path, counted)
-    save_rows(path, counted, only=not of)
+    save_rows(path, counted, replace_all=not options)
     return all(row.good for row, _ in counted)
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from streamplace.problem.cluster import Device, LinkOverride
 from streamplace.problem.problem import Problem
 
-RESIDUAL = 1e-13
+RESIDUAL = 1e-13  # up to which the path-average equations count as solved
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ CHUNK = 100_000  # placements scored per call
 
 
 def random_problem(seed: int, model: Model = "bottleneck", max_placements: int = 10**6) -> Problem:
-    """Return a random problem of at most `max_placements`, at least one of which is feasible."""
+    """Return a random problem with at most `max_placements` placements, some of them feasible."""
     rng = np.random.default_rng(seed)
     while True:
         try:

@@ -12,7 +12,7 @@ import torch
 
 from streamplace import StreamGraph
 from streamplace.generate import Recipe
-from streamplace.policy.signed_tensors import unpacked
+from streamplace.policy.hashed_tensors import unpacked
 from streamplace.training import TrainConfig
 from streamplace.training.distributed import Workers
 from streamplace.training.run import Run

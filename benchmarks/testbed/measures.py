@@ -46,6 +46,10 @@ class Measured:
         (L,) bits carried, relative to the bandwidth; 0 for a link without a limit.
     work_s
         (D,) CPU seconds per second of operators' work, without sending and receiving.
+    network_s
+        (D,) CPU seconds per second of everything else: sending, receiving, and waiting for both.
+    processed_s
+        (V,) tuples/s that each operator processed.
     round_ns
         (D,) CPU nanoseconds per round of the hash; 0 for a device that did none.
     overdrawn
@@ -58,6 +62,8 @@ class Measured:
     device_utilisation: Floats
     link_utilisation: Floats
     work_s: Floats
+    network_s: Floats
+    processed_s: Floats
     round_ns: Floats
     overdrawn: float
 
@@ -81,12 +87,14 @@ def measured(
     length = span_s[1] - span_s[0]
     edges = np.array([span_s[0], sum(span_s) / 2, span_s[1]])
     processed = np.zeros((3, len(scaled.problem.graph.names)))
-    work, rounds, overdrawn = np.zeros(len(placed)), np.zeros(len(placed)), 0.0
+    work, network, rounds = np.zeros((3, len(placed)))
+    overdrawn = 0.0
     for d, (own, answer) in enumerate(zip(placed, answers, strict=True)):
         at, counts, clocks = _columns(answer)
         processed[:, own] = _at(edges, at, counts)
-        worked, done, burnt = np.diff(_at(edges[[0, 2]], at, clocks[:, 1:]), axis=0)[0]
+        used, worked, done, burnt = np.diff(_at(edges[[0, 2]], at, clocks), axis=0)[0]
         work[d] = worked / 1e9 / length
+        network[d] = (used - worked) / 1e9 / length
         rounds[d] = burnt / max(done, 1.0)
         spent = scaled.problem.graph.instructions[own] * counts[-1]
         debts = np.array([debt for _, debt in answer["operators"]])
@@ -102,6 +110,8 @@ def measured(
         used_s / took / np.array(scaled.shares),
         bits / took / (1e6 * np.array(scaled.mbps)),
         work,
+        network,
+        (processed[2] - processed[0]) / length,
         rounds,
         float(overdrawn),
     )

@@ -37,7 +37,7 @@ class Machine:
     processed_s
         Largest sum of the rates at which operators process, in tuples/s.
     delivered
-        CPU time that a device gets, as a fraction of its share.
+        CPU time that a device gets for operators and for o, as a fraction of its share.
     o_s, o_s_byte
         CPU seconds to send or to receive a tuple: per tuple, and per byte.
     """

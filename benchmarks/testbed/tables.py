@@ -16,6 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from benchmarks.testbed import disturbance
 from benchmarks.testbed.calibration import calibrate
 from benchmarks.testbed.comparing import Compared, compare, relation
 from benchmarks.testbed.emulator import Emulator
@@ -128,6 +129,7 @@ def run(arguments: argparse.Namespace) -> int:
     selected = [row for row in rows() if row.table in arguments.only]
     good = True
     for time in range(arguments.times):
+        begin = disturbance.times()
         machine = calibrated_machine(Machine())
         print(f"\n| run {time + 1} | network | expected | {' | '.join(COLUMNS)} | holds |")
         print("|---" * (len(COLUMNS) + 4) + "|")
@@ -139,7 +141,8 @@ def run(arguments: argparse.Namespace) -> int:
                     made = Emulator(row.kind, small.shares, small.mbps)
                     emulators[row.kind] = stack.enter_context(made)
                 good &= measure_row(row, small, emulators[row.kind])
-    print(f"\nall ranks hold: {'yes' if good else 'NO'}")
+        print(f"\n{disturbance.times().since(begin)}\n", flush=True)
+    print(f"all ranks hold: {'yes' if good else 'NO'}")
     return 0 if good else 1
 
 
@@ -169,11 +172,5 @@ def _column(results: Mapping[str, Compared], which: str) -> dict[str, float]:
 def calibrated_machine(machine: Machine) -> Machine:
     """Calibrate the machine and print the result; return the machine with it."""
     calibration = calibrate(machine)
-    calibrated = calibration.applied_to(machine)
-    print(
-        f"a device gets {calibration.delivered:.1%} of its share; a second of CPU is "
-        f"{calibration.rounds_s:,.0f} rounds of the hash; LogP's o is "
-        f"{calibrated.o_s * 1e6:.1f} us of CPU and {calibrated.o_s_byte * 1e9:.2f} ns per byte",
-        flush=True,
-    )
-    return calibrated
+    print(calibration, flush=True)
+    return calibration.applied_to(machine)

@@ -41,6 +41,7 @@ class Series:
 
 
 MAX_DIGITS = 4
+NO_TIME_S = 1e-12  # differences of latencies up to this are rounding
 STEADY = 0.01  # tolerance for steady and settled runs, as a share of the expected tuples
 
 
@@ -130,20 +131,25 @@ class RunMetrics:
 
     @cached_property
     def latency_digits(self) -> int:
-        """Number of significant digits of the latencies that hold, 1 to 4.
+        """Number of significant digits of each latency that hold, 1 to 4.
 
-        Those on which `coarser`, the run with twice the tick, agrees; 2 without it.
+        Those on which `coarser`, the run with twice the tick, agrees in all latencies. Without it
+        2, or 1 if the tick could not be halved often enough.
         """
         if self.coarser is None:
-            return 2
+            return 2 if self.stands else 1
         finer, coarser = self.latency_s(), self.coarser.latency_s()
         if finer is None or coarser is None:
             return 1
-        largest = max(abs(finer[name] - coarser[name]) for name in finer)
-        if largest == 0.0:
+        differences = {name: abs(finer[name] - coarser[name]) for name in finer}
+        ratios = [
+            finer[name] / difference
+            for name, difference in differences.items()
+            if difference > NO_TIME_S
+        ]
+        if not ratios:
             return MAX_DIGITS
-        digits = np.log10(max(finer.values()) / largest)
-        return int(np.clip(digits, 1, MAX_DIGITS))
+        return int(np.clip(np.log10(max(min(ratios), 1.0)), 1, MAX_DIGITS))
 
     @cached_property
     def queued(self) -> float:
@@ -219,6 +225,7 @@ class RunMetrics:
         On every stream, the number of tuples waiting and in flight may change by at most 1% of the
         expected tuples.
         With unbounded queues, or without backpressure over links, an overloaded run never settles.
+        Tuples that wait at their sources do not count; see `source_queue_growth`.
         """
         changed = np.abs(self._growth) <= STEADY * self.trace.due.stream_tuples * self.seconds
         return self.stands and self.steady and bool(changed.all())
@@ -242,6 +249,11 @@ class RunMetrics:
     def queue_growth(self) -> float:
         """Growth of the tuples waiting and in flight on all streams, in tuples/s."""
         return float(self._growth.sum()) / self.seconds
+
+    @cached_property
+    def source_queue_growth(self) -> float:
+        """Growth of the tuples that wait at their sources, in tuples/s."""
+        return float(self._gained("sources", "backlog").sum()) / self.seconds
 
     @property
     def _growth(self) -> Floats:

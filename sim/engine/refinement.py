@@ -10,7 +10,7 @@ from sim.engine.simulation import Simulation
 
 STANDS = 0.002  # largest change of relative throughput by a halving
 ENOUGH = 2  # halvings in a row that change nothing
-MAX_STEPS = 100_000_000  # (operators + streams) x ticks of a run: about ten seconds
+MAX_STEPS = 100_000_000  # (operators + streams) x ticks of the last run: about ten seconds
 
 
 def run(

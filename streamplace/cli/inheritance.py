@@ -1,12 +1,14 @@
 """What `place --start` takes from the initial placement's file, unless options say otherwise."""
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from streamplace.display.text import number
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.graph_checks import listed
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
@@ -44,6 +46,9 @@ def inherit(
 ) -> Inherited:
     """Return the settings of re-placing.
 
+    Constraints and source rates that the placement took from its graph come from the graph of now,
+    which may have changed; those that options set for the placement are kept.
+
     Parameters
     ----------
     start
@@ -58,16 +63,18 @@ def inherit(
     if cluster is None:
         cluster = problem.cluster
         taken.append(f"cluster of {counted(len(cluster.devices), 'device')}")
-    constraints = None
-    if not has_constraints and problem.constraints != graph.constraints:
-        constraints = _that_fit(problem.constraints, graph, cluster)
-        taken.append(f"constraints ({_counts(constraints)})")
+    constraints, rules = None, problem.constraints
+    if not has_constraints and rules not in (problem.graph.constraints, graph.constraints):
+        constraints = _that_fit(rules, graph, cluster)
+        taken.append(f"constraints ({_counts(constraints)}){_left_out(rules, graph, cluster)}")
     if objective is None and type(own) is not Throughput:
         objective = _without_settings(own)
         taken.append(f"objective {text_of(objective)}")
-    if made["source_rate"] is None and problem.source_rates != (graph.source_rate,):
-        made["source_rate"] = problem.source_rates
-        taken.append("source rate " + ", ".join(map(number, problem.source_rates)))
+    rates = problem.source_rates
+    of_graph = rates in ((problem.graph.source_rate,), (graph.source_rate,))
+    if made["source_rate"] is None and (graph.source_rate is None or not of_graph):
+        made["source_rate"] = rates
+        taken.append("source rate " + ", ".join(map(number, rates)))
     if made["model"] is None and own.model != Throughput().model:
         made["model"] = own.model
         taken.append(f"model {own.model}")
@@ -95,6 +102,22 @@ def _that_fit(rules: Constraints, graph: StreamGraph, cluster: Cluster) -> Const
         },
         [kept for group in rules.apart_groups if len(kept := [v for v in group if v in names]) > 1],
     )
+
+
+def _left_out(rules: Constraints, graph: StreamGraph, cluster: Cluster) -> str:
+    """Return which operators and devices `_that_fit` leaves out, as the end of a sentence."""
+    groups = (*rules.colocate, *rules.exlocate, *rules.apart_groups)
+    operators = {*rules.pins, *rules.allowed, *chain(*groups)}
+    devices = set(chain(*rules.allowed.values()))
+    parts = [
+        f"{noun}{'' if len(gone) == 1 else 's'} {listed(sorted(gone))}, no longer in the {where}"
+        for gone, noun, where in (
+            (operators - set(graph.names), "operator", "graph"),
+            (devices - set(cluster.names), "device", "cluster"),
+        )
+        if gone
+    ]
+    return f", without {' and '.join(parts)}" if parts else ""
 
 
 def _counts(rules: Constraints) -> str:

@@ -1,6 +1,7 @@
 """Options that several commands share."""
 
 import json
+import re
 from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from streamplace.problem.objective import Objective
 
 MAX_WAIT_S = 10**8  # longer waits overflow the timers of some systems
-THOUSANDS = 10.0  # a first rate below it, before three digits, looks like a number with a comma
+GROUPED = re.compile(r"[1-9](,\d{3})+")  # a number with commas, such as 1,500
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -39,20 +40,14 @@ def rates(
     except ValueError:
         message = f"must be one rate or several, such as 1e4 or 1e4,2e4 (got {value!r})"
         raise click.BadParameter(message, ctx, param) from None
-    if len(found) > 1 and found[0] < THOUSANDS and _is_group(value.split(",")[1]):
-        one = value.replace(",", "")
-        two = f"{found[0]:.1f},{value.partition(',')[2]}"
-        asked = f"did you mean {one}? for rates as they are, write {two}"
-        message = f"looks like one rate with commas (got {value!r}); {asked}"
+    parts = [part.strip() for part in value.split(",")]
+    if len(parts) > 1 and GROUPED.fullmatch(",".join(parts)):
+        asked = f"did you mean {''.join(parts)}? for rates as they are, write {parts[0]}.0"
+        message = f"looks like one rate with commas (got {value!r}); {asked},{','.join(parts[1:])}"
         raise click.BadParameter(message, ctx, param)
     if not all(0 < rate < inf for rate in found):
         raise click.BadParameter(f"rates must be finite and above 0 (got {value!r})", ctx, param)
     return found
-
-
-def _is_group(digits: str) -> bool:
-    """Return whether text may be the thousands of a number, such as 500 in 1,500."""
-    return len(digits) == len("500") and digits.isdigit()
 
 
 def at_least_0(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:

@@ -61,7 +61,10 @@ class Tick(Number):
         """Return the number; inf stands for ``auto``, since None is an option that is left out."""
         if value == "auto":
             return AUTO_TICK
-        number = super().convert(value, param, ctx)
+        try:
+            number = super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"must be a number of seconds or auto (got {value!r:.80})", param, ctx)
         if number == AUTO_TICK:
             self.fail("must be finite (got inf)", param, ctx)
         return number

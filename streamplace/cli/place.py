@@ -36,6 +36,14 @@ if TYPE_CHECKING:
     "search is limited to 100,000 evaluations instead, plus 100 per operator]"
 )
 @click.option(
+    "--prefer",
+    type=click.Choice(["balance", "fewest"]),
+    help="With --placer auto or search: what to improve once everything offered is carried. "
+    "balance lowers the largest utilisation, and within 1% of it uses the fewest devices; fewest "
+    "uses the fewest devices, whatever their utilisation. Both then reduce traffic.  "
+    "[default: balance, but fewest with --start]",
+)
+@click.option(
     "--start",
     callback=options.file_name,
     type=param_types.FILE,
@@ -85,6 +93,7 @@ def place(
     objective: str | None,
     placer: str,
     time_limit: float | None,
+    prefer: str | None,
     start: str | None,
     max_moves: int | None,
     move_cost: float | None,
@@ -126,6 +135,7 @@ def place(
     \b
     Examples:
     streamplace place graph.json -o placement.json
+    streamplace place graph.json --prefer fewest
     streamplace place graph.json --source-rate 5e3,2e4 --target-utilisation 0.8
     streamplace place dataset:real/riotbench-etl.json --placer metis-oracle --devices 3x2500
     streamplace place graph.json --start placement.json --cluster fewer.json --max-moves 3
@@ -150,7 +160,6 @@ def place(
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import read_placement  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
-    from streamplace.placers import registry  # noqa: PLC0415
     from streamplace.workflows.migrate import migrate  # noqa: PLC0415
     from streamplace.workflows.place import solve  # noqa: PLC0415
 
@@ -176,8 +185,9 @@ def place(
             changes=changes,
         )
         _check_start(old, problem, start, graph)
-    if time_limit is not None and not limited:
-        placer = registry.with_limit(placer, time_limit)
+    placer = _with_options(
+        placer, None if limited else time_limit, None if max_moves is not None else prefer
+    )
     _warn_if_slow(placer, len(problem.graph.names))
     found = None
     with working("placing"), located(constraints_file or name_of(graph)):
@@ -191,6 +201,7 @@ def place(
                 move_cost=move_cost,
                 placer=placer,
                 seconds=time_limit,
+                prefer="balance" if prefer == "balance" else "fewest",
                 seed=seed,
             )
             result = found.result
@@ -218,6 +229,15 @@ def _print_notes(inherited: str, result: "Result") -> None:
             f"operator {top.name!r} can use one core of its device, since its 'cores' are not set: "
             "set them if it has several threads, or split it into more instances"
         )
+
+
+def _with_options(placer: str, time_limit: float | None, prefer: str | None) -> str:
+    """Return the placer's name with a time limit and a preference, if they are set."""
+    from streamplace.placers import registry  # noqa: PLC0415 - see place
+
+    if time_limit is not None:
+        placer = registry.with_limit(placer, time_limit)
+    return placer if prefer is None else registry.with_preference(placer, prefer)
 
 
 def _warn_if_slow(placer: str, operators: int) -> None:
@@ -255,7 +275,7 @@ def _problem(
 
     Return it, and a note on what comes from the initial placement; see `inheritance`.
     """
-    from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.errors import InfeasibleError, ProblemError, located  # noqa: PLC0415
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.problem.constraints import Constraints  # noqa: PLC0415 - see place
@@ -265,7 +285,7 @@ def _problem(
 
     read = read_graph(graph)
     constraints = None if constraints_file is None else read_constraints(constraints_file)
-    rules_file, note = constraints_file or name_of(graph), ""
+    rules_file, note, inherited = constraints_file or name_of(graph), "", False
     if old is not None:
         from streamplace.cli.inheritance import inherit  # noqa: PLC0415 - see place
 
@@ -281,7 +301,7 @@ def _problem(
         cluster, kind, changes = settings.cluster, settings.objective, settings.changes
         note = settings.note
         if settings.constraints is not None:
-            constraints, rules_file = settings.constraints, name_of(str(start))
+            constraints, rules_file, inherited = settings.constraints, name_of(str(start)), True
     without = None if constraints is None else Constraints()
     objective = kind or Throughput()
     with located(name_of(graph)):
@@ -295,6 +315,12 @@ def _problem(
             from streamplace.integrations.whole_operators import colocate_instances  # noqa: PLC0415 - not always needed
 
             rules = colocate_instances(read, rules)
-        with located(rules_file):
-            problem = problem.with_constraints(rules)
+        try:
+            with located(rules_file):
+                problem = problem.with_constraints(rules)
+        except (ProblemError, InfeasibleError) as error:
+            if not inherited:
+                raise
+            remedy = "--constraints FILE replaces the placement's constraints"
+            raise type(error)(f"{error}; {remedy}") from None
     return problem, note

@@ -1,7 +1,7 @@
 """Costs files: the user's numbers, which complete or correct those of an imported file."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ from streamplace.errors import FormatError, GraphError, located
 from streamplace.files.reading import check, name_of, read_text
 from streamplace.files.schema import Form, Name, Number, Positive
 from streamplace.integrations.cost_tables import from_csv, from_toml
+from streamplace.integrations.logical_builder import Parallelism
 from streamplace.problem.graph import UNKNOWN, StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph
@@ -24,6 +25,9 @@ class CostForm(Form):
     payload_bytes: Number | None = None
     memory_bytes: Number | None = None
     selectivity: Number | None = Field(None, description="of every stream that the operator sends")
+    parallelism: Parallelism | None = Field(
+        None, description="number of instances; operators of one task have the same"
+    )
 
 
 class CostsForm(Form):
@@ -84,8 +88,8 @@ class Costs:
         Raises
         ------
         GraphError
-            If the graph lacks an operator or stream that these costs name, or the source
-            shares do not sum to 1.
+            If the graph lacks an operator or stream that these costs name, the source shares do
+            not sum to 1, or operators of one task would have different parallelisms.
         """
         graph = logical.graph
         named = {f"{s.source}->{s.target}" for s in graph.streams}
@@ -100,7 +104,21 @@ class Costs:
             source_rate=self.source_rate,
             source_shares=self.source_shares,
         )
-        return logical.with_graph(*renumbered)
+        return replace(logical.with_graph(*renumbered), parallelism=self._parallelism(logical))
+
+    def _parallelism(self, logical: LogicalGraph) -> dict[str, int]:
+        """Return the parallelism of operators; one number holds for all operators of a task."""
+        stated = {name: form.parallelism for name, form in self.operators.items()}
+        found = dict(logical.parallelism)
+        found |= {name: count for name, count in stated.items() if count is not None}
+        for task in logical.by_channel:
+            counts = {count for name in task if (count := stated.get(name)) is not None}
+            if len(counts) > 1:
+                raise GraphError(
+                    f"operators: {listed(task)} are one task, so their parallelism must be equal"
+                )
+            found |= {name: count for count in counts for name in task}
+        return {name: count for name, count in found.items() if count > 1}
 
     def _operator_columns(self, graph: StreamGraph) -> dict[str, Floats]:
         """Return instructions, payload and memory of the operators, (V,) each."""

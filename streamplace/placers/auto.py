@@ -10,9 +10,18 @@ import numpy as np
 from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.search.annealing import Budget, check_limits
+from streamplace.placers.search.balance import (
+    FEW_PLACEMENTS,
+    Prefer,
+    balanced,
+    balances,
+    carries_all,
+    check_prefer,
+    most_balanced,
+)
+from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.placers.search.consolidate import AS_GOOD, consolidate, fewest_devices
 from streamplace.placers.search.exhaustive import best_and_cheapest
-from streamplace.placers.search.search import best_of_chains, starts
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.quality import qualities
@@ -21,7 +30,6 @@ from streamplace.util import work_clock
 
 SECONDS = 1.0
 LARGE = 5_000  # operators x devices above which `of_large` is used
-FEW_PLACEMENTS = 5_000  # if there are at most this many placements, all of them are tried
 STARTS = 4  # the second search starts from this many of the best placements
 FIRST, SECOND = 0.5, 0.75  # each search's share of the remaining budget; consolidation follows
 CLOSE = 1.0 - 1e-12  # share of the bound that counts as reaching it
@@ -29,11 +37,13 @@ CLOSE = 1.0 - 1e-12  # share of the bound that counts as reaching it
 
 @dataclass(frozen=True)
 class Auto:
-    """Run several placers, search from their best placements, then reduce devices and traffic.
+    """Run several placers, search from their best placements, then balance or reduce devices.
 
-    Among placements within 0.1% of the best throughput it chooses the fewest devices, and among
-    those the least traffic between devices. It stops early when a placement reaches the bound.
-    Identical devices are used in the order of the cluster, unless there is an initial placement.
+    Where everything offered is carried, ``balance`` lowers the largest utilisation (see
+    `balance`). Otherwise, and with ``fewest``, the result has the fewest devices among placements
+    within 0.1% of the best throughput, and among those the least traffic between devices. The
+    search for throughput stops early when a placement reaches the bound. Identical devices are used
+    in the order of the cluster, unless there is an initial placement.
 
     Parameters
     ----------
@@ -50,6 +60,8 @@ class Auto:
         machine.
     evaluations
         Number of changes that the searches may try: a limit that does not depend on the machine.
+    prefer
+        ``balance`` or ``fewest``; None: ``fewest`` with an initial placement, else ``balance``.
     """
 
     placers: tuple[Placer, ...]
@@ -57,9 +69,11 @@ class Auto:
     policy: Callable[[], Placer]
     seconds: float | None = None
     evaluations: int | None = None
+    prefer: Prefer | None = None
 
     def __post_init__(self) -> None:
         check_limits("auto", self.seconds, self.evaluations)
+        check_prefer("auto", self.prefer)
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -70,14 +84,25 @@ class Auto:
             budget = Budget(SECONDS)
         placements, at_bound = self._results(problem, rng, start, budget)
         if evaluator(problem).best_possible is None:
-            return fewest_devices(problem, placements)
+            return self._chosen(problem, start, placements)
         every = best_and_cheapest(problem, AS_GOOD, FEW_PLACEMENTS)
         if every:
             placements += every
         elif not at_bound:
             placements = self._searched(problem, rng, start, placements, budget)
-        best = consolidate(problem, rng, placements, budget)
+        if balances(self.prefer, start) and carries_all(problem, placements):
+            best = balanced(problem, rng, placements, budget)
+        else:
+            best = consolidate(problem, rng, placements, budget)
         return best.canonical() if start is None else best
+
+    def _chosen(
+        self, problem: Problem, start: Placement | None, placements: list[Placement]
+    ) -> Placement:
+        """Return one of several placements."""
+        if balances(self.prefer, start) and carries_all(problem, placements):
+            return most_balanced(problem, placements)
+        return fewest_devices(problem, placements)
 
     def _searched(
         self,

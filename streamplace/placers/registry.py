@@ -53,7 +53,7 @@ AUTO_TRIES_OF_LARGE = ("greedy", "multilevel", "metis:weights=utilisation", "sin
 """The placers that `auto` runs on large graphs."""
 FROM_START = ("auto", "search", "exact")
 """The placers that use an initial placement."""
-OPTIONS_OF_AUTO = ("seconds", "evaluations")
+OPTIONS_OF_AUTO = ("seconds", "evaluations", "prefer")
 NAMES = ("auto", *PLACERS, *ORACLES)
 
 
@@ -169,6 +169,23 @@ def with_limit(text: str, seconds: float) -> str:
         message = f"placer {name!r} does not accept a time limit; these do: {limited}"
         raise UsageError(message) from None
     return f"{text}:seconds={seconds!r}"
+
+
+def with_preference(text: str, prefer: str) -> str:
+    """Return the name of the same placer with a preference, ``balance`` or ``fewest``.
+
+    Raises
+    ------
+    UsageError
+        If the placer has no preference, or the name already sets one.
+    """
+    name, options = plugins.parts_of(text)
+    preferring = [n for n in NAMES if "prefer" in options_of(n)]
+    if name not in preferring:
+        raise UsageError(f"--prefer requires --placer {' or '.join(preferring)} (got {text!r})")
+    if any(option.partition("=")[0] == "prefer" for option in options):
+        raise UsageError(f"placer {text!r} already has a preference")
+    return f"{text}:prefer={prefer}"
 
 
 def warning_for(text: str, operators: int) -> str | None:

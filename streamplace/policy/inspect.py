@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import CheckpointError
-from streamplace.policy.signed_tensors import parsed, read, unpacked
+from streamplace.policy.hashed_tensors import parsed, read, unpacked
 
 TRAINING_STATE = ("optimiser.", "memory.")  # prefixes of checkpoint tensors, not parameters
 

@@ -10,8 +10,8 @@ from torch import nn
 
 from streamplace.errors import CheckpointError, TrainingError, UsageError
 from streamplace.policy.base import AnyPolicy
+from streamplace.policy.hashed_tensors import hash_of, packed, parsed, read, unpacked
 from streamplace.policy.registry import PolicySection, make_policy, policy_section
-from streamplace.policy.signed_tensors import hash_of, packed, parsed, read, unpacked
 from streamplace.util.out_of_memory import is_out_of_memory
 
 FORMAT = "streamplace-policy"

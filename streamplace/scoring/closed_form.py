@@ -24,11 +24,11 @@ class ClosedFormEvaluator(ThroughputEvaluator):
 
     Attributes
     ----------
-    parts_in_seconds
-        Number of operators and streams, summed over placements, that it scores in a few seconds.
+    quick_score_elements
+        Number of operators and streams, summed over placements, that are scored in a few seconds.
     """
 
-    parts_in_seconds: ClassVar[int]
+    quick_score_elements: ClassVar[int]
 
     @abstractmethod
     def reached(self, flow: Flow, devices: Placements) -> Floats:
@@ -59,7 +59,7 @@ class BottleneckEvaluator(ClosedFormEvaluator):
     """Evaluator for ``bottleneck``: the largest utilisation throttles all sources equally."""
 
     linear: ClassVar[bool] = True
-    parts_in_seconds: ClassVar[int] = 3 * 10**8
+    quick_score_elements: ClassVar[int] = 3 * 10**8
 
     def reached(self, flow: Flow, devices: Placements) -> Floats:
         """Return the throughput of K placements, (K,) in source tuples/s."""
@@ -78,7 +78,7 @@ class PathAverageEvaluator(ClosedFormEvaluator):
     """Evaluator for ``path-average``: a full link throttles only the streams that cross it."""
 
     overload_matters: bool = True
-    parts_in_seconds: ClassVar[int] = 2 * 10**7
+    quick_score_elements: ClassVar[int] = 2 * 10**7
 
     def reached(self, flow: Flow, devices: Placements) -> Floats:
         """Return the throughput of K placements, (K,) in source tuples/s.

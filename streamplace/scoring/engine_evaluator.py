@@ -61,6 +61,8 @@ def score_of_run(placement: Placement, run: RunMetrics) -> EngineScore:
         in_flight=run.in_flight,
         dropped=run.dropped,
         queue_growth=run.queue_growth,
+        source_queue_growth=run.source_queue_growth,
+        tick_limited=not run.stands,
         settled=run.settled,
         tick_s=run.trace.tick_s,
     )

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from streamplace.display.view import Line
 from streamplace.scoring.score import ThroughputScore
 
+GROWING = 0.01  # growth of the queues at sources, as a share of the rate offered, to be shown
+
 
 @dataclass(frozen=True, repr=False)
 class EngineScore(ThroughputScore):
@@ -32,8 +34,13 @@ class EngineScore(ThroughputScore):
         and dropped by sources during the run.
     queue_growth
         Growth of the queues between operators during the measurement, in tuples/s.
+    source_queue_growth
+        Growth of the tuples that wait at their sources, in tuples/s. If it is positive, latencies
+        that include this wait grow with the length of the run.
     settled
-        Whether throughput and queues, and so latency, had stopped changing; see `RunMetrics`.
+        Whether throughput and the queues between operators had stopped changing; see `RunMetrics`.
+    tick_limited
+        Whether half the tick may still change the result, since shorter ticks take too long.
     tick_s
         Length of a tick in seconds; at most the length that the settings ask for.
     """
@@ -46,7 +53,9 @@ class EngineScore(ThroughputScore):
     in_flight: float
     dropped: float
     queue_growth: float
+    source_queue_growth: float
     settled: bool
+    tick_limited: bool
     tick_s: float
 
     @property
@@ -61,7 +70,13 @@ class EngineScore(ThroughputScore):
             f"{self.latency_s[name]:.{self.latency_digits}g} s" for name in ("mean", "p50", "p99")
         )
         lines = [f"latency: mean {mean}, median {p50}, 99% of tuples within {p99}"]
-        if not self.settled:
+        if self.source_queue_growth > GROWING * self.offered_rate:
+            growth = f"{self.source_queue_growth:,.4g} tuples/s"
+            lines.append(f"the queues at the sources grow by {growth}, and their wait with them")
+        if self.tick_limited:
+            shorter = f"ticks shorter than {self.tick_s:g} s may give other results"
+            lines.append(f"had not settled: {shorter}, but take too long; try a shorter --duration")
+        elif not self.settled:
             growth = f"queues changed by {self.queue_growth:+,.4g} tuples/s"
             lines.append(f"had not settled: {growth}; a longer run may give other results")
         return tuple(map(Line, lines))

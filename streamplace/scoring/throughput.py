@@ -5,11 +5,13 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.closed_form.bottleneck import utilisations
+from sim.closed_form.bottleneck import utilisations, worst_utilisation
 from sim.threads import own_utilisations
+from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
+from streamplace.scoring.flow import flow
 from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.quality import where_scored
 from streamplace.scoring.registry import throughput_evaluator
@@ -95,3 +97,20 @@ def ceiling(problem: Problem) -> float:
     """
     lowest = throughput_evaluator(problem).least_utilisation
     return problem.source_rate / lowest if lowest else inf
+
+
+def max_source_rate(problem: Problem, devices: Ints) -> float | None:
+    """Return the source rate, in tuples/s, at which a placement's first device or link is full.
+
+    Loads are those of ``bottleneck``, and full means at the target utilisation. The result is None
+    if the placement loads nothing, and for custom objectives.
+
+    Parameters
+    ----------
+    devices
+        (V,) device index of each operator.
+    """
+    if type(problem.objective) is not Throughput:
+        return None
+    worst = float(worst_utilisation(flow(problem), devices)[0])
+    return problem.source_rate / worst if worst else None

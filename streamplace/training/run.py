@@ -14,8 +14,8 @@ from streamplace.files import write_json
 from streamplace.files.atomic import atomic, check_target, make_folder
 from streamplace.files.training_logs import LOG
 from streamplace.placers.registry import ready_placer
+from streamplace.policy.hashed_tensors import exists, unpacked
 from streamplace.policy.registry import make_policy
-from streamplace.policy.signed_tensors import exists, unpacked
 from streamplace.policy.weights import pack_policy, parameter_hash
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem

@@ -44,7 +44,7 @@ def explain(placement: Placement) -> Explanation:
         return without_moves
     units = _units_to_try(problem, load)
     size, devices = len(load.of_operators) + len(load.of_streams), len(problem.cluster.devices)
-    max_units = max(1, closed_form(problem).parts_in_seconds // (size * devices))
+    max_units = max(1, closed_form(problem).quick_score_elements // (size * devices))
     moves = improving_moves(placement, score, units[:max_units])
     every_move_tried = len(units) <= max_units
     return Explanation(explained, score, rate_factor, contributions, moves, every_move_tried)

@@ -10,6 +10,7 @@ from streamplace.display.text import number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 from streamplace.errors import within
 from streamplace.placers.registry import ready_placer, with_limit
+from streamplace.placers.search.balance import Prefer
 from streamplace.placers.search.current import Current, current_devices
 from streamplace.placers.search.forced_moves import must_move, with_fewest_moves
 from streamplace.placers.search.migrate import Migrate
@@ -99,7 +100,7 @@ class Migration(Displayable):
         staying, after = self.staying.throughput, self.result.score.throughput
         which = "forced" if self.fewest == len(self.forced) else "necessary"
         least = f"after the {which} moves only" if self.fewest else "after moving nothing"
-        if abs(self.before - staying) > SAME * self.before:
+        if self.fewest or abs(self.before - staying) > SAME * self.before:
             rates = f"{number(self.before)} tuples/s before, {number(after)} now, {number(staying)}"
             return Line(f"{self._counts()}; throughput {rates} {least}")
         change = f"throughput {number(staying)} -> {number(after)} tuples/s"
@@ -114,6 +115,7 @@ def migrate(
     move_cost: float | None = None,
     placer: str = "auto",
     seconds: float | None = None,
+    prefer: Prefer = "fewest",
     seed: int = 0,
 ) -> Migration:
     """Place a problem, starting from the current placement.
@@ -132,6 +134,9 @@ def migrate(
         The placer to run if `max_moves` is None; it starts from `old`.
     seconds
         Time limit in seconds if moves are limited.
+    prefer
+        ``balance`` if a lower largest utilisation counts as a gain, where everything offered is
+        carried and moves are limited. Otherwise the option of the same name of `placer` counts.
 
     Raises
     ------
@@ -142,7 +147,7 @@ def migrate(
         seconds /= 2  # for each of the two searches
         placer = with_limit(placer, seconds)
     if max_moves is not None or move_cost is not None:
-        limited = Migrate(old, max_moves, move_cost, seconds)
+        limited = Migrate(old, max_moves, move_cost, seconds, prefer=prefer)
     current = current_devices(problem, old)
     staying = with_fewest_moves(current)
     if max_moves is None and move_cost is None:

@@ -17,7 +17,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import digest, forget
 from streamplace.scoring.registry import evaluator
-from streamplace.scoring.throughput import bound, simulate
+from streamplace.scoring.throughput import bound, max_source_rate, simulate
 from streamplace.util import work_clock
 from streamplace.util.checks import check_seed
 from streamplace.workflows.result import Result
@@ -127,7 +127,8 @@ def result_of(
             upper = min(upper, proof.bound)
             status = "OPTIMAL" if proof.optimal else "FEASIBLE"
         upper *= score.source_rate / problem.source_rate  # at the source rate of the score
-    return Result(placement, score, placer, upper, seconds, status)
+    sustained = max_source_rate(problem, placement.devices)
+    return Result(placement, score, placer, upper, seconds, status, sustained)
 
 
 def timed(

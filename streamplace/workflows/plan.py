@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf
 
 import numpy as np
 
-from sim.closed_form.bottleneck import lowest_utilisation, worst_utilisation
+from sim.closed_form.bottleneck import worst_utilisation
 from sim.threads import fastest
 from streamplace.errors import InfeasibleError, PlacementError, ProblemError, UsageError
 from streamplace.placers.search.annealing import Budget, check_limits
-from streamplace.placers.search.search import best_of_chains, starts
+from streamplace.placers.search.balance import overloaded
+from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.problem.cluster import MAX_DEVICES, Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
@@ -18,9 +18,10 @@ from streamplace.problem.objective import Model, Throughput
 from streamplace.problem.problem import Problem, with_rates_of
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import CLOSED_FORMS, throughput_evaluator
-from streamplace.scoring.throughput import bound, throughput
+from streamplace.scoring.throughput import throughput
 from streamplace.util.arrays import Ints
 from streamplace.util.checks import check_seed
+from streamplace.util.text import counted
 from streamplace.workflows.capacity_plan import CLOSE, Plan, PlanRow
 
 MAX_BY_DEFAULT = 64  # devices to try, unless `most` is set
@@ -53,8 +54,8 @@ def plan(
     model, target_utilisation
         As for `place`.
     most
-        Largest number of devices to try. None: try at least as many as the cluster has and at
-        most 64, and stop when the source rate is sustained or more devices would not help.
+        Largest number of devices to try. None: try at least as many as the cluster has, and then
+        up to 64 until the source rate is sustained or more devices would not help.
     seconds, evaluations
         Limits of the search, per number of devices: wall time in seconds (default 1 unless
         `evaluations` is set), or number of changes tried.
@@ -77,7 +78,8 @@ def plan(
     rows: list[PlanRow] = []
     before: Ints | None = None
     failure: Exception | None = None
-    for count in range(1, (MAX_BY_DEFAULT if most is None else most) + 1):
+    largest = max(MAX_BY_DEFAULT, len(cluster.devices)) if most is None else most
+    for count in range(1, largest + 1):
         try:
             problem = Problem(
                 graph,
@@ -86,9 +88,10 @@ def plan(
                 constraints=constraints,
             )
             row, before = _row(problem, before, Budget(*budget), np.random.default_rng(seed))
-        except ProblemError:  # constraints may name devices that are added later
+        except ProblemError as error:  # constraints may name devices that are added later
             if count >= len(cluster.devices):
                 raise
+            failure = error
             continue
         except (InfeasibleError, PlacementError) as error:  # more devices may have room
             failure = error
@@ -97,8 +100,8 @@ def plan(
         if most is None and count >= len(cluster.devices) and _is_last(rows, problem):
             break
     if not rows:
-        tried = "cannot be satisfied with any number of devices that was tried"
-        raise InfeasibleError(f"constraints: {tried}; with the most, {failure}")
+        tried = counted(largest, "device")
+        raise InfeasibleError(f"plan: found no placement on up to {tried}; on the most, {failure}")
     return Plan(rate, tuple(rows))
 
 
@@ -107,30 +110,22 @@ def _row(
 ) -> tuple[PlanRow, Ints]:
     """Search from METIS and from the best placement on one device fewer, `before`, (V,)."""
     count, rate = len(problem.cluster.devices), problem.source_rate
-    full = rate / lowest_utilisation(flow(problem))
-    full = bound(_linear(problem, full))  # at this rate the search cannot stop early
-    loaded = _linear(problem, full)
-    rows = starts(loaded, rng, None)
-    if before is not None and loaded.feasibility.violation(before) is None:
-        rows.insert(0, before)
-    best = best_of_chains(loaded, rng, rows, budget.share(0.5)).devices
-    worst = float(worst_utilisation(flow(loaded), best)[0])
-    sustained = full / worst if worst else inf
-    if sustained == inf:
+    loaded = overloaded(problem)  # at its rate the search cannot stop early
+    if loaded is None:
         raise ProblemError(
             "operators: nothing limits the source rate, because no operator needs CPU time; "
             "set their instructions"
         )
+    rows = starts(loaded, rng, None)
+    if before is not None and loaded.feasibility.violation(before) is None:
+        rows.insert(0, before)
+    best = best_of_chains(loaded, rng, rows, budget.share(0.5)).devices
+    sustained = loaded.source_rate / float(worst_utilisation(flow(loaded), best)[0])
     relative = min(1.0, sustained / rate)
     if not throughput_evaluator(problem).linear and relative < 1.0:
         chosen = best_of_chains(problem, rng, [best, *rows], budget)
         relative = float(throughput(problem, chosen.devices)[0]) / rate
-    return PlanRow(count, sustained, full, relative), best
-
-
-def _linear(problem: Problem, rate: float) -> Problem:
-    """Return the problem at a source rate, under the model whose loads are linear in the rate."""
-    return problem.with_objective(problem.objective.with_changes(rate, "bottleneck"))
+    return PlanRow(count, sustained, loaded.source_rate, relative), best
 
 
 def _named_first(cluster: Cluster, rules: Constraints) -> Cluster:

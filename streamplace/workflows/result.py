@@ -27,6 +27,9 @@ class Result(Displayable):
         Wall time of the placer in seconds, excluding the time to load libraries.
     status
         ``OPTIMAL`` or ``FEASIBLE`` from a prover; None from other placers.
+    max_source_rate
+        Source rate in tuples/s at which the first device or link is full, by the loads of
+        ``bottleneck``; None if nothing is loaded, and for custom objectives.
     """
 
     placement: Placement
@@ -35,6 +38,7 @@ class Result(Displayable):
     bound: float | None
     seconds: float
     status: str | None = None
+    max_source_rate: float | None = None
 
     @property
     def gap(self) -> float | None:
@@ -52,6 +56,7 @@ class Result(Displayable):
             "bound": self.bound,
             "gap": self.gap,
             "seconds": self.seconds,
+            "max_source_rate": self.max_source_rate,
         }
         return document if self.status is None else document | {"status": self.status}
 
@@ -61,7 +66,16 @@ class Result(Displayable):
         gap = "" if self.gap is None else f", gap {self.gap:.1%}"
         proven = ", proven optimal" if self.status == "OPTIMAL" else ""
         by = f"by {quoted(self.placer)} in {self.seconds:.3g} s"
-        return f"{self.score.headline}{gap}{proven}, {by}"
+        sustained = self._sustained()
+        carries = f", {sustained}" if sustained else ""
+        return f"{self.score.headline}{carries}{gap}{proven}, {by}"
+
+    def _sustained(self) -> str:
+        """Return the highest source rate in words, if it is above the rate offered."""
+        highest = self.max_source_rate
+        if highest is None or highest <= self.score.source_rate:
+            return ""
+        return f"carries up to {number(highest)} tuples/s"
 
     def save(self, file: str | Path) -> None:
         """Write a placement file: the placement, its whole problem and its score."""
@@ -86,7 +100,9 @@ class Result(Displayable):
 
     def _line(self) -> Line:
         """Return the placer, its time, and the gap to the bound."""
-        text = f"placed by {{}} in {self.seconds:.3g} s"
+        sustained = self._sustained()
+        text = f"{sustained}; placed" if sustained else "placed"
+        text += f" by {{}} in {self.seconds:.3g} s"
         if self.bound is not None:
             text += f"; no placement exceeds {number(self.bound)} tuples/s, "
             text += f"so the gap is at most {self.gap:.1%}"

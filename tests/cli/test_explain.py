@@ -108,7 +108,7 @@ def test_a_graph_too_large_to_try_every_move(
     file = place_by_cli(
         capsys, inputs.graph, tmp_path / "placement.json", "--devices", "4x5", "--placer", "single"
     )
-    monkeypatch.setattr(BottleneckEvaluator, "parts_in_seconds", 1)
+    monkeypatch.setattr(BottleneckEvaluator, "quick_score_elements", 1)
     assert "too large to try all moves" in succeeds(capsys, "explain", file)
     assert json_of(capsys, "explain", file)["every_move_tried"] is False
 

@@ -84,3 +84,41 @@ def test_the_throughput_before_a_loss_is_printed(tmp_path: Path, capsys: Capture
     assert line.startswith("1 forced move, 0 further moves; throughput 900 tuples/s before, 500 ")
     assert line.endswith("500 after the forced moves only")
     assert json_of(capsys, *lost)["throughput_before"] == 900
+
+
+def test_a_changed_graph_has_its_own_constraints_and_rate(tmp_path: Path, capsys: Capture) -> None:
+    """The placement took both from its graph, and not from options."""
+    graph, old = tmp_path / "graph.json", tmp_path / "old.json"
+    graph.write_text(json.dumps(GRAPH))
+    succeeds(capsys, "place", graph, "--devices", "3x9000", "-o", old)
+    changed = {**GRAPH, "source_rate": 950, "constraints": {"exlocate": [["a", "b"]]}}
+    graph.write_text(json.dumps(changed))
+    found, stderr = replaced(tmp_path)
+    assert found["assignment"]["a"] != found["assignment"]["b"]
+    assert found["throughput"] == pytest.approx(950)
+    assert stderr.strip().endswith("cluster of 3 devices")
+
+
+def test_what_is_left_out_is_printed(files: Path) -> None:
+    """Operator b and device d2 are gone, and d2 was one of two devices allowed for c."""
+    rules = {"exlocate": [["a", "b"]], "allowed": {"c": ["d1", "d2"]}}
+    (files / "rules.json").write_text(json.dumps(rules))
+    options = ("--devices", "3x1000", "--constraints", files / "rules.json")
+    done = run("place", files / "graph.json", *options, "-o", files / "old.json")
+    assert done.returncode == 0, done.stderr
+    smaller = {**GRAPH, "operators": [OPERATORS[0], OPERATORS[2]]}
+    streams = [{"source": "a", "target": "c"}]
+    (files / "graph.json").write_text(json.dumps({**smaller, "streams": streams}))
+    found, stderr = replaced(files, "--devices", "2x1000")
+    assert found["assignment"]["c"] == "d1"
+    left_out = "operator 'b', no longer in the graph and device 'd2', no longer in the cluster"
+    assert f"constraints (1 allowed list), without {left_out}" in stderr
+
+
+def test_a_pin_to_a_lost_device_is_refused(files: Path) -> None:
+    options = ("--start", files / "old.json", "--devices", "1x1000")
+    done = run("place", files / "graph.json", *options)
+    assert done.returncode == 2
+    assert "unknown device 'd1'" in one_line(done.stderr)
+    assert "old.json" in done.stderr
+    assert done.stderr.strip().endswith("--constraints FILE replaces the placement's constraints")

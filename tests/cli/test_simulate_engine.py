@@ -17,7 +17,9 @@ RUN_KEYS = {
     "in_flight",
     "dropped",
     "queue_growth",
+    "source_queue_growth",
     "settled",
+    "tick_limited",
     "tick_s",
     "offered_rate",
     "latency_digits",
@@ -31,6 +33,16 @@ def simulate_by_engine(capsys: Capture, inputs: InputFiles, *options: object) ->
         capsys, "simulate", inputs.graph, inputs.placement, *ENGINE, *options
     )
     return found
+
+
+def test_growing_queues_at_sources_are_printed(inputs: InputFiles, capsys: Capture) -> None:
+    """Throughput settles, but the wait at the sources grows with the length of the run."""
+    assert simulate_by_engine(capsys, inputs)["source_queue_growth"] == pytest.approx(0.0)
+    found = simulate_by_engine(capsys, inputs, *SLOW)
+    assert found["settled"]
+    assert found["source_queue_growth"] == pytest.approx(1000 * 2 / 3, rel=0.05)
+    printed = succeeds(capsys, "simulate", inputs.graph, inputs.placement, *ENGINE, *SLOW)
+    assert "the queues at the sources grow by 66" in printed
 
 
 def test_keys_of_the_json_output(inputs: InputFiles, capsys: Capture) -> None:

@@ -13,6 +13,7 @@ from tests.support.input_files import InputFiles
 
 MANY_DIGITS = "9" * 5000  # more than Python converts to an integer
 
+SEVERAL_RATES = ["1.0,500", "0.5,500", "1e0,500", "9,1000", "12,500", "5e3,2e4"]
 USAGE = [
     (["nonsense"], "nonsense"),
     (["place"], "GRAPH"),
@@ -27,6 +28,7 @@ USAGE = [
     (["place", "GRAPH", "--source-rate", "1,500"], "did you mean 1500?"),
     (["place", "GRAPH", "--source-rate", "1,500,000"], "did you mean 1500000?"),
     (["place", "GRAPH", "--source-rate", "9,100"], "write 9.0,100"),
+    (["place", "GRAPH", "--source-rate", "1, 500"], "did you mean 1500?"),
     (["place", "GRAPH", "--source-rate", "-5"], "--source-rate"),
     (["place", "GRAPH", "--source-rate", "nan"], "--source-rate"),
     (["place", "GRAPH", "--source-rate", "inf"], "--source-rate"),
@@ -156,6 +158,14 @@ def test_bad_devices(text: str, inputs: InputFiles, capsys: Capture) -> None:
     line = refused(capsys, "place", inputs.graph, "--placer", "single", "--devices", text)
     assert "device" in line
     assert len(line) < 1000
+
+
+@pytest.mark.parametrize("text", SEVERAL_RATES)
+def test_several_rates_that_do_not_look_like_one(
+    text: str, inputs: InputFiles, capsys: Capture
+) -> None:
+    arguments = ["place", inputs.graph, "--source-rate", text, "--placer", "greedy"]
+    assert succeeds(capsys, *arguments)
 
 
 def test_no_command_prints_the_help_and_exits_2(capsys: Capture) -> None:

@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.hardening.corpus.engine_documents.kafka_streams import KAFKA, KAFKA_OLD
+from streamplace.errors import GraphError
+from streamplace.integrations.costs import CostForm, Costs
 from streamplace.problem.expansion import to_instances
 from tests.support.documents import edges, read_document, refused_document
 
@@ -39,6 +41,16 @@ def test_the_operators_of_a_sub_topology_are_one_task() -> None:
     ]
     crossing = [s for s in graph.streams if s.source[-3:] + s.target[-3:] in ("[0][1]", "[1][0]")]
     assert not crossing  # tuples stay in their task
+
+
+def test_the_parallelism_of_one_node_is_that_of_its_task() -> None:
+    job = read_document("kafka-streams", KAFKA)
+    graph = Costs(operators={"count": CostForm(parallelism=3)}).of(job)
+    assert graph.parallelism == {"words-in": 3, "count": 3, "out": 3}
+    assert len(to_instances(graph).constraints.colocate) == 1 + 3
+    unequal = {"count": CostForm(parallelism=3), "out": CostForm(parallelism=2)}
+    with pytest.raises(GraphError, match="are one task, so their parallelism must be equal"):
+        Costs(operators=unequal).of(job)
 
 
 def test_a_global_store_has_no_tasks() -> None:

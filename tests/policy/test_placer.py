@@ -16,7 +16,7 @@ from benchmarks.reference.strategies import problems
 from streamplace import Constraints, Problem
 from streamplace.errors import CheckpointError, InfeasibleError, StreamplaceError, UsageError
 from streamplace.placers.registry import make_placer
-from streamplace.policy.signed_tensors import packed
+from streamplace.policy.hashed_tensors import packed
 from streamplace.policy.weights import FORMAT, VERSION, pack_policy, read_policy
 from streamplace.problem.objective import Model
 from streamplace.scoring.registry import CLOSED_FORMS
@@ -89,7 +89,7 @@ def test_a_saved_policy_places_like_the_original(
     assert len(set(devices.tolist())) > 1
 
 
-@pytest.mark.parametrize("name", ["weights.make_policy", "signed_tensors.safetensors.torch.load"])
+@pytest.mark.parametrize("name", ["weights.make_policy", "hashed_tensors.safetensors.torch.load"])
 def test_a_lack_of_memory_is_not_a_fault_of_the_file(
     name: str, files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

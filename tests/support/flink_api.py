@@ -17,11 +17,16 @@ OBSERVED_SECONDS = 20.0  # covered by the counters of the sample documents
 
 
 class SampleJob:
-    """The unchained sample job, with counters that grow `speed` times as fast as recorded."""
+    """The unchained sample job, with counters that grow `speed` times as fast as recorded.
+
+    They are read when the job's document is requested, so that all answers up to the next request
+    for it are of the same moment, however slow the machine is.
+    """
 
     def __init__(self, speed: float = 1.0) -> None:
         self.speed = speed
         self.began = time.monotonic()
+        self.elapsed_s = 0.0
         self.plan = sample_document("mixed_nochain_plan")
         self.job = sample_document("mixed_nochain_job")
         self.vertices = sample_document("mixed_nochain_vertices")
@@ -49,12 +54,13 @@ class SampleJob:
         return 404, b'{"errors": ["not found"]}'
 
     def _grown(self) -> float:
-        return 1 + (time.monotonic() - self.began) * self.speed / OBSERVED_SECONDS
+        return 1 + self.elapsed_s * self.speed / OBSERVED_SECONDS
 
     def _counted(self) -> dict[str, Any]:
         job: dict[str, Any] = json.loads(json.dumps(self.job))
+        self.elapsed_s = time.monotonic() - self.began
         grown = self._grown()
-        job["now"] = int(1e12 + (time.monotonic() - self.began) * 1e3)
+        job["now"] = int(1e12 + self.elapsed_s * 1e3)
         for vertex in job["vertices"]:
             counted = self.vertices[vertex["id"]]["detail"]["subtasks"][0]["metrics"]
             for name in SUMS:

@@ -20,9 +20,13 @@ def test_a_difference_of_a_twentieth_is_a_tie() -> None:
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row.table}-{row.case}")
-@pytest.mark.parametrize("o_s", [0.0, 6e-5])
-def test_ranks_hold_in_simulation(row: Any, o_s: float) -> None:
-    problem = scaled(row, Machine(o_s=o_s)).problem
+@pytest.mark.parametrize(
+    "machine",
+    [Machine(), Machine(o_s=6e-5), Machine(delivered=0.96, o_s=1.6e-5, o_s_byte=8e-10)],
+    ids=["no costs", "o only", "calibrated"],
+)
+def test_ranks_hold_in_simulation(row: Any, machine: Machine) -> None:
+    problem = scaled(row, machine).problem
     achieved = {
         name: simulate(Placement(problem, np.array(devices))).relative_throughput
         for name, devices in row.placements.items()

@@ -17,7 +17,7 @@ from benchmarks.reference.checkpoint_parts import Parts, memory_of, remembering,
 from benchmarks.reference.trainings import config, graphs, of_kind, opened, resumed
 from streamplace import StreamGraph
 from streamplace.errors import CheckpointError, TrainingError
-from streamplace.policy.signed_tensors import packed
+from streamplace.policy.hashed_tensors import packed
 from streamplace.policy.weights import parameter_hash, read_policy
 from streamplace.training import train
 from streamplace.training.loop import Position

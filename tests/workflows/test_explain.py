@@ -241,7 +241,7 @@ def test_too_large_to_try_everything(model: Model, monkeypatch: pytest.MonkeyPat
     placement = Placement(problem, [0, 0, 0, 1])
     complete = explain(placement)
     assert complete.every_move_tried
-    monkeypatch.setattr(THROUGHPUT[model], "parts_in_seconds", 1)
+    monkeypatch.setattr(THROUGHPUT[model], "quick_score_elements", 1)
     partial = explain(placement)
     assert not partial.every_move_tried
     assert partial.moves == tuple(move for move in complete.moves if move.operators == ("b",))

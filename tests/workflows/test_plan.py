@@ -88,7 +88,7 @@ def test_rows_that_cannot_satisfy_the_constraints_are_left_out() -> None:
     pinned = Constraints(pins={"a": "d1"})  # the one device is then d1
     assert plan(GRAPH, SLOW, constraints=pinned, evaluations=500).rows[0].devices == 1
     with pytest.raises(
-        InfeasibleError, match="cannot be satisfied with any number of devices that was tried"
+        InfeasibleError, match="found no placement on up to 2 devices; on the most, constraints:"
     ):
         plan(GRAPH, SLOW, constraints=apart, most=2, evaluations=500)
     with pytest.raises(ProblemError, match="d9"):
@@ -139,6 +139,14 @@ def test_a_plan_exists_wherever_a_placement_does() -> None:
 @pytest.mark.parametrize("part", range(4))
 def test_a_thousand_plans_exist_wherever_placements_do(part: int) -> None:
     assert sum(has_a_plan(seed) for seed in range(100 + 600 * part, 700 + 600 * part)) >= 250
+
+
+def test_a_large_cluster_is_tried_as_a_whole() -> None:
+    """Each of 70 operators needs its own device."""
+    rows = [Operator(f"o{v}", 1e3, 10.0, 9.0) for v in range(70)]
+    graph = StreamGraph(rows, [Stream("o0", f"o{v}") for v in range(1, 70)], source_rate=1.0)
+    cluster = Cluster([Device(f"d{d}", 1000.0, memory_bytes=10.0) for d in range(70)])
+    assert plan(graph, cluster, evaluations=1).rows[-1].devices == 70
 
 
 def test_labels_come_from_the_cluster() -> None:

@@ -19,7 +19,7 @@ RUN: dict[str, Any] = {"problems": "0a1b", "processes": 1, "config": {"run": {"s
 
 @cache
 def written(folder: Path) -> bytes:
-    """Write a checkpoint after one training step; return its bytes."""
+    """Write a checkpoint of a loop after one training step; return its bytes."""
     loop = _loop()
     loop.begin()
     policy = loop.learner.policy

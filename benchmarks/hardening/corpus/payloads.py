@@ -23,19 +23,19 @@ import numpy as np
 import torch
 import yaml
 
-from streamplace.policy.signed_tensors import packed, unpacked
+from streamplace.policy.hashed_tensors import packed, unpacked
 
-MARK = "sprung"  # the folder that an executed payload creates in the current folder
+CREATED_FOLDER = "executed"  # the folder that an executed payload creates in the current folder
 MODULE = "evil_module"
-SOURCE = f"__import__('os').mkdir({MARK!r})"
-TAG = f"!!python/object/apply:os.mkdir [{MARK!r}]"
+SOURCE = f"__import__('os').mkdir({CREATED_FOLDER!r})"
+TAG = f"!!python/object/apply:os.mkdir [{CREATED_FOLDER!r}]"
 
 
-class Trap:
+class UnpickledFolder:
     """An object that creates a folder when it is unpickled."""
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
-        return os.mkdir, (MARK,)
+        return os.mkdir, (CREATED_FOLDER,)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def payloads(
     config, placement
         A valid training config, and a valid placement.
     """
-    state = {"network.read.weight": Trap()}
+    state = {"network.read.weight": UnpickledFolder()}
     pickles = [
         Payload(f"pickle of protocol {n}", pickle.dumps(state, n), pickle.loads)
         for n in (0, 2, pickle.HIGHEST_PROTOCOL)
@@ -79,7 +79,7 @@ def payloads(
         Payload(".npz of objects", _npz(graph, ()), _numpy_loaded),
         Payload(".npz of a graph, names are objects", _npz(graph, ("names",)), _numpy_loaded),
         Payload(".npz of a graph, header of objects", _npz(graph, ("header",)), _numpy_loaded),
-        Payload("safetensors, a pickle in its words", _in_words(policy), _words_unpickled),
+        Payload("safetensors, a pickle in its metadata", _in_metadata(policy), _metadata_unpickled),
         Payload("safetensors, a pickle for a tensor", _as_tensor(policy), _tensor_unpickled),
         Payload("YAML with a tag", f"a: {TAG}\n".encode(), yaml.unsafe_load),
         Payload("JSON of Python", _json({"a": SOURCE}), _evaluated),
@@ -103,9 +103,9 @@ def is_harmful(payload: Payload) -> bool:
 def was_executed() -> bool:
     """Return whether a payload was executed, and remove the folder that it created."""
     sys.modules.pop(MODULE, None)
-    executed = Path(MARK).is_dir()
+    executed = Path(CREATED_FOLDER).is_dir()
     if executed:
-        Path(MARK).rmdir()
+        Path(CREATED_FOLDER).rmdir()
     return executed
 
 
@@ -128,7 +128,7 @@ def _by_joblib(state: object) -> bytes:
 
 def _npy() -> bytes:
     file = io.BytesIO()
-    np.save(file, np.array([Trap()] * 3, dtype=object), allow_pickle=True)
+    np.save(file, np.array([UnpickledFolder()] * 3, dtype=object), allow_pickle=True)
     return file.getvalue()
 
 
@@ -136,22 +136,22 @@ def _npz(graph: Path, columns: tuple[str, ...]) -> bytes:
     """Return a graph in which these columns, or all if there are none, are arrays of objects."""
     with np.load(graph, allow_pickle=False) as stored:
         arrays = {name: stored[name] for name in stored.files}
-    objects = {name: np.array([Trap()] * 3, dtype=object) for name in columns or arrays}
+    objects = {name: np.array([UnpickledFolder()] * 3, dtype=object) for name in columns or arrays}
     file = io.BytesIO()
     np.savez(file, **{**arrays, **objects})
     return file.getvalue()
 
 
-def _in_words(policy: bytes) -> bytes:
-    tensors, words = unpacked(policy, "")
-    text = base64.b64encode(pickle.dumps(Trap())).decode()
-    return packed(tensors, {**words, "__reduce__": text, "card": json.dumps({"pickle": text})})
+def _in_metadata(policy: bytes) -> bytes:
+    tensors, metadata = unpacked(policy, "")
+    text = base64.b64encode(pickle.dumps(UnpickledFolder())).decode()
+    return packed(tensors, {**metadata, "__reduce__": text, "card": json.dumps({"pickle": text})})
 
 
 def _as_tensor(policy: bytes) -> bytes:
-    tensors, words = unpacked(policy, "")
-    inside = torch.frombuffer(bytearray(pickle.dumps(Trap())), dtype=torch.uint8)
-    return packed({**tensors, "pickle": inside}, words)
+    tensors, metadata = unpacked(policy, "")
+    inside = torch.frombuffer(bytearray(pickle.dumps(UnpickledFolder())), dtype=torch.uint8)
+    return packed({**tensors, "pickle": inside}, metadata)
 
 
 def _json(value: object) -> bytes:
@@ -175,9 +175,9 @@ def _numpy_loaded(data: bytes) -> object:
     return {name: arrays[name] for name in getattr(arrays, "files", ())}
 
 
-def _words_unpickled(data: bytes) -> object:
-    _, words = unpacked(data, "")
-    return pickle.loads(base64.b64decode(words["__reduce__"]))
+def _metadata_unpickled(data: bytes) -> object:
+    _, metadata = unpacked(data, "")
+    return pickle.loads(base64.b64decode(metadata["__reduce__"]))
 
 
 def _tensor_unpickled(data: bytes) -> object:

@@ -25,7 +25,7 @@ from benchmarks.hardening.harness.privileges import drop_override
 from benchmarks.hardening.harness.stopwatch import Stopwatch, asleep_s, scheduled_s
 from streamplace.cli.main import script
 
-POLL_S = 0.0001
+POLL_S = 0.0001  # between two looks at a folder
 KILL_LIMIT_S = 10.0  # the longest wait for a killed process to disappear
 
 
@@ -38,22 +38,22 @@ def serve() -> None:
     answers = os.fdopen(os.dup(1), "w")
     for line in iter(sys.stdin.readline, ""):
         request = json.loads(line)
-        ready, begun = os.pipe()
+        setup_read, setup_write = os.pipe()  # the child closes both ends when it is set up
         times, begin = Stopwatch(), time.monotonic()
         child = os.fork()
         if not child:
             answers.close()
             _set_up_child(request)
-            os.close(ready)
-            os.close(begun)
+            os.close(setup_read)
+            os.close(setup_write)
             sys.argv = ["streamplace", *request["arguments"]]
             try:
                 script()
             except SystemExit as stopped:
                 _leave(int(stopped.code or 0))
-        os.close(begun)
-        os.read(ready, 1)  # ends when the child has been set up
-        os.close(ready)
+        os.close(setup_write)
+        os.read(setup_read, 1)  # returns when the child has closed its end
+        os.close(setup_read)
         status, hung, used, asleep = wait_for_end(child, request, begin, times)
         answer = {
             "code": os.waitstatus_to_exitcode(status),
@@ -114,7 +114,7 @@ def wait_for_end(
     if request["once"] is not None:
         _wait_for_temporary(handle, request["once"], request["nth"], begin + request["limit_s"])
     if request["after_s"] is not None and not _readable(handle, request["after_s"]):
-        (os.kill if request["alone"] else os.killpg)(child, request["number"])
+        (os.kill if request["alone"] else os.killpg)(child, request["signum"])
     if not _readable(handle, begin + request["limit_s"] - time.monotonic()):
         hung = True
         os.killpg(child, signal.SIGKILL)

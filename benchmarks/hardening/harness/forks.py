@@ -93,7 +93,7 @@ class Forks:
         self,
         *arguments: object,
         folder: Path | None = None,
-        number: int = signal.SIGKILL,
+        signum: int = signal.SIGKILL,
         after_s: float | None = None,
         once: Path | None = None,
         nth: int = 1,
@@ -108,10 +108,10 @@ class Forks:
         ----------
         folder
             The current folder of the process.
-        number, after_s
+        signum, after_s
             The signal to send to the process group after that many seconds, if it is still running.
         once, nth
-            A folder; `after_s` is then counted from the nth new temporary file in it.
+            A folder. If it is set, `after_s` counts from the nth new temporary file in the folder.
         alone
             Whether to signal the process without its children.
         limit_s
@@ -130,7 +130,7 @@ class Forks:
             "folder": str(folder or ROOT),
             "out": str(out),
             "err": str(err),
-            "number": int(number),
+            "signum": int(signum),
             "after_s": after_s,
             "once": None if once is None else str(once),
             "nth": nth,

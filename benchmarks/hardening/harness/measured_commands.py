@@ -26,7 +26,7 @@ os.write(int(sys.argv[2]), json.dumps(usage).encode())
 """A launcher that uses little memory, since the kernel includes the memory of the launching process
 in the peak of the program.
 """
-EVERY_S = 0.05
+EVERY_S = 0.05  # between two samples of memory
 KIB = 1024
 MIB = KIB * KIB
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-NEW_NAMESPACE = 0x20000
-READ_ONLY, REMOUNT, RECURSIVE, PRIVATE = 1, 32, 16384, 1 << 18
+NEW_NAMESPACE = 0x20000  # CLONE_NEWNS, see unshare(2)
+READ_ONLY, REMOUNT, RECURSIVE, PRIVATE = 1, 32, 16384, 1 << 18  # see mount(2)
+DETACH = 2  # see umount(2)
 
 
 @contextmanager
@@ -18,7 +19,7 @@ def own_mounts() -> Iterator[bool]:
         yield False
         return
     here, before = Path.cwd(), os.open("/proc/self/ns/mnt", os.O_RDONLY)
-    own = _own()
+    own = _unshare_mounts()
     try:
         if own:
             _call("mount", b"none", b"/", None, RECURSIVE | PRIVATE, None)
@@ -42,10 +43,11 @@ def make_read_only(folder: Path) -> None:
 
 def unmount(folder: Path) -> None:
     """Unmount a disk, which deletes its files."""
-    _call("umount2", os.fsencode(folder), 2)
+    _call("umount2", os.fsencode(folder), DETACH)
 
 
-def _own() -> bool:
+def _unshare_mounts() -> bool:
+    """Enter a new mount namespace; return whether this process may."""
     try:
         _call("unshare", NEW_NAMESPACE)
     except PermissionError:

@@ -14,7 +14,8 @@ def members(session: int) -> list[int]:
             fields = (entry / "stat").read_text().rpartition(")")[2].split()
         except OSError:  # the process has ended in the meantime
             continue
-        if fields[0] not in "ZX" and int(fields[3]) == session:
+        is_running = fields[0] not in "ZX"  # neither a zombie nor dead
+        if is_running and int(fields[3]) == session:
             running.append(int(entry.name))
     return running
 

@@ -67,6 +67,8 @@ class Run:
         The fraction of the whole campaign, 0 to 1.
     commit
         The commit, with ``-dirty`` if the tree had changes.
+    on
+        The date in UTC, YYYY-MM-DD.
     """
 
     command: str
@@ -95,16 +97,18 @@ class Run:
 Counted = tuple[Row, Run]
 
 
-def save_rows(path: Path, counted: Iterable[Counted], *, only: bool = False) -> None:
+def save_rows(path: Path, counted: Iterable[Counted], *, replace_all: bool = False) -> None:
     """Write rows, each with its run, to the file of a part.
 
     Parameters
     ----------
-    only
+    replace_all
         Whether to drop all earlier rows; otherwise only rows with the same names are replaced.
     """
     kept = (
-        {} if only or not path.exists() else {row.what: (row, run) for row, run in read_rows(path)}
+        {}
+        if replace_all or not path.exists()
+        else {row.what: (row, run) for row, run in read_rows(path)}
     )
     kept |= {row.what: (row, run) for row, run in counted}
     write_json(path, [{**asdict(row), "run": asdict(run)} for row, run in kept.values()])

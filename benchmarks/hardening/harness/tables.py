@@ -68,7 +68,7 @@ def full_table(folder: Path, parts: Sequence[str]) -> str:
 
 
 def missing(folder: Path, parts: Sequence[str]) -> list[str]:
-    """Return the gaps of the table: rows not run, run in part, or with faults."""
+    """Return one line per row that was not run, was run only in part, or has faults."""
     gaps = []
     for part in parts:
         counted = read_rows(folder / f"{part}.json")

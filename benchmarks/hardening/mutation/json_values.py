@@ -26,10 +26,10 @@ OTHERS: tuple[Any, ...] = (
 )
 
 
-def mutated(value: Any, chance: random.Random) -> Any:
+def mutated(value: Any, rng: random.Random) -> Any:
     """Return a JSON value with one random mutation, for `json_text` to write."""
     holder = [copy.deepcopy(value)]
-    chance.choice(FAULTS)(holder, chance)
+    rng.choice(FAULTS)(holder, rng)
     return holder[0]
 
 
@@ -44,96 +44,96 @@ def json_text(value: Any) -> str:
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the container and key of every nested value."""
-    here = [value]
-    while here:
-        one = here.pop()
+    pending = [value]
+    while pending:
+        one = pending.pop()
         keys = list(one) if isinstance(one, dict) else list(range(len(one)))
         for key in keys:
             yield one, key
             if isinstance(one[key], dict | list):
-                here.append(one[key])
+                pending.append(one[key])
 
 
-def _some(holder: list[Any], chance: random.Random, *kinds: type) -> tuple[Any, Any] | None:
+def _random_place(holder: list[Any], rng: random.Random, *kinds: type) -> tuple[Any, Any] | None:
     places = [(one, key) for one, key in _places(holder) if type(one[key]) in kinds or not kinds]
-    return chance.choice(places) if places else None
+    return rng.choice(places) if places else None
 
 
-def _number(holder: list[Any], chance: random.Random) -> None:
+def _number(holder: list[Any], rng: random.Random) -> None:
     """Replace one number by an extreme one."""
-    if place := _some(holder, chance, int, float):
-        place[0][place[1]] = chance.choice(NUMBERS)
+    if place := _random_place(holder, rng, int, float):
+        place[0][place[1]] = rng.choice(NUMBERS)
 
 
-def _numbers(holder: list[Any], chance: random.Random) -> None:
+def _numbers(holder: list[Any], rng: random.Random) -> None:
     """Replace all numbers of one key by an extreme one."""
-    if place := _some(holder, chance, int, float):
-        new = chance.choice(NUMBERS)
+    if place := _random_place(holder, rng, int, float):
+        new = rng.choice(NUMBERS)
         for one, key in list(_places(holder)):
             if key == place[1] and isinstance(one[key], int | float):
                 one[key] = new
 
 
-def _type(holder: list[Any], chance: random.Random) -> None:
+def _type(holder: list[Any], rng: random.Random) -> None:
     """Replace any value by one of another type."""
-    if place := _some(holder, chance):
-        place[0][place[1]] = copy.deepcopy(chance.choice((*NUMBERS, *OTHERS)))
+    if place := _random_place(holder, rng):
+        place[0][place[1]] = copy.deepcopy(rng.choice((*NUMBERS, *OTHERS)))
 
 
-def _raw(holder: list[Any], chance: random.Random) -> None:
+def _raw(holder: list[Any], rng: random.Random) -> None:
     """Replace any value by text that is not JSON, or a corner case of it."""
-    if place := _some(holder, chance):
-        place[0][place[1]] = chance.choice(tuple(RAW))
+    if place := _random_place(holder, rng):
+        place[0][place[1]] = rng.choice(tuple(RAW))
 
 
-def _name(holder: list[Any], chance: random.Random) -> None:
+def _name(holder: list[Any], rng: random.Random) -> None:
     """Replace a string by another one of the document: cycles, loops, duplicates, unknown names."""
-    one, other = _some(holder, chance, str), _some(holder, chance, str)
+    one, other = _random_place(holder, rng, str), _random_place(holder, rng, str)
     if one and other:
         one[0][one[1]] = other[0][other[1]]
 
 
-def _rename(holder: list[Any], chance: random.Random) -> None:
+def _rename(holder: list[Any], rng: random.Random) -> None:
     """Rename a key, perhaps to another key of the object."""
     objects = [one[key] for one, key in _places(holder) if isinstance(one[key], dict) and one[key]]
     if objects:
-        one = chance.choice(objects)
-        key = chance.choice(list(one))
-        new = chance.choice(("", "x", "comment", "\ud800", key + "s", *one))
+        one = rng.choice(objects)
+        key = rng.choice(list(one))
+        new = rng.choice(("", "x", "comment", "\ud800", key + "s", *one))
         one[new] = one.pop(key)
 
 
-def _remove(holder: list[Any], chance: random.Random) -> None:
+def _remove(holder: list[Any], rng: random.Random) -> None:
     """Delete a value."""
     places = [(one, key) for one, key in _places(holder) if one is not holder]
     if places:
-        one, key = chance.choice(places)
+        one, key = rng.choice(places)
         del one[key]
 
 
-def _repeat(holder: list[Any], chance: random.Random) -> None:
+def _repeat(holder: list[Any], rng: random.Random) -> None:
     """Append copies of elements to a list."""
     lists = [one[key] for one, key in _places(holder) if isinstance(one[key], list) and one[key]]
     if lists:
-        one = chance.choice(lists)
-        one += [copy.deepcopy(chance.choice(one)) for _ in range(chance.choice((1, 1, 1, 5, 200)))]
+        one = rng.choice(lists)
+        one += [copy.deepcopy(rng.choice(one)) for _ in range(rng.choice((1, 1, 1, 5, 200)))]
 
 
-def _shuffle(holder: list[Any], chance: random.Random) -> None:
+def _shuffle(holder: list[Any], rng: random.Random) -> None:
     """Shuffle a list."""
     lists = [one[key] for one, key in _places(holder) if isinstance(one[key], list)]
     if lists:
-        chance.shuffle(chance.choice(lists))
+        rng.shuffle(rng.choice(lists))
 
 
-def _move(holder: list[Any], chance: random.Random) -> None:
+def _overwrite(holder: list[Any], rng: random.Random) -> None:
     """Copy one value over another."""
-    one, other = _some(holder, chance), _some(holder, chance)
+    one, other = _random_place(holder, rng), _random_place(holder, rng)
     if one and other:
         one[0][one[1]] = copy.deepcopy(other[0][other[1]])
 
 
 FAULTS: tuple[Callable[[list[Any], random.Random], None], ...] = (
     *(_number, _number, _numbers, _numbers, _type, _type, _raw, _name, _name, _name),
-    *(_rename, _remove, _repeat, _repeat, _shuffle, _move),
+    *(_rename, _remove, _repeat, _repeat, _shuffle, _overwrite),
 )

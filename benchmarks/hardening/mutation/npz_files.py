@@ -30,11 +30,11 @@ class UnpickledFile:
 def _npz(change: Callable[[Arrays, random.Random], None], *, packed: bool = False) -> Fault:
     """Return a mutation that changes the arrays of an archive."""
 
-    def fault(data: bytes, chance: random.Random) -> bytes:
+    def fault(data: bytes, rng: random.Random) -> bytes:
         try:
             # numpy would allocate the size that an earlier mutation claims; `read_arrays` does not
             arrays: Arrays = {name: array.copy() for name, array in read_arrays(data).items()}
-            change(arrays, chance)
+            change(arrays, rng)
             file = io.BytesIO()
             (np.savez_compressed if packed else np.savez)(file, **arrays)
         except Exception:
@@ -44,25 +44,28 @@ def _npz(change: Callable[[Arrays, random.Random], None], *, packed: bool = Fals
     return fault
 
 
-def _numbers(arrays: Arrays, chance: random.Random) -> None:
-    column = arrays[chance.choice(sorted(arrays))]
+def _numbers(arrays: Arrays, rng: random.Random) -> None:
+    """Replace one number of an array."""
+    column = arrays[rng.choice(sorted(arrays))]
     if column.size:
         with np.errstate(all="ignore"):
-            where = chance.randrange(column.size)
+            where = rng.randrange(column.size)
             if column.dtype.kind == "f":
-                column.flat[where] = chance.choice(NUMBERS)
+                column.flat[where] = rng.choice(NUMBERS)
             else:
                 limits = np.iinfo(column.dtype)
-                column.flat[where] = chance.choice((0, 1, 2, 3, limits.min, limits.max))
+                column.flat[where] = rng.choice((0, 1, 2, 3, limits.min, limits.max))
 
 
-def _every_number(arrays: Arrays, chance: random.Random) -> None:
-    column = arrays[chance.choice([name for name in sorted(arrays) if name != "header"])]
-    column.fill(chance.choice(NUMBERS if column.dtype.kind == "f" else (0, 1, 2, 127)))
+def _every_number(arrays: Arrays, rng: random.Random) -> None:
+    """Replace all numbers of an array by one number."""
+    column = arrays[rng.choice([name for name in sorted(arrays) if name != "header"])]
+    column.fill(rng.choice(NUMBERS if column.dtype.kind == "f" else (0, 1, 2, 127)))
 
 
-def _shape(arrays: Arrays, chance: random.Random) -> None:
-    name = chance.choice(sorted(arrays))
+def _shape(arrays: Arrays, rng: random.Random) -> None:
+    """Change the shape or the type of an array."""
+    name = rng.choice(sorted(arrays))
     column = arrays[name]
     changes = (
         lambda: column[:-1],
@@ -70,16 +73,17 @@ def _shape(arrays: Arrays, chance: random.Random) -> None:
         lambda: np.concatenate([column, column]),
         lambda: column.T,
         lambda: column[:0],
-        lambda: column.astype(chance.choice(("f4", "i8", "U5", "?", "M8[s]", "c16", ">f8", "u1"))),
+        lambda: column.astype(rng.choice(("f4", "i8", "U5", "?", "M8[s]", "c16", ">f8", "u1"))),
         lambda: np.asfortranarray(column),
         lambda: np.array([UnpickledFile()], dtype=object),
     )
-    arrays[name] = chance.choice(changes)()
+    arrays[name] = rng.choice(changes)()
 
 
-def _names(arrays: Arrays, chance: random.Random) -> None:
-    one, other = chance.choice(sorted(arrays)), chance.choice(sorted(arrays))
-    chance.choice(
+def _names(arrays: Arrays, rng: random.Random) -> None:
+    """Remove, add, swap or rename arrays."""
+    one, other = rng.choice(sorted(arrays)), rng.choice(sorted(arrays))
+    rng.choice(
         (
             lambda: arrays.pop(one),
             lambda: arrays.update({"more": arrays[one]}),
@@ -89,22 +93,23 @@ def _names(arrays: Arrays, chance: random.Random) -> None:
     )()
 
 
-def _header(arrays: Arrays, chance: random.Random) -> None:
+def _header(arrays: Arrays, rng: random.Random) -> None:
+    """Change the array that contains a header in JSON."""
     value = json.loads(arrays["header"].tobytes().decode())
     value.update({"requires": {"0": ["gpu"]}, "instance_of": {"1": "a"}})
-    text = json_values.json_text(json_values.mutated(value, chance))
+    text = json_values.json_text(json_values.mutated(value, rng))
     arrays["header"] = np.frombuffer(text.encode(), np.uint8)
 
 
-def _claim(data: bytes, chance: random.Random) -> bytes:
+def _false_header(data: bytes, rng: random.Random) -> bytes:
     """Replace an array by a numpy header that has a false shape or type, or contains code."""
-    text = f"{{'descr': {_quoted(chance.choice(TYPES))}, 'fortran_order': False, 'shape': "
-    text += f"{chance.choice(SHAPES)}, }}"
-    text = chance.choice((text, text, text, "(" * 9000, "{" * 9000, "[1if 1else 2]", "{'a': 1}"))
+    text = f"{{'descr': {_quoted(rng.choice(TYPES))}, 'fortran_order': False, 'shape': "
+    text += f"{rng.choice(SHAPES)}, }}"
+    text = rng.choice((text, text, text, "(" * 9000, "{" * 9000, "[1if 1else 2]", "{'a': 1}"))
     head = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
     file = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file, "w") as new:
-        replaced = chance.choice(old.namelist())
+        replaced = rng.choice(old.namelist())
         for name in old.namelist():
             new.writestr(zipfile.ZipInfo(name), head if name == replaced else old.read(name))
     return file.getvalue()
@@ -114,22 +119,22 @@ def _quoted(descr: str) -> str:
     return descr if descr.startswith("[") else repr(descr)
 
 
-def _bomb(data: bytes, chance: random.Random) -> bytes:
+def _bomb(data: bytes, rng: random.Random) -> bytes:
     """Add a member that decompresses to a large size, or that repeats a name."""
     file = io.BytesIO(data)
-    kind = chance.choice((zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA))
+    kind = rng.choice((zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA))
     with zipfile.ZipFile(file, "a") as archive:
-        member = zipfile.ZipInfo("names.npy")  # without a date: the bytes never vary
-        archive.writestr(member, bytes(chance.choice((0, 100, 2**24))), kind)
+        member = zipfile.ZipInfo("names.npy")  # has a fixed date, so that the bytes never vary
+        archive.writestr(member, bytes(rng.choice((0, 100, 2**24))), kind)
     return file.getvalue()
 
 
 def _if_readable(fault: Fault) -> Fault:
     """Return a mutation that does nothing if an earlier one broke the archive."""
 
-    def checked(data: bytes, chance: random.Random) -> bytes:
+    def checked(data: bytes, rng: random.Random) -> bytes:
         try:
-            return fault(data, chance)
+            return fault(data, rng)
         except Exception:
             return data
 
@@ -144,7 +149,7 @@ NPZ_FAULTS: tuple[Fault, ...] = (
         _npz(_names),
         _npz(_header),
         _npz(_header),
-        _if_readable(_claim),
+        _if_readable(_false_header),
         _if_readable(_bomb),
     ),
 )

@@ -30,7 +30,7 @@ def bad_document(
 
     The first numbers are those of `MALFORMED` and `BOMBS`; then follow the first document in other
     encodings, and the truncations of `cuts`. All further numbers are those of valid documents with
-    one to three random mutations, as are numbers whose change has no effect.
+    one to three random mutations. Mutations also replace a change that has no effect.
 
     Parameters
     ----------
@@ -90,11 +90,11 @@ def _listed(documents: tuple[Document, ...], number: int) -> Document | None:
 
 
 def _faulty(
-    documents: tuple[Document, ...], chance: random.Random, faults: tuple[Fault, ...] | None
+    documents: tuple[Document, ...], rng: random.Random, faults: tuple[Fault, ...] | None
 ) -> Document:
-    one = chance.choice(documents)
-    inside = one.data[:2] == GZIP and chance.random() < 0.8
+    one = rng.choice(documents)
+    inside = one.data[:2] == GZIP and rng.random() < 0.8
     data = gzip.decompress(one.data) if inside else one.data
-    for _ in range(chance.choice((1, 1, 1, 2, 3))):
-        data = chance.choice(faults or TEXT_FAULTS)(data, chance)
+    for _ in range(rng.choice((1, 1, 1, 2, 3))):
+        data = rng.choice(faults or TEXT_FAULTS)(data, rng)
     return Document(one.name, gzip.compress(data, 1, mtime=0) if inside else data)

@@ -14,9 +14,9 @@ from streamplace.integrations.kinds import READERS, WRITERS
 BAD, OUT = "BAD", "OUT"
 """Placeholders of the bad file and of the output."""
 ENGINE = ("--model", "engine", "--duration", "2")
-WATCHED = ("--seconds", "0", "--timeout", "0.9", "--mips", "2500")
+FLINK_OPTIONS = ("--seconds", "0", "--timeout", "0.9", "--mips", "2500")
 GREEDY = ("--cluster", "GPUS", "--placer", "greedy")
-SCORED = ("--source-rate", "100", "--placers", "greedy", "--jobs", "1")
+COMPARE_OPTIONS = ("--source-rate", "100", "--placers", "greedy", "--jobs", "1")
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,12 @@ class Command:
         return self.words[0] == "train"
 
 
-def _plain(*words: str) -> Command:
+def _command(*words: str) -> Command:
     return Command(words)
 
 
-def _first(*words: str) -> Command:
+def _first_only(*words: str) -> Command:
+    """Return a command that accepts only the first valid file of the reader."""
     return Command(words, (0,))
 
 
@@ -60,10 +61,10 @@ class GoodFiles:
     def filled(self, words: tuple[str, ...], bad: str, out: str) -> list[str]:
         """Return the words of a command with its placeholders replaced by paths."""
         known = {**self.paths, BAD: bad, OUT: out}
-        return [_put(word, known) for word in words]
+        return [_replaced(word, known) for word in words]
 
 
-def _put(word: str, known: Mapping[str, str]) -> str:
+def _replaced(word: str, known: Mapping[str, str]) -> str:
     before, mark, name = word.rpartition("=")
     name, dot, suffix = name.partition(".") if name.startswith(f"{OUT}.") else (name, "", "")
     return before + mark + known.get(name, name) + dot + suffix
@@ -90,72 +91,75 @@ def write_good_files(folder: Path) -> GoodFiles:
 
 
 def _export(kind: str) -> Command:
-    return _plain("export", BAD, "--to", kind, "-o", OUT)
+    return _command("export", BAD, "--to", kind, "-o", OUT)
 
 
 COMMANDS: dict[str, tuple[Command, ...]] = {
     "graph": (
-        _plain("place", BAD, *GREEDY, "-o", OUT),
-        _plain("place", BAD, *GREEDY, "--source-rate", "1e3,10", "--json"),
-        _first("simulate", BAD, "PLACEMENT", "--json"),
-        _plain("compare", BAD, "--cluster", "GPUS", *SCORED, "-o", OUT),
-        _first("plan", BAD, "--json"),
-        _plain("info", BAD, "--json"),
+        _command("place", BAD, *GREEDY, "-o", OUT),
+        _command("place", BAD, *GREEDY, "--source-rate", "1e3,10", "--json"),
+        _first_only("simulate", BAD, "PLACEMENT", "--json"),
+        _command("compare", BAD, "--cluster", "GPUS", *COMPARE_OPTIONS, "-o", OUT),
+        _first_only("plan", BAD, "--json"),
+        _command("info", BAD, "--json"),
     ),
     "dataset": (
-        _plain("compare", BAD, "--cluster", "GPUS", *SCORED, "--json"),
-        _plain("info", BAD),
+        _command("compare", BAD, "--cluster", "GPUS", *COMPARE_OPTIONS, "--json"),
+        _command("info", BAD),
     ),
-    "columns": (_plain("place", BAD, *GREEDY, "-o", OUT), _plain("info", BAD, "--json")),
+    "columns": (
+        _command("place", BAD, *GREEDY, "-o", OUT),
+        _command("info", BAD, "--json"),
+    ),
     "dream-graph": (
-        _plain("place", BAD, "--placer", "single", "-o", OUT),
-        _plain("simulate", BAD, "CEPSIM", "--json"),
-        _plain("import", BAD, "--from", "dream", "-o", OUT),
+        _command("place", BAD, "--placer", "single", "-o", OUT),
+        _command("simulate", BAD, "CEPSIM", "--json"),
+        _command("import", BAD, "--from", "dream", "-o", OUT),
     ),
     "cluster": (
-        _plain("place", "GRAPH", "--cluster", BAD, "--placer", "single", "-o", OUT),
-        _plain("simulate", "GRAPH", "PLACEMENT", "--cluster", BAD, "--json"),
-        _plain("compare", "GRAPH", "--cluster", BAD, *SCORED, "--json"),
-        _plain("info", BAD),
+        _command("place", "GRAPH", "--cluster", BAD, "--placer", "single", "-o", OUT),
+        _command("simulate", "GRAPH", "PLACEMENT", "--cluster", BAD, "--json"),
+        _command("compare", "GRAPH", "--cluster", BAD, *COMPARE_OPTIONS, "--json"),
+        _command("info", BAD),
     ),
     "constraints": (
-        _plain("place", "GRAPH", "--constraints", BAD, "--placer", "greedy", "-o", OUT),
-        _plain("place", "GRAPH", "--constraints", BAD, "--placer", "greedy", "--json"),
+        _command("place", "GRAPH", "--constraints", BAD, "--placer", "greedy", "-o", OUT),
+        _command("place", "GRAPH", "--constraints", BAD, "--placer", "greedy", "--json"),
     ),
     "placement": (
         *map(_export, ("csv", "json", "cepsim", *WRITERS)),
-        _plain("explain", BAD, "--json"),
-        _plain("diff", BAD, "PLACEMENT"),
-        _plain("diff", "PLACEMENT", BAD, "--json"),
-        _plain("report", BAD, "-o", f"{OUT}.html"),
-        _plain("simulate", "GRAPH", BAD, "--json"),
-        _plain("place", "GRAPH", "--start", BAD, "--max-moves", "1", "-o", OUT),
-        _plain("info", BAD, "--json"),
+        _command("explain", BAD, "--json"),
+        _command("diff", BAD, "PLACEMENT"),
+        _command("diff", "PLACEMENT", BAD, "--json"),
+        _command("report", BAD, "-o", f"{OUT}.html"),
+        _command("simulate", "GRAPH", BAD, "--json"),
+        _command("place", "GRAPH", "--start", BAD, "--max-moves", "1", "-o", OUT),
+        _command("info", BAD, "--json"),
     ),
     "cepsim-placement": (
-        _plain("simulate", "GRAPH", BAD, "--cluster", "CLUSTER", "--json"),
-        _plain("info", BAD),
+        _command("simulate", "GRAPH", BAD, "--cluster", "CLUSTER", "--json"),
+        _command("info", BAD),
     ),
-    "scene": (_plain("simulate", "GRAPH", "PLACEMENT", "--scene", BAD, *ENGINE, "--trace", OUT),),
-    "config": (_plain("train", "GRAPH", "--config", BAD, "-o", OUT),),
+    "scene": (_command("simulate", "GRAPH", "PLACEMENT", "--scene", BAD, *ENGINE, "--trace", OUT),),
+    "config": (_command("train", "GRAPH", "--config", BAD, "-o", OUT),),
     "log": (
-        _plain("curves", BAD, "-o", "OUT.png"),
-        _plain("curves", BAD, "-o", "OUT.svg", "--json"),
+        _command("curves", BAD, "-o", "OUT.png"),
+        _command("curves", BAD, "-o", "OUT.svg", "--json"),
     ),
     "costs": (
-        _plain("import", "KAFKA", "--from", "kafka-streams", "--costs", BAD, "-o", OUT),
-        _plain("import", "KAFKA", "--from", "kafka-streams", "--costs", BAD, "--fold"),
+        _command("import", "KAFKA", "--from", "kafka-streams", "--costs", BAD, "-o", OUT),
+        _command("import", "KAFKA", "--from", "kafka-streams", "--costs", BAD, "--fold"),
     ),
-    **{kind: (_plain("import", BAD, "--from", kind, "-o", OUT),) for kind in READERS},
-    "storm-profile": (_plain("profile", "storm", BAD, "--mips", "2500", "-o", OUT),),
-    "flink-rest": (_plain("profile", "flink", "URL", "--job", "job", *WATCHED, "-o", OUT),),
-    "info": (_plain("info", BAD, "--json"), _plain("info", BAD)),
+    **{kind: (_command("import", BAD, "--from", kind, "-o", OUT),) for kind in READERS},
+    "storm-profile": (_command("profile", "storm", BAD, "--mips", "2500", "-o", OUT),),
+    "flink-rest": (_command("profile", "flink", "URL", "--job", "job", *FLINK_OPTIONS, "-o", OUT),),
+    "info": (_command("info", BAD, "--json"), _command("info", BAD)),
     "weights": (
-        _plain("place", "GRAPH", "--placer", "policy:file=BAD", "-o", OUT),
-        _plain("info", BAD),
+        _command("place", "GRAPH", "--placer", "policy:file=BAD", "-o", OUT),
+        _command("info", BAD),
     ),
-    "info-weights": (_plain("info", BAD, "--json"),),
-    "checkpoint": (_plain("train", "GRAPH", "--config", "CONFIG", "-o", "RUN", "--resume"),),
+    "info-weights": (_command("info", BAD, "--json"),),
+    "checkpoint": (_command("train", "GRAPH", "--config", "CONFIG", "-o", "RUN", "--resume"),),
 }
 """Reader -> the commands that read such files."""
 WITH_TORCH = ("weights", "info-weights", "checkpoint")

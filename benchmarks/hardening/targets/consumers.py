@@ -22,7 +22,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.throughput import bound, simulate
 
 SOURCE_RATE = 100.0
-MAX_OPERATORS = 1000  # larger graphs are not placed
+MAX_OPERATORS = 1000  # larger graphs are not placed, since that takes too long
 CLUSTER = Cluster([Device("d0", 2500.0), Device("d1", 2500.0, labels=("gpu",))])
 DEFAULT_COSTS = Costs(default=CostForm(instructions=1000.0, payload_bytes=10.0, selectivity=1.0))
 """Costs for jobs of stream engines, whose documents seldom contain all of them."""
@@ -84,7 +84,7 @@ def use_placement(placement: Placement) -> None:
     try:
         text = json.dumps(placement_to(placement, score=figures), allow_nan=False)
     except ValueError:
-        raise InconsistencyError("a score that is not a number") from None
+        raise InconsistencyError("a figure is not a number") from None
     limit = placement.problem.source_rate * (1 + 1e-9)
     if not -1e-9 <= score.throughput <= limit:
         raise InconsistencyError(
@@ -102,15 +102,15 @@ def use_job(job: LogicalGraph) -> None:
         use_graph(to_instances(job))
 
 
-def use_facts(facts: Any) -> None:
+def use_result(result: Any) -> None:
     """Serialise a result as ``--json`` does.
 
     Raises
     ------
     InconsistencyError
-        If they are not JSON.
+        If the result is not JSON.
     """
     try:
-        json.dumps(facts, allow_nan=False)
+        json.dumps(result, allow_nan=False)
     except ValueError:
-        raise InconsistencyError("facts that are not JSON") from None
+        raise InconsistencyError("the result is not JSON") from None

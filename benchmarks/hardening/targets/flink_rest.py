@@ -11,7 +11,7 @@ from streamplace.integrations.profiling.rest import Server, parse_answer
 from streamplace.problem.logical import LogicalGraph
 
 WHERE = "http://localhost:8081"
-COUNTED = {key: 1000 + i for i, key in enumerate(TASK.values())}
+COUNTERS = {key: 1000 + i for i, key in enumerate(TASK.values())}
 COMPLETE = {f"{key}-complete": True for key in TASK.values()}
 ANSWERS: dict[str, Any] = {
     "plan": FLINK_RUNNING,
@@ -19,7 +19,7 @@ ANSWERS: dict[str, Any] = {
     "job": {
         "state": "RUNNING",
         "now": 1_000_000,
-        "vertices": [{"id": v, "metrics": {**COUNTED, **COMPLETE}} for v in ("a1", "b2", "c3")],
+        "vertices": [{"id": v, "metrics": {**COUNTERS, **COMPLETE}} for v in ("a1", "b2", "c3")],
     },
     "vertex": {
         "subtasks": [{"subtask": i, "taskmanager-id": "tm-1", "host": "h"} for i in range(3)]
@@ -34,12 +34,12 @@ class Answers(Server):
 
     def __init__(self, file: str) -> None:
         super().__init__(WHERE)
-        self._whole = parse_answer(read_bytes(file), WHERE)
+        self._content = parse_answer(read_bytes(file), WHERE)
         self._calls = 0
 
     def get(self, path: str, within_s: float) -> Any:
         """Return the response for a path."""
-        answers = self._whole if isinstance(self._whole, dict) else {}
+        answers = self._content if isinstance(self._content, dict) else {}
         if path.endswith("/plan"):
             return answers.get("plan")
         if "/metrics" in path:

@@ -20,11 +20,11 @@ from benchmarks.hardening.targets import flink_rest
 from benchmarks.hardening.targets.consumers import (
     InconsistencyError,
     use_cluster,
-    use_facts,
     use_graph,
     use_graphs,
     use_job,
     use_placement,
+    use_result,
     use_rules,
 )
 from sim.engine import Settings
@@ -52,8 +52,8 @@ from streamplace.training.config import read_config
 SHORT = Settings(duration_s=1.0)
 
 
-def nothing(value: Any) -> None:
-    """Do nothing with a value."""
+def ignore(value: Any) -> None:
+    """Ignore a value."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Parser:
     name: str
     documents: Callable[[], tuple[Document, ...]]
     read: Callable[[str], Any]
-    use: Callable[[Any], None] = nothing
+    use: Callable[[Any], None] = ignore
     faults: tuple[Fault, ...] | None = None
     torch: bool = False
     takes_folder: bool = False
@@ -117,7 +117,7 @@ def _storm_profile(path: str) -> LogicalGraph:
 
 
 def _use_config(config: Any) -> None:
-    use_facts(config.model_dump(mode="json"))
+    use_result(config.model_dump(mode="json"))
 
 
 def _weights(path: str) -> Any:
@@ -126,10 +126,10 @@ def _weights(path: str) -> Any:
     return read_policy(path)[1]
 
 
-def _facts(path: str) -> Any:
-    from streamplace.policy.inspect import summary as facts  # noqa: PLC0415 - torch is heavy
+def _summary(path: str) -> Any:
+    from streamplace.policy.inspect import summary as summarise  # noqa: PLC0415 - torch is heavy
 
-    return facts(path)
+    return summarise(path)
 
 
 def _resume(path: str) -> Any:
@@ -162,7 +162,7 @@ PARSERS: dict[str, Parser] = {
         ),
         _own("scene", _scene, _run_scene),
         _own("config", read_config, _use_config),
-        _own("log", read_log, use_facts, takes_folder=True),
+        _own("log", read_log, use_result, takes_folder=True),
         _own("costs", _costs, use_job),
         *map(_engine, READERS),
         Parser(
@@ -187,21 +187,21 @@ PARSERS: dict[str, Parser] = {
                 for document in own_files.files()[name]
             ),
             summary,
-            use_facts,
+            use_result,
         ),
         Parser(
             "weights",
             lambda: (Document("file.safetensors", own_files.weights()),),
             _weights,
-            use_facts,
+            use_result,
             faults=tensor_files.TENSOR_FAULTS,
             torch=True,
         ),
         Parser(
             "info-weights",
             lambda: (Document("file.safetensors", own_files.weights()), *_checkpoints()),
-            _facts,
-            use_facts,
+            _summary,
+            use_result,
             faults=tensor_files.TENSOR_FAULTS,
             torch=True,
         ),

@@ -8,8 +8,8 @@ from benchmarks.hardening.targets.subject import Subject
 from benchmarks.reference.checkpoint_parts import Parts, shapes_in
 from benchmarks.reference.trainings import config, graphs, of_kind
 from streamplace.files import write_dataset
+from streamplace.policy.hashed_tensors import hash_of
 from streamplace.policy.placer import SHIPPED
-from streamplace.policy.signed_tensors import hash_of
 from streamplace.policy.weights import read_policy
 from streamplace.training import train
 from streamplace.training.run import CHECKPOINT, POLICY

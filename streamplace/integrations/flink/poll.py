@@ -194,21 +194,23 @@ class Watch:
         fault: BackendError | None = None
         while True:
             remaining_s = self._until - time.monotonic()
-            if remaining_s <= 0:
-                raise fault or BackendError(
-                    f"{self.server.url}: no answer to {path.partition('?')[0]} within "
-                    f"{self.timeout_s:g} s, together with the requests before it; "
-                    "set a longer time limit if the server is slow"
-                )
             try:
-                return self.server.get(path, remaining_s)
+                return self.server.get(path, max(remaining_s, 0.0))
             except GoneError:
                 raise
             except BackendError as error:
-                fault = fault or error
+                fault = fault or (error if remaining_s > 0 else self._late(path))
                 if self._until - time.monotonic() <= self.every_s:
                     raise fault from None
                 time.sleep(self.every_s)
+
+    def _late(self, path: str) -> BackendError:
+        """Return the fault of a request for which the requests before it have left no time."""
+        endpoint = path.partition("?")[0]
+        return BackendError(
+            f"{self.server.url}: no answer to {endpoint} within {self.timeout_s:g} s, "
+            "together with the requests before it; set a longer time limit if the server is slow"
+        )
 
 
 def queries(metrics: Sequence[str]) -> Iterator[str]:

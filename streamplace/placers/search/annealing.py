@@ -49,6 +49,12 @@ class Budget:
         if self._parent is not None:
             self._parent.charge(changes, seconds)
 
+    def within(self, seconds: float) -> "Budget":
+        """Return this budget with at most `seconds` left, if it is limited by time."""
+        if self.seconds is None:
+            return self
+        return Budget(min(seconds, self.seconds_left()), self.evaluations, _parent=self)
+
     def share(self, part: float) -> "Budget":
         """Return a budget with a share of what is left; its costs also count against this one."""
         evaluations = self.evaluations

@@ -19,8 +19,16 @@ CHAIN = 2_000, 500  # changes tried to remove one device: a constant, plus a num
 TRAFFIC = 1_000, 100  # changes tried to reduce traffic: a constant, plus a number per unit
 
 
-def fewest_devices(problem: Problem, placements: Sequence[Placement]) -> Placement:
-    """Return the best placement with fewest devices, then least traffic, then most throughput."""
+def fewest_devices(
+    problem: Problem, placements: Sequence[Placement], as_good: float = AS_GOOD
+) -> Placement:
+    """Return the best placement with fewest devices, then least traffic, then most throughput.
+
+    Parameters
+    ----------
+    as_good
+        Share of the best relative throughput that counts as equally good.
+    """
     reached, arrays = qualities(problem, placements), flow(problem)
 
     def cost(i: int) -> tuple[int, float, float]:
@@ -29,16 +37,26 @@ def fewest_devices(problem: Problem, placements: Sequence[Placement]) -> Placeme
         used = len(np.unique(devices))
         return used, float(arrays.stream_bits[crossing].sum()), -float(reached[i])
 
-    good = np.flatnonzero(reached >= AS_GOOD * reached.max())
+    good = np.flatnonzero(reached >= as_good * reached.max())
     return placements[min(good.tolist(), key=cost)]
 
 
 def consolidate(
-    problem: Problem, rng: np.random.Generator, placements: Sequence[Placement], budget: Budget
+    problem: Problem,
+    rng: np.random.Generator,
+    placements: Sequence[Placement],
+    budget: Budget,
+    as_good: float = AS_GOOD,
 ) -> Placement:
-    """Return the best placement on the fewest devices, reduced further while the budget lasts."""
-    required = AS_GOOD * float(qualities(problem, placements).max())
-    best, annealer = fewest_devices(problem, placements), Annealer(problem, rng)
+    """Return the best placement on the fewest devices, reduced further while the budget lasts.
+
+    Parameters
+    ----------
+    as_good
+        Share of the best relative throughput that counts as equally good.
+    """
+    required = as_good * float(qualities(problem, placements).max())
+    best, annealer = fewest_devices(problem, placements, as_good), Annealer(problem, rng)
     while (fewer := _with_one_fewer(problem, annealer, best, required, budget)) is not None:
         best = fewer
     on = best.devices[problem.feasibility.first_of]

@@ -12,15 +12,16 @@ from streamplace.util.arrays import Floats, Ints
 
 GAIN = 1e-9  # smallest difference in relative throughput that counts
 MAX_PAIRS = 2_000  # pairs of units that are moved back together
+MIN_TRIES = 50  # groups of units that are tried even if the budget is spent
 MAX_CELLS = 4_000_000  # operators x placements scored at a time
 
 
 def polished(current: Current, row: Ints, worth: Callable[[Ints], Floats], budget: Budget) -> Ints:
     """Return a placement, (V,), that is worth more, or as much with fewer moves.
 
-    One or two units that moved go back, two devices exchange their operators, one takes over those
-    of another, or one or two units go elsewhere, as long as this improves the placement and the
-    budget lasts; units go back even if it is spent.
+    Many units that moved go back at once, then fewer and fewer. After that one or two go back, two
+    devices exchange their operators, one takes over those of another, or one or two units go
+    elsewhere, as long as this improves the placement and the budget lasts.
 
     Parameters
     ----------
@@ -28,10 +29,11 @@ def polished(current: Current, row: Ints, worth: Callable[[Ints], Floats], budge
         Value of placements, (K,) for (K, V): relative throughput less the price of the moves.
     """
     rules = current.problem.feasibility
+    row = _with_many_returned(current, row, worth, budget)
     value, moves = float(worth(row[None])[0]), int(current.moves(row[None])[0])
     neighbours = (_returns, _whole_devices, _single_moves, _double_moves)
     k = 0
-    while k < len(neighbours) and (k == 0 or budget.left() > 0):
+    while k < len(neighbours) and budget.left() > 0:
         rows, begun = neighbours[k](current, row), time.perf_counter()
         values, counts = worth(rows), current.moves(rows)
         budget.charge(len(rows), time.perf_counter() - begun)
@@ -54,20 +56,58 @@ def best_with_fewest_moves(current: Current, rows: Ints, worths: Floats) -> Ints
     return best
 
 
-def _returns(current: Current, row: Ints) -> Ints:
-    """Return a placement and those in which one or two units go back to where they were, (K, V)."""
-    unit_of = current.problem.feasibility.unit_of
+def _with_many_returned(
+    current: Current, row: Ints, worth: Callable[[Ints], Floats], budget: Budget
+) -> Ints:
+    """Return a placement, (V,), after groups of units have gone back where this loses nothing.
+
+    All units that moved are tried together, then halves of them, and so on down to single ones.
+    When the budget is spent, a minimum of groups is still tried.
+    """
+    unit_of, violation = current.problem.feasibility.unit_of, current.problem.feasibility.violation
+    value, tries = float(worth(row[None])[0]), 0
+    homes = _homes(current, row)
+    size = len(homes)
+    while size:
+        for first in range(0, len(homes), size):
+            if tries >= MIN_TRIES and budget.left() == 0:
+                return row
+            tries, begun = tries + 1, time.perf_counter()
+            target = np.full(current.problem.feasibility.unit_count, -1, dtype=row.dtype)
+            units, devices = zip(*homes[first : first + size], strict=True)
+            target[list(units)] = devices
+            returned = np.where(target[unit_of] >= 0, target[unit_of], row)
+            reached = float(worth(returned[None])[0])
+            if reached >= value - GAIN and violation(returned) is None:
+                row, value = returned, max(value, reached)
+            budget.charge(1, time.perf_counter() - begun)
+        homes = _homes(current, row)
+        size = min(size // 2, len(homes))
+    return row
+
+
+def _homes(current: Current, row: Ints) -> list[tuple[int, int]]:
+    """Return each unit of which an operator has moved, with that operator's current device."""
     moved = np.flatnonzero(current.left(row[None])[0])
-    homes = sorted({(int(unit_of[v]), int(current.devices[v])) for v in moved})
-    most = MAX_CELLS // len(row)
-    pairs = combinations(homes, 2) if len(homes) ** 2 <= 2 * min(most, MAX_PAIRS) else ()
-    rows = []
-    for back in [*((home,) for home in homes[:most]), *pairs]:
+    unit_of = current.problem.feasibility.unit_of
+    return sorted({(int(unit_of[v]), int(current.devices[v])) for v in moved})
+
+
+def _returns(current: Current, row: Ints) -> Ints:
+    """Return a placement and those in which one or two units go back to where they were, (K, V).
+
+    If many units have moved, only the placement itself is returned.
+    """
+    unit_of, homes = current.problem.feasibility.unit_of, _homes(current, row)
+    if len(homes) ** 2 > 2 * min(MAX_CELLS // len(row), MAX_PAIRS):
+        return row[None]
+    rows = [row]
+    for back in [*((home,) for home in homes), *combinations(homes, 2)]:
         returned = row.copy()
         for unit, device in back:
             returned[unit_of == unit] = device
         rows.append(returned)
-    return np.stack([row, *rows])
+    return np.stack(rows)
 
 
 def _whole_devices(current: Current, row: Ints) -> Ints:

@@ -180,7 +180,7 @@ def test_an_engine_that_refuses_a_valid_run_is_noticed(
 
 
 def test_runs_that_are_all_skipped_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(problem_checks, "TICKS", 0)
+    monkeypatch.setattr(problem_checks, "MAX_TICKS", 0)
     checks = Checks()
     draw_problems(checks, 0, 50, check_engine)
     row = checks.tallies[LOST].row()

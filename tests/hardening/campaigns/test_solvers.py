@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from benchmarks.hardening.campaigns.solvers import campaign, hang_detection
-from benchmarks.hardening.campaigns.solvers.account import KINDS, MAX_DRAWN, Account, run_wrapper
 from benchmarks.hardening.campaigns.solvers.campaign import run
 from benchmarks.hardening.campaigns.solvers.graph_shapes import SHAPES
 from benchmarks.hardening.campaigns.solvers.hang_detection import LIMITS, Limits
@@ -16,6 +15,12 @@ from benchmarks.hardening.campaigns.solvers.odd_problems import (
     NUMBERS,
     NoProblemError,
     odd_problem,
+)
+from benchmarks.hardening.campaigns.solvers.wrapper_results import (
+    KINDS,
+    MAX_DRAWN,
+    WrapperResults,
+    run_wrapper,
 )
 from benchmarks.hardening.campaigns.solvers.wrappers import (
     answer_fault,
@@ -75,7 +80,7 @@ def test_every_library_function_exists(name: str) -> None:
         assert callable(getattr(owner, last))
 
 
-def run_faulty(name: str, limits: Limits = LIMITS) -> Account:
+def run_faulty(name: str, limits: Limits = LIMITS) -> WrapperResults:
     return run_wrapper(f"tests.support.hardening.faulty_solvers::{name}", GOAL, 0, limits)
 
 
@@ -187,7 +192,7 @@ def test_a_wrapper_that_places_nothing_is_not_good() -> None:
 @pytest.mark.parametrize("placed", [0, 1, GOAL // 2 - 1, GOAL // 2, GOAL])
 def test_at_least_half_of_the_problems_must_be_placed(placed: int) -> None:
     """A single placed problem would not show that a wrapper works."""
-    found = Account("x", "x", 0, GOAL)
+    found = WrapperResults("x", "x", 0, GOAL)
     for number in range(GOAL):
         found.reach(number)
         outcome = "placed" if number < placed else "refused"

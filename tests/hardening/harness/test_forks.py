@@ -38,7 +38,7 @@ def test_a_signal_is_sent_after_a_time(forks: Forks, tmp_path: Path) -> None:
     ended = forks.run(*waits, after_s=0.3)
     assert ended.code == -signal.SIGKILL
     assert not ended.hung
-    ended = forks.run(*waits, after_s=0.3, number=signal.SIGINT)
+    ended = forks.run(*waits, after_s=0.3, signum=signal.SIGINT)
     assert ended.code == 130
 
 

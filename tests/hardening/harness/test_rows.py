@@ -27,5 +27,5 @@ def test_rows_are_saved_with_their_run(tmp_path: Path) -> None:
     again = Row("graphs", 600, {"tracebacks": 0, "hangs": 0})
     save_rows(path, [(again, second)])
     assert read_rows(path) == [(again, second), (other, first)]
-    save_rows(path, [(again, second)], only=True)
+    save_rows(path, [(again, second)], replace_all=True)
     assert read_rows(path) == [(again, second)]

@@ -77,7 +77,7 @@ def test_auto_uses_the_fewest_devices(model: Model) -> None:
         every = throughput(problem, rows)
         good = rows[every >= 0.999 * every.max()]
         fewest = min(len(set(row)) for row in good.tolist())
-        found = make_placer("auto:evaluations=20000")(problem, seeded_rng())
+        found = make_placer("auto:evaluations=20000:prefer=fewest")(problem, seeded_rng())
         assert placement_throughput(found) >= 0.999 * every.max() * (1 - 1e-9)
         assert len(found.pes) == fewest, seed
 

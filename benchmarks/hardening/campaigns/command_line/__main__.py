@@ -1,4 +1,4 @@
-"""Reproduction of one try of the campaign: a command line with a bad file, run like in a shell.
+"""Reproduction of one try of the campaign: a command line with a bad file, run as in a shell.
 
 python -m benchmarks.hardening.campaigns.command_line READER NUMBER [SEED]
 """
@@ -12,8 +12,8 @@ from benchmarks.hardening.campaigns.command_line.execution import run_process
 def main() -> int:
     """Run one command line, and print its output and exit code."""
     name, number, *seed = sys.argv[1:]
-    seeded = int(seed[0]) if seed else 0
-    with ready() as (cases, _, _), cases.case(name, int(number), seeded) as case:
+    seed_value = int(seed[0]) if seed else 0
+    with ready() as (cases, _, _), cases.case(name, int(number), seed_value) as case:
         ended = run_process(case)
         print(*case.words)
         print(ended.err or ended.out)

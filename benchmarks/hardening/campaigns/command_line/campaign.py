@@ -21,7 +21,7 @@ from benchmarks.hardening.targets.commands import COMMANDS, WITH_TORCH, write_go
 from benchmarks.hardening.targets.kernel_cache import compile_all
 
 EXECUTED = 30  # command lines that are also run as fresh processes
-SHIFT = 31  # of the first case from one reader to the next
+SHIFT = 31  # difference between the first case numbers of successive readers
 
 
 def numbers_of(name: str, share: float) -> list[int]:
@@ -98,8 +98,8 @@ def ready() -> Iterator[tuple[CaseFactory, Forks, Forks]]:
 
 def _remove_time(checkpoint: Path) -> None:
     """Set the run time in a checkpoint to 0, so that it is the same in every campaign."""
-    from streamplace.policy.signed_tensors import packed, unpacked  # noqa: PLC0415 - torch is heavy
+    from streamplace.policy.hashed_tensors import packed, unpacked  # noqa: PLC0415 - torch is heavy
 
-    tensors, words = unpacked(checkpoint.read_bytes(), checkpoint.name)
-    position = {**json.loads(words["position"]), "seconds": 0.0}
-    checkpoint.write_bytes(packed(tensors, {**words, "position": json.dumps(position)}))
+    tensors, metadata = unpacked(checkpoint.read_bytes(), checkpoint.name)
+    position = {**json.loads(metadata["position"]), "seconds": 0.0}
+    checkpoint.write_bytes(packed(tensors, {**metadata, "position": json.dumps(position)}))

@@ -80,8 +80,8 @@ class CaseFactory:
     @contextmanager
     def case(self, name: str, number: int, seed: int = 0) -> Iterator[Case]:
         """Create the case of a number, with the file of `bad_file_of`; delete it afterwards."""
-        chance = random.Random(f"{seed}:{name}:{number}")
-        command = chance.choice(COMMANDS[name])
+        rng = random.Random(f"{seed}:{name}:{number}")
+        command = rng.choice(COMMANDS[name])
         documents, what = self.documents(name, command), bad_file_of(name, number)
         with self._folder(name) as inside:
             if isinstance(what, str):

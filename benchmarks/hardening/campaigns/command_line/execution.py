@@ -14,7 +14,7 @@ from benchmarks.hardening.harness.rows import Row
 
 KILL_S = 120.0  # wall time after which a command is killed
 TRAIN_S = 2.0  # training is killed this long after it has written its config
-TRAIN_BYTES = 4 * 2**30  # one bad file must not stop the campaign
+TRAIN_BYTES = 4 * 2**30  # data memory of training, since a config may ask for any amount
 
 
 def run_process(case: Case) -> Ended:
@@ -61,7 +61,7 @@ def forks_row(
     """Compare the results of commands run as forks and as fresh processes."""
     faults, tried = [], 0
     for i in range(count):
-        name, number = readers[i % len(readers)], (i * 7 + 22) % COUNT
+        name, number = readers[i % len(readers)], (i * 7 + 22) % COUNT  # of all kinds
         results = []
         for start in (lambda case: run_fork(case, forks), run_process):
             with cases.case(name, number, seed) as case:

@@ -1,4 +1,4 @@
-"""Assessment of the end of a command that read a bad file."""
+"""Assessment of how commands end after reading a bad file."""
 
 import json
 import os
@@ -51,7 +51,7 @@ class Verdicts:
     timed
         Whether the CPU time and sleep of a command are limited.
     good
-        The number of valid files that they were run on.
+        The number of valid files that the commands were run on.
     longest
         The longest CPU time in seconds, by whether the file was refused.
     """
@@ -76,9 +76,9 @@ class Verdicts:
         """Count a bad file, and the faults in how its command ended."""
         added = case.added_files()
         self.tried += 1
-        self.codes[0 if was_training(case, ended, added) else ended.code] += 1
+        self.codes[0 if was_killed_in_training(case, ended, added) else ended.code] += 1
         refused = ended.code == REFUSED
-        if not has_begun(case, ended, added):
+        if not config_was_valid(case, ended, added):
             self.peak_bytes = max(self.peak_bytes, ended.peak_bytes)
             self.longest[refused] = max(self.longest[refused], ended.cpu_seconds)
         for what in faults_of(case, ended, added, self.torch, timed=self.timed):
@@ -120,9 +120,9 @@ def faults_of(
     timed
         Whether its CPU time and sleep are limited; a killed command is a fault in any case.
     """
-    if was_training(case, ended, added):
+    if was_killed_in_training(case, ended, added):
         return []
-    faults, begun = [], has_begun(case, ended, added)
+    faults, config_valid = [], config_was_valid(case, ended, added)
     lines, refused = ended.err.splitlines(), ended.code == REFUSED
     if ended.code not in (0, FAILED, REFUSED) or _is_traceback(ended.err):
         faults.append("tracebacks")
@@ -132,13 +132,13 @@ def faults_of(
         case.bad, lines[0]
     ):
         faults.append(NOT_NAMED)
-    if ended.code == FAILED and not (lines and may_fail(case, lines[0], begun)):
+    if ended.code == FAILED and not (lines and may_fail(case, lines[0], config_valid)):
         faults.append(EXIT_1)
-    limit_s = WORK_S if begun or not ended.code else HANG_S
+    limit_s = WORK_S if config_valid or not ended.code else HANG_S
     too_long = timed and max(ended.cpu_seconds, ended.asleep_seconds) > limit_s
     if ended.hung or too_long:
         faults.append("hangs")
-    if ended.peak_bytes > memory_limit(torch) and not begun:
+    if ended.peak_bytes > memory_limit(torch) and not config_valid:
         faults.append("over 300 MB")
     failed = ended.code == FAILED
     if (refused and (added or ended.out)) or (failed and _unnamed(case, added, lines)):
@@ -148,16 +148,16 @@ def faults_of(
     return faults
 
 
-def may_fail(case: Case, line: str, begun: bool) -> bool:
+def may_fail(case: Case, line: str, config_valid: bool) -> bool:
     """Return whether a message justifies exit code 1: the work failed, not the reading."""
     if case.command.reads_server:
         return True  # whether it names the address is checked elsewhere
-    if begun and line == NO_MEMORY:
+    if config_valid and line == NO_MEMORY:
         return True
     return case.command.words[0] in WORKS and FAILURES.search(line) is not None
 
 
-def has_begun(case: Case, ended: Ended, added: list[str]) -> bool:
+def config_was_valid(case: Case, ended: Ended, added: list[str]) -> bool:
     """Return whether a mutated config was read as valid, so that torch was loaded.
 
     A valid config may still be refused because it does not fit the graphs or the run.
@@ -182,7 +182,7 @@ def _unnamed(case: Case, added: list[str], lines: list[str]) -> list[str]:
     return [name for name in added if name not in " ".join(lines)]
 
 
-def was_training(case: Case, ended: Ended, added: list[str]) -> bool:
+def was_killed_in_training(case: Case, ended: Ended, added: list[str]) -> bool:
     """Return whether a mutated config was valid, so that its training was killed on purpose."""
     stopped = ended.code == -signal.SIGKILL and not ended.hung
     return case.command.trains and stopped and CONFIG in added

@@ -48,14 +48,14 @@ def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
 def damage_rows(trained: TrainedFiles, share: float, seed: int) -> Iterator[Row]:
     """Yield one row per kind of file and of damage."""
     for what, subjects in (("checkpoints", trained.checkpoints()), ("weights", trained.weights())):
-        rng = np.random.default_rng([seed, len(what)])  # own numbers for each kind of file
+        rng = np.random.default_rng([seed, len(what)])  # other random numbers for each kind
         for how, ways, count in (
             ("single flipped bits", {"": flipped_bits}, FLIPS),
             ("truncations", {"": truncations}, CUTS),
             ("other damage", OTHERS, OTHER),
         ):
             yield damage_row(
-                f"{how} in {what}", subjects, ways, _part(count, share), rng, trained.folder
+                f"{how} in {what}", subjects, ways, _scaled(count, share), rng, trained.folder
             )
 
 
@@ -94,7 +94,7 @@ def commands_row(
     trained: TrainedFiles, forks: Forks, share: float, seed: int, kinds: Sequence[str] = KINDS
 ) -> Row:
     """Run commands on damaged files: exit code 2, one line, and an unchanged run folder."""
-    refusals, count = Refusals("damaged files read by commands"), _part(COMMANDS, share)
+    refusals, count = Refusals("damaged files read by commands"), _scaled(COMMANDS, share)
     rng = np.random.default_rng(seed)
     graphs, graph = trained.folder / "graphs.jsonl", trained.folder / "graph.json"
     for run in map(trained.run, kinds):
@@ -136,5 +136,5 @@ def _bytes_in(folder: Path) -> frozenset[tuple[str, bytes]]:
     return frozenset((p.name, p.read_bytes()) for p in folder.iterdir() if p.is_file())
 
 
-def _part(count: int, share: float) -> int:
+def _scaled(count: int, share: float) -> int:
     return max(2, round(count * share))

@@ -13,7 +13,7 @@ from benchmarks.hardening.mutation.damage import Damaged
 from benchmarks.hardening.targets.subject import Subject
 from benchmarks.hardening.targets.trained_files import KINDS, TrainedFiles
 from benchmarks.reference.trainings import Sections, config, graphs, of_kind, resumed
-from streamplace.policy.signed_tensors import packed, unpacked
+from streamplace.policy.hashed_tensors import packed, unpacked
 from streamplace.policy.weights import read_policy
 from streamplace.pyg import to_pyg
 from streamplace.pyg.store import write
@@ -25,7 +25,7 @@ OTHER_RUNS: dict[str, Sections] = {
     "other samples": {"stage": {"samples": 4}},
     "another learning rate": {"optimiser": {"rate": 2e-3}},
     "other networks between devices": {"problems": {"networks": ["pair"]}},
-    "more held out": {"run": {"held_out": 2}},
+    "more held-out graphs": {"run": {"held_out": 2}},
     "a smaller memory": {"memory": {"size": 1}},
 }
 
@@ -49,7 +49,7 @@ def weights_of(kind: str, trained: TrainedFiles) -> Subject:
 
 
 def checkpoint_impostors(kind: str, trained: TrainedFiles) -> Iterator[Damaged]:
-    """Yield checkpoints of other runs, each with one other setting, and files of other kinds."""
+    """Yield checkpoints of other runs, each with one setting changed, and files of other kinds."""
     for number, (how, sections) in enumerate(OTHER_RUNS.items()):
         run = trained.folder / f"other-{kind}-{number}"
         train(graphs(), config({**of_kind(kind), **sections}), run)

@@ -24,19 +24,19 @@ from streamplace.files import write_dataset
 from streamplace.training.run import CONFIG, POLICY
 from streamplace.workflows.place import place
 
-RAN, TRACEBACK, UNREAD, NO_TRAP = "executed", "tracebacks", "not read", "traps that are harmless"
+RAN, TRACEBACK, UNREAD, HARMLESS = "executed", "tracebacks", "not read", "harmless payloads"
 
 
 def malicious_rows(trained: TrainedFiles, forks: Forks, share: float = 1.0) -> Iterator[Row]:
     """Let functions and commands read payloads; the whole campaign tries every combination."""
-    folder = trained.folder / "traps"
-    traps = write_files(folder, trained)
+    folder = trained.folder / "payloads"
+    payloads_to_read = write_files(folder, trained)
     step = max(1, round(1 / share))
     with chdir(folder):
-        harmless = [one.name for one in traps if not is_harmful(one)]
+        harmless = [one.name for one in payloads_to_read if not is_harmful(one)]
         for what, entry_points in (("functions", functions()), ("commands", commands())):
-            pairs = [(one, entry_point) for entry_point in entry_points for one in traps]
-            yield trap_row(f"malicious files read by {what}", pairs[::step], harmless, forks)
+            pairs = [(one, entry_point) for entry_point in entry_points for one in payloads_to_read]
+            yield payload_row(f"malicious files read by {what}", pairs[::step], harmless, forks)
 
 
 def write_files(folder: Path, trained: TrainedFiles) -> list[Payload]:
@@ -58,7 +58,7 @@ def write_files(folder: Path, trained: TrainedFiles) -> list[Payload]:
     )
 
 
-def trap_row(
+def payload_row(
     what: str, pairs: Iterable[tuple[Payload, EntryPoint]], harmless: list[str], forks: Forks
 ) -> Row:
     """Let entry points read payloads in the current folder; count executions and errors.
@@ -68,7 +68,7 @@ def trap_row(
     harmless
         The names of payloads that turned out to be harmless; each is a fault of the campaign.
     """
-    wrong = Counter({RAN: 0, TRACEBACK: 0, UNREAD: 0, NO_TRAP: len(harmless)})
+    wrong = Counter({RAN: 0, TRACEBACK: 0, UNREAD: 0, HARMLESS: len(harmless)})
     kinds, readers, faults, tried = set(), set(), list(harmless), 0
     for payload, entry_point in pairs:
         tried += 1
@@ -79,7 +79,7 @@ def trap_row(
             wrong[kind] += 1
             if len(faults) < MAX_FAULTS:
                 faults.append(f"{payload.name} read by {entry_point.name}: {kind} {detail}")
-    figures = {"kinds": str(len(kinds)), "readers": str(len(readers))}
+    figures = {"payloads": str(len(kinds)), "readers": str(len(readers))}
     return Row(what, tried, dict(wrong), figures, faults)
 
 

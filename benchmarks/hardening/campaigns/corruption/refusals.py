@@ -1,4 +1,4 @@
-"""Refusals of bad files, which must take one line and change no state."""
+"""Refusals of bad files, which must print one line and change no state."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable
@@ -16,15 +16,15 @@ LOADED, TRACEBACK, LINES, CHANGED = "loaded", "tracebacks", "not one line", "cha
 
 @dataclass
 class Refusals(Count):
-    """Counts of files that must be refused."""
+    """Counts of files that must be refused; `by_label` counts the tried ones."""
 
     kinds: tuple[str, ...] = (LOADED, TRACEBACK, LINES)
-    by: Counter[str] = field(default_factory=Counter)
+    by_label: Counter[str] = field(default_factory=Counter)
 
     def add(self, label: str, how: str, wrong: str | None = None, message: str = "") -> None:
         """Count one file, and its fault if there is one."""
         self.tried += 1
-        self.by[label] += 1
+        self.by_label[label] += 1
         if wrong is not None:
             self.blame(label, how, wrong, message)
 
@@ -42,7 +42,7 @@ class Refusals(Count):
 
     def row(self) -> Row:
         """Return the row of the table."""
-        self.figures = {label: f"{count:,}" for label, count in self.by.items()}
+        self.figures = {label: f"{count:,}" for label, count in self.by_label.items()}
         return super().row()
 
 

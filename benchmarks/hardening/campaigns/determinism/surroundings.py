@@ -19,8 +19,8 @@ VARIED = "PYTHONHASHSEED, threads of OpenMP, BLAS and numba 1|2, current folder,
 JOBS = (1, 2, 4)  # worker processes, in turn
 GRAPHS = ITEMS_PER_PROCESS * JOBS[-1]  # with fewer graphs, not all four processes would have work
 ON_WORKERS = f"{VARIED}, --jobs {'|'.join(map(str, JOBS))} in turn"
-TIMES = ("seconds", "seconds_per_graph")
-LIMIT_S = 600
+TIMES = ("seconds", "seconds_per_graph")  # fields that contain run times
+LIMIT_S = 600  # wall time of one process
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class Surroundings:
     @classmethod
     def drawn(cls, folder: Path, number: int, rng: np.random.Generator) -> "Surroundings":
         """Draw surroundings; those of successive processes differ in every respect."""
-        place = folder / ("here" if number % 2 else f"un autre endroit {number}") / str(number)
-        place.mkdir(parents=True)
+        current = folder / ("here" if number % 2 else f"un autre endroit {number}") / str(number)
+        current.mkdir(parents=True)
         threads = str(1 + number % 2)
         variables = {
             "PYTHONHASHSEED": str(rng.integers(2**32)),
@@ -55,7 +55,7 @@ class Surroundings:
             ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"),
             threads,
         )
-        return cls(place, variables, number)
+        return cls(current, variables, number)
 
     @property
     def jobs(self) -> int:

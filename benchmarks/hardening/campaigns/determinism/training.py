@@ -21,7 +21,7 @@ from benchmarks.hardening.targets.trained_files import KINDS
 from benchmarks.reference.trainings import config, of_kind
 from streamplace.files import write_dataset, write_json
 from streamplace.generate import Recipe
-from streamplace.policy.signed_tensors import unpacked
+from streamplace.policy.hashed_tensors import unpacked
 from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 
 STEPS = 200
@@ -67,7 +67,7 @@ def torchrun_row(
 ) -> Row:
     """Train repeatedly with torchrun on a number of processes.
 
-    Results of different numbers of processes are not compared, since these add up gradients in
+    Results of different numbers of processes are not compared, since they add up gradients in
     different orders.
     """
     dataset, file = _dataset(folder, 2 * PER_STEP + 1), folder / "together.json"
@@ -88,8 +88,8 @@ def _train(
     run = around.folder / "run"
     parts = [(run / name).read_bytes() for name in (CONFIG, "log.jsonl")]
     for name in (CHECKPOINT, POLICY):
-        tensors, words = unpacked((run / name).read_bytes(), name)
-        for _, word in sorted(words.items()):
+        tensors, metadata = unpacked((run / name).read_bytes(), name)
+        for _, word in sorted(metadata.items()):
             parts.append(without_times(word) if word.startswith("{") else word.encode())
         parts += [x.numpy().tobytes() + key.encode() for key, x in sorted(tensors.items())]
     done = len((run / "log.jsonl").read_text().splitlines())

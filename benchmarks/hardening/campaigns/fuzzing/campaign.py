@@ -1,4 +1,7 @@
-"""Coverage-guided fuzzing with atheris, ten minutes for each reader; keeps inputs as seeds."""
+"""Coverage-guided fuzzing with atheris, ten minutes for each reader.
+
+A small set of inputs that reaches the same code as all inputs is kept as seeds.
+"""
 
 import importlib.util
 import os
@@ -18,7 +21,7 @@ from benchmarks.hardening.harness.rows import Row
 from benchmarks.hardening.targets.parsers import PARSERS
 
 SECONDS = 600.0
-AGAIN = "STREAMPLACE_FUZZ_AGAIN"
+RESTART = "STREAMPLACE_FUZZ_RESTART"
 """Environment variable with the command by which libFuzzer restarts itself."""
 DELEGATING = frozenset({"dream", "info", "info-weights"})
 """Readers that only select another reader, and are not fuzzed."""
@@ -42,7 +45,7 @@ def run(
     Parameters
     ----------
     keep
-        Whether to archive, as seeds, a small set of inputs that reaches the same code as all.
+        Whether to archive, as seeds, a small set of the inputs that reaches the same code.
     """
     if not installed():
         yield Row(MISSING, 0, dict.fromkeys(WRONG, 0))
@@ -81,7 +84,7 @@ def fuzz_row(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row
         if keep:
             minimal = Path(made) / "minimal"
             minimal.mkdir()
-            _target(name, "-merge=1", str(minimal), str(inputs))
+            _run_target(name, "-merge=1", str(minimal), str(inputs))
             seed_archives.pack(name, minimal)
     hangs = sum("TooLong" in what or "timeout" in what for what in faults)
     wrong = {"crashes": len(faults) - hangs, "hangs": hangs}
@@ -106,7 +109,7 @@ def _write_good_files(name: str, folder: Path) -> None:
 
 def _fuzz(name: str, inputs: Path, crashes: Path, seconds: float, seed: int) -> str:
     """Fuzz until a crash or for a number of seconds; return the output."""
-    return _target(
+    return _run_target(
         name,
         f"-max_total_time={max(1, int(seconds))}",
         f"-artifact_prefix={crashes}/",
@@ -119,15 +122,15 @@ def _fuzz(name: str, inputs: Path, crashes: Path, seconds: float, seed: int) -> 
     )
 
 
-def _target(name: str, *options: str) -> str:
+def _run_target(name: str, *options: str) -> str:
     with tempfile.TemporaryDirectory(prefix="streamplace-fuzz-") as folder:
-        again = Path(folder) / "fuzz"
+        restart = Path(folder) / "fuzz"
         command = [sys.executable, "-m", "benchmarks.hardening.campaigns.fuzzing.target", name]
-        again.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
-        again.chmod(0o700)
+        restart.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
+        restart.chmod(0o700)
         done = subprocess.run(
-            [again, *options],
-            env={**_environment(), AGAIN: str(again)},
+            [restart, *options],
+            env={**_environment(), RESTART: str(restart)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             check=False,

@@ -20,7 +20,7 @@ import atheris
 
 with atheris.instrument_imports(include=["streamplace"]), warnings.catch_warnings():
     warnings.simplefilter("ignore")  # warnings of other libraries
-    from benchmarks.hardening.campaigns.fuzzing.campaign import AGAIN
+    from benchmarks.hardening.campaigns.fuzzing.campaign import RESTART
     from benchmarks.hardening.campaigns.fuzzing.inputs import document_of, input_of, names_of
     from benchmarks.hardening.corpus.document import Document
     from benchmarks.hardening.targets.parsers import PARSERS, Parser
@@ -76,7 +76,7 @@ def inputs(parser: Parser) -> list[bytes]:
 def main() -> None:
     """Fuzz a reader."""
     parser = PARSERS[sys.argv.pop(1)]
-    sys.argv[0] = os.environ.get(AGAIN, sys.argv[0])
+    sys.argv[0] = os.environ.get(RESTART, sys.argv[0])
     with tempfile.TemporaryDirectory(prefix="streamplace-fuzz-") as folder:
         target = Target(parser, Path(folder))
         for document in parser.documents():  # loads everything that is loaded only once

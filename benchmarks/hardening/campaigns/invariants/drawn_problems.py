@@ -67,8 +67,14 @@ class Checks:
 Check = Callable[[Checks, Case, st.DataObject], None]
 
 
-def draw_problems(checks: Checks, number: int, count: int, checked: Check) -> None:
-    """Draw a block of problems and check each one; the block ends at the first violation."""
+def draw_problems(checks: Checks, number: int, count: int, check: Check) -> None:
+    """Draw a block of problems and check each one; the block ends at the first violation.
+
+    Parameters
+    ----------
+    number
+        The number of the block, which seeds Hypothesis.
+    """
     checks.counting = True
     smallest: dict[str, str] = {}
 
@@ -85,7 +91,7 @@ def draw_problems(checks: Checks, number: int, count: int, checked: Check) -> No
     @given(case=whole_cases(), data=st.data())
     def draw(case: Case, data: st.DataObject) -> None:
         try:
-            _answered(checks, case, data, checked)
+            _check_without_error(checks, case, data, check)
         except ViolationError as violation:
             checks.counting = False
             what, deviation = violation.args
@@ -99,10 +105,10 @@ def draw_problems(checks: Checks, number: int, count: int, checked: Check) -> No
         checks.tallies[what].add_fault(fault)
 
 
-def _answered(checks: Checks, case: Case, data: st.DataObject, checked: Check) -> None:
+def _check_without_error(checks: Checks, case: Case, data: st.DataObject, check: Check) -> None:
     """Check a problem; an unexpected error is a violation."""
     try:
-        checked(checks, case, data)
+        check(checks, case, data)
     except (ViolationError, HypothesisException):
         raise
     except Exception:

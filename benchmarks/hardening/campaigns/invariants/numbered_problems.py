@@ -94,9 +94,9 @@ def _network(rng: np.random.Generator, count: int) -> Network:
         ends = [(d, None) for d in range(count)] + [(None, d) for d in range(count)]
     chosen = rng.permutation(len(ends))[: rng.choice([0, 0, 1, 2, 3])].tolist()
     overrides = [
-        _override(_name(ends[i][0]), _name(ends[i][1]), *_costs(rng, own=True)) for i in chosen
+        _override(_name(ends[i][0]), _name(ends[i][1]), *_costs(rng, override=True)) for i in chosen
     ]
-    bandwidth, _, overhead, gap = _costs(rng, own=False)
+    bandwidth, _, overhead, gap = _costs(rng, override=False)
     return Network(kind, bandwidth, 0.001, overhead or 0.0, gap or 0.0, tuple(overrides))
 
 
@@ -109,10 +109,13 @@ def _name(device: int | None) -> str | None:
     return None if device is None else f"d{device}"
 
 
-def _costs(rng: np.random.Generator, *, own: bool) -> tuple[float | None, ...]:
-    """Return bandwidth, latency, overhead and gap of a link; None is the default of the network."""
+def _costs(rng: np.random.Generator, *, override: bool) -> tuple[float | None, ...]:
+    """Return bandwidth, latency, overhead and gap of a network, or of an `override` for a link.
+
+    In an override, None keeps the value of the network.
+    """
     bandwidth = None if rng.random() < 0.15 else float(rng.uniform(5.0, 1000.0))
     costs = [0.0 if rng.random() < 0.6 else float(rng.uniform(0.0, 5e-5)) for _ in range(2)]
-    keep = [own and rng.random() < 0.3 for _ in range(2)]
+    keep = [override and rng.random() < 0.3 for _ in range(2)]
     overhead, gap = (None if kept else cost for kept, cost in zip(keep, costs, strict=True))
     return bandwidth, None, overhead, gap

@@ -27,7 +27,7 @@ SETTINGS = Settings(duration_s=6.0)
 
 @dataclass(frozen=True)
 class Change:
-    """A change of a case that must not affect its score, but multiplies rates by `factor`.
+    """A change of a case that must not affect its score, except that rates grow by `factor`.
 
     Parameters
     ----------

@@ -81,10 +81,10 @@ def _faults(folder: Path, backend: str, at: str, seed: int) -> Iterator[tuple[st
         *words, folder / "parallel", "--jobs", 2, "--backend", backend, variables=QUIET
     )
     if not flag.exists():
-        yield "failures", f"nothing was killed: {_last(parallel)}"
+        yield "failures", f"nothing was killed: {_last_line(parallel)}"
         return
     if parallel.code:
-        yield "failures", f"exit {parallel.code}: {_last(parallel)}"
+        yield "failures", f"exit {parallel.code}: {_last_line(parallel)}"
         return
     serial = run_measured(*words, folder / "serial", "--jobs", 1)
     assert serial.code == 0, serial.err
@@ -93,5 +93,5 @@ def _faults(folder: Path, backend: str, at: str, seed: int) -> Iterator[tuple[st
         yield "tables that differ", "graphs.csv"
 
 
-def _last(used: Usage) -> str:
+def _last_line(used: Usage) -> str:
     return (used.err.strip().splitlines() or ["no message"])[-1][:300]

@@ -15,8 +15,8 @@ def main() -> int:
     """Write a bad file into the current folder, read it, and print the result."""
     name, number, *seed = sys.argv[1:]
     parser = PARSERS[name]
-    seeded = int(seed[0]) if seed else 0
-    document = bad_document(parser.documents(), int(number), seeded, parser.faults)
+    seed_value = int(seed[0]) if seed else 0
+    document = bad_document(parser.documents(), int(number), seed_value, parser.faults)
     Path(document.name).write_bytes(document.data)
     print(f"{document.name}: {len(document.data):,} bytes: {document.data[:300]!r}")
     try:

@@ -38,23 +38,23 @@ def numbers_of(name: str, share: float) -> list[int]:
     different choice of these, so that the readers together cover all, even with a small share.
     """
     count = max(1, round(COUNT * share))
-    few = min(count // 3, CUT_AT)
+    count_listed = min(count // 3, CUT_AT)
     first = SHIFT * [*PARSERS].index(name)
-    listed = sorted((first + i * CUT_AT // few) % CUT_AT for i in range(few))
-    left = count - few
+    listed = sorted((first + i * CUT_AT // count_listed) % CUT_AT for i in range(count_listed))
+    left = count - count_listed
     return listed + [CUT_AT + i * (COUNT - CUT_AT) // left for i in range(left)]
 
 
 def observe_reader(name: str, share: float, seed: int, limits: Limits) -> Observations:
     """Read the bad files of one reader in a fork of this process; return the observations."""
     memory_limit(PARSERS[name].torch)  # measured and cached before the fork
-    answers, writes = os.pipe()
+    read_end, write_end = os.pipe()
     progress = mmap.mmap(-1, 8)
     child = os.fork()
     if not child:
         code = 1
         try:
-            os.close(answers)
+            os.close(read_end)
             with tempfile.TemporaryDirectory(prefix="streamplace-readers-") as folder:
                 os.chdir(folder)
                 observations = observe(
@@ -66,15 +66,15 @@ def observe_reader(name: str, share: float, seed: int, limits: Limits) -> Observ
                     limits,
                     progress,
                 )
-            with os.fdopen(writes, "w") as file:
+            with os.fdopen(write_end, "w") as file:
                 json.dump(observations.to_dict(), file)
             code = 0
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(code)
-    os.close(writes)
-    text = _output(answers, child, progress, limits.silent_s)
+    os.close(write_end)
+    text = _output(read_end, child, progress, limits.silent_s)
     _, status = os.waitpid(child, 0)
     if text:
         values = json.loads(text)

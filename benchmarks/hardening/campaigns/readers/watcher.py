@@ -27,19 +27,13 @@ from benchmarks.hardening.targets.consumers import InconsistencyError
 from benchmarks.hardening.targets.parsers import Parser
 from streamplace.errors import StreamplaceError
 
-MAX_DATA = 4 * 2**30  # bytes; one bad file must not stop the campaign
+MAX_DATA = 4 * 2**30  # bytes of data memory; a reader that needs more gets a MemoryError
 MAX_REPEATS = 5  # further numbers tried per requested file
 WRONG = (
-    *(
-        "tracebacks",
-        "unclear messages",
-        "hangs",
-        "over 300 MB",
-        "side effects",
-        "inconsistent values",
-    ),
-    "too few",
+    *("tracebacks", "unclear messages", "hangs", "over 300 MB", "side effects"),
+    *("inconsistent values", "too few"),
 )
+"""Kinds of faults; "too few" means that a reader has too few different bad files."""
 
 
 class HungError(BaseException):
@@ -95,7 +89,7 @@ class Watcher:
 
     def read_special(self, what: str) -> None:
         """Read a special file."""
-        inside = self.folder / "odd"
+        inside = self.folder / "special"
         inside.mkdir()
         path = SPECIAL_FILES[what](inside, self.documents[0].data)
         which = f"{self.parser.name} {what!r}"
@@ -113,13 +107,13 @@ class Watcher:
 
     def _try(self, path: str, which: str) -> None:
         self.results.tried += 1
-        began, reading, hung = Stopwatch(), True, False
+        stopwatch, reading, hung = Stopwatch(), True, False
         took = asleep = 0.0
         ignored: list[str] = []
         with self._timed(), self._audit_hook.recorded() as effects, _unraisable_errors(ignored):
             try:
                 value = self.parser.read(path)
-                took, asleep, reading = *began.since(), False
+                took, asleep, reading = *stopwatch.since(), False
                 self.results.read += 1
                 self.parser.use(value)
             except StreamplaceError as error:
@@ -137,7 +131,7 @@ class Watcher:
             except BaseException as error:
                 self.results.blame("tracebacks", which, f"{type(error).__name__}: {error}")
         if reading:
-            took, asleep = began.since()
+            took, asleep = stopwatch.since()
         self.results.longest_s = max(self.results.longest_s, took)
         if max(took, asleep) > self.limits.hang_s and not hung:
             self.results.blame("hangs", which, f"{took:.2f} s of CPU, {asleep:.2f} s asleep")

@@ -10,7 +10,7 @@ from typing import Any
 
 
 class CallCounter:
-    """A counter of calls of functions, and of those calls that raise an exception.
+    """A counter of calls of functions, `calls`, and of those that raise an exception, `failed`.
 
     Parameters
     ----------
@@ -21,11 +21,11 @@ class CallCounter:
 
     def __init__(self, reached: Callable[[], None]) -> None:
         self._reached = reached
-        self.made = self.failed = 0
+        self.calls = self.failed = 0
 
     def begin(self) -> None:
         """Start counting from 0."""
-        self.made = self.failed = 0
+        self.calls = self.failed = 0
 
     def attach(self, places: Sequence[str]) -> None:
         """Count the calls of the functions at these places from now on."""
@@ -40,8 +40,8 @@ class CallCounter:
     def _counted(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def called(*values: Any, **named: Any) -> Any:
-            self.made += 1
-            if self.made == 1:
+            self.calls += 1
+            if self.calls == 1:
                 self._reached()
             try:
                 return function(*values, **named)

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from benchmarks.hardening.campaigns.solvers.account import NOT_A_PROBLEM
 from benchmarks.hardening.campaigns.solvers.call_counter import CallCounter
 from benchmarks.hardening.campaigns.solvers.odd_problems import NoProblemError
+from benchmarks.hardening.campaigns.solvers.wrapper_results import NOT_A_PROBLEM
 from benchmarks.hardening.campaigns.solvers.wrappers import Attempt, attempt_of, library_of
 from streamplace.errors import StreamplaceError
 
@@ -28,18 +28,21 @@ def main() -> None:
     name, *numbers = sys.argv[1:]
     seed, number, end, left, answers = map(int, numbers)
     with os.fdopen(answers, "w", buffering=1) as file:
-        calls = CallCounter(lambda: print(json.dumps({"reaches": number}), file=file))
+        counter = CallCounter(lambda: print(json.dumps({"reaches": number}), file=file))
         attempt, library = resolved(name)
-        calls.attach(library)
+        counter.attach(library)
         while left and number < end:
             print(json.dumps({"begins": number}), file=file)
-            print(json.dumps(outcome_of(attempt, number, seed, calls)), file=file)
-            left -= calls.made > 0
+            print(json.dumps(outcome_of(attempt, number, seed, counter)), file=file)
+            left -= counter.calls > 0
             number += 1
 
 
 def resolved(name: str) -> tuple[Attempt, Sequence[str]]:
-    """Return a wrapper and its library, which for ``module::function`` is ``module:library``."""
+    """Return a wrapper, and the places of its library's functions.
+
+    Tests name their wrappers ``module::function``; the library of these is ``module:library``.
+    """
     module, colon, function = name.partition("::")
     if not colon:
         return attempt_of(name), library_of(name)
@@ -47,9 +50,9 @@ def resolved(name: str) -> tuple[Attempt, Sequence[str]]:
     return attempt, [f"{module}:library"]
 
 
-def outcome_of(attempt: Attempt, number: int, seed: int, calls: CallCounter) -> dict[str, Any]:
+def outcome_of(attempt: Attempt, number: int, seed: int, counter: CallCounter) -> dict[str, Any]:
     """Return the outcome of a problem (placed, refused, invalid, errors), and the bytes printed."""
-    calls.begin()
+    counter.begin()
     before, begin = printed_bytes(), time.perf_counter()
     outcome, message = "placed", ""
     try:
@@ -66,7 +69,7 @@ def outcome_of(attempt: Attempt, number: int, seed: int, calls: CallCounter) -> 
     return {
         "outcome": outcome,
         "message": message[:500],
-        "failed": calls.failed > 0,
+        "failed": counter.failed > 0,
         "seconds": seconds,
         "out": out,
         "err": err,

@@ -1,4 +1,7 @@
-"""Graphs of unusual shapes: the number of operators, and the ends of the streams."""
+"""Graphs of unusual shapes, as functions of a generator and a number of operators.
+
+Each returns the actual number of operators, and the operators at the ends of each stream.
+"""
 
 from collections.abc import Callable
 
@@ -69,9 +72,9 @@ def tree(rng: np.random.Generator, size: int) -> tuple[int, Ends]:
 
 def lollipop(rng: np.random.Generator, size: int) -> tuple[int, Ends]:
     """Return a complete graph with a long tail."""
-    crowd = min(size, 12)
-    inner = [(u, v) for u in range(crowd) for v in range(u + 1, crowd)]
-    return size, inner + [(v, v + 1) for v in range(crowd - 1, size - 1)]
+    clique = min(size, 12)
+    inner = [(u, v) for u in range(clique) for v in range(u + 1, clique)]
+    return size, inner + [(v, v + 1) for v in range(clique - 1, size - 1)]
 
 
 def random_dag(rng: np.random.Generator, size: int) -> tuple[int, Ends]:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-LOOK_S = 0.5  # between two checks
-AWAKE = 0.01  # fraction of wall time; a process that computes for less is asleep
+CHECK_S = 0.5  # seconds between two checks
+AWAKE = 0.01  # a process that computes for a smaller fraction of the wall time is asleep
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
@@ -42,22 +42,22 @@ def lines_until_hang(answers: int, pid: int, limits: Limits = LIMITS) -> Iterato
     answers
         The pipe that the process writes to.
     """
-    rest, watch = b"", HangDetector(pid, limits)
+    rest, detector = b"", HangDetector(pid, limits)
     while True:
-        if not select.select([answers], [], [], LOOK_S)[0]:
-            if watch.hangs():
+        if not select.select([answers], [], [], CHECK_S)[0]:
+            if detector.hangs():
                 yield None
             continue
-        some = os.read(answers, 65536)
-        if not some:
+        data = os.read(answers, 65536)
+        if not data:
             return
-        *lines, rest = (rest + some).split(b"\n")
+        *lines, rest = (rest + data).split(b"\n")
         yield from lines
-        watch = HangDetector(pid, limits)
+        detector = HangDetector(pid, limits)
 
 
 class HangDetector:
-    """A detector of whether a process hangs, which must be replaced when the process answers."""
+    """A detector of a hanging process, whose limits count from the detector's creation."""
 
     def __init__(self, pid: int, limits: Limits) -> None:
         self._pid, self._limits = pid, limits

@@ -11,7 +11,7 @@ from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Floats
 
 SIZES = (2, 3, 5, 8, 17, 40)
-LARGE, LARGE_EVERY = 10_000, 250  # operators of one problem in 250
+LARGE, LARGE_EVERY = 10_000, 250  # one problem in 250 has 10,000 operators
 Numbers = Callable[[np.random.Generator, int], Floats]
 
 
@@ -31,12 +31,13 @@ NUMBERS: tuple[Numbers, ...] = (
     lambda rng, n: 10.0 ** rng.uniform(-9, 12, n),
     lambda rng, n: np.full(n, 1e-300),
     lambda rng, n: np.full(n, 5e-324),
-    lambda rng, n: np.full(n, 1e300),  # refused
+    lambda rng, n: np.full(n, 1e300),  # too large for a problem
     lambda rng, n: np.full(n, 2.0**31 - 1),  # the edge of 32-bit integers
     lambda rng, n: rng.choice([2.0**30, 2.0**31, 2.0**32, 2.0**62, 2.0**63], n),
     lambda rng, n: np.where(rng.random(n) < 0.5, 0.0, rng.uniform(1e4, 1e6, n)),
     lambda rng, n: rng.integers(0, 3, n).astype(np.float64),
 )
+"""Kinds of work (instructions per tuple) and of payload (bytes)."""
 SELECTIVITIES: tuple[Numbers, ...] = (
     lambda rng, n: np.ones(n),
     lambda rng, n: np.ones(n),
@@ -44,6 +45,7 @@ SELECTIVITIES: tuple[Numbers, ...] = (
     lambda rng, n: 10.0 ** rng.uniform(-30, 3, n),
     lambda rng, n: np.zeros(n),
 )
+"""Kinds of selectivities; 1 everywhere is drawn twice as often as the others."""
 
 
 class NoProblemError(Exception):
@@ -117,9 +119,10 @@ def _cluster(rng: np.random.Generator) -> Cluster:
     )
     mips = _one_of(kinds, rng)(rng, count).tolist()
     cores = rng.choice([1, 1, 1, 4, 10**6], size=count).tolist()
-    room = 5e6 if rng.random() < 0.1 else None
+    memory_bytes = 5e6 if rng.random() < 0.1 else None
     devices = [
-        Device(f"d{d}", m, c, room) for d, (m, c) in enumerate(zip(mips, cores, strict=True))
+        Device(f"d{d}", m, c, memory_bytes)
+        for d, (m, c) in enumerate(zip(mips, cores, strict=True))
     ]
     bandwidths = (None, 1e-9, 10.0, 1000.0, 1000.0, 1e15)
     bandwidth = bandwidths[int(rng.integers(len(bandwidths)))]

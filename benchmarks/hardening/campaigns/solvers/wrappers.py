@@ -32,29 +32,29 @@ PLACERS = (
     "policy",
     "auto:evaluations=300",
 )
-LIBRARY = ("METIS itself, k-way", "METIS itself, recursive")
-CP_SAT = "CP-SAT itself"
-INSTALLED = {"KaHIP fast": "kahip", "KaHIP eco": "kahip", "Mt-KaHyPar": "mtkahypar"}
-OF_METIS = ("pymetis:part_graph",)
-ANNEALING = (
+DIRECT_METIS = ("METIS called directly, k-way", "METIS called directly, recursive")
+CP_SAT = "CP-SAT called directly"
+OPTIONAL_MODULES = {"KaHIP fast": "kahip", "KaHIP eco": "kahip", "Mt-KaHyPar": "mtkahypar"}
+METIS_FUNCTIONS = ("pymetis:part_graph",)
+ANNEALING_FUNCTIONS = (
     "streamplace.scoring.local_search:anneal",
     "streamplace.scoring.local_search:anneal_path_average",
 )
-OF_CP_SAT = ("ortools.sat.python.cp_model:CpSolver.solve",)
-PROVING = (
+CP_SAT_FUNCTIONS = ("ortools.sat.python.cp_model:CpSolver.solve",)
+PROOF_FUNCTIONS = (
     "streamplace.placers.exact.decision:refute",
     "streamplace.placers.exact.path_average:enumerate_above",
-    *OF_CP_SAT,
+    *CP_SAT_FUNCTIONS,
 )
-CALLED = {
+CALLED_FUNCTIONS = {
     "fuser": ("streamplace.placers.partition.fuser:fuse",),
     "greedy": ("sim.greedy:_greedy",),
-    "search": ANNEALING,
-    "multilevel": ANNEALING,
-    "exact": (*ANNEALING, *PROVING),
+    "search": ANNEALING_FUNCTIONS,
+    "multilevel": ANNEALING_FUNCTIONS,
+    "exact": (*ANNEALING_FUNCTIONS, *PROOF_FUNCTIONS),
     "policy": ("streamplace.policy.device_scorer.network:DeviceScorer.sample",),
-    "auto": (*OF_METIS, *ANNEALING),
-    CP_SAT: OF_CP_SAT,
+    "auto": (*METIS_FUNCTIONS, *ANNEALING_FUNCTIONS),
+    CP_SAT: CP_SAT_FUNCTIONS,
     "KaHIP fast": ("kahip:kaffpa",),
     "KaHIP eco": ("kahip:kaffpa",),
     "Mt-KaHyPar": ("mtkahypar:Graph.partition",),
@@ -63,34 +63,34 @@ CALLED = {
 
 CP-SAT is also a separate wrapper, since `exact` first searches and then seldom needs CP-SAT.
 """
-QUADRATIC = {"fuser": 300}
+MAX_OPERATORS = {"fuser": 300}
 """The largest number of operators for wrappers that take quadratic time."""
-SMALL = 60  # the largest number of operators for the wrapper of CP-SAT
-EFFORT, SECONDS = 0.01, 5.0  # the limits of CP-SAT: deterministic time, and wall time in seconds
+CP_SAT_MAX_OPERATORS = 60  # for larger problems, its models would be too large
+CP_SAT_TIME, CP_SAT_WALL_S = 0.01, 5.0  # limits of CP-SAT: deterministic time, and wall seconds
 
 
 def wrappers() -> list[str]:
     """Return the names of all wrappers, installed or not."""
-    return [*LIBRARY, CP_SAT, *PLACERS, *INSTALLED]
+    return [*DIRECT_METIS, CP_SAT, *PLACERS, *OPTIONAL_MODULES]
 
 
 def is_installed(name: str) -> bool:
     """Return whether the library of a wrapper is installed."""
-    return name not in INSTALLED or find_spec(INSTALLED[name]) is not None
+    return name not in OPTIONAL_MODULES or find_spec(OPTIONAL_MODULES[name]) is not None
 
 
 def library_of(name: str) -> Sequence[str]:
     """Return the library functions that a wrapper calls."""
-    return CALLED.get(name.partition(":")[0], OF_METIS)
+    return CALLED_FUNCTIONS.get(name.partition(":")[0], METIS_FUNCTIONS)
 
 
 def attempt_of(name: str) -> Attempt:
     """Return the function of a wrapper."""
-    if name in LIBRARY:
-        return lambda number, seed: try_library(number, seed, recursive="recursive" in name)
+    if name in DIRECT_METIS:
+        return lambda number, seed: try_metis(number, seed, recursive="recursive" in name)
     if name == CP_SAT:
         return try_cp_sat
-    if name in INSTALLED:
+    if name in OPTIONAL_MODULES:
         return lambda number, seed: try_partitioner(name, number, seed)
     return lambda number, seed: try_placer(name, number, seed)
 
@@ -99,7 +99,7 @@ def try_placer(name: str, number: int, seed: int) -> str | None:
     """Place a problem; its number determines the options of partitioners."""
     from streamplace.placers.registry import ready_placer  # noqa: PLC0415 - heavy
 
-    problem = odd_problem(number, seed, QUADRATIC.get(name, LARGE))
+    problem = odd_problem(number, seed, MAX_OPERATORS.get(name, LARGE))
     options = ""
     if name in ("metis", "metis-recursive", "fuser"):
         options += ("", ":parts=1", ":parts=2", ":parts=3", ":parts=1000")[number % 5]
@@ -117,7 +117,7 @@ def answer_fault(placement: object) -> str | None:
 
 
 def try_partitioner(name: str, number: int, seed: int) -> str | None:
-    """Partition a problem with another library; of the constraints, it supports only colocation."""
+    """Partition a problem with KaHIP or Mt-KaHyPar, which support no constraints but colocation."""
     from benchmarks.partitioners import partitioners  # noqa: PLC0415 - only the child process needs it
 
     problem = odd_problem(number, seed)
@@ -129,7 +129,7 @@ def try_cp_sat(number: int, seed: int) -> str | None:
     """Ask CP-SAT for a better placement than a greedy one."""
     from streamplace.placers.exact.cp_sat import Model  # noqa: PLC0415 - heavy
 
-    drawn = odd_problem(number, seed, SMALL)
+    drawn = odd_problem(number, seed, CP_SAT_MAX_OPERATORS)
     problem = Problem(
         drawn.graph,
         drawn.cluster,
@@ -141,19 +141,19 @@ def try_cp_sat(number: int, seed: int) -> str | None:
     decision = DecisionProblem(problem, incumbent.better)
     if not Model.is_small(decision):
         raise UsageError("the model is too large")
-    outcome = Model(decision, 1, number).search(EFFORT, Budget(SECONDS))
+    outcome = Model(decision, 1, number).search(CP_SAT_TIME, Budget(CP_SAT_WALL_S))
     if outcome.found is None:
         return None
     return answer_fault(outcome.found)
 
 
-def try_library(number: int, seed: int, *, recursive: bool) -> str | None:
+def try_metis(number: int, seed: int, *, recursive: bool) -> str | None:
     """Partition a graph with integer weights of any size into any number of parts."""
     rng = np.random.default_rng((seed, number))
     count, ends = SHAPES[number % len(SHAPES)](rng, int(rng.choice(SIZES)))
     edges = np.array(ends, dtype=np.int64).reshape(-1, 2)
-    some = [1, 2, 2, 3, 7, count // 2, count, count]
-    parts = min(count, max(1, int(rng.choice(some)))) if rng.random() < 0.95 else count + 1
+    part_counts = [1, 2, 2, 3, 7, count // 2, count, count]
+    parts = min(count, max(1, int(rng.choice(part_counts)))) if rng.random() < 0.95 else count + 1
     shares = None
     if rng.random() < 0.5:
         shares = 10.0 ** rng.uniform(-float(rng.choice([1, 12, 40, 300])), 0, size=parts)
@@ -167,10 +167,10 @@ def try_library(number: int, seed: int, *, recursive: bool) -> str | None:
             parts,
             recursive=recursive,
         )
-    except ValueError as error:  # as documented
+    except ValueError as error:  # `partition` documents it
         raise UsageError(str(error)) from None
     if part_of.shape != (count,) or part_of.min() < 0 or part_of.max() >= parts:
-        return "parts that do not exist"
+        return "returned numbers of parts that do not exist"
     return None
 
 
@@ -179,12 +179,12 @@ def _weights(rng: np.random.Generator, count: int) -> NDArray[np.int64]:
     total = 2 ** int(rng.choice([1, 8, 16, 20, 24, 28, 29, 30, 30, 31, 62]))
     kind = int(rng.integers(4))
     weights = np.zeros(count, dtype=np.int64)
-    if kind == 1:  # all equal
+    if kind == 1:  # equal weights
         weights += total // max(1, count)
-    elif kind == 2 and count:  # one giant
+    elif kind == 2 and count:  # one very large weight
         weights += 1
         weights[rng.integers(count)] = max(1, total - count)
-    elif kind == 3:  # of all sizes
+    elif kind == 3:  # weights of all sizes
         weights = (
             (rng.dirichlet(np.full(count, 0.1)) * total).astype(np.int64) if count else weights
         )

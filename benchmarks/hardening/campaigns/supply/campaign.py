@@ -100,11 +100,11 @@ def licences_row(text: str) -> Row:
 def vendored_row() -> Row:
     """Check the hashes of vendored files in README and LICENSES.md, and their licence files."""
     folder = licences.VENDORED.parent
-    card, listed = licences.VENDORED.read_text(), (ROOT / "LICENSES.md").read_text()
+    readme, listed = licences.VENDORED.read_text(), (ROOT / "LICENSES.md").read_text()
     files = [path for path in folder.iterdir() if path.suffix not in (".md", ".LICENSE")]
     faults = []
     for path in sorted(files):
-        row = next((line for line in card.splitlines() if f"`{path.name}`" in line), None)
+        row = next((line for line in readme.splitlines() if f"`{path.name}`" in line), None)
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         if row is None or digest not in row or row not in listed:
             faults.append(f"{path.name} is not listed in both files with its current hash")

@@ -31,7 +31,9 @@ def make_attempts(
     attempt: Callable[[WritingCommand], Attempt],
     tries: int = 1,
 ) -> tuple[list[str], int]:
-    """Make `count` well-timed attempts on commands in turn; return faults and the mistimed number.
+    """Make `count` well-timed attempts, on commands in turn.
+
+    Return the faults, and the number of mistimed attempts.
 
     Parameters
     ----------

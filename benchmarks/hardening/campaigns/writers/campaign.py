@@ -23,8 +23,9 @@ from benchmarks.hardening.harness.mounts import own_mounts
 from benchmarks.hardening.harness.rows import Row
 from benchmarks.hardening.targets import warm_up
 
+# trials in the whole campaign; KILLS are per command
 TRAIN_KILLS, KILLS, PARENT_KILLS = 200, 50, 30
-CTRL_C, TERMINATED, FULL, READ_ONLY, PAIRS = 50, 50, 20, 20, 20  # numbers of trials
+CTRL_C, TERMINATED, FULL, READ_ONLY, PAIRS = 50, 50, 20, 20, 20
 ENVIRONMENT = {
     "CUDA_VISIBLE_DEVICES": "",
     "OMP_NUM_THREADS": "1",  # a fork server must have a single thread
@@ -34,17 +35,22 @@ ENVIRONMENT = {
 
 def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
     """Stop `train`, `generate`, `compare` and `place` in all ways, and check their files."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     with ExitStack() as later:
         folder = Path(later.enter_context(tempfile.TemporaryDirectory(prefix="streamplace-")))
         mounts = later.enter_context(own_mounts())
         forks = later.enter_context(Forks(ENVIRONMENT, warm_up.WRITING))
         second = later.enter_context(Forks(ENVIRONMENT, warm_up.WRITING))
-        yield from stopped((forks, second), folder, share, chance, mounts=mounts)
+        yield from stopped_rows((forks, second), folder, share, rng, mounts=mounts)
 
 
-def stopped(
-    both: tuple[Forks, Forks], folder: Path, share: float, chance: random.Random, *, mounts: bool
+def stopped_rows(
+    fork_servers: tuple[Forks, Forks],
+    folder: Path,
+    share: float,
+    rng: random.Random,
+    *,
+    mounts: bool,
 ) -> Iterator[Row]:
     """Yield one row per way of stopping, the slowest last.
 
@@ -54,10 +60,10 @@ def stopped(
         Whether this process can mount disks.
     """
 
-    def some(count: int) -> int:
+    def scaled(count: int) -> int:
         return max(1, round(count * share))
 
-    forks, inputs = both[0], folder / "inputs"
+    forks, inputs = fork_servers[0], folder / "inputs"
     write_inputs(forks, inputs)
     train, expected = train_command(forks, inputs, folder)
     place = place_command(forks, inputs, folder)
@@ -65,18 +71,21 @@ def stopped(
         generate_command(forks, inputs, folder),
         compare_command(forks, inputs, folder),
     )
-    many = [generate_command(forks, inputs, folder, 2), compare_command(forks, inputs, folder, 2)]
-    every = [train, place, generate, compare]
-    yield from kill_writers(forks, [generate, compare, place], some(KILLS), chance)
-    yield from kill_parents(forks, many, some(PARENT_KILLS), chance)
+    parallel = [
+        generate_command(forks, inputs, folder, 2),
+        compare_command(forks, inputs, folder, 2),
+    ]
+    serial = [train, place, generate, compare]
+    yield from kill_writers(forks, [generate, compare, place], scaled(KILLS), rng)
+    yield from kill_parents(forks, parallel, scaled(PARENT_KILLS), rng)
     for number, count in ((signal.SIGINT, CTRL_C), (signal.SIGTERM, TERMINATED)):
-        yield interrupt(forks, [*every, *many], expected, number, some(count), chance)
+        yield interrupt(forks, [*serial, *parallel], expected, number, scaled(count), rng)
     if mounts:
         on_disks: list[WritingCommand] = [resume_command(forks, train), place, generate, compare]
-        yield disks.full_disk_row(forks, on_disks, expected, some(FULL), chance)
-        yield disks.read_only_row(forks, on_disks, some(READ_ONLY))
+        yield disks.full_disk_row(forks, on_disks, expected, scaled(FULL), rng)
+        yield disks.read_only_row(forks, on_disks, scaled(READ_ONLY))
     else:
         yield from disks.skipped_rows()
-    yield concurrent_writers.one_folder(both, [train, compare], expected, some(PAIRS))
-    yield concurrent_writers.one_file(both, [place, generate], some(PAIRS), chance)
-    yield from kill_training(forks, train, expected, some(TRAIN_KILLS), chance)
+    yield concurrent_writers.one_folder(fork_servers, [train, compare], expected, scaled(PAIRS))
+    yield concurrent_writers.one_file(fork_servers, [place, generate], scaled(PAIRS), rng)
+    yield from kill_training(forks, train, expected, scaled(TRAIN_KILLS), rng)

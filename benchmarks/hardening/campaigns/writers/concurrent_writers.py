@@ -15,7 +15,7 @@ from benchmarks.hardening.harness.rows import Row
 REFUSED = "another run of streamplace is writing into this folder"
 ENDED = "already contains a run; see --resume"  # if the other process has already ended
 TRIES = 40  # attempts until two writes coincide, which depends on the machine
-LOOK_S = 0.0002
+LOOK_S = 0.0002  # seconds between two looks at the folder
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,12 @@ class ConcurrentRuns:
 
     Parameters
     ----------
-    half_written
+    most_temporaries
         The largest number of temporary files that were in the folder at the same time.
     """
 
     ended: list[Ended]
-    half_written: int
+    most_temporaries: int
 
 
 def one_folder(
@@ -37,7 +37,7 @@ def one_folder(
 ) -> Row:
     """Start a command twice with the same folder: one process succeeds, the other is refused."""
 
-    _ready(forks)
+    _load_imports(forks)
 
     def attempt(command: WritingCommand) -> Attempt:
         command.restore()
@@ -67,52 +67,52 @@ def one_folder(
 
 
 def one_file(
-    forks: tuple[Forks, Forks], commands: list[WritingCommand], count: int, chance: random.Random
+    forks: tuple[Forks, Forks], commands: list[WritingCommand], count: int, rng: random.Random
 ) -> Row:
     """Let two processes write the same file, which must end up with the content of one of them.
 
     An attempt counts if both processes had temporary files at the same moment.
     """
-    firsts = lasts = 0
-    _ready(forks)
+    old_left = new_left = 0
+    _load_imports(forks)
 
     def attempt(command: WritingCommand) -> Attempt:
-        nonlocal firsts, lasts
+        nonlocal old_left, new_left
         command.restore()
-        jobs = [command.words, command.before]
-        chance.shuffle(jobs)
+        jobs = [command.words, command.old_words]
+        rng.shuffle(jobs)
         both = run_together(forks, command.folder, *jobs)
         faults = [f"exit {one.code}: {one.err!r}" for one in both.ended if one.code]
-        over = command.is_complete()
-        if not over:
+        has_new = command.is_complete()
+        if not has_new:
             faults += command.faults()
         if remaining := temporaries(command.folder):
             faults.append(f"leaves {remaining}")
-        met = both.half_written > 1
-        firsts += met and not over
-        lasts += met and over
-        return Attempt("two at once", faults, met)
+        coincided = both.most_temporaries > 1
+        old_left += coincided and not has_new
+        new_left += coincided and has_new
+        return Attempt("two at once", faults, coincided)
 
     faults, apart = make_attempts(commands, count, attempt, TRIES)
     figures = {
-        "left the new content": str(lasts),
-        "left the old content": str(firsts),
+        "left the new content": str(new_left),
+        "left the old content": str(old_left),
         "not counted: one after the other": str(apart),
     }
-    return Row("two processes into one file", count, {"mixed": len(faults)}, figures, faults)
+    return Row("two processes into one file", count, {"with faults": len(faults)}, figures, faults)
 
 
 def run_together(
     forks: tuple[Forks, Forks], folder: Path, words: tuple[str, ...], others: tuple[str, ...]
 ) -> ConcurrentRuns:
     """Run two commands at the same time, both of which write into a folder."""
-    over, peak = threading.Event(), [0]
+    ended_event, peak = threading.Event(), [0]
 
     def run(one: Forks, words: tuple[str, ...]) -> Ended:
         return one.run(*words, limit_s=LIMIT_S)
 
     def watch() -> None:
-        while not over.wait(LOOK_S):
+        while not ended_event.wait(LOOK_S):
             peak[0] = max(peak[0], len(temporaries(folder)))
 
     with ThreadPoolExecutor(3) as pool:
@@ -120,12 +120,12 @@ def run_together(
         try:
             ended = list(pool.map(run, forks, (words, others)))
         finally:
-            over.set()
+            ended_event.set()
         watching.result()
     return ConcurrentRuns(ended, peak[0])
 
 
-def _ready(forks: tuple[Forks, Forks]) -> None:
+def _load_imports(forks: tuple[Forks, Forks]) -> None:
     """Wait until both fork servers have loaded their imports, so that commands start together."""
     for one in forks:
         one.run("--version")

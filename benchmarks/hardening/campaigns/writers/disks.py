@@ -17,14 +17,14 @@ from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
 from benchmarks.hardening.harness.mounts import make_read_only, mount, unmount
 from benchmarks.hardening.harness.rows import Row
 
-PAGE = 4096
-ROOM = 64 * PAGE  # in addition to the size of the files
-TRIES = 10
+PAGE = 4096  # bytes; a disk in memory (tmpfs) stores whole pages
+ROOM = 64 * PAGE  # bytes of a disk in addition to those of the files
+TRIES = 10  # attempts until the free space is too small for a command
 FULL, READ_ONLY = "a full disk", "a read-only folder"
 
 
 def full_disk_row(
-    forks: Forks, commands: list[WritingCommand], expected: str, count: int, chance: random.Random
+    forks: Forks, commands: list[WritingCommand], expected: str, count: int, rng: random.Random
 ) -> Row:
     """Run commands on a disk that is full, or that fills up while they write.
 
@@ -35,7 +35,7 @@ def full_disk_row(
     """
 
     def attempt(command: WritingCommand) -> Attempt:
-        free = chance.randrange(0, max(_pages(command.new), 2 * PAGE), PAGE)
+        free = rng.randrange(0, max(_page_bytes(command.new), 2 * PAGE), PAGE)
         with _disk(command):
             _fill(command.folder, free)
             before = command.entries()
@@ -48,12 +48,12 @@ def full_disk_row(
                     faults += resumption_faults(forks, command, expected)
         return Attempt(f"{free} bytes free", faults, ended.code != 0)
 
-    faults, room = make_attempts(commands, count, attempt, TRIES)
+    faults, successes = make_attempts(commands, count, attempt, TRIES)
     return Row(
         FULL,
         count,
         {"with faults": len(faults)},
-        {"not counted: had room": str(room)},
+        {"not counted: enough space": str(successes)},
         faults,
     )
 
@@ -78,14 +78,14 @@ def skipped_rows() -> Iterator[Row]:
             f"{what} (needs root on Linux)",
             0,
             {"with faults": 0},
-            {"not run": "is not root"},
+            {"not run": "not root"},
         )
 
 
 @contextmanager
 def _disk(command: WritingCommand) -> Iterator[None]:
     """Mount a small disk where a command writes, and put its older files there."""
-    mount(command.folder, _pages(command.old) + _pages(command.new) + ROOM)
+    mount(command.folder, _page_bytes(command.old) + _page_bytes(command.new) + ROOM)
     try:
         command.restore()
         yield
@@ -93,7 +93,8 @@ def _disk(command: WritingCommand) -> Iterator[None]:
         unmount(command.folder)
 
 
-def _pages(files: Mapping[str, bytes | None]) -> int:
+def _page_bytes(files: Mapping[str, bytes | None]) -> int:
+    """Return the sum of the sizes of files, each rounded up to whole pages, in bytes."""
     return sum((len(data or b"") // PAGE + 1) * PAGE for data in files.values())
 
 
@@ -109,6 +110,7 @@ def _fill(folder: Path, free: int) -> None:
 
 
 def _faults(command: WritingCommand, ended: Ended, message: str) -> Iterator[str]:
+    """Yield the faults of a command that must fail with a one-line message."""
     if ended.code == 0:
         yield "reports success"
     elif ended.code != 2 or ended.hung:

@@ -33,16 +33,16 @@ class Kills:
     ----------
     counted, early, late
         The numbers of kills during, before and after the work. The files are checked after each.
-    within
+    half_written
         The number of counted kills that left a half-written file.
     lost, steps
-        For each kill of training, the number of steps since the last checkpoint, and of all steps.
+        For each kill of training, the number of steps since the last checkpoint, and the total.
     """
 
     counted: int = 0
     early: int = 0
     late: int = 0
-    within: int = 0
+    half_written: int = 0
     faults: list[str] = field(default_factory=list)
     orphans: list[str] = field(default_factory=list)
     lost: list[int] = field(default_factory=list)
@@ -64,7 +64,7 @@ class Kills:
         if not written or (is_over and not half):
             return False
         self.counted += 1
-        self.within += half
+        self.half_written += half
         return True
 
 
@@ -88,16 +88,16 @@ def run_and_kill(
     return None
 
 
-def kill_moment(command: WritingCommand, chance: random.Random, files: int) -> dict[str, Any]:
+def kill_moment(command: WritingCommand, rng: random.Random, files: int) -> dict[str, Any]:
     """Draw the time of a kill: anywhere in a run, or while one of its files is being written."""
-    if chance.random() < 0.5:
-        return {"after_s": chance.uniform(0.0, command.seconds)}
-    within = {"once": command.folder, "nth": chance.randint(1, files)}
-    return within | {"after_s": chance.uniform(0.0, WRITES_S)}
+    if rng.random() < 0.5:
+        return {"after_s": rng.uniform(0.0, command.seconds)}
+    moment = {"once": command.folder, "nth": rng.randint(1, files)}
+    return moment | {"after_s": rng.uniform(0.0, WRITES_S)}
 
 
 def kill_writers(
-    forks: Forks, commands: list[WritingCommand], count: int, chance: random.Random
+    forks: Forks, commands: list[WritingCommand], count: int, rng: random.Random
 ) -> Iterator[Row]:
     """Kill each command `count` times while it overwrites older files."""
     for command in commands:
@@ -107,9 +107,7 @@ def kill_writers(
                 break
             command.restore()
             before = command.entries()
-            ended = run_and_kill(
-                forks, command, kill_moment(command, chance, len(command.new)), tally
-            )
+            ended = run_and_kill(forks, command, kill_moment(command, rng, len(command.new)), tally)
             if ended is None:
                 continue
             tally.check(command, ended)
@@ -122,7 +120,7 @@ def kill_writers(
 
 
 def kill_parents(
-    forks: Forks, commands: list[WritingCommand], count: int, chance: random.Random
+    forks: Forks, commands: list[WritingCommand], count: int, rng: random.Random
 ) -> Iterator[Row]:
     """Kill only the first of several processes: its child processes must end by themselves."""
     tally = Kills()
@@ -131,20 +129,20 @@ def kill_parents(
             break
         command = commands[tally.counted % len(commands)]
         command.restore()
-        when = kill_moment(command, chance, len(command.new))
+        when = kill_moment(command, rng, len(command.new))
         ended = run_and_kill(forks, command, when, tally, alone=True)
         if ended is None:
             continue
         started = bool(members(ended.pid))
         tally.check(command, ended)
         tally.counted += started
-        tally.within += started and bool(temporaries(command.folder))
+        tally.half_written += started and bool(temporaries(command.folder))
         tally.early += not started  # or its children had already ended
     yield kills_row("SIGKILL of the first of several processes", count, tally)
 
 
 def kill_training(
-    forks: Forks, command: WritingCommand, expected: str, count: int, chance: random.Random
+    forks: Forks, command: WritingCommand, expected: str, count: int, rng: random.Random
 ) -> Iterator[Row]:
     """Kill training runs `count` times; after each kill, resume a copy and finish it.
 
@@ -163,7 +161,7 @@ def kill_training(
             command.restore()
         resumed = replace(command, words=(*command.words, RESUME)) if resumes else command
         before = command.entries()
-        ended = run_and_kill(forks, resumed, kill_moment(command, chance, FILES), tally)
+        ended = run_and_kill(forks, resumed, kill_moment(command, rng, FILES), tally)
         if ended is None:
             continue
         tally.check(command, ended)
@@ -186,7 +184,7 @@ def kills_row(what: str, count: int, tally: Kills) -> Row:
         faults.append(f"only {tally.counted} of {count} kills came during the work")
     wrong = {"unreadable or lost": len(faults), "orphans": len(tally.orphans)}
     figures = {
-        "left a half-written file": str(tally.within),
+        "left a half-written file": str(tally.half_written),
         "not counted: too early": str(tally.early),
         "not counted: too late": str(tally.late),
     }

@@ -15,7 +15,7 @@ from benchmarks.hardening.campaigns.writers.writing_command import (
 )
 from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
 from streamplace.files.training_logs import LOG, read_log
-from streamplace.policy.signed_tensors import unpacked
+from streamplace.policy.hashed_tensors import unpacked
 from streamplace.training.run import CHECKPOINT, WRITTEN
 
 EVERY = 2  # steps between checkpoints
@@ -60,10 +60,10 @@ def train_command(forks: Forks, inputs: Path, folder: Path) -> tuple[WritingComm
 
 def resume_command(forks: Forks, command: WritingCommand) -> WritingCommand:
     """Interrupt a run; return `train --resume` for it."""
-    for part in (0.5, 0.4, 0.6, 0.3, 0.7):
+    for fraction in (0.5, 0.4, 0.6, 0.3, 0.7):
         command.restore()
-        moment = command.seconds * part
-        ended = forks.run(*command.words, number=signal.SIGINT, after_s=moment)
+        moment = command.seconds * fraction
+        ended = forks.run(*command.words, signum=signal.SIGINT, after_s=moment)
         _, saved = steps_of(command.target)
         if ended.code and saved:
             old = {name: (command.target / name).read_bytes() for name in WRITTEN}
@@ -94,8 +94,8 @@ def completion_faults(
         faults.append("some files are not written")
     if command.name.startswith("train"):  # its files differ between runs; its parameters do not
         faults += _other_parameters(ended, expected)
-    elif kept := set(command.new) - command.written_since(before):
-        faults.append(f"never writes {sorted(kept)}")
+    elif unwritten := set(command.new) - command.written_since(before):
+        faults.append(f"never writes {sorted(unwritten)}")
     if remaining := temporaries(command.folder):
         faults.append(f"leaves {remaining}")
     return [f"reports success: {fault}" for fault in faults]
@@ -116,8 +116,8 @@ def steps_of(run: Path) -> tuple[int, int]:
     """
     saved = 0
     if (run / CHECKPOINT).exists():
-        _, words = unpacked((run / CHECKPOINT).read_bytes(), str(run))
-        saved = int(json.loads(words["position"])["step"])
+        _, metadata = unpacked((run / CHECKPOINT).read_bytes(), str(run))
+        saved = int(json.loads(metadata["position"])["step"])
     return max(_logged(run), default=0), saved
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from benchmarks.hardening.campaigns.writers.file_checks import unreadable
 from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
 
-TIMED = ("compare.json", "table.csv")  # contain run times
+TIMED = ("compare.json", "table.csv")  # contain run times, and so differ between runs
 Entries = set[tuple[str, int, int, int]]
+"""Name, inode, size in bytes and modification time in ns of each file."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class WritingCommand:
         The bytes of the files before and after, by name; None if they differ between runs.
     seconds
         The seconds until the last file is written.
-    before
+    old_words
         The arguments that produced the older files.
     """
 
@@ -36,7 +37,7 @@ class WritingCommand:
     old: dict[str, bytes | None]
     new: dict[str, bytes | None]
     seconds: float
-    before: tuple[str, ...] = ()
+    old_words: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -111,9 +112,9 @@ def measured_command(
     begin = time.time()
     check_success(forks.run(*words, target, *new))
     after, seconds = _files(folder), seconds_until_written(begin, folder)
-    steady = {name: data if name not in TIMED else None for name, data in after.items()}
-    now, then = ((*words, str(target), *more) for more in (new, old))
-    return WritingCommand(name, now, target, before, steady, seconds, then)
+    fixed = {name: data if name not in TIMED else None for name, data in after.items()}
+    new_words, old_words = ((*words, str(target), *more) for more in (new, old))
+    return WritingCommand(name, new_words, target, before, fixed, seconds, old_words)
 
 
 def seconds_until_written(begin: float, folder: Path) -> float:

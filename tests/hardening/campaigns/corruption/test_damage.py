@@ -32,8 +32,8 @@ from benchmarks.hardening.targets.subject import State, Subject
 from benchmarks.hardening.targets.trained_files import KINDS, TrainedFiles
 from benchmarks.reference.checkpoint_parts import Parts, Shapes
 from streamplace.errors import CheckpointError
+from streamplace.policy.hashed_tensors import packed, unpacked
 from streamplace.policy.inspect import summary
-from streamplace.policy.signed_tensors import packed, unpacked
 from streamplace.policy.weights import read_policy
 from streamplace.training.run import POLICY
 from tests.support.hardening.row_checks import check

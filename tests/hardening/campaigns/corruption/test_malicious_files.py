@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hardening.campaigns.corruption import malicious_files, source_scan
-from benchmarks.hardening.corpus.payloads import MARK, Payload, Trap, is_harmful
+from benchmarks.hardening.corpus.payloads import (
+    CREATED_FOLDER,
+    Payload,
+    UnpickledFolder,
+    is_harmful,
+)
 from benchmarks.hardening.harness.forks import Forks
 from benchmarks.hardening.targets.entry_points import EntryPoint
 from benchmarks.hardening.targets.trained_files import TrainedFiles
@@ -78,26 +83,26 @@ ctypes.CDLL(None)
 
 
 def test_every_payload_harms_its_unsafe_reader(trained: TrainedFiles, tmp_path: Path) -> None:
-    folder = tmp_path / "traps"
-    traps = malicious_files.write_files(folder, trained)
+    folder = tmp_path / "payloads"
+    payloads = malicious_files.write_files(folder, trained)
     with chdir(folder):
-        assert [one.name for one in traps if not is_harmful(one)] == []
-        assert not Path(MARK).exists()
+        assert [one.name for one in payloads if not is_harmful(one)] == []
+        assert not Path(CREATED_FOLDER).exists()
 
 
 def test_a_reader_that_unpickles_is_noticed(tmp_path: Path, forks: Forks) -> None:
     def careless(path: Path) -> None:
         pickle.loads(path.read_bytes())
 
-    trap = Payload("pickle", pickle.dumps(Trap()), pickle.loads)
+    payload = Payload("pickle", pickle.dumps(UnpickledFolder()), pickle.loads)
     with chdir(tmp_path):
         for folder in ("", "deep/down/"):
-            row = malicious_files.trap_row(
-                "x", [(trap, EntryPoint("x", f"{folder}bad.json", careless))], [], forks
+            row = malicious_files.payload_row(
+                "x", [(payload, EntryPoint("x", f"{folder}bad.json", careless))], [], forks
             )
             assert (row.wrong[malicious_files.RAN], row.good) == (1, False)
         assert os.listdir() == []
-        row = malicious_files.trap_row(
+        row = malicious_files.payload_row(
             "x", [(HARMLESS, EntryPoint("x", "bad.json", careless))], [], forks
         )
         assert (row.wrong[malicious_files.TRACEBACK], row.good) == (1, False)
@@ -108,7 +113,7 @@ def test_an_unread_payload_is_noticed(tmp_path: Path, forks: Forks) -> None:
     """A command that is refused for its arguments never reads the payload."""
     with chdir(tmp_path):
         other, right = (EntryPoint("x", "bad.json", ("place", name)) for name in ("no", "bad.json"))
-        row = malicious_files.trap_row("x", [(HARMLESS, other)], [], forks)
+        row = malicious_files.payload_row("x", [(HARMLESS, other)], [], forks)
         assert (row.wrong[malicious_files.UNREAD], row.good) == (1, False)
-        assert malicious_files.trap_row("x", [(HARMLESS, right)], [], forks).good
-        assert not malicious_files.trap_row("x", [(HARMLESS, right)], ["a trap"], forks).good
+        assert malicious_files.payload_row("x", [(HARMLESS, right)], [], forks).good
+        assert not malicious_files.payload_row("x", [(HARMLESS, right)], ["a payload"], forks).good

@@ -56,4 +56,4 @@ def test_temporary_files_are_counted(forks: Forks, second: Forks, place: Writing
         (forks, second), place.folder, place.words, ("--version",)
     )
     assert [one.code for one in both.ended] == [0, 0]
-    assert both.half_written == 1
+    assert both.most_temporaries == 1

@@ -15,12 +15,12 @@ from benchmarks.hardening.harness.forks import Forks
 FEW = 2
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_commands(
-    number: signal.Signals, forks: Forks, train: tuple[WritingCommand, str], place: WritingCommand
+    signum: signal.Signals, forks: Forks, train: tuple[WritingCommand, str], place: WritingCommand
 ) -> None:
-    commands = [train[0], place] if number == signal.SIGINT else [place]
-    row = interrupt(forks, commands, train[1], number, FEW, random.Random(4))
+    commands = [train[0], place] if signum == signal.SIGINT else [place]
+    row = interrupt(forks, commands, train[1], signum, FEW, random.Random(4))
     assert row.good, row.faults
 
 

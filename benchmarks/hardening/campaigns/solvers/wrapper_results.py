@@ -1,4 +1,4 @@
-"""The results of one wrapper, which solves problems in child processes."""
+"""The results of one wrapper of a solver, which solves problems in child processes."""
 
 import json
 import os
@@ -17,16 +17,19 @@ from benchmarks.hardening.harness.counts import Count
 from benchmarks.hardening.harness.environment import ROOT, environment
 from benchmarks.hardening.harness.rows import Row
 
-MAX_DRAWN = 20  # problems drawn per problem that must reach the library
-NOT_A_PROBLEM = "not a problem"  # the draw was refused as a problem
+MAX_DRAWN = 20  # limit of drawn problems per problem of the goal, as some never reach the library
+NOT_A_PROBLEM = "not a problem"  # streamplace refused to create it
 PRINTED = "bytes on stdout", "bytes on stderr"
 TOO_FEW, TOO_FEW_PLACED = "too few", "too few placed"
 GROUP = "odd graphs that reach a library"
 KINDS = ("crashes", "hangs", "invalid", "errors", *PRINTED, TOO_FEW, TOO_FEW_PLACED)
+"""Kinds of faults. The last two count how many problems too few reached the library, and how many
+too few of these were placed: at least half must be.
+"""
 
 
 @dataclass
-class Account(Count):
+class WrapperResults(Count):
     """The outcomes of the problems of one wrapper.
 
     Problems that reach its library count as tried.
@@ -39,6 +42,12 @@ class Account(Count):
         The seed of the problems.
     goal
         The number of problems that must reach the library.
+    reached
+        The number of the last problem that reached the library.
+    outcomes
+        How many problems had each outcome, by outcome and whether they reached the library.
+    slowest
+        The longest time for a problem, in seconds.
     """
 
     name: str
@@ -95,54 +104,55 @@ class Account(Count):
         return super().row()
 
 
-def run_wrapper(name: str, count: int, seed: int, limits: Limits = LIMITS) -> Account:
+def run_wrapper(name: str, count: int, seed: int, limits: Limits = LIMITS) -> WrapperResults:
     """Try problems with a wrapper until enough of them have reached its library.
 
     When a process ends early, a new one continues.
     """
-    account = Account(f"odd graphs: {name}", name, seed, count, group=GROUP)
+    results = WrapperResults(f"odd graphs: {name}", name, seed, count, group=GROUP)
     first, end = 0, MAX_DRAWN * count
     with tempfile.TemporaryDirectory() as folder:
-        while account.tried < count and first < end:
-            first = _until_it_ends(account, range(first, end), limits, Path(folder))
-    return account
+        while results.tried < count and first < end:
+            first = _run_process(results, range(first, end), limits, Path(folder))
+    return results
 
 
-def _until_it_ends(account: Account, numbers: range, limits: Limits, folder: Path) -> int:
+def _run_process(results: WrapperResults, numbers: range, limits: Limits, folder: Path) -> int:
     """Try problems in one process; return the first number that it did not try."""
-    begun, ended = numbers.start - 1, "crashes"
-    with _child(account, numbers, folder) as (process, answers):
+    # `fault` is the kind of fault if the process ends now
+    begun, fault = numbers.start - 1, "crashes"
+    with _child(results, numbers, folder) as (process, answers):
         for line in lines_until_hang(answers, process.pid, limits):
             if line is None:
-                ended = "hangs"
+                fault = "hangs"
                 process.kill()
                 continue
             answer = json.loads(line)
             if "begins" in answer:
-                begun, ended = answer["begins"], "crashes"
+                begun, fault = answer["begins"], "crashes"
             elif "reaches" in answer:
-                account.reach(answer["reaches"])
+                results.reach(answer["reaches"])
             else:
-                account.note(begun, answer)
-                ended = ""
+                results.note(begun, answer)
+                fault = ""
         code = process.wait()
     message = (folder / "err").read_text(errors="replace").strip().splitlines()[-1:]
     if begun < numbers.start:
-        raise RuntimeError(f"{account.name} does not start: exit code {code} {' '.join(message)}")
-    if ended or code:
-        when = ended or "after the last problem"
-        account.blame(begun, ended or "crashes", f"{when}: exit code {code} {' '.join(message)}")
+        raise RuntimeError(f"{results.name} does not start: exit code {code} {' '.join(message)}")
+    if fault or code:
+        when = fault or "after the last problem"
+        results.blame(begun, fault or "crashes", f"{when}: exit code {code} {' '.join(message)}")
     return begun + 1
 
 
 @contextmanager
 def _child(
-    account: Account, numbers: range, folder: Path
+    results: WrapperResults, numbers: range, folder: Path
 ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """Start a process that answers through a pipe, with files as stdout and stderr."""
-    answers, writes = os.pipe()
-    left = account.goal - account.tried
-    arguments = [account.name, account.seed, numbers.start, numbers.stop, left, writes]
+    read_end, write_end = os.pipe()
+    left = results.goal - results.tried
+    arguments = [results.name, results.seed, numbers.start, numbers.stop, left, write_end]
     command = [
         sys.executable,
         "-m",
@@ -152,10 +162,10 @@ def _child(
     try:
         with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
             process = subprocess.Popen(
-                command, stdout=out, stderr=err, pass_fds=[writes], cwd=ROOT, env=environment()
+                command, stdout=out, stderr=err, pass_fds=[write_end], cwd=ROOT, env=environment()
             )
-        os.close(writes)
+        os.close(write_end)
         with process:
-            yield process, answers
+            yield process, read_end
     finally:
-        os.close(answers)
+        os.close(read_end)

@@ -1,7 +1,7 @@
 """Bad weights files with correct lengths and a correct hash.
 
-Nearly every other change would be refused because of the hash, and the code behind that check would
-never run.
+Nearly every other change would be refused because of a wrong hash, and the code behind the check of
+the hash would never run.
 """
 
 import json
@@ -9,12 +9,12 @@ import struct
 
 import safetensors.torch
 
-from streamplace.policy.signed_tensors import METADATA_KEY, packed
+from streamplace.policy.hashed_tensors import METADATA_KEY, packed
 
 MAX_BYTES = 2**20  # of tensors
 
 
-def signed(data: bytes) -> bytes:
+def with_valid_hash(data: bytes) -> bytes:
     """Return a safetensors file with a correct length and hash, given the bytes after the length.
 
     Parameters
@@ -34,9 +34,9 @@ def signed(data: bytes) -> bytes:
         begin = end if data[end:begin].strip() else begin
         body = data[begin : begin + claimed].ljust(min(claimed, MAX_BYTES), b"\0")
         file = _file(text[:end].encode("latin-1"), body)
-        words = dict(header[METADATA_KEY])
-        words.pop("sha256", None)
-        return packed(safetensors.torch.load(file), words)
+        metadata = dict(header[METADATA_KEY])
+        metadata.pop("sha256", None)
+        return packed(safetensors.torch.load(file), metadata)
     except Exception:  # any error: the reader must report what is wrong
         return _file(data, b"")
 

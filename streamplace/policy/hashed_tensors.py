@@ -25,8 +25,8 @@ def packed(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
     The same tensors and metadata give the same bytes.
     """
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    signed = {**metadata, "sha256": hash_of(plain, metadata)}
-    return _sorted(safetensors.torch.save(plain, signed))
+    with_hash = {**metadata, "sha256": hash_of(plain, metadata)}
+    return _sorted(safetensors.torch.save(plain, with_hash))
 
 
 def _sorted(data: bytes) -> bytes:
@@ -56,8 +56,8 @@ def unpacked(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]
             raise MemoryError from None  # the file may be valid
         message = f"not a safetensors file of streamplace: {error}"
         raise CheckpointError(f"{where}: {message}") from None
-    signed = metadata.pop("sha256", None)
-    if signed != hash_of(tensors, metadata):
+    stored_hash = metadata.pop("sha256", None)
+    if stored_hash != hash_of(tensors, metadata):
         raise CheckpointError(f"{where}: damaged: the content does not match its SHA-256")
     return tensors, metadata
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from streamplace.policy.signed_tensors import packed, unpacked
+from streamplace.policy.hashed_tensors import packed, unpacked
 
 TENSORS = {"b": torch.ones(3), "a": torch.zeros(2, 2)}
 METADATA = {"kind": "x", "card": '{"ä": "\\n"}', "format": "f", "sizes": "{}", "version": "1"}

@@ -1,0 +1,100 @@
+"""Annealing chains from several placements in turn, until a budget is spent."""
+
+import time
+from contextlib import suppress
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from streamplace.errors import PlacementError
+from streamplace.placers.base import Placer
+from streamplace.placers.greedy import Greedy
+from streamplace.placers.partition.metis import Metis, MetisRecursive
+from streamplace.placers.repair import feasible
+from streamplace.placers.search.annealing import Annealer, Budget, schedule
+from streamplace.placers.search.climb import climb
+from streamplace.placers.trivial import RoundRobin, Single
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.quality import qualities
+from streamplace.scoring.registry import throughput_evaluator
+from streamplace.util.arrays import Ints
+
+BETTER = 1.0 + 1e-6  # smallest factor that counts as an improvement
+PROBE = 2_000  # changes of the first chain, which measures the time per change
+FIRST = 100  # changes per unit from which later chains grow
+DOUBLING = 4  # the length of chains doubles every this many chains
+MAX_CHANGES = 20_000, 4_000  # of a chain, plus per unit; beyond, more chains gain more
+ANNEALED = 0.5  # share of the budget for annealing when single moves on the score follow
+PATIENCE = 6  # chains of maximum length without improvement after which to stop
+
+
+def starts(problem: Problem, rng: np.random.Generator, start: Placement | None) -> list[Ints]:
+    """Return feasible initial placements, (V,) each: at least one.
+
+    Raises
+    ------
+    PlacementError
+        If none was found.
+    """
+    placers: tuple[Placer, ...] = (MetisRecursive(), Metis(), Greedy(), Single())
+    rows = [] if start is None else [feasible(problem, start.devices).devices]
+    for placer in placers:
+        with suppress(PlacementError):
+            rows.append(placer(problem, rng).devices)
+    return rows or [RoundRobin()(problem, rng).devices]
+
+
+def best_of_chains(
+    problem: Problem,
+    rng: np.random.Generator,
+    rows: list[Ints],
+    budget: Budget,
+    wanted: float | None = None,
+    **rules: Any,
+) -> Placement:
+    """Anneal from each row, (V,), in turn, until the budget is spent or the bound is reached.
+
+    The search also ends after many changes without improvement, which is typical of small graphs.
+    With several source rates, each chain uses one of them, in turn. If the chains anneal a
+    substitute for the score, single moves on the score itself follow while the budget lasts.
+
+    Parameters
+    ----------
+    wanted
+        Relative throughput at which to stop; None: the bound.
+    rules
+        Fields of `sim.search.Instance` that limit moves: `current_device`, `migration_cost` and
+        `migration_budget`.
+    """
+    scored = throughput_evaluator(problem)
+    climbs = scored.climbs and not rules
+    chain_budget = budget.share(ANNEALED) if climbs else budget
+    annealers = [Annealer(case, rng) for case in scored.cases]
+    units, first_of = problem.feasibility.unit_count, problem.feasibility.first_of
+    max_changes = MAX_CHANGES[0] + MAX_CHANGES[1] * units
+    first = max(PROBE, FIRST * units)
+    best, waited = 0.0, 0
+    candidates = list(rows)
+    for number in count():
+        left = chain_budget.left()
+        if left == 0:
+            break
+        grown = PROBE if number == 0 else int(first * 2 ** min(number / DOUBLING, 60))
+        plan = schedule(min(left, grown, max_changes), units)
+        begun = time.perf_counter()
+        start = rows[number % len(rows)][first_of]
+        annealer = annealers[number % len(annealers)]
+        chain = annealer.chain(annealer.instance._replace(**rules), start, plan, wanted)
+        chain_budget.charge(chain.changes, time.perf_counter() - begun)
+        candidates.append(chain.on[problem.feasibility.unit_of])
+        waited += plan.steps
+        if chain.reached > best * BETTER:
+            best, waited = chain.reached, 0
+        is_best = chain.enough and len(annealers) == 1 and not scored.climbs
+        if waited > PATIENCE * max_changes or is_best:
+            break
+    placements = [Placement(problem, row) for row in np.unique(np.stack(candidates), axis=0)]
+    chosen = placements[int(qualities(problem, placements).argmax())]
+    return climb(problem, chosen, budget) if climbs else chosen

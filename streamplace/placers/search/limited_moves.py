@@ -1,0 +1,49 @@
+"""The best placement within a number of moves."""
+
+import numpy as np
+
+from streamplace.placers.search.annealing import Budget
+from streamplace.placers.search.fewer_moves import GAIN, best_with_fewest_moves, polished
+from streamplace.placers.search.moves_search import MovesSearch
+from streamplace.problem.placement import Placement
+from streamplace.util.arrays import Floats, Ints
+
+SEARCHED = 0.8  # share of the budget for annealing; moves that gain nothing are then removed
+PART = 0.5  # share of what is left of it for each chain
+
+
+def best_within_moves(
+    search: MovesSearch, staying: Ints, max_moves: int, budget: Budget
+) -> Placement:
+    """Return the best placement within `max_moves` moves besides the fewest necessary ones.
+
+    All placements are tried if they are few. Otherwise, chains look for a better placement, then
+    for one as good with fewer moves.
+
+    Parameters
+    ----------
+    staying
+        (V,) the placement after the fewest necessary moves.
+    """
+    current, each = search.current, np.ones(len(search.current.devices))
+    necessary = int(current.moves(staying[None])[0])
+    limit = float(necessary + max_moves)
+
+    def worth(rows: Ints) -> Floats:
+        return np.where(current.moves(rows) <= limit, search.value(rows), -np.inf)
+
+    if search.value(staying[None])[0] >= search.highest_value - GAIN:
+        return Placement(current.problem, staying)
+    every = search.all_within(each, limit)
+    if every is not None:
+        return Placement(current.problem, best_with_fewest_moves(current, every, worth(every)))
+    chains = budget.share(SEARCHED)
+    row = search.annealed([staying], each, limit, chains.share(PART))
+    row = polished(current, row, worth, budget)
+    reached, moves = float(worth(row[None])[0]), int(current.moves(row[None])[0])
+    while moves > necessary and chains.left() > 0:
+        fewer = search.annealed([staying], each, moves - 1.0, chains.share(PART))
+        if worth(fewer[None])[0] < reached - GAIN:
+            break
+        row, moves = fewer, int(current.moves(fewer[None])[0])
+    return Placement(current.problem, row)

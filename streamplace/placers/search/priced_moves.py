@@ -1,0 +1,112 @@
+"""The placement whose gain is worth the price of its moves."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from streamplace.placers.search.annealing import Budget
+from streamplace.placers.search.current import moving_seconds
+from streamplace.placers.search.fewer_moves import GAIN, best_with_fewest_moves, polished
+from streamplace.placers.search.moves_search import MovesSearch
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.util.arrays import Floats, Ints
+
+LIMITS = 12  # limits on the cost of moves that are searched in turn
+UNLIMITED = 0.3  # share of the search without a limit
+SEARCHED = 0.8  # share of the budget for annealing; moves that gain nothing are then removed
+BELOW = 1.0 - 1e-9  # factor on the cost of moves to look for a cheaper placement
+REFINED = 0.2  # share of the remaining budget for each such search
+MAX_SINGLE = 64  # devices on which all operators are put
+POLISHED = 3  # placements of most worth from which single moves continue
+Worth = Callable[[Ints], Floats]  # of placements, (K,) for (K, V)
+
+
+def best_for_price(
+    search: MovesSearch, drafts: list[Ints], price: float, budget: Budget
+) -> Placement:
+    """Return the placement of most value less `price` per second of moving.
+
+    All placements are tried if they are few. Otherwise, chains look for the best placement at
+    several limits on the cost of moves and without a limit, and single moves improve the best of
+    these.
+
+    Parameters
+    ----------
+    drafts
+        Placements to consider, (V,) each; the first is the one after the fewest necessary moves.
+    """
+    current = search.current
+    problem, seconds = current.problem, moving_seconds(current.problem)
+
+    def worth(rows: Ints) -> Floats:
+        return search.value(rows) - price * current.costs(rows, seconds)
+
+    staying = drafts[0]
+    limit = _largest_cost(search, staying, price, seconds)
+    best_already = search.value(staying[None])[0] >= search.highest_value - GAIN
+    if best_already and current.costs(staying[None], seconds)[0] == 0.0:
+        return Placement(problem, staying)
+    every = search.all_within(seconds, limit)
+    if every is not None:
+        return Placement(problem, best_with_fewest_moves(current, every, worth(every)))
+    limits = _limits(search, staying, seconds, limit) if price > 0 else []
+    chains = budget.share(SEARCHED)
+    row, found = staying, list(drafts)
+    found.append(search.unlimited(staying, chains.share(UNLIMITED if limits else 1.0)))
+    for number, cost in enumerate(limits):
+        row = search.annealed([row], seconds, cost, chains.share(1.0 / (len(limits) - number)))
+        found.append(row)
+    distinct = np.unique(np.stack([*found, *_on_one_device(problem)]), axis=0)
+    promising = distinct[np.argsort(-worth(distinct), kind="stable")[:POLISHED]]
+    least = distinct[current.costs(distinct, seconds).argmin()]
+    rows = np.stack([_cheaper(search, row, least, worth, seconds, budget) for row in promising])
+    return Placement(problem, best_with_fewest_moves(current, rows, worth(rows)))
+
+
+def _cheaper(
+    search: MovesSearch, row: Ints, least: Ints, worth: Worth, seconds: Floats, budget: Budget
+) -> Ints:
+    """Return a placement, (V,), worth at least as much, after searches for one of less cost.
+
+    Parameters
+    ----------
+    least
+        (V,) the placement of least cost, from which these searches start.
+    """
+    current = search.current
+    while True:
+        row = polished(current, row, worth, budget)
+        limit = float(current.costs(row[None], seconds)[0]) * BELOW
+        if limit < current.costs(least[None], seconds)[0] or budget.left() == 0:
+            return row
+        other = search.annealed([least], seconds, limit, budget.share(REFINED))
+        other = polished(current, other, worth, budget)
+        if worth(other[None])[0] <= worth(row[None])[0] + GAIN:
+            return row
+        row = other
+
+
+def _on_one_device(problem: Problem) -> list[Ints]:
+    """Return the feasible placements, (V,), of all operators on one of the first devices."""
+    rules, devices = problem.feasibility, range(min(len(problem.cluster.devices), MAX_SINGLE))
+    rows = [np.full(len(rules.unit_of), d, dtype=np.int32) for d in devices]
+    return [row for row in rows if rules.violation(row) is None]
+
+
+def _largest_cost(search: MovesSearch, staying: Ints, price: float, seconds: Floats) -> float:
+    """Return the cost beyond which no gain is worth its price."""
+    gain = search.highest_value - max(float(search.value(staying[None])[0]), 0.0)
+    paid = float(search.current.costs(staying[None], seconds)[0])
+    return paid + gain / price if price > 0 else np.inf
+
+
+def _limits(search: MovesSearch, staying: Ints, seconds: Floats, largest: float) -> list[float]:
+    """Return limits to search: from the cheapest move to all moves, evenly spaced by ratio."""
+    settled = seconds[search.current.devices >= 0]
+    paying = settled[settled > 0]
+    if not len(paying):
+        return []
+    paid = float(search.current.costs(staying[None], seconds)[0])
+    most = max(min(float(paying.sum()), largest - paid), float(paying.min()))
+    return [paid + float(x) for x in np.geomspace(paying.min(), most, LIMITS)]

@@ -1,0 +1,117 @@
+"""Balance and the fewest devices where everything offered is carried."""
+
+import numpy as np
+import pytest
+
+from benchmarks.reference.random_problems import feasible_placements, random_problem
+from sim.closed_form.bottleneck import worst_utilisation
+from streamplace import Cluster, Placement, Problem
+from streamplace.errors import UsageError
+from streamplace.placers.registry import make_placer
+from streamplace.placers.search.balance import overloaded
+from streamplace.problem.objective import Model
+from streamplace.scoring.flow import flow
+from streamplace.scoring.registry import CLOSED_FORMS
+from streamplace.scoring.throughput import max_source_rate
+from streamplace.workflows.place import solve
+from tests.support.graphs import chain_graph
+from tests.support.placements import placement_throughput
+from tests.support.placers import seeded_rng
+
+
+def lightly_loaded(seed: int, model: Model = "bottleneck") -> Problem:
+    """Return a random problem at a rate that the best placement carries with headroom."""
+    problem = random_problem(seed, model, 3000)
+    rows = np.concatenate(list(feasible_placements(problem)))
+    rng = np.random.default_rng(seed)
+    lowest = float(worst_utilisation(flow(problem), rows).min())
+    return problem.with_source_rate(problem.source_rate / lowest * rng.uniform(0.3, 0.99))
+
+
+def check(seed: int, placer: str, model: Model = "bottleneck") -> None:
+    """Check a placement's largest utilisation against all placements."""
+    problem = lightly_loaded(seed, model)
+    placement = make_placer(placer)(problem, seeded_rng())
+    rows = np.concatenate(list(feasible_placements(problem)))
+    lowest = float(worst_utilisation(flow(problem), rows).min())
+    largest = float(worst_utilisation(flow(problem), placement.devices)[0])
+    assert largest <= max(1.02 * lowest, 1e-9)
+    assert placement_throughput(placement) == pytest.approx(problem.source_rate)
+    assert problem.feasibility.violation(placement.devices) is None
+
+
+@pytest.mark.parametrize("placer", ["auto:evaluations=20000", "search", "search:evaluations=20000"])
+@pytest.mark.parametrize("model", CLOSED_FORMS)
+def test_the_largest_utilisation_is_nearly_the_lowest(placer: str, model: Model) -> None:
+    for seed in range(25):
+        check(seed, placer, model)
+
+
+@pytest.mark.parametrize("few", [0, 5000])
+def test_search_and_enumeration_are_both_near_the_lowest(
+    few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streamplace.placers.search.balance.FEW_PLACEMENTS", few)
+    for seed in range(100, 140):
+        check(seed, "auto:evaluations=40000:prefer=balance")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(3))
+def test_three_hundred_problems_are_nearly_balanced(part: int) -> None:
+    for seed in range(1000 + 100 * part, 1100 + 100 * part):
+        check(seed, "auto")
+
+
+def test_of_balanced_placements_the_one_with_fewest_devices() -> None:
+    """One operator fills half a device, so a third device would not lower that."""
+    graph = chain_graph(5e5, 2e5, 2e5, payload_bytes=10.0)
+    problem = Problem(graph, Cluster.equal(5, mips=1000.0), source_rate=1000.0)
+    found = {
+        prefer: make_placer(f"auto:prefer={prefer}")(problem, seeded_rng())
+        for prefer in ("balance", "fewest")
+    }
+    assert len(np.unique(found["balance"].devices)) == 2
+    assert max_source_rate(problem, found["balance"].devices) == pytest.approx(2000.0)
+    assert len(np.unique(found["fewest"].devices)) == 1
+
+
+def test_an_initial_placement_is_not_balanced_unless_asked_for() -> None:
+    graph = chain_graph(4e5, 4e5, payload_bytes=10.0)
+    problem = Problem(graph, Cluster.equal(2, mips=1000.0), source_rate=1000.0)
+    start = Placement(problem, [0, 0])
+    stays = make_placer("auto")(problem, seeded_rng(), start)
+    assert stays.devices.tolist() == [0, 0]
+    balanced = make_placer("auto:prefer=balance")(problem, seeded_rng(), start)
+    assert len(np.unique(balanced.devices)) == 2
+
+
+def test_what_is_carried_stays_carried() -> None:
+    """Within 1% of the lowest utilisation is not enough if the source rate is just carried."""
+    for seed in range(40):
+        problem = random_problem(seed, "bottleneck", 1000)
+        rows = np.concatenate(list(feasible_placements(problem)))
+        lowest = float(worst_utilisation(flow(problem), rows).min())
+        full = problem.with_source_rate(problem.source_rate / lowest * (1 - 1e-6))
+        placement = make_placer("auto:evaluations=20000")(full, seeded_rng())
+        assert placement_throughput(placement) == pytest.approx(full.source_rate, rel=1e-9)
+
+
+def test_the_result_states_the_highest_source_rate() -> None:
+    graph = chain_graph(4e5, 4e5, payload_bytes=10.0)
+    result = solve(Problem(graph, Cluster.equal(2, mips=1000.0), source_rate=1000.0))
+    assert result.max_source_rate == pytest.approx(2500.0)
+    assert result.to_dict()["max_source_rate"] == result.max_source_rate
+    assert "carries up to 2,500 tuples/s" in str(result)
+
+
+def test_a_graph_without_work_is_not_balanced() -> None:
+    problem = Problem(chain_graph(0.0, 0.0, payload_bytes=0.0), source_rate=10.0)
+    assert overloaded(problem) is None
+    result = solve(problem)
+    assert result.max_source_rate is None
+
+
+def test_an_unknown_preference_is_refused() -> None:
+    with pytest.raises(UsageError, match="prefer must be balance or fewest"):
+        make_placer("auto:prefer=most")
