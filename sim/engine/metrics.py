@@ -190,13 +190,15 @@ class RunMetrics:
 
     @cached_property
     def own_utilisation(self) -> Floats:
-        """(V,) share of time that each operator kept the cores busy that it can use.
+        """(V,) share of time that each operator's instructions kept the cores busy that it can use.
 
-        It is 0 for operators that can use all cores of their device.
+        It is 0 for operators that can use all cores of their device. The time that messages take
+        (o) does not count.
         """
-        flow = self.simulation.flow
-        usable, cores = flow.operator_cores, flow.cores[self.trace.devices]
-        return np.where(usable < cores, self.operator_utilisation * cores / usable, 0.0)
+        flow, devices = self.simulation.flow, self.trace.devices
+        usable, cores = flow.operator_cores, flow.cores[devices]
+        busy = self.operator_rates * flow.instructions / flow.capacity[devices]
+        return np.where(usable < cores, busy * cores / usable, 0.0)
 
     @cached_property
     def operator_blocked(self) -> Floats:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from streamplace.problem.objective import Objective
 
 MAX_WAIT_S = 10**8  # longer waits overflow the timers of some systems
+ZEROS = re.compile(r"[1-9]\d{0,2}(,\d{3})+")  # such as 20,000, if a part of it is 0
 GROUPED = re.compile(r"[1-9](,\d{3})+")  # a number with commas, such as 1,500
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -42,9 +43,12 @@ def rates(
         message = f"must be one rate or several, such as 1e4 or 1e4,2e4 (got {value!r})"
         raise click.BadParameter(message, ctx, param) from None
     parts = [part.strip() for part in value.split(",")]
-    if len(parts) > 1 and GROUPED.fullmatch(",".join(parts)):
-        asked = f"did you mean {''.join(parts)}? for rates as they are, write {parts[0]}.0"
-        message = f"looks like one rate with commas (got {value!r}); {asked},{','.join(parts[1:])}"
+    joined = ",".join(parts)
+    if GROUPED.fullmatch(joined) or (ZEROS.fullmatch(joined) and 0.0 in found):
+        asked = f"did you mean {''.join(parts)}?"
+        if all(found):
+            asked += f" for rates as they are, write {parts[0]}.0,{','.join(parts[1:])}"
+        message = f"looks like one rate with commas (got {value!r}); {asked}"
         raise click.BadParameter(message, ctx, param)
     if not all(0 < rate < inf for rate in found):
         raise click.BadParameter(f"rates must be finite and above 0 (got {value!r})", ctx, param)

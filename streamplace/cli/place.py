@@ -43,8 +43,9 @@ if TYPE_CHECKING:
     "--prefer",
     type=click.Choice(["balance", "fewest"]),
     help="With --placer auto or search: what to improve once everything offered is carried. "
-    "balance lowers the largest utilisation, and within 1% of it uses the fewest devices; fewest "
-    "uses the fewest devices, whatever their utilisation. Both then reduce traffic.  "
+    "balance lowers the largest utilisation, and within 1% of it uses few devices and little "
+    "traffic. With auto, fewest uses the fewest devices that reach 99.9% of the best throughput, "
+    "and little traffic; with search it improves nothing more.  "
     "[default: balance, but fewest with --start]",
 )
 @click.option(

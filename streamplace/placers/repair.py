@@ -136,8 +136,9 @@ def assign(problem: Problem, preferred: list[list[int]], most_steps: int = STEPS
         if on[unit] >= 0:
             depth += 1
         elif depth == 0:
+            limits = "constraints and memory" if rules.memory_bounded else "constraints"
             raise InfeasibleError(
-                f"constraints: no device is left for {rules.describe(order[furthest])}, wherever "
+                f"{limits}: no device is left for {rules.describe(order[furthest])}, wherever "
                 "the other operators go (all combinations tried)"
             )
         elif steps > most_steps + len(order):

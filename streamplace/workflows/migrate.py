@@ -11,7 +11,7 @@ from streamplace.display.text import number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 from streamplace.errors import within
 from streamplace.placers.registry import ready_placer, with_limit
-from streamplace.placers.search.balance import Prefer
+from streamplace.placers.search.balance import Prefer, check_prefer
 from streamplace.placers.search.current import Current, current_devices
 from streamplace.placers.search.forced_moves import must_move, with_fewest_moves
 from streamplace.placers.search.migrate import Migrate
@@ -147,6 +147,7 @@ def migrate(
     StreamplaceError
         If the problem or a limit is invalid, or no placement is found.
     """
+    check_prefer("migrate", prefer)
     if move_cost is not None and seconds is not None:
         seconds /= 2  # for each of the two searches
         placer = with_limit(placer, seconds)

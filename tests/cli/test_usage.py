@@ -29,6 +29,7 @@ USAGE = [
     (["place", "GRAPH", "--source-rate", "1,500,000"], "did you mean 1500000?"),
     (["place", "GRAPH", "--source-rate", "9,100"], "write 9.0,100"),
     (["place", "GRAPH", "--source-rate", "1, 500"], "did you mean 1500?"),
+    (["place", "GRAPH", "--source-rate", "20,000"], "did you mean 20000?"),
     (["place", "GRAPH", "--source-rate", "-5"], "--source-rate"),
     (["place", "GRAPH", "--source-rate", "nan"], "--source-rate"),
     (["place", "GRAPH", "--source-rate", "inf"], "--source-rate"),

@@ -20,7 +20,14 @@ PLACED = Placement(
     Problem(graph_from(GRAPH, "x"), Cluster(cluster_from(CLUSTER, "x").devices)), [0, 0, 1]
 )
 PLACEMENT = placement_to(PLACED, placer="x", score={}, bound=1.0, gap=0.0)
-MAPS = ("pins", "allowed", "source_shares", "assignment", "score")  # their keys are names
+MAPS = (
+    "pins",
+    "allowed",
+    "source_shares",
+    "uplinks",
+    "assignment",
+    "score",
+)  # their keys are names
 
 
 def objects(value: Any, key: str = "") -> Iterator[dict[str, Any]]:
@@ -46,7 +53,7 @@ def commented(value: Any) -> Any:
 # per kind of file: a value, a function that reads it, and the number of objects in it
 READ: dict[str, tuple[Any, Callable[[Any], Any], int]] = {
     "graph": (GRAPH, lambda value: graph_from(value, "x"), 7),
-    "cluster": (CLUSTER, lambda value: cluster_from(value, "x"), 5),
+    "cluster": (CLUSTER, lambda value: cluster_from(value, "x"), 6),
     "constraints": (
         GRAPH["constraints"],
         lambda value: check(ConstraintsForm, value, "x").model_dump(exclude={"comment"}),
