@@ -20,14 +20,8 @@ PLACED = Placement(
     Problem(graph_from(GRAPH, "x"), Cluster(cluster_from(CLUSTER, "x").devices)), [0, 0, 1]
 )
 PLACEMENT = placement_to(PLACED, placer="x", score={}, bound=1.0, gap=0.0)
-MAPS = (
-    "pins",
-    "allowed",
-    "source_shares",
-    "uplinks",
-    "assignment",
-    "score",
-)  # their keys are names
+# objects whose keys are names
+MAPS = ("pins", "allowed", "source_shares", "uplinks", "assignment", "score")
 
 
 def objects(value: Any, key: str = "") -> Iterator[dict[str, Any]]:
