@@ -104,8 +104,8 @@ class Result(Displayable):
         text = f"{sustained}; placed" if sustained else "placed"
         text += f" by {{}} in {self.seconds:.3g} s"
         if self.bound is not None:
-            text += f"; no placement exceeds {number(self.bound)} tuples/s, "
-            text += f"so the gap is at most {self.gap:.1%}"
+            text += f"; at {number(self.score.source_rate)} tuples/s, no placement exceeds "
+            text += f"{number(self.bound)}, so the gap is at most {self.gap:.1%}"
         if self.status is not None:
             text += ": proven optimal" if self.status == "OPTIMAL" else "; not proven in time"
         return Line(text, (self.placer,))

@@ -15,7 +15,7 @@ from benchmarks.hardening.campaigns.invariants.capacity import (
 from benchmarks.hardening.campaigns.invariants.conservation import above_offered, balances
 from benchmarks.hardening.campaigns.invariants.deviations import largest_difference, relative_excess
 from benchmarks.hardening.campaigns.invariants.drawn_problems import Checks
-from benchmarks.hardening.campaigns.invariants.placer_invariance import NAMED, share_moved
+from benchmarks.hardening.campaigns.invariants.placer_invariance import PLACERS, share_moved
 from benchmarks.hardening.campaigns.invariants.score_invariance import CHANGES, difference, score_of
 from benchmarks.reference.changes import remade
 from benchmarks.reference.scenes import engine_settings, scenes
@@ -46,7 +46,7 @@ def check(checks: Checks, case: Case, data: st.DataObject) -> None:
     check_closed_forms(checks, case, rng)
     check_engine(checks, case, data)
     if rng.random() < PLACED:
-        for name in NAMED:
+        for name in PLACERS:
             checks.record(PLACED_ALIKE, share_moved(name, case, rng))
 
 

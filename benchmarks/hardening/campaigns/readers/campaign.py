@@ -1,7 +1,8 @@
-"""Bad files read in process: 20,000 for each reader.
+"""Bad files read by library functions: 20,000 for each reader.
 
-Every file must be read as valid or refused with a message of one line, in bounded memory and time.
-No two files of a reader are the same, and none is a valid one.
+A reader is called directly, not through the command line. The files are valid files that were
+changed, all in a different way. The reader must refuse a file with a message of one line, or accept
+it if the change happens to leave it valid, in bounded memory and time.
 """
 
 import json
@@ -19,7 +20,7 @@ from benchmarks.hardening.harness.rows import Row
 from benchmarks.hardening.targets.kernel_cache import compile_all
 from benchmarks.hardening.targets.parsers import PARSERS
 
-GROUP = "bad files read in process"
+GROUP = "bad files read by library functions"
 
 
 def run(
@@ -29,12 +30,18 @@ def run(
     *,
     limits: str = STRICT,
 ) -> Iterator[Row]:
-    """Yield one row per reader.
+    """Yield one row per reader, all of which run in one separate process.
 
     Parameters
     ----------
+    share
+        The fraction of the 20,000 files to read, 0 to 1.
+    seed
+        The seed of the changes.
+    readers
+        Names of readers, as in `PARSERS`.
     limits
-        A name in `LIMITS`.
+        The name of the time limits, as in `LIMITS`.
     """
     compile_all()
     command = [

@@ -16,4 +16,4 @@ def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
         if is_installed(name):
             yield run_wrapper(name, count, seed).row()
         else:
-            yield Row(f"odd graphs: {name}, not installed", 0, dict.fromkeys(KINDS, 0))
+            yield Row(f"unusual graphs: {name}, not installed", 0, dict.fromkeys(KINDS, 0))

@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Any
 
 from benchmarks.hardening.campaigns.solvers.call_counter import CallCounter
-from benchmarks.hardening.campaigns.solvers.odd_problems import NoProblemError
+from benchmarks.hardening.campaigns.solvers.unusual_problems import NoProblemError
 from benchmarks.hardening.campaigns.solvers.wrapper_results import NOT_A_PROBLEM
 from benchmarks.hardening.campaigns.solvers.wrappers import Attempt, attempt_of, library_of
 from streamplace.errors import StreamplaceError

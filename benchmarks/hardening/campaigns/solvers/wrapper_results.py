@@ -21,7 +21,7 @@ MAX_DRAWN = 20  # limit of drawn problems per problem of the goal, as some never
 NOT_A_PROBLEM = "not a problem"  # streamplace refused to create it
 PRINTED = "bytes on stdout", "bytes on stderr"
 TOO_FEW, TOO_FEW_PLACED = "too few", "too few placed"
-GROUP = "odd graphs that reach a library"
+GROUP = "unusual graphs that reach a library"
 KINDS = ("crashes", "hangs", "invalid", "errors", *PRINTED, TOO_FEW, TOO_FEW_PLACED)
 """Kinds of faults. The last two count how many problems too few reached the library, and how many
 too few of these were placed: at least half must be.
@@ -109,7 +109,7 @@ def run_wrapper(name: str, count: int, seed: int, limits: Limits = LIMITS) -> Wr
 
     When a process ends early, a new one continues.
     """
-    results = WrapperResults(f"odd graphs: {name}", name, seed, count, group=GROUP)
+    results = WrapperResults(f"unusual graphs: {name}", name, seed, count, group=GROUP)
     first, end = 0, MAX_DRAWN * count
     with tempfile.TemporaryDirectory() as folder:
         while results.tried < count and first < end:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.hardening.campaigns.solvers.graph_shapes import SHAPES
-from benchmarks.hardening.campaigns.solvers.odd_problems import LARGE, SIZES, odd_problem
+from benchmarks.hardening.campaigns.solvers.unusual_problems import LARGE, SIZES, unusual_problem
 from streamplace import Placement, Problem
 from streamplace.errors import UsageError
 from streamplace.placers.exact.decision import DecisionProblem
@@ -99,7 +99,7 @@ def try_placer(name: str, number: int, seed: int) -> str | None:
     """Place a problem; its number determines the options of partitioners."""
     from streamplace.placers.registry import ready_placer  # noqa: PLC0415 - heavy
 
-    problem = odd_problem(number, seed, MAX_OPERATORS.get(name, LARGE))
+    problem = unusual_problem(number, seed, MAX_OPERATORS.get(name, LARGE))
     options = ""
     if name in ("metis", "metis-recursive", "fuser"):
         options += ("", ":parts=1", ":parts=2", ":parts=3", ":parts=1000")[number % 5]
@@ -120,7 +120,7 @@ def try_partitioner(name: str, number: int, seed: int) -> str | None:
     """Partition a problem with KaHIP or Mt-KaHyPar, which support no constraints but colocation."""
     from benchmarks.partitioners import partitioners  # noqa: PLC0415 - only the child process needs it
 
-    problem = odd_problem(number, seed)
+    problem = unusual_problem(number, seed)
     Placement(problem, partitioners()[name](problem))
     return None
 
@@ -129,7 +129,7 @@ def try_cp_sat(number: int, seed: int) -> str | None:
     """Ask CP-SAT for a better placement than a greedy one."""
     from streamplace.placers.exact.cp_sat import Model  # noqa: PLC0415 - heavy
 
-    drawn = odd_problem(number, seed, CP_SAT_MAX_OPERATORS)
+    drawn = unusual_problem(number, seed, CP_SAT_MAX_OPERATORS)
     problem = Problem(
         drawn.graph,
         drawn.cluster,
@@ -138,7 +138,7 @@ def try_cp_sat(number: int, seed: int) -> str | None:
         target_utilisation=drawn.target_utilisation,
     )
     incumbent = Incumbent(problem, Greedy()(problem, np.random.default_rng(number)))
-    decision = DecisionProblem(problem, incumbent.better)
+    decision = DecisionProblem(problem, incumbent.rate_to_beat)
     if not Model.is_small(decision):
         raise UsageError("the model is too large")
     outcome = Model(decision, 1, number).search(CP_SAT_TIME, Budget(CP_SAT_WALL_S))
@@ -170,7 +170,7 @@ def try_metis(number: int, seed: int, *, recursive: bool) -> str | None:
     except ValueError as error:  # `partition` documents it
         raise UsageError(str(error)) from None
     if part_of.shape != (count,) or part_of.min() < 0 or part_of.max() >= parts:
-        return "returned numbers of parts that do not exist"
+        return "returned a wrong number of entries, or a part index out of range"
     return None
 
 

@@ -1,4 +1,4 @@
-"""Unusual problems for solvers, drawn by number: odd shapes, and values from 0 to far too large."""
+"""Unusual problems for solvers, drawn by number: rare shapes, and values from 0 to too large."""
 
 from collections.abc import Callable
 
@@ -52,7 +52,7 @@ class NoProblemError(Exception):
     """The draw is not a valid problem, so no solver can try it."""
 
 
-def odd_problem(number: int, seed: int, largest: int = LARGE) -> Problem:
+def unusual_problem(number: int, seed: int, largest: int = LARGE) -> Problem:
     """Return a problem; successive numbers cover all shapes and all kinds of values.
 
     Parameters
