@@ -118,8 +118,8 @@ class GraphBatch(Generic[G]):
         return torch.from_numpy(column).to(self.device)
 
     @property
-    def max_devices(self) -> int:
-        """The number of devices of the problem with the most of them."""
+    def columns(self) -> int:
+        """The largest number of devices of any problem, so the columns of arrays over devices."""
         return int(self.devices.max())
 
     def active(self, steps: Ints) -> Ints:

@@ -141,7 +141,7 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
 
     def _decoding(self, batch: ScorerBatch, samples: int) -> DecodingState:
         """Return the state before the first step; for small batches, one that computes in numpy."""
-        if batch.device.type != "cpu" or len(batch) * samples * batch.max_devices > NUMPY_LIMIT:
+        if batch.device.type != "cpu" or len(batch) * samples * batch.columns > NUMPY_LIMIT:
             return DecodingState(self, batch, samples, self.embed(batch))
         layers = in_numpy.layers_of(self)
         encoded = in_numpy.embed(layers, len(self.hops), batch)
@@ -203,8 +203,8 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
                 total = (likelihood + logs).reshape(-1)
                 best = total.topk(width)
                 likelihood = best.values.unsqueeze(1)
-                state.keep(torch.div(best.indices, batch.max_devices, rounding_mode="floor"))
-                state.take(t, best.indices % batch.max_devices)
+                state.keep(torch.div(best.indices, batch.columns, rounding_mode="floor"))
+                state.take(t, best.indices % batch.columns)
         placements: Ints = state.placements[0]
         return placements
 
@@ -220,7 +220,7 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
         operator, contribution = embedded
         operators = torch.cat([state.operators(t) for t in range(state.steps)])
         taken = torch.cat(list(chosen))
-        onto = nn.functional.one_hot(taken, state.batch.max_devices).to(contribution.dtype)
+        onto = nn.functional.one_hot(taken, state.batch.columns).to(contribution.dtype)
         added = onto.unsqueeze(2) * contribution[operators].unsqueeze(1)
         counts = [len(rows) for rows in chosen]
         resident = [torch.zeros_like(added[: counts[0]])]

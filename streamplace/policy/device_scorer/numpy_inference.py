@@ -135,7 +135,7 @@ class NumpyDecodingState(DecodingState):
         self._numbers = self._at.numpy()
         self._sums = self._resident.numpy()
         self._flat = self._sums.reshape(-1, self._sums.shape[2])
-        self._first_device = np.arange(len(self._sums)) * batch.max_devices
+        self._first_device = np.arange(len(self._sums)) * batch.columns
 
     @without_warnings
     def score(self, t: int, candidates: CandidateFeatures, offered: Bools) -> Tensor:

@@ -69,7 +69,7 @@ class DecodingState:
         self._rows = (batch.active(np.arange(len(self._order), dtype=np.int32)) * samples).tolist()
         self._every = torch.arange(len(problem_of_row), device=batch.device)
         self._placed = nothing_placed(batch.lookahead, problem_of_row)
-        shape = (len(problem_of_row), batch.max_devices, self._contribution.shape[1])
+        shape = (len(problem_of_row), batch.columns, self._contribution.shape[1])
         self._resident = torch.zeros(shape, device=batch.device)
         self._scratch = self._new(len(problem_of_row))
 
@@ -148,5 +148,5 @@ class DecodingState:
         return self._order[t, : self._rows[t]]
 
     def _new(self, rows: int) -> tuple[CandidateFeatures, Bools]:
-        shape = (rows, self.batch.max_devices)
+        shape = (rows, self.batch.columns)
         return np.empty((*shape, len(CANDIDATE_FEATURES)), np.float32), np.empty(shape, np.bool_)

@@ -17,7 +17,7 @@ from streamplace.placers.partition.pymetis_guard import partition
 from streamplace.placers.search.annealing import Budget
 
 Attempt = Callable[[int, int], str | None]
-"""A function of a problem's number and seed that returns the fault of the answer, or None."""
+"""Tries the problem of a number and a seed; returns the fault of the answer, or None."""
 
 PLACERS = (
     "metis",
@@ -80,12 +80,12 @@ def is_installed(name: str) -> bool:
 
 
 def library_of(name: str) -> Sequence[str]:
-    """Return the library functions that a wrapper calls."""
+    """Return the functions of libraries that a wrapper calls, each as ``module:name``."""
     return CALLED_FUNCTIONS.get(name.partition(":")[0], METIS_FUNCTIONS)
 
 
 def attempt_of(name: str) -> Attempt:
-    """Return the function of a wrapper."""
+    """Return the function that tries problems with a wrapper."""
     if name in DIRECT_METIS:
         return lambda number, seed: try_metis(number, seed, recursive="recursive" in name)
     if name == CP_SAT:
@@ -96,7 +96,7 @@ def attempt_of(name: str) -> Attempt:
 
 
 def try_placer(name: str, number: int, seed: int) -> str | None:
-    """Place a problem; its number determines the options of partitioners."""
+    """Place a problem and check the placement; the number determines options of partitioners."""
     from streamplace.placers.registry import ready_placer  # noqa: PLC0415 - heavy
 
     problem = unusual_problem(number, seed, MAX_OPERATORS.get(name, LARGE))
@@ -126,7 +126,7 @@ def try_partitioner(name: str, number: int, seed: int) -> str | None:
 
 
 def try_cp_sat(number: int, seed: int) -> str | None:
-    """Ask CP-SAT for a better placement than a greedy one."""
+    """Search with CP-SAT for a better placement than a greedy one, and check the answer."""
     from streamplace.placers.exact.cp_sat import Model  # noqa: PLC0415 - heavy
 
     drawn = unusual_problem(number, seed, CP_SAT_MAX_OPERATORS)
@@ -167,7 +167,7 @@ def try_metis(number: int, seed: int, *, recursive: bool) -> str | None:
             parts,
             recursive=recursive,
         )
-    except ValueError as error:  # `partition` documents it
+    except ValueError as error:  # too large weights, which `partition` refuses
         raise UsageError(str(error)) from None
     if part_of.shape != (count,) or part_of.min() < 0 or part_of.max() >= parts:
         return "returned a wrong number of entries, or a part index out of range"
