@@ -180,7 +180,7 @@ def compare_column(
 
 
 def ranks(arguments: argparse.Namespace) -> None:
-    """Run the tests of the rankings in the paper's tables T2, T3 and T4, and of CEPSim's defects."""
+    """Run the tests of the rankings T2 and T3 (from the paper) and T4, and of CEPSim's defects."""
     for title, name in (
         ("ranks of T2, T3 and T4", "test_measured_ranks.py"),
         ("defects of CEPSim", "test_cepsim_defects.py"),

@@ -1,8 +1,9 @@
 """Bad files read by library functions: 20,000 for each reader.
 
-A reader is called directly, not through the command line. The files are valid files that were
-changed, all in a different way. The reader must refuse a file with a message of one line, or accept
-it if the change happens to leave it valid, in bounded memory and time.
+Readers are called directly, not through the command line. The files are malformed texts and
+changed versions of valid files; no two files of a reader are the same. In bounded memory and time,
+the reader must refuse a file with a message of one line, or read it as valid if the change has left
+it valid.
 """
 
 import json

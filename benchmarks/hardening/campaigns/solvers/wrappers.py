@@ -167,7 +167,7 @@ def try_metis(number: int, seed: int, *, recursive: bool) -> str | None:
             parts,
             recursive=recursive,
         )
-    except ValueError as error:  # too large weights, which `partition` refuses
+    except ValueError as error:  # an argument is out of range, such as the number of parts
         raise UsageError(str(error)) from None
     if part_of.shape != (count,) or part_of.min() < 0 or part_of.max() >= parts:
         return "returned a wrong number of entries, or a part index out of range"
