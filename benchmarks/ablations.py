@@ -87,18 +87,18 @@ class Variant:
     Parameters
     ----------
     changes
-        Keys of the sections of `BASE` that differ.
+        Section of `BASE` -> the keys that differ, with their values.
     encoding
-        Returns an encoded problem with changed features.
+        A function that returns an encoded problem with changed features.
     change
-        Changes the new policy in place.
+        A function that changes the new policy in place.
     imitated
         Share of the steps, at the start, that imitate a teacher.
     """
 
     name: str
     changes: dict[str, dict[str, Any]] = field(default_factory=dict)
-    encoding: Callable[[EncodedProblem], EncodedProblem] = lambda one: one
+    encoding: Callable[[EncodedProblem], EncodedProblem] = lambda encoded: encoded
     change: Callable[[DeviceScorer], None] = lambda policy: None
     imitated: float = 0.0
 
@@ -125,19 +125,25 @@ class VariantScorer(DeviceScorer):
         return self._encoding(features.encode(problem))
 
 
-def without_symmetry(one: EncodedProblem) -> EncodedProblem:
+def without_symmetry(encoded: EncodedProblem) -> EncodedProblem:
     """Give every device its own kind, so that the symmetry of equal devices is not broken."""
-    kind = np.arange(len(one.problem.cluster.devices), dtype=np.int32)
-    return replace(one, kind=kind, lookahead=one.lookahead._replace(kind=kind))
+    kind = np.arange(len(encoded.problem.cluster.devices), dtype=np.int32)
+    return replace(encoded, kind=kind, lookahead=encoded.lookahead._replace(kind=kind))
 
 
-def without_streams(one: EncodedProblem) -> EncodedProblem:
+def without_streams(encoded: EncodedProblem) -> EncodedProblem:
     """Set all stream features to zero."""
-    return replace(one, streams=np.zeros_like(one.streams))
+    return replace(encoded, streams=np.zeros_like(encoded.streams))
 
 
-def blind(columns: Sequence[str], policy: DeviceScorer) -> None:
-    """Make a policy ignore these look-ahead features: their weights are zero and stay zero."""
+def ignore_features(columns: Sequence[str], policy: DeviceScorer) -> None:
+    """Make a policy ignore some look-ahead features: their weights are zero and stay zero.
+
+    Parameters
+    ----------
+    columns
+        Names of features, as in `CANDIDATE_FEATURES`.
+    """
     weight = policy.get_submodule("prospect").get_parameter("weight")
     mask = torch.ones_like(weight)
     mask[:, [CANDIDATE_FEATURES.index(name) for name in columns]] = 0.0
@@ -146,8 +152,8 @@ def blind(columns: Sequence[str], policy: DeviceScorer) -> None:
     weight.register_hook(lambda gradient: gradient * mask)  # type: ignore[no-untyped-call]
 
 
-def frozen(module: str, policy: DeviceScorer) -> None:
-    """Set the weights of one linear layer of a policy to zero, and exclude them from training."""
+def zero_and_freeze(module: str, policy: DeviceScorer) -> None:
+    """Set the weights of a linear layer, named `module`, to zero; exclude them from training."""
     weight = policy.get_submodule(module).get_parameter("weight")
     nn.init.zeros_(weight)
     weight.requires_grad_(False)
@@ -162,8 +168,11 @@ VARIANTS = (
     Variant("reward: relative throughput", {"stage": {"reward": "relative"}}),
     Variant("without breaking symmetry", encoding=without_symmetry),
     Variant("without stream features", encoding=without_streams),
-    Variant("without features of the operators on the device", change=partial(frozen, "resident")),
-    Variant("without look-ahead on links", change=partial(blind, LINK_FEATURES)),
+    Variant(
+        "without features of the operators on the device",
+        change=partial(zero_and_freeze, "resident"),
+    ),
+    Variant("without look-ahead on links", change=partial(ignore_features, LINK_FEATURES)),
     Variant("one hop of messages", {"policy": {"sizes": {"hops": 1}}}),
     Variant("both decoding orders", {"policy": {"sizes": {"orders": [0, 1]}}}),
     Variant("path by path", {"policy": {"sizes": {"orders": [1]}}}),
@@ -196,7 +205,7 @@ def main() -> None:
             started = time.process_time()
             policy = trained(variant, arguments.model, arguments.steps)
             minutes = (time.process_time() - started) / 60
-            figures = placed(arguments.model, policy)
+            figures = measured(arguments.model, policy)
             print(f"| {variant.name} | {figures} | {minutes:.1f} |", flush=True)
 
 
@@ -244,7 +253,7 @@ def numbers_of_steps(learner: Learner) -> Iterator[np.ndarray]:
         yield from steps_of(learner.encoded, learner.own, BATCH, 0, [0, epoch])
 
 
-def placed(model: Model, policy: DeviceScorer) -> str:
+def measured(model: Model, policy: DeviceScorer) -> str:
     """Place problems that were not used for training; return the figures of a table row."""
     columns = []
     generator = torch.Generator().manual_seed(0)

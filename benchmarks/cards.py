@@ -1,8 +1,8 @@
-"""Writer of the card in a file of trained weights: their origin and their results.
+"""Writing of the card in a file of trained weights, which states their origin and their results.
 
     python -m benchmarks.cards WEIGHTS --commit HASH NAME=VALUE …
 
-The card then has the training data, the config with its seed, the commit, the hash of the
+The new card has the training data, the config with its seed, the commit, the hash of the
 parameters in the file, and the results NAME=VALUE, which `benchmarks.paper_table` measures. The
 weights do not change.
 """

@@ -84,6 +84,7 @@ class Column:
 
 
 FORMS: tuple[tuple[bool, Model], ...] = ((True, "bottleneck"), (False, "path-average"))
+"""Whether the engine uses backpressure, and the closed form with the same semantics."""
 CPU_ONLY, LINKS = None, 1000.0  # bandwidths in Mbps
 NO_BACKPRESSURE = Settings(
     duration_s=60.0, measure_from_s=20.0, backpressure=False, source_wait=False
@@ -155,7 +156,7 @@ def compare_column(
     for row in rows:
         try:
             expected = float(row[name])
-        except ValueError:  # this run did not finish
+        except ValueError:  # CEPSim did not finish this run
             continue
         problem = Problem(graphs[graph_name(row)], cluster, source_rate=RATE)
         placement = Placement(problem, [int(device) for device in row["placement"].split()])
@@ -179,7 +180,7 @@ def compare_column(
 
 
 def ranks(arguments: argparse.Namespace) -> None:
-    """Run the tests of tables T2, T3 and T4, and of CEPSim's three defects."""
+    """Run the tests of the rankings T2 and T3 (from the paper) and T4, and of CEPSim's defects."""
     for title, name in (
         ("ranks of T2, T3 and T4", "test_measured_ranks.py"),
         ("defects of CEPSim", "test_cepsim_defects.py"),
@@ -354,7 +355,7 @@ def run_plain(problem: Problem, placement: Ints, simulation: Simulation) -> None
 
 
 def linearity(arguments: argparse.Namespace) -> None:
-    """Measure how time and memory grow with operators and streams, and with ticks."""
+    """Measure how time and memory grow with items (operators and streams), and with ticks."""
     problem, placement = example()
     latency_s = problem.cluster.link_column("latency_s")
     lengths = (610, 6_100, 61_000, 610_000)

@@ -44,7 +44,7 @@ PLACERS = {
     "policy, best of 16": "policy:samples=16",
     "annealing": "search",
 }
-DRAWN = (  # rows that are shown in the figures
+ROWS_IN_FIGURES = (
     "METIS",
     "METIS recursive oracle",
     "fuser",
@@ -55,6 +55,7 @@ DRAWN = (  # rows that are shown in the figures
 )
 SOURCE_RATES = (1e4, 2e4)
 Figures = tuple[str, ...]
+"""The cells of a row at one source rate, in the order of `COLUMNS`; missing ones are empty."""
 # Ni et al. 2020, Table 1 and section 5, on their 630 test graphs: at 1e4 and at 2e4 tuples/s
 PUBLISHED: dict[str, tuple[Figures, Figures]] = {
     "METIS, k = 5": (("0.81", "0.70", "0.88", "", "", "0.222", "0.30"), ("0.48", "0.37", "0.46")),
@@ -127,15 +128,15 @@ def measured(result: Comparison, i: int) -> Figures:
 
 def draw(results: Mapping[str, Comparison], folder: Path) -> None:
     """Draw Figures 5 and 6, with one panel per source rate."""
-    one = results[DRAWN[0]]
+    one = results[ROWS_IN_FIGURES[0]]
     joined = Comparison(
         one.dataset,
         one.graphs,
         one.model,
-        DRAWN,
+        ROWS_IN_FIGURES,
         one.source_rates,
         *(
-            np.stack([getattr(results[name], values)[:, -1] for name in DRAWN], axis=1)
+            np.stack([getattr(results[name], values)[:, -1] for name in ROWS_IN_FIGURES], axis=1)
             for values in ("relative_throughput", "devices_used", "seconds")
         ),
     )
@@ -143,9 +144,15 @@ def draw(results: Mapping[str, Comparison], folder: Path) -> None:
     devices_picture(folder / f"devices-{one.model}.png", joined)
 
 
-def line(name: str, normal: Figures, stress: Figures) -> str:
-    """Return a row of the table; figures at the second source rate are in brackets."""
-    pairs = zip_longest(normal, stress, [""] * (len(COLUMNS) - 1), fillvalue="")
+def line(name: str, first: Figures, second: Figures) -> str:
+    """Return a row of the table.
+
+    Parameters
+    ----------
+    first, second
+        The figures at both source rates; those at the second are in brackets.
+    """
+    pairs = zip_longest(first, second, [""] * (len(COLUMNS) - 1), fillvalue="")
     cells = [f"{a or '-'} ({b})" if b else a or "-" for a, b, _ in pairs]
     return f"| {name} | {' | '.join(cells)} |"
 

@@ -146,7 +146,15 @@ def cpu_of(*arguments: str) -> float:
 
 
 def report(figure: str, measured: str, target: str, met: bool) -> None:
-    """Print one figure with its target."""
+    """Print one figure with its target.
+
+    Parameters
+    ----------
+    figure
+        The name of the figure.
+    met
+        Whether the target is met; True if there is no target.
+    """
     print(f"{figure:52} {measured:>26} {target:>14} {'' if met else 'MISSED'}", flush=True)
 
 

@@ -11,12 +11,13 @@ class StreamplaceError(Exception):
     ----------
     exit_code
         Exit code of the command line.
-    names_file
-        Whether the message already names the file with the fault, or needs none; see `located`.
+    needs_file
+        Whether `located` puts a file's name before the message; False if the message already names
+        the file, or if the fault is not in a file.
     """
 
     exit_code = 2
-    names_file = False
+    needs_file = True
 
     def __str__(self) -> str:
         return " ".join(super().__str__().splitlines())  # file names may contain newlines
@@ -41,43 +42,43 @@ class InfeasibleError(StreamplaceError):
 class FormatError(StreamplaceError):
     """A file with invalid content; the message names the file and the place in it."""
 
-    names_file = True
+    needs_file = False
 
 
 class OtherGraphError(FormatError):
     """A placement file of another graph; either file may be the wrong one."""
 
-    names_file = False
+    needs_file = True
 
 
 class UnknownDeviceError(FormatError, ProblemError):
     """An assignment to a device that the cluster lacks; either file may be the wrong one."""
 
-    names_file = False
+    needs_file = True
 
 
 class UsageError(StreamplaceError):
     """An unknown name or option, or an invalid combination of options."""
 
-    names_file = True  # the fault is not in a file
+    needs_file = False  # the fault is not in a file
 
 
 class UnsuitableError(UsageError):
     """A problem that a placer does not support, whatever its constraints."""
 
-    names_file = False
+    needs_file = True
 
 
 class ConfigError(StreamplaceError):
     """An invalid training configuration; the message names the file."""
 
-    names_file = True
+    needs_file = False
 
 
 class CheckpointError(StreamplaceError):
     """Weights or a checkpoint that cannot be used; the message names the file."""
 
-    names_file = True
+    needs_file = False
 
 
 class TrainingError(StreamplaceError):
@@ -90,7 +91,7 @@ class BackendError(StreamplaceError):
     """A Ray or Dask cluster, or another server, that does not answer or has failed."""
 
     exit_code = 1
-    names_file = True  # the fault is not in a file
+    needs_file = False  # the fault is not in a file
 
 
 class PlacementError(StreamplaceError):
@@ -107,7 +108,7 @@ class SimulationError(StreamplaceError):
 
 @contextmanager
 def located(file: str, kind: type[StreamplaceError] | None = None) -> Iterator[None]:
-    """Put a file's name before the message of an error raised in the block, unless it names one.
+    """Put a file's name before the message of an error raised in the block, unless it needs none.
 
     Parameters
     ----------
@@ -117,11 +118,11 @@ def located(file: str, kind: type[StreamplaceError] | None = None) -> Iterator[N
     try:
         yield
     except StreamplaceError as error:
-        if error.names_file:
+        if not error.needs_file:
             raise
         new_kind = kind if kind and not isinstance(error, kind) else type(error)
         named = new_kind(f"{file}: {error}")
-        named.names_file = True
+        named.needs_file = False
         raise named from None
 
 
@@ -131,6 +132,6 @@ def within(place: str) -> Iterator[None]:
     try:
         yield
     except StreamplaceError as error:
-        if error.names_file:
+        if not error.needs_file:
             raise
         raise type(error)(f"{place}: {error}") from None

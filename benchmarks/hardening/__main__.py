@@ -35,7 +35,16 @@ class Part(Protocol):
     """Interface of the module `campaign` of each part."""
 
     def run(self, share: float = 1.0, seed: int = 0, **options: Sequence[str]) -> Iterator[Row]:
-        """Yield rows; a smaller share makes fewer tries on the same code paths."""
+        """Yield the rows of the part.
+
+        Parameters
+        ----------
+        share
+            The fraction of the whole campaign to run, 0 to 1. A smaller share makes fewer tries on
+            the same code paths.
+        seed
+            The seed of all random choices.
+        """
 
 
 def main() -> int:

@@ -13,6 +13,7 @@ from streamplace.problem.objective import Model
 from streamplace.problem.problem import Problem
 
 Case = tuple[Problem, list[int]]
+"""A problem, and a placement of it: the index of the device of each operator."""
 
 SELECTIVITIES = (0.0, 0.25, 0.5, 1.0, 1.0, 1.0, 1.5, 3.0)
 

@@ -16,7 +16,7 @@ PROGRAMS = {"ip": "iproute2", "tc": "iproute2", "unshare": "util-linux"}
 class TestbedError(StreamplaceError):
     """The machine cannot run the emulator, or a part of it failed or does not answer."""
 
-    names_file = True
+    needs_file = False
 
 
 def check() -> None:

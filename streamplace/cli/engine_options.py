@@ -57,14 +57,14 @@ OPTIONS = (
         "--source-queue",
         type=NUMBER,
         metavar="N",
-        help="Engine: tuples that may wait at a source; more tuples are dropped; 0 is "
+        help="Engine: tuples that may wait at a source; any beyond that are dropped. 0 is "
         "unlimited.  [default: 0]",
     ),
     click.option(
         "--backpressure/--no-backpressure",
         default=None,
-        help="Engine: whether tuples in transit between devices count towards --queue, so that an "
-        "overloaded link slows its senders. A full queue slows them in either case.  "
+        help="Engine: whether overloaded links slow their senders. If so, tuples in transit "
+        "between devices count towards --queue. A full queue slows its senders in either case.  "
         "[default: backpressure]",
     ),
     click.option(

@@ -17,8 +17,8 @@ from streamplace.integrations.kinds import READERS
     help="Format of FILE: one of the names above.",
 )
 @options.costs(
-    "File of numbers that FILE lacks, by operator: CSV if its name ends in .csv, otherwise TOML; "
-    "see above.",
+    "File of numbers by operator and stream: they replace those in FILE, except that [default] "
+    "only fills gaps. CSV if its name ends in .csv, otherwise TOML; see above.",
     "COSTS",
 )
 @options.fold
@@ -72,8 +72,8 @@ def import_(
     emits (sum 1). instructions are per tuple processed, payload_bytes per tuple emitted.
     selectivity is the number of tuples put on a stream per tuple processed: that of an operator
     applies to each of its streams, unless [streams] has another for the stream. memory_bytes
-    (default 0) is per instance: each of the p instances of an operator takes that much. [default]
-    fills in only what is unknown otherwise.
+    (default 0) is per instance: each of the p instances of an operator takes that much. Numbers in
+    COSTS replace those in FILE; only those in [default] apply just where a number is unknown.
     """
     if output == "-" and as_json:
         raise click.UsageError("--json requires -o GRAPH, since the graph goes to stdout otherwise")

@@ -134,7 +134,8 @@ def model(default: str = "bottleneck", engine: bool = True) -> Callable[[Command
 
 
 def source_rates(
-    default: str = "the graph's", several: str = "with several, the score is the lowest one"
+    default: str = "the graph's",
+    several: str = "with several, the rate with the lowest relative throughput decides the score",
 ) -> Callable[[Command], Command]:
     """Return the option --source-rate; `several` says what several rates mean."""
     return click.option(

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     "e.g. metis:parts=3.",
 )
 @options.time_limit(
-    "Seconds that --placer auto, search or exact may take.  [default: 1 for auto, 10 for exact; "
-    "search is limited to 100,000 evaluations instead, plus 100 per operator]"
+    "Seconds that --placer auto, search or exact may take. search has no time limit by default; it "
+    "makes 100,000 evaluations plus 100 per operator.  [default: 1 for auto, 10 for exact]"
 )
 @click.option(
     "--prefer",
@@ -61,17 +61,18 @@ if TYPE_CHECKING:
     "--max-moves",
     type=param_types.Whole(0),
     metavar="M",
-    help="With --start: number of operators that may move, besides the fewest that have to; moves "
-    "that gain no throughput are not made.  [default: unlimited]",
+    help="With --start: number of operators that may move in addition to those that must. If there "
+    "is a choice of which must, the smallest possible number counts. Moves that gain nothing are "
+    "not made.  [default: unlimited]",
 )
 @click.option(
     "--move-cost",
     type=param_types.NUMBER,
     callback=options.at_least_0,
     metavar="C",
-    help="With --start: gain in relative throughput (throughput / source rate) that moves must "
-    "bring for each second needed to send the operators' memory over the network, e.g. 0.01; 0 "
-    "avoids only moves that gain nothing.  [default: any move is free]",
+    help="With --start: least gain in relative throughput (throughput / source rate) per second of "
+    "sending the moved operators' memory over the network, e.g. 0.01. With 0, every move that "
+    "gains something is allowed.  [default: unlimited; moves need not gain anything]",
 )
 @click.option(
     "--whole-operators",

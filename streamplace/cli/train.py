@@ -53,8 +53,11 @@ def train(
     the same as those of an uninterrupted run. RUN contains config.json, log.jsonl,
     checkpoint.safetensors, policy.safetensors, a TensorBoard log if TensorBoard is installed, and
     at the end curves.png (`streamplace curves` plots it at any time). Use torchrun to train with
-    several processes. --jobs, --backend and --address apply to the placements that a teacher
-    computes before training, if the configuration has a teacher.
+    several processes.
+
+    A stage of imitation has a teacher: a placer whose placements the policy learns to imitate. They
+    are computed at the start of the stage. --jobs, --backend and --address distribute only this
+    work.
 
     \b
     Examples:
@@ -74,7 +77,7 @@ def train(
     uses_workers = jobs is not None or backend != "local" or address is not None
     if uses_workers and not settings.teachers:
         raise click.UsageError(
-            f"--jobs, --backend and --address require a stage with a teacher; {config} has none"
+            f"--jobs, --backend and --address require a stage of imitation; {config} has none"
         )
     if seed is not None:
         settings = with_seed(settings, seed)

@@ -16,7 +16,7 @@ from streamplace.util.arrays import Ints
 
 @dataclass(frozen=True, eq=False)
 class EncodedGraph:
-    """A problem as arrays; policies add their features in subclasses.
+    """A problem of V operators and D devices as arrays; policies add their features in subclasses.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class EncodedGraph:
         (D,) the kind of each device; devices of one kind are interchangeable, see
         `problem.symmetry.interchangeable`.
     orders
-        (O, V) orders in which the policy may place the operators.
+        (O, V) operator indices, in each of the O orders in which the policy may place them.
     member
         The member of a policy stack that places the problem; see `policy.stacking`.
     """
@@ -42,18 +42,28 @@ class EncodedGraph:
         """The number of operators."""
         return self.flow.operators
 
-    def relabelled(self, placement: Ints, order: int) -> Ints:
-        """Return an equivalent placement, (V,), using the lowest-numbered equal devices first."""
-        return relabelled(placement, self.kind, self.orders[order])
+    def relabelled(self, placement: Ints, order_index: int) -> Ints:
+        """Return an equivalent placement, (V,), using the lowest-numbered equal devices first.
+
+        Parameters
+        ----------
+        placement
+            (V,) device of each operator.
+        order_index
+            The row of `orders` in which the operators are visited; see `problem.symmetry`.
+        """
+        return relabelled(placement, self.kind, self.orders[order_index])
 
 
 G = TypeVar("G", bound=EncodedGraph)
 
 
 class GraphBatch(Generic[G]):
-    """P problems joined end to end, largest first.
+    """P problems joined end to end, with V operators and E streams in total, largest first.
 
-    Problems are sorted by size, so those that still have operators to place come first.
+    A policy places one operator of each problem per step, in T steps, where T is the number of
+    operators of the largest problem. Since problems are sorted by size, those that still have
+    operators to place come first.
 
     Attributes
     ----------
@@ -109,17 +119,22 @@ class GraphBatch(Generic[G]):
 
     @property
     def columns(self) -> int:
-        """The largest number of devices of any problem."""
+        """The largest number of devices of any problem, so the columns of arrays over devices."""
         return int(self.devices.max())
 
     def active(self, steps: Ints) -> Ints:
-        """Return the number of problems that have an operator left at each step, (T,)."""
+        """Return the number of problems that have an operator left at each of the `steps`."""
         return np.searchsorted(-self.sizes, -steps).astype(np.int32)
 
     def orders(self, which: Ints) -> Ints:
-        """Return the decoding orders of samples, (P, S, T): sample s follows order `which[s]`.
+        """Return the operators that S samples of each problem place at each step, (P, S, T).
 
-        Entries beyond a problem's number of operators are -1.
+        Entries are indices within the problem; those beyond its number of operators are -1.
+
+        Parameters
+        ----------
+        which
+            (S,) the row of `EncodedGraph.orders` that each sample follows.
         """
         padded = np.full((len(self), len(which), int(self.sizes[0])), -1, dtype=np.int32)
         for p, one in enumerate(self.encoded):

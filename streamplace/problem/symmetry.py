@@ -28,7 +28,10 @@ def interchangeable(problem: Problem) -> Ints:
 
 
 def relabelled(devices: Ints, kind: Ints, order: Ints) -> Ints:
-    """Return an equivalent placement, (V,), that uses the devices of each kind in index order.
+    """Return an equivalent placement, (V,), that first uses the devices of a kind by index.
+
+    Operators are visited in `order`. The first of them on a device of some kind gets the device of
+    that kind with the lowest index, and each further device in use gets the next higher index.
 
     Parameters
     ----------
@@ -37,7 +40,7 @@ def relabelled(devices: Ints, kind: Ints, order: Ints) -> Ints:
     kind
         (D,) kind of each device, see `interchangeable`.
     order
-        (V,) order in which the operators are visited.
+        (V,) operator indices in the order of the visits.
     """
     first_use = np.full(len(kind), len(devices))
     np.minimum.at(first_use, devices[order], np.arange(len(devices)))

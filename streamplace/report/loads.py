@@ -17,14 +17,16 @@ def sums_of(placement: Placement) -> dict[str, Any]:
     -------
     dict
         ``work``: instructions on each device, D numbers; ``operators``: number of operators on each
-        device, D numbers; ``own``: for each device [instructions per core, name] of the operator
-        with the most of them that cannot use all cores, [0, None] without one; ``links``: [link,
-        tuples, bits] of each link that tuples cross, numbered as in `Flow`.
+        device, D numbers; ``own``: for each device [instructions per core, name] of one operator:
+        among those that cannot use all cores of the device, the one with the most instructions per
+        core; [0, None] if there is none; ``links``: [link, tuples, bits] of each link that tuples
+        cross, numbered as in `Flow`.
     """
     arrays, devices = flow(placement.problem), placement.devices
     rate, count = arrays.source_rate, len(placement.problem.cluster.devices)
     work = np.bincount(devices, weights=arrays.work, minlength=count) / rate
-    tuples, bits = np.zeros((2, len(arrays.gap_s)))
+    link_count = len(arrays.gap_s)
+    tuples, bits = np.zeros((2, link_count))
     for link in all_crossed(arrays, devices):
         crosses = link >= 0
         np.add.at(tuples, link[crosses], arrays.stream_tuples[crosses] / rate)
@@ -51,10 +53,11 @@ def heaviest_work(problem: Problem) -> list[tuple[float, float]]:
 
 def _largest_own(placement: Placement) -> list[tuple[float, str | None]]:
     arrays, devices = flow(placement.problem), placement.devices
-    made: list[tuple[float, str | None]] = [(0.0, None)] * arrays.devices
+    largest: list[tuple[float, str | None]] = [(0.0, None)] * arrays.devices
     per_core = arrays.work / arrays.operator_cores / arrays.source_rate
     limited = arrays.operator_cores < arrays.cores[devices]
+    # ascending, so that a larger operator replaces a smaller one; of equal ones, the first is last
     for v in np.argsort(-per_core, kind="stable")[::-1].tolist():
         if limited[v] and per_core[v] > 0:
-            made[devices[v]] = (float(per_core[v]), placement.problem.graph.names[v])
-    return made
+            largest[devices[v]] = (float(per_core[v]), placement.problem.graph.names[v])
+    return largest

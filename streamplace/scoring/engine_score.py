@@ -71,9 +71,7 @@ class EngineScore(ThroughputScore):
         )
         lines = [f"latency: mean {mean}, median {p50}, 99% of tuples within {p99}"]
         if self.dropped:
-            lines.append(
-                f"the sources dropped {self.dropped:,.6g} tuples because their queues were full"
-            )
+            lines.append(f"sources with full queues dropped {self.dropped:,.6g} tuples")
         if self.source_queue_growth > GROWING * self.offered_rate:
             growth = f"{self.source_queue_growth:,.4g} tuples/s"
             lines.append(f"the queues at the sources grow by {growth}, and their wait with them")

@@ -106,8 +106,8 @@ class Result(Displayable):
         """Return the placer, its time, and the gap to the bound."""
         text = f"placed by {{}} in {self.seconds:.3g} s"
         if self.bound is not None:
-            text += f"; no placement exceeds {number(self.bound)} tuples/s, "
-            text += f"so the gap is at most {self.gap:.1%}"
+            text += f"; at {number(self.score.source_rate)} tuples/s, no placement exceeds "
+            text += f"{number(self.bound)}, so the gap is at most {self.gap:.1%}"
         if self.status is not None:
             text += ": proven optimal" if self.status == "OPTIMAL" else "; not proven in time"
         return Line(text, (self.placer,))

@@ -29,11 +29,13 @@ def graph_of(operator: Any, **options: Any) -> sp.StreamGraph:
     return sp.StreamGraph([operator], **options)
 
 
-any_cluster: Any = sp.Cluster
-any_device: Any = sp.Device
-any_constraints: Any = sp.Constraints
-any_call: Any = sp
+# typed as Any, so that the type checker accepts the wrong arguments below
+untyped_cluster: Any = sp.Cluster
+untyped_device: Any = sp.Device
+untyped_constraints: Any = sp.Constraints
+untyped_sp: Any = sp
 
+# name -> a call, and a pattern of its message, in which "." often stands for a bracket or a quote
 MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "file as graph": (
         lambda: place("graph.json"),
@@ -41,7 +43,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "networkx": (lambda: place(networkx.DiGraph([(1, 2)])), "not DiGraph; .*sp.from_networkx"),
     "rows as graph": (lambda: place(([("a", 1, 1)], [])), "graph: must be StreamGraph, not tuple"),
-    "plan a file": (lambda: any_call.plan("g.json", source_rate=1), "graph: must be StreamGraph"),
+    "plan a file": (lambda: untyped_sp.plan("g.json", source_rate=1), "graph: must be StreamGraph"),
     "rate as text": (lambda: place(source_rate="1000"), "source_rate: must be a number .*'1000'"),
     "rate true": (lambda: place(source_rate=True), "source_rate: must be a number .got True"),
     "rates of text": (lambda: place(source_rate=[1, "2"]), "source_rate: must be a number"),
@@ -55,40 +57,52 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
         "constraints: must be Constraints, not dict; for example sp.Constraints",
     ),
     "constraints of a graph": (lambda: graph_of(("a", 1, 1), constraints={"pins": {}}), "not dict"),
-    "pins": (lambda: any_constraints(pins=[("a", "d0")]), "constraints.pins must be Mapping"),
+    "pins": (lambda: untyped_constraints(pins=[("a", "d0")]), "constraints.pins must be Mapping"),
     "utilisation": (lambda: place(target_utilisation="0.5"), "target_utilisation: must be a num"),
     "seed as text": (lambda: place(seed="x"), "seed must be a whole number .got 'x'"),
     "seed with a point": (lambda: place(seed=1.5), "seed must be a whole number .got 1.5"),
-    "seed of compare": (lambda: any_call.compare([GRAPH], "greedy", 1e3, seed="x"), "seed must be"),
-    "simulate a file": (lambda: any_call.simulate("p.json"), "not str; .*sp.read_placement"),
+    "seed of compare": (
+        lambda: untyped_sp.compare([GRAPH], "greedy", 1e3, seed="x"),
+        "seed must be",
+    ),
+    "simulate a file": (lambda: untyped_sp.simulate("p.json"), "not str; .*sp.read_placement"),
     "devices in order": (lambda: simulate(["d0", "d1"]), "assignment: must be Mapping, not list"),
     "device by number": (
         lambda: simulate({"a": 0, "b": 1}),
         r"assignment\['a'\]: must be a string",
     ),
     "operator by number": (lambda: simulate({0: "d0"}), "the graph has no operator 0"),
-    "cluster of text": (lambda: any_cluster("3x2500"), "not text; sp.Cluster.parse reads text"),
-    "cluster of tuples": (lambda: any_cluster([("a", 100)]), r"devices\[0\]: must be Device, not"),
-    "cluster of one": (lambda: any_cluster(sp.Device("a", 9)), "devices: must be Iterable"),
-    "network": (lambda: any_cluster.equal(3, network="nic"), "network: must be Network, not str"),
-    "mips": (lambda: any_device("a", "x"), "device 'a': mips must be a number .got 'x'"),
-    "memory": (lambda: any_device("a", 9, memory_bytes="8GB"), "memory_bytes must be a number"),
-    "device's name": (lambda: any_device(3, 9), "device: name must be a string .got 3"),
-    "write a result": (lambda: any_call.write_placement("x.json", place()), "not Result; .*save"),
-    "write, swapped": (lambda: any_call.write_placement(place().placement, "x"), "not str"),
+    "cluster of text": (lambda: untyped_cluster("3x2500"), "not text; sp.Cluster.parse reads text"),
+    "cluster of tuples": (
+        lambda: untyped_cluster([("a", 100)]),
+        r"devices\[0\]: must be Device, not",
+    ),
+    "cluster of one": (lambda: untyped_cluster(sp.Device("a", 9)), "devices: must be Iterable"),
+    "network": (
+        lambda: untyped_cluster.equal(3, network="nic"),
+        "network: must be Network, not str",
+    ),
+    "mips": (lambda: untyped_device("a", "x"), "device 'a': mips must be a number .got 'x'"),
+    "memory": (lambda: untyped_device("a", 9, memory_bytes="8GB"), "memory_bytes must be a number"),
+    "device's name": (lambda: untyped_device(3, 9), "device: name must be a string .got 3"),
+    "write a result": (lambda: untyped_sp.write_placement("x.json", place()), "not Result; .*save"),
+    "write, swapped": (lambda: untyped_sp.write_placement(place().placement, "x"), "not str"),
     "misspelt set": (lambda: sp.read_graph("dataset:rael"), "did you mean 'dataset:real'"),
-    "no operators": (lambda: any_call.StreamGraph(None), "operators: must be Iterable, not None"),
-    "operator's name": (lambda: graph_of(any_call.Operator(3, 5, 2)), r"operators\[0\].name: must"),
+    "no operators": (lambda: untyped_sp.StreamGraph(None), "operators: must be Iterable, not None"),
+    "operator's name": (
+        lambda: graph_of(untyped_sp.Operator(3, 5, 2)),
+        r"operators\[0\].name: must",
+    ),
     "labels of a number": (
-        lambda: graph_of(any_call.Operator("a", 1, 1, requires=5)),
+        lambda: graph_of(untyped_sp.Operator("a", 1, 1, requires=5)),
         r"operators\[0\].requires: must be a list of labels .got 5",
     ),
     "no memory": (
-        lambda: graph_of(any_call.Operator("a", 1, 1, memory_bytes=None)),
+        lambda: graph_of(untyped_sp.Operator("a", 1, 1, memory_bytes=None)),
         r"operators\[0\].memory_bytes: must be a number .got None",
     ),
     "text as instructions": (
-        lambda: graph_of(any_call.Operator("a", "x", 1)),
+        lambda: graph_of(untyped_sp.Operator("a", "x", 1)),
         "instructions must be a column of 1 numbers",
     ),
     "too many instructions": (
@@ -96,8 +110,8 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
         r"operators\[0\].instructions: is too large for a float",
     ),
     "text as payload": (
-        lambda: any_call.StreamGraph(
-            [("a", 1, 1), ("b", 1, 1)], [any_call.Stream("a", "b", 1, "x")]
+        lambda: untyped_sp.StreamGraph(
+            [("a", 1, 1), ("b", 1, 1)], [untyped_sp.Stream("a", "b", 1, "x")]
         ),
         r"streams\[0\].payload_bytes: must be a number .got 'x'",
     ),
@@ -114,7 +128,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: graph_of(("a", 1, 1), source_shares={"a": 10**400}),
         "source_shares.*is too large for a float",
     ),
-    "mips too large": (lambda: any_device("a", 10**400), "mips is too large for a float"),
+    "mips too large": (lambda: untyped_device("a", 10**400), "mips is too large for a float"),
     "graph's rate": (lambda: graph_of(("a", 1, 1), source_rate="x"), "source_rate: must be a num"),
     "shares": (lambda: graph_of(("a", 1, 1), source_shares={"a": "x"}), "must be a number"),
 }

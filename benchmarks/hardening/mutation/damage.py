@@ -15,7 +15,7 @@ SECTORS = (64, 512, 4096)  # bytes that are lost or swapped together
 class Damaged:
     """The bytes of a damaged file, and a description of the damage."""
 
-    how: str
+    damage: str
     data: bytes
 
 

@@ -4,7 +4,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.hardening.targets.subject import Subject
+from benchmarks.hardening.targets.loadable_file import LoadableFile
 from benchmarks.reference.checkpoint_parts import Parts, shapes_in
 from benchmarks.reference.trainings import config, graphs, of_kind
 from streamplace.files import write_dataset
@@ -40,11 +40,11 @@ class TrainedFiles:
         """Return the folder of a run."""
         return self.folder / f"{kind}-{16 if half else 32}"
 
-    def checkpoints(self) -> list[Subject]:
+    def checkpoints(self) -> list[LoadableFile]:
         """Return the checkpoint of each kind of network."""
         return [checkpoint_of(kind, self.run(kind) / CHECKPOINT) for kind in KINDS]
 
-    def weights(self) -> list[Subject]:
+    def weights(self) -> list[LoadableFile]:
         """Return the trained weights (32 and 16 bits), the shipped and the published ones."""
         paths = {
             f"{kind} of {16 if half else 32} bits": self.run(kind, half) / POLICY
@@ -52,14 +52,14 @@ class TrainedFiles:
             for half in (False, True)
         }
         paths |= {"shipped, 32 bits": SHIPPED, "published networks, 16 bits": PUBLISHED}
-        return [Subject(name, path.read_bytes(), read_policy) for name, path in paths.items()]
+        return [LoadableFile(name, path.read_bytes(), read_policy) for name, path in paths.items()]
 
 
-def checkpoint_of(kind: str, path: Path) -> Subject:
+def checkpoint_of(kind: str, path: Path) -> LoadableFile:
     """Return a checkpoint and a reader that loads it into a policy, an optimiser and a memory."""
     parts = Parts(kind, shapes_in(path))
 
     def state() -> Hashable:
         return hash_of({**parts.policy.state_dict(), **parts.loop.state()}, {})
 
-    return Subject(kind, path.read_bytes(), parts.load, state)
+    return LoadableFile(kind, path.read_bytes(), parts.load, state)

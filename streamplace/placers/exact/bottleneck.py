@@ -16,7 +16,7 @@ def refute_all(incumbent: Incumbent, clock: Budget, workers: int, seed: int) -> 
     """Raise the incumbent and lower the upper bound until they meet or time is up."""
     narrowed = False
     while not incumbent.closed and clock.seconds_left() > 0:
-        decision = DecisionProblem(incumbent.problem, incumbent.better)
+        decision = DecisionProblem(incumbent.problem, incumbent.rate_to_beat)
         outcome = decision.search(QUICK, clock)
         if outcome.open and not narrowed:
             narrowed = True

@@ -6,7 +6,9 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.throughput import bound, throughput
 
 TOLERANCE = 1e-9  # relative: placements that differ by less are equally good
-ROUNDING = 0.4 * TOLERANCE  # far above the effect of summing loads in another order
+# Far above the effect of summing loads in another order. If no placement reaches `rate_to_beat`,
+# the bound is two of these margins above `reached`; this must be below TOLERANCE to close the gap.
+ROUNDING = 0.4 * TOLERANCE
 
 
 class Incumbent:
@@ -34,7 +36,7 @@ class Incumbent:
         return self.bound <= self.reached * (1.0 + TOLERANCE)
 
     @property
-    def better(self) -> float:
+    def rate_to_beat(self) -> float:
         """Tuples/s that a placement has to reach to be better by more than rounding."""
         return self.reached * (1.0 + ROUNDING)
 

@@ -28,7 +28,7 @@ def enumerate_all(incumbent: Incumbent, clock: Budget) -> None:
     rows: Ints = np.empty((ROWS, arrays.operators), np.int32)
     done = False
     while not (done or incumbent.closed) and clock.seconds_left() > 0:
-        target = arrays.nominal_sink_tuples * (incumbent.better / problem.source_rate)
+        target = arrays.nominal_sink_tuples * (incumbent.rate_to_beat / problem.source_rate)
         count, done = enumerate_above(
             instance,
             arrays.columns,
@@ -44,4 +44,4 @@ def enumerate_all(incumbent: Incumbent, clock: Budget) -> None:
             top = int(reached.argmax())
             incumbent.offer(Placement(problem, rows[top]), float(reached[top]))
     if done:
-        incumbent.none_reaches(incumbent.better)
+        incumbent.none_reaches(incumbent.rate_to_beat)

@@ -16,7 +16,7 @@ from benchmarks.hardening.campaigns.invariants.deviations import (
     relative_difference,
     relative_excess,
 )
-from benchmarks.hardening.campaigns.invariants.drawn_problems import ANSWERED, Checks, draw_problems
+from benchmarks.hardening.campaigns.invariants.drawn_problems import NO_ERROR, Checks, draw_problems
 from benchmarks.hardening.campaigns.invariants.numbered_problems import drawn
 from benchmarks.hardening.campaigns.invariants.oracle_comparison import against_oracle
 from benchmarks.hardening.campaigns.invariants.page_comparison import (
@@ -24,7 +24,7 @@ from benchmarks.hardening.campaigns.invariants.page_comparison import (
     compared,
     in_node,
 )
-from benchmarks.hardening.campaigns.invariants.problem_checks import LOST, check_engine
+from benchmarks.hardening.campaigns.invariants.problem_checks import CONSERVATION, check_engine
 from benchmarks.hardening.campaigns.invariants.score_invariance import CHANGES, difference, score_of
 from benchmarks.reference.changes import remade
 from benchmarks.reference.strategies import Case
@@ -174,7 +174,7 @@ def test_an_engine_that_refuses_a_valid_run_is_noticed(
     monkeypatch.setattr(engine, "simulation", refuses)
     checks = Checks()
     draw_problems(checks, 0, 50, check_engine)
-    tally = checks.tallies[ANSWERED]
+    tally = checks.tallies[NO_ERROR]
     assert tally.violations == 1
     assert message in tally.faults[0]
 
@@ -183,7 +183,7 @@ def test_runs_that_are_all_skipped_are_noticed(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(problem_checks, "MAX_TICKS", 0)
     checks = Checks()
     draw_problems(checks, 0, 50, check_engine)
-    row = checks.tallies[LOST].row()
+    row = checks.tallies[CONSERVATION].row()
     assert not row.good
     assert row.wrong["too few"] >= 50 > row.tried
     assert int(row.figures["skipped: more than 0 ticks"]) > 40

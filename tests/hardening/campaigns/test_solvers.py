@@ -10,11 +10,11 @@ from benchmarks.hardening.campaigns.solvers import campaign, hang_detection
 from benchmarks.hardening.campaigns.solvers.campaign import run
 from benchmarks.hardening.campaigns.solvers.graph_shapes import SHAPES
 from benchmarks.hardening.campaigns.solvers.hang_detection import LIMITS, Limits
-from benchmarks.hardening.campaigns.solvers.odd_problems import (
+from benchmarks.hardening.campaigns.solvers.unusual_problems import (
     LARGE_EVERY,
     NUMBERS,
     NoProblemError,
-    odd_problem,
+    unusual_problem,
 )
 from benchmarks.hardening.campaigns.solvers.wrapper_results import (
     KINDS,
@@ -40,7 +40,7 @@ GOAL = 6
 def test_every_wrapper_passes() -> None:
     """Every counted graph has reached the library, and most have been placed."""
     rows = list(run(SHARE))
-    names = [row.what.removeprefix("odd graphs: ").partition(",")[0] for row in rows]
+    names = [row.what.removeprefix("unusual graphs: ").partition(",")[0] for row in rows]
     assert names == [name.partition(",")[0] for name in wrappers()]
     for row in rows:
         if row.what.endswith(", not installed"):
@@ -62,8 +62,8 @@ def test_a_missing_library_has_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     rows = list(run(SHARE))
     assert [row.what for row in rows] == [
-        "odd graphs: KaHIP fast, not installed",
-        "odd graphs: Mt-KaHyPar, not installed",
+        "unusual graphs: KaHIP fast, not installed",
+        "unusual graphs: Mt-KaHyPar, not installed",
     ]
     assert [(row.tried, row.good) for row in rows] == [(0, False)] * 2
 
@@ -220,13 +220,13 @@ def test_problems_cover_all_shapes_and_numbers() -> None:
     sizes, rules, refused = set(), 0, 0
     for number in range(len(SHAPES) * len(NUMBERS)):
         try:
-            problem = odd_problem(number, 0)
+            problem = unusual_problem(number, 0)
         except NoProblemError:
             refused += 1
             continue
         sizes.add(len(problem.graph.names))
         rules += bool(problem.constraints)
-        assert problem.graph.sha256 == odd_problem(number, 0).graph.sha256
+        assert problem.graph.sha256 == unusual_problem(number, 0).graph.sha256
     assert sizes >= {1, 2, 40}
     assert 0 < refused < 60
     assert rules > 10
@@ -237,6 +237,6 @@ def test_problems_cover_all_shapes_and_numbers() -> None:
 
 def _size(number: int) -> float:
     try:
-        return float(len(odd_problem(number, 0).graph.names))
+        return float(len(unusual_problem(number, 0).graph.names))
     except NoProblemError:
         return np.nan

@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 
-from benchmarks.hardening.campaigns.solvers.odd_problems import NoProblemError
+from benchmarks.hardening.campaigns.solvers.unusual_problems import NoProblemError
 from streamplace.errors import PlacementError
 
 BAD = 3

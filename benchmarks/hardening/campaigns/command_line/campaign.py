@@ -46,6 +46,8 @@ def run(
 
     Parameters
     ----------
+    readers
+        Names of readers, as in `COMMANDS`.
     timed
         Whether commands may use a limited CPU time only; otherwise only a command that must be
         killed counts as a hang.

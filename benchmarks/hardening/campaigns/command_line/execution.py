@@ -61,7 +61,8 @@ def forks_row(
     """Compare the results of commands run as forks and as fresh processes."""
     faults, tried = [], 0
     for i in range(count):
-        name, number = readers[i % len(readers)], (i * 7 + 22) % COUNT  # of all kinds
+        # numbers far apart, so that there are bad files of all kinds
+        name, number = readers[i % len(readers)], (i * 7 + 22) % COUNT
         results = []
         for start in (lambda case: run_fork(case, forks), run_process):
             with cases.case(name, number, seed) as case:

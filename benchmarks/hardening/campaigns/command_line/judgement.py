@@ -19,8 +19,8 @@ from streamplace.util.text import printable
 
 CONFIG = "config.json"  # training writes it when it starts
 
-HANG_S = 1.0  # of CPU time, or of sleep, if the file is refused
-WORK_S = 10.0  # the same if the file is valid and the command continues
+HANG_S = 1.0  # longest CPU time, and longest sleep, of a command that refuses the file
+WORK_S = 10.0  # the same for a command that reads the file as valid and continues
 GROUP = "command lines with bad files"
 SHOWN = 40  # characters of a long name that a message must show at least
 UNREAD, NOT_NAMED, EXIT_1 = "valid files refused", "file not named", "exit 1"
@@ -28,6 +28,7 @@ WRONG = (
     *("tracebacks", "unclear messages", NOT_NAMED, "hangs", "over 300 MB", "left files"),
     *("bad output", EXIT_1, UNREAD),
 )
+"""Kinds of faults; "exit 1" is exit code 1 without a message that justifies it."""
 FAILED, REFUSED = 1, 2
 WORKS = ("place", "simulate", "compare", "plan", "train")
 """Commands that may fail although their input is valid."""
@@ -37,7 +38,7 @@ FAILURES = re.compile(
     r"|is not finite|gradients in a row were not finite"
 )
 """The messages of such failures, which have exit code 1: no placement, no score, no policy."""
-NO_MEMORY = "streamplace: out of memory"  # a config may ask for a policy of any size
+NO_MEMORY = "streamplace: out of memory"  # justified: a config may define a policy of any size
 
 
 @dataclass
@@ -141,7 +142,7 @@ def faults_of(
     if ended.peak_bytes > memory_limit(torch) and not config_valid:
         faults.append("over 300 MB")
     failed = ended.code == FAILED
-    if (refused and (added or ended.out)) or (failed and _unnamed(case, added, lines)):
+    if (refused and (added or ended.out)) or (failed and _unnamed_files(case, added, lines)):
         faults.append("left files")
     if ended.code == 0 and ended.out[:1] in ("{", "[") and not _is_json(ended.out):
         faults.append("bad output")
@@ -175,7 +176,7 @@ def config_was_valid(case: Case, ended: Ended, added: list[str]) -> bool:
     return True
 
 
-def _unnamed(case: Case, added: list[str], lines: list[str]) -> list[str]:
+def _unnamed_files(case: Case, added: list[str], lines: list[str]) -> list[str]:
     """Return the files that a failed command added but did not name; training may add any."""
     if case.command.trains:
         return []

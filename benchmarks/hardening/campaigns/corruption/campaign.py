@@ -9,8 +9,8 @@ import numpy as np
 
 from benchmarks.hardening.campaigns.corruption import impostors, malicious_files, source_scan
 from benchmarks.hardening.campaigns.corruption.refusals import (
-    LINES,
     LOADED,
+    NOT_ONE_LINE,
     TRACEBACK,
     Refusals,
     count_refusals,
@@ -26,11 +26,12 @@ from benchmarks.hardening.mutation.damage import (
     truncations,
 )
 from benchmarks.hardening.targets import warm_up
-from benchmarks.hardening.targets.subject import Subject
+from benchmarks.hardening.targets.loadable_file import LoadableFile
 from benchmarks.hardening.targets.trained_files import KINDS, TrainedFiles
 from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 
-FLIPS, CUTS, OTHER, COMMANDS = 5000, 1000, 200, 25  # tries per file
+# tries per file: of flipped bits, truncations, each kind of other damage, and each command
+FLIPS, CUTS, OTHER, COMMANDS = 5000, 1000, 200, 25
 
 
 def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
@@ -47,31 +48,45 @@ def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
 
 def damage_rows(trained: TrainedFiles, share: float, seed: int) -> Iterator[Row]:
     """Yield one row per kind of file and of damage."""
-    for what, subjects in (("checkpoints", trained.checkpoints()), ("weights", trained.weights())):
+    for what, files in (("checkpoints", trained.checkpoints()), ("weights", trained.weights())):
         rng = np.random.default_rng([seed, len(what)])  # other random numbers for each kind
-        for how, ways, count in (
+        for damage, functions, count in (
             ("single flipped bits", {"": flipped_bits}, FLIPS),
             ("truncations", {"": truncations}, CUTS),
             ("other damage", OTHERS, OTHER),
         ):
             yield damage_row(
-                f"{how} in {what}", subjects, ways, _scaled(count, share), rng, trained.folder
+                f"{damage} in {what}", files, functions, _scaled(count, share), rng, trained.folder
             )
 
 
 def damage_row(
     what: str,
-    subjects: Sequence[Subject],
-    ways: Mapping[str, Damage],
+    files: Sequence[LoadableFile],
+    functions: Mapping[str, Damage],
     count: int,
     rng: np.random.Generator,
     folder: Path,
 ) -> Row:
-    """Damage each subject `count` times in each way, and check that every result is refused."""
+    """Damage each file `count` times with each function; check that every result is refused.
+
+    Parameters
+    ----------
+    what
+        What the row is called.
+    files
+        Valid files.
+    functions
+        Functions that damage a file, by name.
+    folder
+        A folder for the file that is read.
+    """
     refusals = Refusals(what)
-    for subject in subjects:
-        every = chain.from_iterable(damaged(way, subject.data, count, rng) for way in ways.values())
-        count_refusals(refusals, subject, every, folder)
+    for valid in files:
+        every = chain.from_iterable(
+            damaged(function, valid.data, count, rng) for function in functions.values()
+        )
+        count_refusals(refusals, valid, every, folder)
     return refusals.row()
 
 
@@ -79,14 +94,14 @@ def impostors_row(trained: TrainedFiles) -> Row:
     """Replace checkpoints and weights by undamaged files of another kind or run."""
     refusals = Refusals("undamaged files of another kind or run")
     for kind in KINDS:
-        for subject, files in (
+        for valid, files in (
             (
                 impostors.checkpoint_of_run(kind, trained),
                 impostors.checkpoint_impostors(kind, trained),
             ),
             (impostors.weights_of(kind, trained), impostors.weights_impostors(kind, trained)),
         ):
-            count_refusals(refusals, subject, files, trained.folder)
+            count_refusals(refusals, valid, files, trained.folder)
     return refusals.row()
 
 
@@ -110,16 +125,16 @@ def commands_row(
             for one in _any_damage(good, count, rng):
                 file.write_bytes(one.data)
                 before = _bytes_in(run)
-                refusals.add(name, one.how, *_fault_of(forks.run(*command)))
-                refusals.compare(name, one.how, before, _bytes_in(run))
+                refusals.add(name, one.damage, *_fault_of(forks.run(*command)))
+                refusals.compare(name, one.damage, before, _bytes_in(run))
             file.write_bytes(good)
     return refusals.row()
 
 
 def _any_damage(data: bytes, count: int, rng: np.random.Generator) -> Iterator[Damaged]:
-    ways = (flipped_bits, truncations, *OTHERS.values())
+    functions = (flipped_bits, truncations, *OTHERS.values())
     for number in range(count):
-        yield from damaged(ways[number % len(ways)], data, 1, rng)
+        yield from damaged(functions[number % len(functions)], data, 1, rng)
 
 
 def _fault_of(ended: Ended) -> tuple[str | None, str]:
@@ -129,7 +144,7 @@ def _fault_of(ended: Ended) -> tuple[str | None, str]:
     if ended.code != 2 or "Traceback" in ended.err:
         return TRACEBACK, ended.err
     one_line = ended.err.count("\n") == 1 and ended.err.startswith("streamplace: ")
-    return None if one_line else LINES, ended.err
+    return None if one_line else NOT_ONE_LINE, ended.err
 
 
 def _bytes_in(folder: Path) -> frozenset[tuple[str, bytes]]:

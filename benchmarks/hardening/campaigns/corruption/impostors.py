@@ -10,7 +10,7 @@ import torch
 
 from benchmarks.hardening.corpus.malformed_texts import DEEP
 from benchmarks.hardening.mutation.damage import Damaged
-from benchmarks.hardening.targets.subject import Subject
+from benchmarks.hardening.targets.loadable_file import LoadableFile
 from benchmarks.hardening.targets.trained_files import KINDS, TrainedFiles
 from benchmarks.reference.trainings import Sections, config, graphs, of_kind, resumed
 from streamplace.policy.hashed_tensors import packed, unpacked
@@ -30,7 +30,7 @@ OTHER_RUNS: dict[str, Sections] = {
 }
 
 
-def checkpoint_of_run(kind: str, trained: TrainedFiles) -> Subject:
+def checkpoint_of_run(kind: str, trained: TrainedFiles) -> LoadableFile:
     """Return a checkpoint, with the reader of `train --resume`."""
     settings, folder = config(of_kind(kind)), trained.folder / f"resumed-{kind}"
     shutil.copytree(trained.run(kind), folder)
@@ -40,38 +40,42 @@ def checkpoint_of_run(kind: str, trained: TrainedFiles) -> Subject:
         with resumed(settings, folder):
             pass
 
-    return Subject(f"checkpoint of {kind}", (trained.run(kind) / CHECKPOINT).read_bytes(), load)
+    return LoadableFile(
+        f"checkpoint of {kind}", (trained.run(kind) / CHECKPOINT).read_bytes(), load
+    )
 
 
-def weights_of(kind: str, trained: TrainedFiles) -> Subject:
+def weights_of(kind: str, trained: TrainedFiles) -> LoadableFile:
     """Return the weights of a run."""
-    return Subject(f"weights of {kind}", (trained.run(kind) / POLICY).read_bytes(), read_policy)
+    return LoadableFile(
+        f"weights of {kind}", (trained.run(kind) / POLICY).read_bytes(), read_policy
+    )
 
 
 def checkpoint_impostors(kind: str, trained: TrainedFiles) -> Iterator[Damaged]:
     """Yield checkpoints of other runs, each with one setting changed, and files of other kinds."""
-    for number, (how, sections) in enumerate(OTHER_RUNS.items()):
+    for number, (change, sections) in enumerate(OTHER_RUNS.items()):
         run = trained.folder / f"other-{kind}-{number}"
         train(graphs(), config({**of_kind(kind), **sections}), run)
-        yield Damaged(how, (run / CHECKPOINT).read_bytes())
+        yield Damaged(change, (run / CHECKPOINT).read_bytes())
     run = trained.folder / f"fewer-{kind}"
     train(graphs()[1:], config(of_kind(kind)), run)
     yield Damaged("other graphs", (run / CHECKPOINT).read_bytes())
     (other,) = (name for name in KINDS if name != kind)
     yield Damaged("the other network", (trained.run(other) / CHECKPOINT).read_bytes())
     yield Damaged("weights", (trained.run(kind) / POLICY).read_bytes())
-    yield from _odd((trained.run(kind) / CHECKPOINT).read_bytes(), ("run", "position"))
+    yield from _malformed((trained.run(kind) / CHECKPOINT).read_bytes(), ("run", "position"))
     yield from _unrelated(trained.folder)
 
 
 def weights_impostors(kind: str, trained: TrainedFiles) -> Iterator[Damaged]:
     """Yield a checkpoint, and files that claim to be weights."""
     yield Damaged("a checkpoint", (trained.run(kind) / CHECKPOINT).read_bytes())
-    yield from _odd((trained.run(kind) / POLICY).read_bytes(), ("kind", "sizes", "card"))
+    yield from _malformed((trained.run(kind) / POLICY).read_bytes(), ("kind", "sizes", "card"))
     yield from _unrelated(trained.folder)
 
 
-def _odd(data: bytes, keys: tuple[str, ...]) -> Iterator[Damaged]:
+def _malformed(data: bytes, keys: tuple[str, ...]) -> Iterator[Damaged]:
     """Yield variants of a file with other metadata or number types."""
     tensors, metadata = unpacked(data, "")
     yield Damaged("no hash", safetensors.torch.save(tensors, metadata))

@@ -24,7 +24,10 @@ from streamplace.files import write_dataset
 from streamplace.training.run import CONFIG, POLICY
 from streamplace.workflows.place import place
 
-RAN, TRACEBACK, UNREAD, HARMLESS = "executed", "tracebacks", "not read", "harmless payloads"
+EXECUTED, TRACEBACK, UNREAD, HARMLESS = "executed", "tracebacks", "not read", "harmless payloads"
+"""Kinds of faults: a payload was executed, the reader ended with a traceback or with a message that
+does not name the file, or the payload does no harm even when it is executed.
+"""
 
 
 def malicious_rows(trained: TrainedFiles, forks: Forks, share: float = 1.0) -> Iterator[Row]:
@@ -65,17 +68,21 @@ def payload_row(
 
     Parameters
     ----------
+    what
+        What the row is called.
+    pairs
+        Payloads, each with an entry point that reads it.
     harmless
         The names of payloads that turned out to be harmless; each is a fault of the campaign.
     """
-    wrong = Counter({RAN: 0, TRACEBACK: 0, UNREAD: 0, HARMLESS: len(harmless)})
+    wrong = Counter({EXECUTED: 0, TRACEBACK: 0, UNREAD: 0, HARMLESS: len(harmless)})
     kinds, readers, faults, tried = set(), set(), list(harmless), 0
     for payload, entry_point in pairs:
         tried += 1
         kinds.add(payload.name)
         readers.add(entry_point.name)
         failed = _read(entry_point, payload.data, forks)
-        for kind, detail in (*failed.items(), *[(RAN, "")] * was_executed()):
+        for kind, detail in (*failed.items(), *[(EXECUTED, "")] * was_executed()):
             wrong[kind] += 1
             if len(faults) < MAX_FAULTS:
                 faults.append(f"{payload.name} read by {entry_point.name}: {kind} {detail}")

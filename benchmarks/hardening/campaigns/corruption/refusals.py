@@ -8,37 +8,59 @@ from pathlib import Path
 from benchmarks.hardening.harness.counts import Count
 from benchmarks.hardening.harness.rows import Row
 from benchmarks.hardening.mutation.damage import Damaged
-from benchmarks.hardening.targets.subject import Subject
+from benchmarks.hardening.targets.loadable_file import LoadableFile
 from streamplace.errors import CheckpointError
 
-LOADED, TRACEBACK, LINES, CHANGED = "loaded", "tracebacks", "not one line", "changed the state"
+LOADED, TRACEBACK, NOT_ONE_LINE, CHANGED = (
+    "loaded",
+    "tracebacks",
+    "not one line",
+    "changed the state",
+)
+"""Kinds of faults; the last is counted only for readers with a state."""
 
 
 @dataclass
 class Refusals(Count):
-    """Counts of files that must be refused; `by_label` counts the tried ones."""
+    """Counts of bad files that must be refused.
 
-    kinds: tuple[str, ...] = (LOADED, TRACEBACK, LINES)
+    Parameters
+    ----------
+    by_label
+        The number of tries by label: the name of the valid file, or the command that reads it.
+    """
+
+    kinds: tuple[str, ...] = (LOADED, TRACEBACK, NOT_ONE_LINE)
     by_label: Counter[str] = field(default_factory=Counter)
 
-    def add(self, label: str, how: str, wrong: str | None = None, message: str = "") -> None:
-        """Count one file, and its fault if there is one."""
+    def add(self, label: str, damage: str, fault: str | None = None, message: str = "") -> None:
+        """Count one try, and its fault if there is one.
+
+        Parameters
+        ----------
+        damage
+            A description of the damage to the file.
+        fault
+            The kind of fault; None if the file was refused correctly.
+        message
+            The message of the refusal.
+        """
         self.tried += 1
         self.by_label[label] += 1
-        if wrong is not None:
-            self.blame(label, how, wrong, message)
+        if fault is not None:
+            self.blame(label, damage, fault, message)
 
-    def blame(self, label: str, how: str, wrong: str, message: str = "") -> None:
-        """Count the fault of a file."""
-        self.wrong[wrong] += 1
-        self.add_fault(f"{label}, {how}: {wrong} {message}".rstrip())
+    def blame(self, label: str, damage: str, fault: str, message: str = "") -> None:
+        """Count the fault of a try."""
+        self.wrong[fault] += 1
+        self.add_fault(f"{label}, {damage}: {fault} {message}".rstrip())
 
-    def compare(self, label: str, how: str, before: Hashable, after: Hashable) -> None:
+    def compare(self, label: str, damage: str, before: Hashable, after: Hashable) -> None:
         """Count a change of state; the first comparison adds this kind of fault to the row."""
         if CHANGED not in self.kinds:
             self.kinds = (*self.kinds, CHANGED)
         if before != after:
-            self.blame(label, how, CHANGED)
+            self.blame(label, damage, CHANGED)
 
     def row(self) -> Row:
         """Return the row of the table."""
@@ -47,27 +69,35 @@ class Refusals(Count):
 
 
 def count_refusals(
-    refusals: Refusals, subject: Subject, files: Iterable[Damaged], folder: Path
+    refusals: Refusals, valid: LoadableFile, files: Iterable[Damaged], folder: Path
 ) -> None:
-    """Let the reader of a subject read bad files, and count the outcomes."""
+    """Let the reader of a valid file read bad files, and count the outcomes.
+
+    Parameters
+    ----------
+    files
+        Bad files, such as the valid one after damage.
+    folder
+        A folder for the file that is read.
+    """
     path = folder / "other.safetensors"
-    path.write_bytes(subject.data)
-    subject.load(path)  # a refusal means nothing unless the valid file is accepted
-    before = subject.state() if subject.state else None
+    path.write_bytes(valid.data)
+    valid.load(path)  # a refusal means nothing unless the valid file is accepted
+    before = valid.state() if valid.state else None
     for one in files:
         path.write_bytes(one.data)
         try:
-            subject.load(path)
+            valid.load(path)
         except CheckpointError as error:
             message = str(error)
-            fault = None if message.isprintable() else LINES
-            refusals.add(subject.name, one.how, fault, repr(message))
+            fault = None if message.isprintable() else NOT_ONE_LINE
+            refusals.add(valid.name, one.damage, fault, repr(message))
         except Exception as error:  # any other exception is a fault
-            refusals.add(subject.name, one.how, TRACEBACK, f"{type(error).__name__}: {error}")
+            refusals.add(valid.name, one.damage, TRACEBACK, f"{type(error).__name__}: {error}")
         else:
-            refusals.add(subject.name, one.how, LOADED)
-        if subject.state:
-            after = subject.state()
-            refusals.compare(subject.name, one.how, before, after)
+            refusals.add(valid.name, one.damage, LOADED)
+        if valid.state:
+            after = valid.state()
+            refusals.compare(valid.name, one.damage, before, after)
             before = after
     path.unlink()

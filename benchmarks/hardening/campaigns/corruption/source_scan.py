@@ -7,11 +7,20 @@ from pathlib import Path
 from benchmarks.hardening.harness.environment import ROOT
 from benchmarks.hardening.harness.rows import Row
 
-PICKLES = ("pickle", "cPickle", "_pickle", "cloudpickle", "dill", "jsonpickle", "marshal", "shelve")
-EXECUTED = ("eval", "exec", "compile", "__import__", "execfile")
-RUNS = ("runpy", "code", "subprocess", "pty")
-LIBRARIES = ("ctypes.CDLL", "ctypes.PyDLL", "ctypes.cdll.LoadLibrary")
-ATTRIBUTES = (
+PICKLING_MODULES = (
+    "pickle",
+    "cPickle",
+    "_pickle",
+    "cloudpickle",
+    "dill",
+    "jsonpickle",
+    "marshal",
+    "shelve",
+)
+EXECUTING_BUILTINS = ("eval", "exec", "compile", "__import__", "execfile")
+RUNNING_MODULES = ("runpy", "code", "subprocess", "pty")
+LIBRARY_LOADERS = ("ctypes.CDLL", "ctypes.PyDLL", "ctypes.cdll.LoadLibrary")
+REFUSED_NAMES = (  # beginnings of full names
     "torch.load",
     "torch.jit.load",
     "torch.package",
@@ -31,8 +40,8 @@ ATTRIBUTES = (
     "importlib.",
     "builtins.",
 )
-NUMPY = ("load", "NpzFile", "read_array", "fromregex")  # unpickle objects if allowed
-BY_NAME = {  # files that may import modules whose names come from the code or the user
+NUMPY_LOADERS = ("load", "NpzFile", "read_array", "fromregex")  # unpickle with allow_pickle=True
+IMPORT_BY_NAME = {  # files that may import modules whose names come from the code or the user
     "streamplace/__init__.py",
     "streamplace/util/moved.py",
     "streamplace/util/plugins.py",
@@ -47,7 +56,7 @@ def source_row(root: Path = ROOT) -> Row:
     faults = []
     for path in paths:
         name = path.relative_to(root).as_posix()
-        calls = calls_that_execute(path.read_text(encoding="utf-8"), name in BY_NAME)
+        calls = calls_that_execute(path.read_text(encoding="utf-8"), name in IMPORT_BY_NAME)
         faults += [f"{name}:{line}: {what}" for line, what in calls]
     what = "source files scanned for calls that could execute file content"
     return Row(what, len(paths), {"calls": len(faults)}, faults=faults)
@@ -64,14 +73,17 @@ def calls_that_execute(source: str, by_name: bool = False) -> Iterator[tuple[int
     tree = ast.parse(source)
     imported = [*_imported(tree)]
     names = {local_name: full_name for _, local_name, full_name in imported}
-    refused = ATTRIBUTES if by_name else (*ATTRIBUTES, "importlib.import_module")
+    refused = REFUSED_NAMES if by_name else (*REFUSED_NAMES, "importlib.import_module")
     for line, _, full_name in imported:
-        if full_name.partition(".")[0] in (*PICKLES, *RUNS) or full_name in refused:
+        if (
+            full_name.partition(".")[0] in (*PICKLING_MODULES, *RUNNING_MODULES)
+            or full_name in refused
+        ):
             yield line, f"imports {full_name}"
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in EXECUTED:
+        if isinstance(node, ast.Name) and node.id in EXECUTING_BUILTINS:
             yield node.lineno, node.id
-        elif isinstance(node, ast.Attribute) and _full_name(node, names).startswith(ATTRIBUTES):
+        elif isinstance(node, ast.Attribute) and _full_name(node, names).startswith(REFUSED_NAMES):
             yield node.lineno, _full_name(node, names)
         elif isinstance(node, ast.Call) and (what := _unsafe(node, _full_name(node.func, names))):
             yield node.lineno, what
@@ -81,11 +93,11 @@ def _unsafe(call: ast.Call, full_name: str) -> str:
     """Return the unsafe arguments of a call as text; empty if there are none."""
     flags = [k.value for k in call.keywords if k.arg == "allow_pickle"]
     allowed = [getattr(value, "value", None) for value in flags] != [False]
-    if full_name.startswith("numpy.") and full_name.rpartition(".")[2] in NUMPY and allowed:
+    if full_name.startswith("numpy.") and full_name.rpartition(".")[2] in NUMPY_LOADERS and allowed:
         return f"{full_name} without allow_pickle=False"
     if flags and allowed:
         return f"{full_name} with allow_pickle"
-    if full_name in LIBRARIES and [getattr(x, "value", "") for x in call.args] != [None]:
+    if full_name in LIBRARY_LOADERS and [getattr(x, "value", "") for x in call.args] != [None]:
         return f"{full_name} may load a library from a file (only {full_name}(None) is allowed)"
     return ""
 

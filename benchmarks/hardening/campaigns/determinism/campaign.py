@@ -41,7 +41,9 @@ PLACERS = (
     "policy:samples=16",
     "policy:beam=4",
 )
-COMPARED = "metis,fuser,greedy,search:evaluations=2000,auto:evaluations=2000,policy:samples=4"
+COMPARED_PLACERS = (
+    "metis,fuser,greedy,search:evaluations=2000,auto:evaluations=2000,policy:samples=4"
+)
 
 
 def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
@@ -68,19 +70,19 @@ def generate_row(
 ) -> Row:
     """Generate datasets on 1, 2 and 4 worker processes, and one graph per preset."""
 
-    def many(preset: str, around: Surroundings) -> bytes:
+    def dataset_bytes(preset: str, surroundings: Surroundings) -> bytes:
         words = ("generate", preset, "--count", count, "--seed", 7)
-        around.run(*COMMAND, *words, "--jobs", around.jobs, "-o", "graphs.jsonl.gz")
-        return (around.folder / "graphs.jsonl.gz").read_bytes()
+        surroundings.run(*COMMAND, *words, "--jobs", surroundings.jobs, "-o", "graphs.jsonl.gz")
+        return (surroundings.folder / "graphs.jsonl.gz").read_bytes()
 
-    def one(preset: str, around: Surroundings) -> bytes:
+    def graph_bytes(preset: str, surroundings: Surroundings) -> bytes:
         size = () if preset == "dream" else ("--operators", 2000)
         words = ("generate", preset, *size, "--seed", 7)
-        around.run(*COMMAND, *words, "-o", "graph.npz")
-        return (around.folder / "graph.npz").read_bytes()
+        surroundings.run(*COMMAND, *words, "-o", "graph.npz")
+        return (surroundings.folder / "graph.npz").read_bytes()
 
-    results = [(f"{preset}, a dataset", partial(many, preset)) for preset in presets]
-    results += [(f"{preset}, a graph", partial(one, preset)) for preset in presets]
+    results = [(f"{preset}, a dataset", partial(dataset_bytes, preset)) for preset in presets]
+    results += [(f"{preset}, a graph", partial(graph_bytes, preset)) for preset in presets]
     what = "generate: bytes of the files"
     return differences_row(what, results, processes, folder, rng, varied=ON_WORKERS)
 
@@ -92,9 +94,9 @@ def place_row(
     graph = folder / "graph.json"
     write_dataset(graph, [Recipe("layered", 1, range(80, 81), seed=3).graph(0)])
 
-    def place(words: tuple[object, ...], around: Surroundings) -> bytes:
+    def place(words: tuple[object, ...], surroundings: Surroundings) -> bytes:
         command = ("place", graph, "--source-rate", 1e4, *words, "--json", "--seed", 5)
-        return without_times(around.run(*COMMAND, *command))
+        return without_times(surroundings.run(*COMMAND, *command))
 
     results = [(placer, partial(place, ("--placer", placer))) for placer in placers]
     search = ("--placer", PLACERS[0], "--model", "path-average")
@@ -106,22 +108,22 @@ def compare_row(
     folder: Path,
     processes: int,
     rng: np.random.Generator,
-    placers: str = COMPARED,
+    placers: str = COMPARED_PLACERS,
     count: int = GRAPHS,
 ) -> Row:
     """Compare on 1, 2 and 4 worker processes; write the input files in varying order."""
     recipe = Recipe("layered", count, range(10, 40), seed=2)
     graphs = [recipe.graph(number) for number in range(count)]
 
-    def compare(around: Surroundings) -> bytes:
-        here = around.folder / "graphs"
-        here.mkdir()
+    def compare(surroundings: Surroundings) -> bytes:
+        graphs_folder = surroundings.folder / "graphs"
+        graphs_folder.mkdir()
         for number in rng.permutation(count):
-            write_dataset(here / f"{number:03d}.json", [graphs[number]])
+            write_dataset(graphs_folder / f"{number:03d}.json", [graphs[number]])
         words = ("compare", "graphs", "--placers", placers, "--source-rate", "1e4,2e4", "--seed", 5)
-        rest = ("--jobs", around.jobs, "-o", "comparison", "--plots", "none", "--json")
-        table = without_times(around.run(*COMMAND, *words, *rest))
-        return table + (around.folder / "comparison" / "graphs.csv").read_bytes()
+        rest = ("--jobs", surroundings.jobs, "-o", "comparison", "--plots", "none", "--json")
+        table = without_times(surroundings.run(*COMMAND, *words, *rest))
+        return table + (surroundings.folder / "comparison" / "graphs.csv").read_bytes()
 
     varied = f"{ON_WORKERS}, order in which files were written"
     results = [("compare", compare)]

@@ -31,6 +31,8 @@ class Surroundings:
     ----------
     folder
         The current folder, which is empty at the start.
+    variables
+        Environment variables.
     number
         The number of the process, from 0.
     """
@@ -42,8 +44,10 @@ class Surroundings:
     @classmethod
     def drawn(cls, folder: Path, number: int, rng: np.random.Generator) -> "Surroundings":
         """Draw surroundings; those of successive processes differ in every respect."""
-        current = folder / ("here" if number % 2 else f"un autre endroit {number}") / str(number)
-        current.mkdir(parents=True)
+        current_folder = (
+            folder / ("here" if number % 2 else f"un autre endroit {number}") / str(number)
+        )
+        current_folder.mkdir(parents=True)
         threads = str(1 + number % 2)
         variables = {
             "PYTHONHASHSEED": str(rng.integers(2**32)),
@@ -55,7 +59,7 @@ class Surroundings:
             ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"),
             threads,
         )
-        return cls(current, variables, number)
+        return cls(current_folder, variables, number)
 
     @property
     def jobs(self) -> int:
@@ -85,6 +89,7 @@ class Surroundings:
 
 
 Result = Callable[[Surroundings], bytes]
+"""Computes a result in a fresh process with these surroundings."""
 
 
 def differences_row(
@@ -102,6 +107,8 @@ def differences_row(
     ----------
     results
         Pairs of a name, and a function whose result must be the same in all surroundings.
+    processes
+        The number of processes per result.
     varied
         A description of what varies between the processes.
     """
@@ -110,10 +117,12 @@ def differences_row(
     for name, result in results:
         hashes: dict[str, list[int]] = {}
         for number in range(processes):
-            around = Surroundings.drawn(folder / f"{what}-{name}".replace("/", " "), number, rng)
+            surroundings = Surroundings.drawn(
+                folder / f"{what}-{name}".replace("/", " "), number, rng
+            )
             tried += 1
             try:
-                digest = hashlib.sha256(result(around)).hexdigest()
+                digest = hashlib.sha256(result(surroundings)).hexdigest()
             except (RuntimeError, subprocess.TimeoutExpired, OSError) as error:
                 failed += 1
                 faults.append(f"{name}, process {number}: {error}"[:300])

@@ -55,8 +55,10 @@ def teacher_row(folder: Path, processes: int, rng: np.random.Generator, count: i
     steps = 2 * count // 16
     write_json(file, settings.model_dump(mode="json"))
 
-    def train(around: Surroundings) -> bytes:
-        return _train((dataset, "--config", file, "--jobs", around.jobs), COMMAND, steps, around)
+    def train(surroundings: Surroundings) -> bytes:
+        return _train(
+            (dataset, "--config", file, "--jobs", surroundings.jobs), COMMAND, steps, surroundings
+        )
 
     what = "train with a teacher: state at the end"
     return differences_row(what, [("teacher", train)], processes, folder, rng, varied=ON_WORKERS)
@@ -74,18 +76,18 @@ def torchrun_row(
     settings = config(stage={"epochs": steps // 2, "problems_per_step": PER_STEP})
     write_json(file, settings.model_dump(mode="json"))
     torchrun = (sys.executable, "-m", "torch.distributed.run", "--standalone")
-    several = (*torchrun, "--nproc-per-node", count, *COMMAND[1:])
-    train = partial(_train, (dataset, "--config", file), several, steps)
+    on_processes = (*torchrun, "--nproc-per-node", count, *COMMAND[1:])
+    train = partial(_train, (dataset, "--config", file), on_processes, steps)
     what = f"train on {count} processes of torchrun: state after {steps} steps"
     return differences_row(what, [("torchrun", train)], processes, folder, rng)
 
 
 def _train(
-    options: Sequence[object], program: Sequence[object], steps: int, around: Surroundings
+    options: Sequence[object], program: Sequence[object], steps: int, surroundings: Surroundings
 ) -> bytes:
     """Train and check the number of steps; return all files of the run without run times."""
-    around.run(*program, "train", *options, "-o", "run")
-    run = around.folder / "run"
+    surroundings.run(*program, "train", *options, "-o", "run")
+    run = surroundings.folder / "run"
     parts = [(run / name).read_bytes() for name in (CONFIG, "log.jsonl")]
     for name in (CHECKPOINT, POLICY):
         tensors, metadata = unpacked((run / name).read_bytes(), name)

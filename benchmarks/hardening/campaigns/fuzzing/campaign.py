@@ -60,7 +60,7 @@ def installed() -> bool:
 
 
 def fuzz_row(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row:
-    """Fuzz one reader for a number of seconds, and continue after crashes."""
+    """Fuzz one reader for a number of seconds, continuing after crashes; see `run` for `keep`."""
     with tempfile.TemporaryDirectory(prefix="streamplace-corpus-") as made:
         inputs, crashes = Path(made) / "inputs", Path(made) / "crashes"
         inputs.mkdir()
@@ -68,14 +68,14 @@ def fuzz_row(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row
         seed_archives.unpack(name, inputs)
         _write_good_files(name, inputs)  # last: the seeds may include older valid files
         faults: dict[str, str] = {}
-        executed, peak, reached = 0, 0, "0"
+        executed, peak, features = 0, 0, "0"
         began, used = time.monotonic(), _cpu_s()
         until = began + seconds
         while len(faults) < MAX_CRASHES and (left := until - time.monotonic()) > 0:
             output = _fuzz(name, inputs, crashes, left, seed + executed + 1)
             executed += _executed(output)
             peak = max(peak, *map(int, PEAK.findall(output)), 0)
-            reached = (STATUS.findall(output) or [("0", reached)])[-1][1]
+            features = (STATUS.findall(output) or [("0", features)])[-1][1]
             fault = _fault(output, crashes)
             if fault is None:
                 break
@@ -89,7 +89,7 @@ def fuzz_row(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row
     hangs = sum("TooLong" in what or "timeout" in what for what in faults)
     wrong = {"crashes": len(faults) - hangs, "hangs": hangs}
     figures = {
-        "features": f"{int(reached):,}",
+        "features": f"{int(features):,}",
         "time": f"{took:.0f} s",
         "CPU": f"{used:.0f} s",
         "memory": f"{peak} MiB",

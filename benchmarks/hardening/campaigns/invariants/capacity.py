@@ -18,6 +18,7 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
 
 More = Callable[[Problem, np.random.Generator], Problem]
+"""Returns the problem with more capacity."""
 
 
 def more_mips(problem: Problem, rng: np.random.Generator) -> Problem:
@@ -78,7 +79,7 @@ def links_without_limits(problem: Problem, rng: np.random.Generator) -> Problem:
     return remade(problem, cluster=Cluster(problem.cluster.devices, network))
 
 
-# these never lower throughput, even if streams share links
+# these must not lower throughput even if streams share links
 ALWAYS_SAFE: tuple[More, ...] = (more_memory, another_device, links_without_limits)
 MORE: tuple[More, ...] = (
     more_mips, more_cores, wider_links, less_overhead, less_gap, a_better_link, *ALWAYS_SAFE
@@ -87,13 +88,13 @@ MORE: tuple[More, ...] = (
 
 def throughput_of(case: tuple[Problem, ArrayLike]) -> float:
     """Return the throughput of a placement."""
-    problem, on = case
-    return float(throughput(problem, np.asarray(on))[0])
+    problem, device_of = case
+    return float(throughput(problem, np.asarray(device_of))[0])
 
 
-def shares_no_link(problem: Problem, on: list[int]) -> bool:
+def shares_no_link(problem: Problem, device_of: list[int]) -> bool:
     """Return whether no link carries two streams that transport tuples."""
-    arrays, devices = flow(problem), np.array(on, dtype=np.int32)
+    arrays, devices = flow(problem), np.array(device_of, dtype=np.int32)
     used = all_crossed(arrays, devices)
     carried = np.concatenate([link[(link >= 0) & (arrays.stream_tuples > 0)] for link in used])
     return len(np.unique(carried)) == len(carried)

@@ -10,34 +10,35 @@ from streamplace.util.arrays import Floats
 
 
 def balances(metrics: RunMetrics, scene: Scene) -> Iterator[float]:
-    """Yield the imbalances at the end of a run, as fractions of the input.
+    """Yield the differences of input and output at the end of a run, as fractions of the input.
 
-    They are, in this order:
+    They are, in this order (the largest difference, if there are several):
 
     - per stream: tuples sent, against tuples taken, waiting and in flight;
     - per operator: tuples taken, against tuples processed;
     - per stream from an operator without a window: tuples processed times selectivity, against
       tuples sent;
     - per sink without a window: tuples processed, against tuples that arrived;
-    - the sum over all sources and streams.
+    - in total: tuples offered and sent, against tuples processed, waiting, in flight and dropped.
     """
     flow, end = metrics.simulation.flow, metrics.trace.end
-    sent, waits = end.streams["sent"], end.streams["waiting"] + end.streams["in_flight"]
+    sent, held = end.streams["sent"], end.streams["waiting"] + end.streams["in_flight"]
     taken, processed = end.streams["taken"], end.operators["processed"]
-    yield missing(sent, taken + waits)
+    yield missing(sent, taken + held)
     offered, lost = end.sources["offered"], end.sources["dropped"] + end.sources["backlog"]
-    came = np.zeros(flow.operators)
-    np.add.at(came, flow.target, taken)
-    came[sources_of(metrics)] += offered - lost
-    yield missing(came, processed)
-    plain = np.array([v not in scene.windows for v in flow.source.tolist()], dtype=np.bool_)
-    yield missing((processed[flow.source] * flow.selectivity)[plain], sent[plain])
+    entered = np.zeros(flow.operators)
+    np.add.at(entered, flow.target, taken)
+    entered[sources_of(metrics)] += offered - lost
+    yield missing(entered, processed)
+    windows = scene.windows
+    without_window = np.array([v not in windows for v in flow.source.tolist()], dtype=np.bool_)
+    yield missing((processed[flow.source] * flow.selectivity)[without_window], sent[without_window])
     arrived = np.zeros(len(flow.sinks))
     np.add.at(arrived, metrics.trace.sink, metrics.trace.arrived.sum(axis=0))
-    unwindowed = np.array([v not in scene.windows for v in flow.sinks.tolist()], dtype=np.bool_)
-    yield missing(processed[flow.sinks][unwindowed], arrived[unwindowed])
-    into = offered.sum() + sent.sum()
-    yield missing(into[None], (processed.sum() + waits.sum() + lost.sum())[None])
+    without_window = np.array([v not in windows for v in flow.sinks.tolist()], dtype=np.bool_)
+    yield missing(processed[flow.sinks][without_window], arrived[without_window])
+    total_in = offered.sum() + sent.sum()
+    yield missing(total_in[None], (processed.sum() + held.sum() + lost.sum())[None])
 
 
 def missing(sent: Floats, received: Floats) -> float:
@@ -56,12 +57,12 @@ def above_offered(metrics: RunMetrics) -> float:
 
     Arrivals are counted from the first tick.
     """
-    flow, raw = metrics.simulation.flow, metrics.trace
+    flow, trace = metrics.simulation.flow, metrics.trace
     offered = np.zeros(flow.operators)
-    offered[sources_of(metrics)] = raw.end.sources["offered"]
+    offered[sources_of(metrics)] = trace.end.sources["offered"]
     for e in range(len(flow.source)):  # upstream first
         offered[flow.target[e]] += offered[flow.source[e]] * flow.selectivity[e]
     arrived = np.zeros(len(flow.sinks))
-    np.add.at(arrived, raw.sink, raw.arrived.sum(axis=0))
+    np.add.at(arrived, trace.sink, trace.arrived.sum(axis=0))
     limit = offered[flow.sinks]
     return largest_difference((np.maximum(0.0, arrived - limit) / np.maximum(1.0, limit)).tolist())

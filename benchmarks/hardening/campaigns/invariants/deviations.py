@@ -8,9 +8,9 @@ from math import inf, isnan
 from benchmarks.hardening.harness.counts import Count
 from benchmarks.hardening.harness.rows import Row
 
-EXACT = 1e-9
+EXACT = 1e-9  # default tolerance: relative difference that counts as rounding
 VIOLATIONS, TOO_FEW = "violations", "too few"
-MAX_SKIPPED = 0.2  # fraction of all problems; with more, too few tries would remain
+MAX_SKIPPED = 0.2  # fraction of all problems; if more are skipped, too few checks remain
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Deviations(Count):
     largest
         The largest deviation so far.
     skipped
-        The number of problems to which it was not applied, by reason.
+        The number of problems to which the invariant was not applied, by reason.
     """
 
     tolerance: float = EXACT
@@ -40,7 +40,7 @@ class Deviations(Count):
         return self.wrong[VIOLATIONS]
 
     def record(self, deviation: float) -> bool:
-        """Count one try; return whether the invariant held."""
+        """Count one check; return whether the invariant held."""
         self.tried += 1
         self.largest = max(self.largest, inf if isnan(deviation) else deviation)
         held = deviation <= self.tolerance

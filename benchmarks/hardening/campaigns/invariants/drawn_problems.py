@@ -16,7 +16,7 @@ from benchmarks.reference.whole_problems import whole_cases
 from streamplace import Placement
 from streamplace.files.placements import placement_to
 
-ANSWERED = "every problem is handled without an error"
+NO_ERROR = "every problem is handled without an error"
 
 
 class ViolationError(AssertionError):
@@ -29,8 +29,10 @@ class Checks:
 
     Parameters
     ----------
+    tallies
+        The tallies of the invariants, by name.
     watched
-        Tallies of properties that need not hold.
+        The tallies of properties that are only counted, since they need not hold.
     counting
         False after a violation: Hypothesis then shrinks the problem, and these attempts must not
         count as further problems.
@@ -41,7 +43,14 @@ class Checks:
     counting: bool = True
 
     def record(self, what: str, deviation: float, tolerance: float = EXACT) -> None:
-        """Count one try of an invariant.
+        """Count one check of an invariant.
+
+        Parameters
+        ----------
+        deviation
+            How far the invariant is from holding; 0 if it holds exactly.
+        tolerance
+            The largest deviation that counts as rounding.
 
         Raises
         ------
@@ -59,12 +68,13 @@ class Checks:
             self.tallies.setdefault(what, Deviations(what)).skip(why)
 
     def watch(self, what: str, deviation: float) -> None:
-        """Count one try of a property that need not hold."""
+        """Count one check of a property that need not hold."""
         if self.counting:
             self.watched.setdefault(what, Deviations(what)).record(deviation)
 
 
 Check = Callable[[Checks, Case, st.DataObject], None]
+"""Checks one case and records the results; draws further random choices from the last argument."""
 
 
 def draw_problems(checks: Checks, number: int, count: int, check: Check) -> None:
@@ -74,9 +84,13 @@ def draw_problems(checks: Checks, number: int, count: int, check: Check) -> None
     ----------
     number
         The number of the block, which seeds Hypothesis.
+    count
+        The number of problems in the block.
+    check
+        The function that checks each problem.
     """
     checks.counting = True
-    smallest: dict[str, str] = {}
+    smallest: dict[str, str] = {}  # invariant -> the smallest problem found that violates it
 
     @settings(
         max_examples=count,
@@ -96,7 +110,7 @@ def draw_problems(checks: Checks, number: int, count: int, check: Check) -> None
             checks.counting = False
             what, deviation = violation.args
             because = f" ({violation.__context__!r})" if violation.__context__ else ""
-            smallest[what] = f"block {number}: off by {deviation:.2g}{because}: {_written(case)}"
+            smallest[what] = f"block {number}: off by {deviation:.2g}{because}: {_case_text(case)}"
             raise
 
     with suppress(ViolationError, Flaky):  # a violation that does not recur also counts
@@ -112,9 +126,9 @@ def _check_without_error(checks: Checks, case: Case, data: st.DataObject, check:
     except (ViolationError, HypothesisException):
         raise
     except Exception:
-        checks.record(ANSWERED, inf)
-    checks.record(ANSWERED, 0.0)
+        checks.record(NO_ERROR, inf)
+    checks.record(NO_ERROR, 0.0)
 
 
-def _written(case: Case) -> str:
+def _case_text(case: Case) -> str:
     return json.dumps(placement_to(Placement(*case)))

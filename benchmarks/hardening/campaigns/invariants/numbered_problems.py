@@ -46,7 +46,7 @@ def _graph(rng: np.random.Generator) -> StreamGraph:
         for u in rng.integers(v, size=rng.choice([0, 1, 1, 1, 2, 3]))  # repeats are possible
     ]
     streams = len(ends)
-    payload = np.where(rng.random(streams) < 0.5, np.nan, _some(rng, streams, 25_000.0))
+    payload = np.where(rng.random(streams) < 0.5, np.nan, _numbers(rng, streams, 25_000.0))
     fed = {v for _, v in ends}
     sources = [v for v in range(count) if v not in fed]
     parts = rng.integers(0, 4, size=len(sources)) + (rng.random() < 0.5)
@@ -57,17 +57,17 @@ def _graph(rng: np.random.Generator) -> StreamGraph:
         }
     return StreamGraph.from_columns(
         [f"op{v}" for v in range(count)],
-        _some(rng, count, 4e5),
-        _some(rng, count, 25_000.0),
+        _numbers(rng, count, 4e5),
+        _numbers(rng, count, 25_000.0),
         np.array(ends, dtype=np.int64).reshape(-1, 2),
-        selectivity=_some(rng, streams, 3.0, often=1.0),
+        selectivity=_numbers(rng, streams, 3.0, often=1.0),
         stream_payload_bytes=payload,
         source_shares=shares,
     )
 
 
-def _some(rng: np.random.Generator, count: int, largest: float, often: float = 0.0) -> Floats:
-    """Return numbers up to `largest`: about 30% are round, 10% are 0, and 20% are `often`."""
+def _numbers(rng: np.random.Generator, count: int, largest: float, often: float = 0.0) -> Floats:
+    """Return numbers from 0 to `largest`: about 30% are round, 20% are `often`, and 10% are 0."""
     numbers = rng.uniform(0.0, largest, size=count)
     kind = rng.random(count)
     numbers = np.where(kind < 0.3, np.round(numbers / largest, 1) * largest, numbers)

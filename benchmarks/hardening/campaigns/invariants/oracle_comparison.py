@@ -27,6 +27,8 @@ def against_oracle(pairs: int, seed: int, form: Form = throughput) -> list[Devia
 
     Parameters
     ----------
+    pairs
+        The number of pairs.
     form
         A function of a problem and placements, (K, V), that returns their throughputs, (K,).
     """
@@ -52,8 +54,8 @@ def against_oracle(pairs: int, seed: int, form: Form = throughput) -> list[Devia
 
 
 def pair_text(number: int, seed: int, row: Ints) -> str:
-    """Return the call that reproduces a pair of problem and placement."""
-    return f"numbered_problems.drawn({number}, {seed}), on {row.tolist()}"
+    """Return the call that draws a problem, and the placement of it, as text."""
+    return f"numbered_problems.drawn({number}, {seed}), placement {row.tolist()}"
 
 
 def difference(problem: Problem, row: Ints) -> float:
@@ -71,7 +73,7 @@ def difference(problem: Problem, row: Ints) -> float:
             group, direction, _ = cluster.limited_uplinks[i - cluster.own_links]
             name = UplinkLoad(group, direction, utilisation).name
         pairs.append((utilisation, float(of_link.get(name, 0))))
-    own = own_utilisations(flow(problem), row).tolist()
-    operators = zip(own, problem.graph.names, strict=True)
+    of_operators = own_utilisations(flow(problem), row).tolist()
+    operators = zip(of_operators, problem.graph.names, strict=True)
     pairs += [(found, float(of_operator.get(name, 0))) for found, name in operators]
     return largest_difference(relative_difference(a, b) for a, b in pairs)

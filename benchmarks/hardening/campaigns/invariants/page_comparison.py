@@ -41,7 +41,7 @@ SCORES = """(batch) => batch.map(({ graph, sums: values, cluster, setting, assig
   return { ...score, links };
 })"""
 
-WHAT = "the report page's model against Python"
+ROW_NAME = "the report page's model against Python"
 Evaluate = Callable[[list[Any]], list[Any]]
 
 
@@ -91,21 +91,23 @@ def in_node() -> Iterator[Evaluate | None]:
 
 
 def against_page(pairs: int, seed: int) -> Deviations:
-    """Score pairs in Python and in Chromium, or in Node.js if there is no Chromium."""
+    """Score pairs of problem and placement in Python, and in Chromium or else in Node.js."""
     for where, started in (("Chromium", in_chromium), ("Node.js", in_node)):
         with started() as evaluate:
             if evaluate is not None:
                 return compared(pairs, seed, where, evaluate)
-    return Deviations(WHAT, figures={"not run": "no Chromium, no Node.js"})
+    return Deviations(ROW_NAME, figures={"not run": "no Chromium, no Node.js"})
 
 
 def compared(pairs: int, seed: int, where: str, evaluate: Evaluate) -> Deviations:
     """Score pairs of problem and placement in the page and in Python, under ``bottleneck``."""
-    tally = Deviations(WHAT, figures={"in": where})
+    tally = Deviations(ROW_NAME, figures={"in": where})
     cases = islice(_cases(seed), pairs)
     while batch := list(islice(cases, BATCH)):
-        shown = evaluate([page_input(placement, number % 4 == 0) for number, placement in batch])
-        for (number, placement), score in zip(batch, shown, strict=True):
+        page_scores = evaluate(
+            [page_input(placement, number % 4 == 0) for number, placement in batch]
+        )
+        for (number, placement), score in zip(batch, page_scores, strict=True):
             if not tally.record(difference(score, simulate(placement))):
                 tally.add_fault(pair(number, seed, placement.devices))
     return tally
@@ -136,24 +138,24 @@ def page_input(placement: Placement, large: bool) -> dict[str, Any]:
     }
 
 
-def difference(shown: dict[str, Any], score: ThroughputScore) -> float:
-    """Return the largest difference between the figures of the page and a score."""
+def difference(page_score: dict[str, Any], score: ThroughputScore) -> float:
+    """Return the largest relative difference between the page's score and that of Python."""
     loaded: tuple[LinkLoad | UplinkLoad, ...] = (*score.links, *score.uplinks)
-    links, own = dict(shown["links"]), {link.name: link.utilisation for link in loaded}
-    if links.keys() != own.keys() or len(links) != len(shown["links"]):
+    links, expected = dict(page_score["links"]), {link.name: link.utilisation for link in loaded}
+    if links.keys() != expected.keys() or len(links) != len(page_score["links"]):
         return np.inf
-    loads = {load.name: load.utilisation for load in score.devices} | own
-    top, busiest = shown["bottleneck"], score.bottleneck
+    loads = {load.name: load.utilisation for load in score.devices} | expected
+    top, busiest = page_score["bottleneck"], score.bottleneck
     if top["kind"] == "operator":
         loads[top["name"]] = top["utilisation"]
     if loads[top["name"]] < busiest.utilisation * (1 - TIED):
         return np.inf
     pairs = [
-        (shown["throughput"], score.throughput),
-        (shown["relative"], score.relative_throughput),
-        (shown["used"], score.devices_used),
+        (page_score["throughput"], score.throughput),
+        (page_score["relative"], score.relative_throughput),
+        (page_score["used"], score.devices_used),
         (top["utilisation"], busiest.utilisation),
-        *zip(shown["devices"], [load.utilisation for load in score.devices], strict=True),
-        *((links[name], own[name]) for name in own),
+        *zip(page_score["devices"], [load.utilisation for load in score.devices], strict=True),
+        *((links[name], expected[name]) for name in expected),
     ]
     return largest_difference(relative_difference(float(a), float(b)) for a, b in pairs)

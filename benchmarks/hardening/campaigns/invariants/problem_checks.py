@@ -15,7 +15,7 @@ from benchmarks.hardening.campaigns.invariants.capacity import (
 from benchmarks.hardening.campaigns.invariants.conservation import above_offered, balances
 from benchmarks.hardening.campaigns.invariants.deviations import largest_difference, relative_excess
 from benchmarks.hardening.campaigns.invariants.drawn_problems import Checks
-from benchmarks.hardening.campaigns.invariants.placer_invariance import NAMED, share_moved
+from benchmarks.hardening.campaigns.invariants.placer_invariance import PLACERS, share_moved
 from benchmarks.hardening.campaigns.invariants.score_invariance import CHANGES, difference, score_of
 from benchmarks.reference.changes import remade
 from benchmarks.reference.scenes import engine_settings, scenes
@@ -29,25 +29,25 @@ from streamplace.scoring import engine
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound
 
-PLACED = 0.05  # fraction of the problems that all placers also place
-PLACED_ALIKE = "placers: other names, other order of streams"
+CHECKED_WITH_PLACERS = 0.05  # fraction of the problems
+SAME_PLACEMENT = "placers: other names, other order of streams"
 NEVER_HURTS = "more capacity never hurts: path-average"
-SHARED = "lower throughput where streams share links"
+LOWERED_BY_SHARING = "lower throughput where streams share links"
 WITHIN_BOUND = "throughput within the bound"
-LOST = "engine: in = out + queued + lost"
+CONSERVATION = "engine: in = out + queued + lost"
 MAX_TICKS = 1_000  # in a run; problems that need more are skipped
 NO_TUPLES = re.compile("nothing that could reach a sink is offered|no tuple ever reaches a sink")
 
 
 def check(checks: Checks, case: Case, data: st.DataObject) -> None:
-    """Check all invariants of a case; `data` seeds the random choices."""
+    """Check all invariants of a case; Hypothesis draws the random choices through `data`."""
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     check_same(checks, case, rng)
     check_closed_forms(checks, case, rng)
     check_engine(checks, case, data)
-    if rng.random() < PLACED:
-        for name in NAMED:
-            checks.record(PLACED_ALIKE, share_moved(name, case, rng))
+    if rng.random() < CHECKED_WITH_PLACERS:
+        for name in PLACERS:
+            checks.record(SAME_PLACEMENT, share_moved(name, case, rng))
 
 
 def check_same(checks: Checks, case: Case, rng: np.random.Generator) -> None:
@@ -76,16 +76,16 @@ def check_closed_forms(checks: Checks, case: Case, rng: np.random.Generator) -> 
         else:
             over = relative_excess(throughput_of((problem, allowed.devices)), bound(problem))
             checks.record(WITHIN_BOUND, over)
-        always = model == "bottleneck" or shares_no_link(problem, case[1])
+        never_lowers = model == "bottleneck" or shares_no_link(problem, case[1])
         for more in MORE:
             better = more(problem, rng)
             lowered = relative_excess(bound(problem), bound(better))
             checks.record("more capacity never lowers a bound", lowered)
             lowered = relative_excess(reached, throughput_of((better, case[1])))
-            if always or more in ALWAYS_SAFE:
+            if never_lowers or more in ALWAYS_SAFE:
                 checks.record(f"more capacity never hurts: {model}", lowered)
             else:
-                checks.watch(SHARED, lowered)
+                checks.watch(LOWERED_BY_SHARING, lowered)
 
 
 def check_engine(checks: Checks, case: Case, data: st.DataObject) -> None:
@@ -96,16 +96,16 @@ def check_engine(checks: Checks, case: Case, data: st.DataObject) -> None:
     try:
         simulation = engine.simulation(problem, settings, scene)
         if settings.duration_s / simulation.tick_for(placement.devices) > MAX_TICKS:
-            checks.skip(LOST, f"more than {MAX_TICKS:,} ticks")
+            checks.skip(CONSERVATION, f"more than {MAX_TICKS:,} ticks")
             return
         metrics = engine.run(placement, settings, scene)
     except ProblemError as error:
         if scene == Scene() or not NO_TUPLES.search(str(error)):
             raise
-        checks.skip(LOST, "the scene lets nothing reach a sink")
+        checks.skip(CONSERVATION, "the scene lets nothing reach a sink")
         return
     lost = largest_difference([metrics.trace.lost, *balances(metrics, scene)])
-    checks.record(LOST, lost)
+    checks.record(CONSERVATION, lost)
     if not scene.windows:
         checks.record("throughput within the source rate: engine", above_offered(metrics))
     if scene == Scene():  # with a scene, tuples that were offered earlier may also arrive

@@ -22,7 +22,7 @@ from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, ceiling, simulate
 
 TIED = 1e-9  # relative difference of utilisations whose order rounding may change
-SETTINGS = Settings(duration_s=6.0)
+SETTINGS = Settings(duration_s=6.0)  # of the engine
 
 
 @dataclass(frozen=True)
@@ -52,18 +52,18 @@ class Change:
 
 def names_and_order(case: Case, rng: np.random.Generator) -> Case:
     """Rename operators and devices, and shuffle both."""
-    problem, on = case
-    operators = rng.permutation(len(on)).tolist()
+    problem, device_of = case
+    operators = rng.permutation(len(device_of)).tolist()
     devices = rng.permutation(len(problem.cluster.devices)).tolist()
-    moved = [devices.index(on[v]) for v in operators]
+    moved = [devices.index(device_of[v]) for v in operators]
     return renamed(problem, operators, devices), moved
 
 
 def order_of_streams(case: Case, rng: np.random.Generator) -> Case:
     """Shuffle streams."""
-    problem, on = case
+    problem, device_of = case
     streams = list(problem.graph.streams)
-    return restreamed(problem, [streams[i] for i in rng.permutation(len(streams))]), on
+    return restreamed(problem, [streams[i] for i in rng.permutation(len(streams))]), device_of
 
 
 ALL_MODELS: tuple[Model, ...] = (*CLOSED_FORMS, "engine")
@@ -79,7 +79,15 @@ CHANGES = (
 
 
 def difference(one: Placement, score: ThroughputScore, other: Placement, change: Change) -> float:
-    """Return the largest difference between the scores of a placement before and after a change."""
+    """Return the largest difference between the scores of a placement before and after a change.
+
+    Parameters
+    ----------
+    one, other
+        The placement before and after the change.
+    score
+        The score of `one`.
+    """
     second = score_of(other)
     numbers = [
         (score.throughput * change.factor, second.throughput),

@@ -47,16 +47,16 @@ def many_graphs(folder: Path, count: int, seed: int) -> Row:
             wrong["over the memory limit"] += 1
             faults.append(f"{number} graphs: {_peaks(used)}")
         peaks.append(used)
-    fewer, all_ = peaks
-    more = all_.largest_bytes - fewer.largest_bytes
-    if more > BYTES_PER_GRAPH * (count - count // 4) + NOISE_MIB * MIB:
+    quarter, full = peaks
+    growth = full.largest_bytes - quarter.largest_bytes
+    if growth > BYTES_PER_GRAPH * (count - count // 4) + NOISE_MIB * MIB:
         wrong["memory grows with the graphs"] += 1
-        faults.append(f"{more:,} bytes more for {count} graphs than for {count // 4}")
+        faults.append(f"{growth:,} bytes more for {count} graphs than for {count // 4}")
     figures = {
-        "largest process": f"{all_.largest_bytes // MIB} MiB (at most {COMPARE_MIB})",
-        "all processes": f"{all_.together_bytes // MIB} MiB (at most {TOGETHER_MIB})",
-        "with a quarter of the graphs": f"{fewer.largest_bytes // MIB} MiB",
-        "CPU": f"{all_.cpu_seconds:.0f} s",
+        "largest process": f"{full.largest_bytes // MIB} MiB (at most {COMPARE_MIB})",
+        "all processes": f"{full.together_bytes // MIB} MiB (at most {TOGETHER_MIB})",
+        "with a quarter of the graphs": f"{quarter.largest_bytes // MIB} MiB",
+        "CPU": f"{full.cpu_seconds:.0f} s",
     }
     return Row(
         f"graphs compared by one `compare`: {PLACERS}, 2 processes", count, wrong, figures, faults

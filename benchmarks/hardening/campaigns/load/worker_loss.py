@@ -28,27 +28,27 @@ class KilledRoundRobin:
 
     Parameters
     ----------
-    at
+    graph
         The name of the graph.
     flag
         A file that is created just before the kill.
     """
 
-    at: str
+    graph: str
     flag: str
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
-        """Return a placement; kill the process when `at` is placed for the first time."""
-        if problem.graph.name == self.at and not Path(self.flag).exists():
+        """Return a placement; kill the process when `graph` is placed for the first time."""
+        if problem.graph.name == self.graph and not Path(self.flag).exists():
             Path(self.flag).touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return RoundRobin()(problem, rng, start)
 
 
 def lost_workers(backend: str, share: float, seed: int) -> Row:
-    """Compare placers on two processes and kill one of them; the table must not change."""
+    """Compare placers on two processes, one of which is killed; the table must not change."""
     times = max(1, round(TIMES * share))
     what = f"compare --backend {backend}, a worker killed during the run"
     wrong = {"tables that differ": 0, "failures": 0}
@@ -61,21 +61,22 @@ def lost_workers(backend: str, share: float, seed: int) -> Row:
         for number in range(times):
             folder = Path(name, str(number))
             folder.mkdir()
-            at = f"dream_{rng.integers(GRAPHS // 4, GRAPHS * 3 // 4)}"
-            for kind, fault in _faults(folder, backend, at, seed + number):
+            graph = f"dream_{rng.integers(GRAPHS // 4, GRAPHS * 3 // 4)}"
+            for kind, fault in _faults(folder, backend, graph, seed + number):
                 wrong[kind] += 1
-                faults.append(f"{at} of seed {seed + number}: {fault}")
+                faults.append(f"{graph} of seed {seed + number}: {fault}")
     return Row(what, times, wrong, {"graphs": f"{GRAPHS}"}, faults)
 
 
-def _faults(folder: Path, backend: str, at: str, seed: int) -> Iterator[tuple[str, str]]:
+def _faults(folder: Path, backend: str, graph: str, seed: int) -> Iterator[tuple[str, str]]:
     """Yield the faults of a comparison in which the worker that places a graph is killed."""
     dataset, flag = folder / "dream.jsonl.gz", folder / "killed"
     made = run_measured(
         "generate", "dream", "--count", GRAPHS, "--seed", seed, "--jobs", 1, "-o", dataset
     )
     assert made.code == 0, made.err
-    placer = f"benchmarks.hardening.campaigns.load.worker_loss:KilledRoundRobin:at={at}:flag={flag}"
+    placer = "benchmarks.hardening.campaigns.load.worker_loss:KilledRoundRobin"
+    placer += f":graph={graph}:flag={flag}"
     words = ("compare", dataset, "--placers", f"{placer},greedy", "--plots", "none", "-o")
     parallel = run_measured(
         *words, folder / "parallel", "--jobs", 2, "--backend", backend, variables=QUIET

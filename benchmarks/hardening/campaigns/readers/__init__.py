@@ -1,1 +1,1 @@
-"""Bad files read in process."""
+"""Bad files read by library functions."""

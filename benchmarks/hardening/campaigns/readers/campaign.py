@@ -1,7 +1,9 @@
-"""Bad files read in process: 20,000 for each reader.
+"""Bad files read by library functions: 20,000 for each reader.
 
-Every file must be read as valid or refused with a message of one line, in bounded memory and time.
-No two files of a reader are the same, and none is a valid one.
+Readers are called directly, not through the command line. The files are malformed texts and
+changed versions of valid files; no two files of a reader are the same. In bounded memory and time,
+the reader must refuse a file with a message of one line, or read it as valid if the change has left
+it valid.
 """
 
 import json
@@ -19,7 +21,7 @@ from benchmarks.hardening.harness.rows import Row
 from benchmarks.hardening.targets.kernel_cache import compile_all
 from benchmarks.hardening.targets.parsers import PARSERS
 
-GROUP = "bad files read in process"
+GROUP = "bad files read by library functions"
 
 
 def run(
@@ -29,12 +31,18 @@ def run(
     *,
     limits: str = STRICT,
 ) -> Iterator[Row]:
-    """Yield one row per reader.
+    """Yield one row per reader, all of which run in one separate process.
 
     Parameters
     ----------
+    share
+        The fraction of the 20,000 files to read, 0 to 1.
+    seed
+        The seed of the changes.
+    readers
+        Names of readers, as in `PARSERS`.
     limits
-        A name in `LIMITS`.
+        The name of the time limits, as in `LIMITS`.
     """
     compile_all()
     command = [

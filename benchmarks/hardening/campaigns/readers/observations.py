@@ -11,10 +11,16 @@ class Observations:
 
     Parameters
     ----------
+    tried, read
+        The number of files read, and of those that were read as valid.
     repeats
         The number of files equal to earlier ones, which are neither read nor counted as tried.
     cut, smallest
         The number of offsets at which the smallest valid file was truncated, and its size in bytes.
+    wrong, faults
+        The number of faults by kind, and descriptions of all faults.
+    longest_s, cpu_s
+        The CPU time of the longest read, and of all together.
     """
 
     tried: int = 0
@@ -28,10 +34,10 @@ class Observations:
     peak_bytes: int = 0
     cpu_s: float = 0.0
 
-    def blame(self, what: str, which: str, detail: object) -> None:
-        """Count a fault, and note which file caused it."""
-        self.wrong[what] += 1
-        self.faults.append(f"{which}: {what}: {' '.join(str(detail).split())[:200]}")
+    def blame(self, kind: str, file: str, detail: object) -> None:
+        """Count a fault of a kind, and note which file caused it."""
+        self.wrong[kind] += 1
+        self.faults.append(f"{file}: {kind}: {' '.join(str(detail).split())[:200]}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the observations as a JSON value."""

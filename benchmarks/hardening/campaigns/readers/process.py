@@ -32,10 +32,15 @@ SHIFT = 31  # difference between the first file numbers of successive readers
 
 
 def numbers_of(name: str, share: float) -> list[int]:
-    """Return the indices of the bad files to read for a share, spread evenly over all bad files.
+    """Return the numbers of the bad files to read, spread evenly over all bad files.
 
-    At most a third are malformed texts, bombs and other encodings. Each reader gets a
+    At most a third are numbers of malformed texts, bombs and other encodings. Each reader gets a
     different choice of these, so that the readers together cover all, even with a small share.
+
+    Parameters
+    ----------
+    share
+        The fraction of all bad files, 0 to 1.
     """
     count = max(1, round(COUNT * share))
     count_listed = min(count // 3, CUT_AT)

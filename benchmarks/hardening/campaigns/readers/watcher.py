@@ -29,12 +29,12 @@ from benchmarks.hardening.targets.parsers import Parser
 from streamplace.errors import StreamplaceError
 
 MAX_DATA = 4 * 2**30  # bytes of data memory; a reader that needs more gets a MemoryError
-MAX_REPEATS = 5  # further numbers tried per requested file
+MAX_REPEATS = 5  # further numbers tried per requested file, if files repeat
 WRONG = (
     *("tracebacks", "unclear messages", "hangs", "over 300 MB", "side effects"),
     *("inconsistent values", "too few"),
 )
-"""Kinds of faults; "too few" means that a reader has too few different bad files."""
+"""Kinds of faults; "too few" means that too few of a reader's bad files are different."""
 
 
 class HungError(BaseException):

@@ -6,14 +6,14 @@ from benchmarks.hardening.campaigns.solvers.wrapper_results import KINDS, run_wr
 from benchmarks.hardening.campaigns.solvers.wrappers import is_installed, wrappers
 from benchmarks.hardening.harness.rows import Row
 
-GRAPHS = 5_000  # per wrapper, all of which must reach its library
+PROBLEMS = 5_000  # that must reach the library of each wrapper
 
 
 def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
     """Yield one row per wrapper, including those whose library is not installed."""
-    count = max(1, round(GRAPHS * share))
+    count = max(1, round(PROBLEMS * share))
     for name in wrappers():
         if is_installed(name):
             yield run_wrapper(name, count, seed).row()
         else:
-            yield Row(f"odd graphs: {name}, not installed", 0, dict.fromkeys(KINDS, 0))
+            yield Row(f"unusual graphs: {name}, not installed", 0, dict.fromkeys(KINDS, 0))

@@ -3,8 +3,8 @@
 python -m benchmarks.hardening.campaigns.solvers.child_process WRAPPER SEED FIRST END COUNT ANSWERS
 
 ANSWERS is a file descriptor. The process writes a line before each problem, when the problem
-reaches the library, and after it. If the process ends early, these lines show at which problem, and
-whether inside the library.
+reaches the library, and after the problem. If the process ends early, these lines show at which
+problem, and whether inside the library.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Any
 
 from benchmarks.hardening.campaigns.solvers.call_counter import CallCounter
-from benchmarks.hardening.campaigns.solvers.odd_problems import NoProblemError
+from benchmarks.hardening.campaigns.solvers.unusual_problems import NoProblemError
 from benchmarks.hardening.campaigns.solvers.wrapper_results import NOT_A_PROBLEM
 from benchmarks.hardening.campaigns.solvers.wrappers import Attempt, attempt_of, library_of
 from streamplace.errors import StreamplaceError
@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def resolved(name: str) -> tuple[Attempt, Sequence[str]]:
-    """Return a wrapper, and the places of its library's functions.
+    """Return the function that tries a wrapper, and the functions of its library.
 
     Tests name their wrappers ``module::function``; the library of these is ``module:library``.
     """

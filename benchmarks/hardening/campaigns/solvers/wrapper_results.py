@@ -17,14 +17,14 @@ from benchmarks.hardening.harness.counts import Count
 from benchmarks.hardening.harness.environment import ROOT, environment
 from benchmarks.hardening.harness.rows import Row
 
-MAX_DRAWN = 20  # limit of drawn problems per problem of the goal, as some never reach the library
-NOT_A_PROBLEM = "not a problem"  # streamplace refused to create it
+MAX_DRAWN = 20  # problems tried at most per problem of the goal; some never reach the library
+NOT_A_PROBLEM = "not a problem"  # the draw is invalid, so streamplace refuses to create it
 PRINTED = "bytes on stdout", "bytes on stderr"
 TOO_FEW, TOO_FEW_PLACED = "too few", "too few placed"
-GROUP = "odd graphs that reach a library"
+GROUP = "unusual graphs that reach a library"
 KINDS = ("crashes", "hangs", "invalid", "errors", *PRINTED, TOO_FEW, TOO_FEW_PLACED)
-"""Kinds of faults. The last two count how many problems too few reached the library, and how many
-too few of these were placed: at least half must be.
+"""Kinds of faults. The last two are shortfalls: of problems that reached the library, compared with
+the goal, and of problems among these that were placed, compared with half of them.
 """
 
 
@@ -43,9 +43,9 @@ class WrapperResults(Count):
     goal
         The number of problems that must reach the library.
     reached
-        The number of the last problem that reached the library.
+        The index of the last problem that reached the library; -1: none yet.
     outcomes
-        How many problems had each outcome, by outcome and whether they reached the library.
+        The number of problems by outcome, and by whether they reached the library.
     slowest
         The longest time for a problem, in seconds.
     """
@@ -105,11 +105,11 @@ class WrapperResults(Count):
 
 
 def run_wrapper(name: str, count: int, seed: int, limits: Limits = LIMITS) -> WrapperResults:
-    """Try problems with a wrapper until enough of them have reached its library.
+    """Try problems with a wrapper until `count` of them have reached its library.
 
     When a process ends early, a new one continues.
     """
-    results = WrapperResults(f"odd graphs: {name}", name, seed, count, group=GROUP)
+    results = WrapperResults(f"unusual graphs: {name}", name, seed, count, group=GROUP)
     first, end = 0, MAX_DRAWN * count
     with tempfile.TemporaryDirectory() as folder:
         while results.tried < count and first < end:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.hardening.campaigns.solvers.graph_shapes import SHAPES
-from benchmarks.hardening.campaigns.solvers.odd_problems import LARGE, SIZES, odd_problem
+from benchmarks.hardening.campaigns.solvers.unusual_problems import LARGE, SIZES, unusual_problem
 from streamplace import Placement, Problem
 from streamplace.errors import UsageError
 from streamplace.placers.exact.decision import DecisionProblem
@@ -17,7 +17,7 @@ from streamplace.placers.partition.pymetis_guard import partition
 from streamplace.placers.search.annealing import Budget
 
 Attempt = Callable[[int, int], str | None]
-"""A function of a problem's number and seed that returns the fault of the answer, or None."""
+"""Tries the problem of a number and a seed; returns the fault of the answer, or None."""
 
 PLACERS = (
     "metis",
@@ -80,12 +80,12 @@ def is_installed(name: str) -> bool:
 
 
 def library_of(name: str) -> Sequence[str]:
-    """Return the library functions that a wrapper calls."""
+    """Return the functions of libraries that a wrapper calls, each as ``module:name``."""
     return CALLED_FUNCTIONS.get(name.partition(":")[0], METIS_FUNCTIONS)
 
 
 def attempt_of(name: str) -> Attempt:
-    """Return the function of a wrapper."""
+    """Return the function that tries problems with a wrapper."""
     if name in DIRECT_METIS:
         return lambda number, seed: try_metis(number, seed, recursive="recursive" in name)
     if name == CP_SAT:
@@ -96,10 +96,10 @@ def attempt_of(name: str) -> Attempt:
 
 
 def try_placer(name: str, number: int, seed: int) -> str | None:
-    """Place a problem; its number determines the options of partitioners."""
+    """Place a problem and check the placement; the number determines options of partitioners."""
     from streamplace.placers.registry import ready_placer  # noqa: PLC0415 - heavy
 
-    problem = odd_problem(number, seed, MAX_OPERATORS.get(name, LARGE))
+    problem = unusual_problem(number, seed, MAX_OPERATORS.get(name, LARGE))
     options = ""
     if name in ("metis", "metis-recursive", "fuser"):
         options += ("", ":parts=1", ":parts=2", ":parts=3", ":parts=1000")[number % 5]
@@ -120,16 +120,16 @@ def try_partitioner(name: str, number: int, seed: int) -> str | None:
     """Partition a problem with KaHIP or Mt-KaHyPar, which support no constraints but colocation."""
     from benchmarks.partitioners import partitioners  # noqa: PLC0415 - only the child process needs it
 
-    problem = odd_problem(number, seed)
+    problem = unusual_problem(number, seed)
     Placement(problem, partitioners()[name](problem))
     return None
 
 
 def try_cp_sat(number: int, seed: int) -> str | None:
-    """Ask CP-SAT for a better placement than a greedy one."""
+    """Search with CP-SAT for a better placement than a greedy one, and check the answer."""
     from streamplace.placers.exact.cp_sat import Model  # noqa: PLC0415 - heavy
 
-    drawn = odd_problem(number, seed, CP_SAT_MAX_OPERATORS)
+    drawn = unusual_problem(number, seed, CP_SAT_MAX_OPERATORS)
     problem = Problem(
         drawn.graph,
         drawn.cluster,
@@ -138,7 +138,7 @@ def try_cp_sat(number: int, seed: int) -> str | None:
         target_utilisation=drawn.target_utilisation,
     )
     incumbent = Incumbent(problem, Greedy()(problem, np.random.default_rng(number)))
-    decision = DecisionProblem(problem, incumbent.better)
+    decision = DecisionProblem(problem, incumbent.rate_to_beat)
     if not Model.is_small(decision):
         raise UsageError("the model is too large")
     outcome = Model(decision, 1, number).search(CP_SAT_TIME, Budget(CP_SAT_WALL_S))
@@ -167,10 +167,10 @@ def try_metis(number: int, seed: int, *, recursive: bool) -> str | None:
             parts,
             recursive=recursive,
         )
-    except ValueError as error:  # `partition` documents it
+    except ValueError as error:  # an argument is out of range, such as the number of parts
         raise UsageError(str(error)) from None
     if part_of.shape != (count,) or part_of.min() < 0 or part_of.max() >= parts:
-        return "returned numbers of parts that do not exist"
+        return "returned a wrong number of entries, or a part index out of range"
     return None
 
 

@@ -23,7 +23,7 @@ from benchmarks.hardening.harness.mounts import own_mounts
 from benchmarks.hardening.harness.rows import Row
 from benchmarks.hardening.targets import warm_up
 
-# trials in the whole campaign; KILLS are per command
+# trials of each kind in the whole campaign; KILLS counts those of each command
 TRAIN_KILLS, KILLS, PARENT_KILLS = 200, 50, 30
 CTRL_C, TERMINATED, FULL, READ_ONLY, PAIRS = 50, 50, 20, 20, 20
 ENVIRONMENT = {
@@ -36,11 +36,11 @@ ENVIRONMENT = {
 def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
     """Stop `train`, `generate`, `compare` and `place` in all ways, and check their files."""
     rng = random.Random(seed)
-    with ExitStack() as later:
-        folder = Path(later.enter_context(tempfile.TemporaryDirectory(prefix="streamplace-")))
-        mounts = later.enter_context(own_mounts())
-        forks = later.enter_context(Forks(ENVIRONMENT, warm_up.WRITING))
-        second = later.enter_context(Forks(ENVIRONMENT, warm_up.WRITING))
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="streamplace-")))
+        mounts = stack.enter_context(own_mounts())
+        forks = stack.enter_context(Forks(ENVIRONMENT, warm_up.WRITING))
+        second = stack.enter_context(Forks(ENVIRONMENT, warm_up.WRITING))
         yield from stopped_rows((forks, second), folder, share, rng, mounts=mounts)
 
 
@@ -56,6 +56,12 @@ def stopped_rows(
 
     Parameters
     ----------
+    fork_servers
+        Two servers that run commands; the second is for commands that run at the same time.
+    folder
+        A folder for the inputs and outputs of the commands.
+    share
+        The fraction of the whole campaign, 0 to 1.
     mounts
         Whether this process can mount disks.
     """

@@ -76,7 +76,17 @@ def run_and_kill(
     *,
     alone: bool = False,
 ) -> Ended | None:
-    """Run a command and kill it; return None if it ended before the kill."""
+    """Run a command and kill it; return None if it ended before the kill.
+
+    Parameters
+    ----------
+    when
+        The time of the kill, as arguments of `Forks.run`; see `kill_moment`.
+    tally
+        The counts to which a late kill, or a failure without a kill, is added.
+    alone
+        Whether to kill only the process itself, without its child processes.
+    """
     ended = forks.run(*command.words, **when, alone=alone, limit_s=LIMIT_S)
     if ended.hung:
         raise RuntimeError(f"{command.name} does not end: {ended.err}")
@@ -89,7 +99,18 @@ def run_and_kill(
 
 
 def kill_moment(command: WritingCommand, rng: random.Random, files: int) -> dict[str, Any]:
-    """Draw the time of a kill: anywhere in a run, or while one of its files is being written."""
+    """Draw the time of a kill: anywhere in a run, or while one of its files is being written.
+
+    Parameters
+    ----------
+    files
+        The number of files that the command writes.
+
+    Returns
+    -------
+    dict
+        Arguments of `Forks.run`.
+    """
     if rng.random() < 0.5:
         return {"after_s": rng.uniform(0.0, command.seconds)}
     moment = {"once": command.folder, "nth": rng.randint(1, files)}
@@ -137,7 +158,7 @@ def kill_parents(
         tally.check(command, ended)
         tally.counted += started
         tally.half_written += started and bool(temporaries(command.folder))
-        tally.early += not started  # or its children had already ended
+        tally.early += not started  # or its child processes had already ended
     yield kills_row("SIGKILL of the first of several processes", count, tally)
 
 

@@ -41,7 +41,7 @@ class WritingCommand:
 
     @property
     def folder(self) -> Path:
-        """The folder in which it writes its temporary files."""
+        """The folder in which the command writes its files, including temporary ones."""
         return self.target if self.target.suffix == "" else self.target.parent
 
     def restore(self) -> None:

@@ -11,8 +11,8 @@ import torch
 from benchmarks.hardening.campaigns.corruption import campaign, impostors
 from benchmarks.hardening.campaigns.corruption.refusals import (
     CHANGED,
-    LINES,
     LOADED,
+    NOT_ONE_LINE,
     TRACEBACK,
     Refusals,
     count_refusals,
@@ -28,7 +28,7 @@ from benchmarks.hardening.mutation.damage import (
     truncations,
 )
 from benchmarks.hardening.targets import trained_files
-from benchmarks.hardening.targets.subject import State, Subject
+from benchmarks.hardening.targets.loadable_file import LoadableFile, State
 from benchmarks.hardening.targets.trained_files import KINDS, TrainedFiles
 from benchmarks.reference.checkpoint_parts import Parts, Shapes
 from streamplace.errors import CheckpointError
@@ -63,21 +63,21 @@ def test_commands_refuse_damaged_files_and_keep_the_run(
     check(campaign.commands_row(trained, forks, SHARE_FOR_COMMANDS, 2, KINDS[:1]))
 
 
-def subject(
+def loadable_file(
     load: Callable[[Path], object], trained: TrainedFiles, state: State | None = None
-) -> Subject:
-    return Subject("a file", (trained.run(KINDS[0]) / POLICY).read_bytes(), load, state)
+) -> LoadableFile:
+    return LoadableFile("a file", (trained.run(KINDS[0]) / POLICY).read_bytes(), load, state)
 
 
-def wrong(reader: Subject, folder: Path, damage: Damage = flipped_bits) -> dict[str, int]:
+def wrong(valid: LoadableFile, folder: Path, damage: Damage = flipped_bits) -> dict[str, int]:
     """Return how many faults of each kind are counted for 300 damaged files."""
     refusals = Refusals("files")
     count_refusals(
-        refusals, reader, damaged(damage, reader.data, 300, np.random.default_rng(3)), folder
+        refusals, valid, damaged(damage, valid.data, 300, np.random.default_rng(3)), folder
     )
     assert refusals.tried == 300
     row = refusals.row()
-    assert (CHANGED in row.wrong) is (reader.state is not None)
+    assert (CHANGED in row.wrong) is (valid.state is not None)
     assert row.good != any(row.wrong.values())
     return {kind: count for kind, count in row.wrong.items() if count}
 
@@ -89,7 +89,7 @@ def test_a_reader_that_ignores_the_hash_is_noticed(trained: TrainedFiles, tmp_pa
         except safetensors.SafetensorError as error:
             raise CheckpointError(f"{path}: {error}") from None
 
-    assert wrong(subject(careless, trained), tmp_path)[LOADED] > 100
+    assert wrong(loadable_file(careless, trained), tmp_path)[LOADED] > 100
 
 
 class TalkativeError(CheckpointError):
@@ -112,8 +112,8 @@ def test_tracebacks_and_messages_of_two_lines_are_noticed(
         except CheckpointError as error:
             raise TalkativeError(str(error)) from None
 
-    assert wrong(subject(raises_traceback, trained), tmp_path)[TRACEBACK] > 100
-    assert wrong(subject(raises_two_lines, trained), tmp_path) == {LINES: 300}
+    assert wrong(loadable_file(raises_traceback, trained), tmp_path)[TRACEBACK] > 100
+    assert wrong(loadable_file(raises_two_lines, trained), tmp_path) == {NOT_ONE_LINE: 300}
 
 
 def test_a_half_loaded_state_is_noticed(trained: TrainedFiles, tmp_path: Path) -> None:
@@ -127,8 +127,8 @@ def test_a_half_loaded_state_is_noticed(trained: TrainedFiles, tmp_path: Path) -
             visited.append(path)
         read_policy(path)
 
-    reader = subject(halfway, trained, lambda: len(visited))
-    assert wrong(reader, tmp_path) == {CHANGED: 300}
+    file = loadable_file(halfway, trained, lambda: len(visited))
+    assert wrong(file, tmp_path) == {CHANGED: 300}
 
 
 @pytest.mark.parametrize("what", ["network", "memory", "best rewards", "moment of Adam"])
@@ -171,22 +171,22 @@ def first_difference(one: bytes, other: bytes) -> int:
     return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-@pytest.mark.parametrize("how", ["flipped bits", "truncations", *OTHERS])
-def test_damage_reaches_every_part_of_a_file(how: str, trained: TrainedFiles) -> None:
+@pytest.mark.parametrize("kind", ["flipped bits", "truncations", *OTHERS])
+def test_damage_reaches_every_part_of_a_file(kind: str, trained: TrainedFiles) -> None:
     ways = {"flipped bits": flipped_bits, "truncations": truncations, **OTHERS}
     data = (trained.run(KINDS[0]) / POLICY).read_bytes()
-    found = [one.data for one in damaged(ways[how], data, 300, np.random.default_rng(4))]
+    found = [one.data for one in damaged(ways[kind], data, 300, np.random.default_rng(4))]
     assert len(found) == 300
     assert data not in found
     first = [first_difference(data, one) for one in found]
     header = header_end(data)
-    if how == "appended bytes":
+    if kind == "appended bytes":
         assert set(first) == {len(data)}
     else:
         assert min(first) < 8 < sorted(first)[150]
         assert any(8 <= i < header for i in first)
         assert any(i >= header for i in first)
-    if how == "flipped bits":
+    if kind == "flipped bits":
         whole = int.from_bytes(data)
         assert {(int.from_bytes(one) ^ whole).bit_count() for one in found} == {1}
         assert sum(i < 8 for i in first) == 64

@@ -100,7 +100,7 @@ def test_a_reader_that_unpickles_is_noticed(tmp_path: Path, forks: Forks) -> Non
             row = malicious_files.payload_row(
                 "x", [(payload, EntryPoint("x", f"{folder}bad.json", careless))], [], forks
             )
-            assert (row.wrong[malicious_files.RAN], row.good) == (1, False)
+            assert (row.wrong[malicious_files.EXECUTED], row.good) == (1, False)
         assert os.listdir() == []
         row = malicious_files.payload_row(
             "x", [(HARMLESS, EntryPoint("x", "bad.json", careless))], [], forks

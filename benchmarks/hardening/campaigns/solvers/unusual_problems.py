@@ -1,4 +1,4 @@
-"""Unusual problems for solvers, drawn by number: odd shapes, and values from 0 to far too large."""
+"""Unusual problems for solvers, drawn by number: rare shapes, and values from 0 to too large."""
 
 from collections.abc import Callable
 
@@ -13,6 +13,7 @@ from streamplace.util.arrays import Floats
 SIZES = (2, 3, 5, 8, 17, 40)
 LARGE, LARGE_EVERY = 10_000, 250  # one problem in 250 has 10,000 operators
 Numbers = Callable[[np.random.Generator, int], Floats]
+"""Draws a number of random numbers."""
 
 
 def one_large_number(rng: np.random.Generator, count: int) -> Floats:
@@ -52,11 +53,13 @@ class NoProblemError(Exception):
     """The draw is not a valid problem, so no solver can try it."""
 
 
-def odd_problem(number: int, seed: int, largest: int = LARGE) -> Problem:
+def unusual_problem(number: int, seed: int, largest: int = LARGE) -> Problem:
     """Return a problem; successive numbers cover all shapes and all kinds of values.
 
     Parameters
     ----------
+    number, seed
+        The number of the problem, and the seed of its random choices.
     largest
         The largest number of operators.
 
@@ -67,11 +70,11 @@ def odd_problem(number: int, seed: int, largest: int = LARGE) -> Problem:
         overflow, or no tuple ever reaches a sink.
     """
     try:
-        made = _drawn(number, seed, largest)
-        flow(made)
+        problem = _drawn(number, seed, largest)
+        flow(problem)
     except StreamplaceError as error:
         raise NoProblemError(f"{type(error).__name__}: {error}") from None
-    return made
+    return problem
 
 
 def _drawn(number: int, seed: int, largest: int) -> Problem:

@@ -8,7 +8,7 @@ State = Callable[[], Hashable]
 
 
 @dataclass(frozen=True)
-class Subject:
+class LoadableFile:
     """A valid file and its reader.
 
     Parameters
