@@ -7,6 +7,7 @@ from streamplace.display.mixins import Displayable, RoundedRepr
 from streamplace.display.text import number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 from streamplace.util.text import counted
+from streamplace.workflows.too_heavy import TooHeavy
 
 CLOSE = 1.0 - 1e-9  # share of a rate that counts as reaching it, up to rounding
 ROWS_SHOWN = 12  # in a repr
@@ -59,10 +60,13 @@ class Plan(Displayable):
     ----------
     source_rate
         The planned source rate in tuples/s.
+    cause
+        The operators that no device can run at the source rate, so that more devices do not help.
     """
 
     source_rate: float
     rows: tuple[PlanRow, ...]
+    cause: TooHeavy | None = None
 
     @property
     def fewest_devices(self) -> int | None:
@@ -84,6 +88,7 @@ class Plan(Displayable):
             "source_rate": self.source_rate,
             "rows": [vars(row) for row in self.rows],
             "fewest_devices": self.fewest_devices,
+            "cause": None if self.cause is None else self.cause.to_dict(),
         }
 
     def _view(self) -> View:
@@ -93,5 +98,6 @@ class Plan(Displayable):
             lines.append(f"and {counted(more, 'more row')}")
         head = ("devices", "sustained, tuples/s", "upper bound", "relative")
         table = Grid(head, len(self.rows), lambda i: self.rows[i].cells(), names=())
-        body = (table, Line(self.headline))
+        cause = () if self.cause is None else (Line(*self.cause.text()),)
+        body = (table, Line(self.headline), *cause)
         return View(f"Plan: {self.headline}", tuple(lines), body, TABLE_ROWS)

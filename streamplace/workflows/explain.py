@@ -1,5 +1,6 @@
 """Explanation of a placement: its bottleneck and the single moves that would help."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from streamplace.scoring.throughput import at_worst_rate, simulate
 from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.explanation import Contribution, Explanation
 from streamplace.workflows.improving_moves import improving_moves
+from streamplace.workflows.too_heavy import too_heavy
 
 
 def explain(placement: Placement) -> Explanation:
@@ -40,6 +42,7 @@ def explain(placement: Placement) -> Explanation:
     rate_factor = problem.target_utilisation / used if used else None
     contributions = _contributions(placement, load)
     without_moves = Explanation(explained, score, rate_factor, contributions, (), True)
+    cause = too_heavy(at_worst_rate(placement).problem) if without_moves.limited else None
     if not without_moves.limited and type(problem.objective) is Throughput:
         return without_moves
     units = _units_to_try(problem, load)
@@ -47,7 +50,7 @@ def explain(placement: Placement) -> Explanation:
     max_units = max(1, closed_form(problem).quick_score_elements // (size * devices))
     moves = improving_moves(placement, score, units[:max_units])
     every_move_tried = len(units) <= max_units
-    return Explanation(explained, score, rate_factor, contributions, moves, every_move_tried)
+    return replace(without_moves, moves=moves, every_move_tried=every_move_tried, cause=cause)
 
 
 def _in_closed_form(placement: Placement) -> Placement:

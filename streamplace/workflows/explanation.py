@@ -9,6 +9,7 @@ from streamplace.display.view import Grid, Line, View
 from streamplace.problem.placement import Placement
 from streamplace.scoring.score import THROUGHPUT, ThroughputScore
 from streamplace.workflows.improving_moves import MIN_GAIN, ImprovingMove, move_grid
+from streamplace.workflows.too_heavy import TooHeavy
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class Explanation(Displayable):
     every_move_tried
         Whether all single moves that can help were tried; otherwise only moves of the units that
         load the bottleneck most were tried.
+    cause
+        The operators that no device can run at the source rate, if that limits the placement.
     """
 
     placement: Placement
@@ -64,6 +67,7 @@ class Explanation(Displayable):
     contributions: tuple[Contribution, ...]
     moves: tuple[ImprovingMove, ...]
     every_move_tried: bool
+    cause: TooHeavy | None = None
 
     @property
     def limited(self) -> bool:
@@ -80,6 +84,7 @@ class Explanation(Displayable):
             "contributors": [one.to_dict() for one in self.contributions],
             "moves": [move.to_dict() for move in self.moves],
             "every_move_tried": self.every_move_tried,
+            "cause": None if self.cause is None else self.cause.to_dict(),
             "model": self.score.model,
             **self.score.objective_entry,
         }
@@ -103,6 +108,8 @@ class Explanation(Displayable):
         at = f"at {top.utilisation:.1%}{limit}"
         if self.limited:
             yield Line(f"bottleneck {top.kind} {{}} {at}", (top.name,))
+            if self.cause is not None:
+                yield Line(*self.cause.text())
         else:
             busiest = f"the busiest {top.kind}, {{}}, is {at}"
             yield Line(f"nothing limits throughput: {busiest}", (top.name,))

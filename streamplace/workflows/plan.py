@@ -23,6 +23,7 @@ from streamplace.util.arrays import Ints
 from streamplace.util.checks import check_seed
 from streamplace.util.text import counted
 from streamplace.workflows.capacity_plan import CLOSE, Plan, PlanRow
+from streamplace.workflows.too_heavy import too_heavy
 
 MAX_BY_DEFAULT = 64  # devices to try, unless `most` is set
 STALLED = 4  # stop when this many more devices changed nothing, so that links are the limit
@@ -102,7 +103,7 @@ def plan(
     if not rows:
         tried = counted(largest, "device")
         raise InfeasibleError(f"plan: found no placement on up to {tried}; on the most, {failure}")
-    return Plan(rate, tuple(rows))
+    return Plan(rate, tuple(rows), None if rows[-1].keeps_up else too_heavy(problem))
 
 
 def _row(

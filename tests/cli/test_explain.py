@@ -97,9 +97,10 @@ def test_names_are_not_markup(tmp_path: Path, capsys: Capture) -> None:
     succeeds(capsys, "place", graph, "--cluster", cluster, "--placer", "single", "-o", file)
     lines = succeeds(capsys, "explain", file).splitlines()
     assert lines[1] == "bottleneck device [bold]x at 300.0%"
-    assert [line.split()[0] for line in lines[3:6]] == ["[red]a", "[/]b", "c"]
-    assert lines[7].split()[:4] == ["[red]a,", "[/]b", "[bold]x", "y"]
-    assert "device [bold]x at" in lines[8]
+    assert lines[2].startswith("[red]a and [/]b are kept together and need")
+    assert [line.split()[0] for line in lines[4:7]] == ["[red]a", "[/]b", "c"]
+    assert lines[8].split()[:4] == ["[red]a,", "[/]b", "[bold]x", "y"]
+    assert "device [bold]x at" in lines[9]
 
 
 def test_a_graph_too_large_to_try_every_move(

@@ -1,0 +1,99 @@
+"""Operators that fill a device or core by themselves, wherever they run."""
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from sim.search.instance import own_loads
+from streamplace.display.text import number
+from streamplace.problem.problem import Problem
+from streamplace.scoring.compiled import compiled
+
+MARGIN = 1e-9  # utilisation beyond 1 that is rounding
+INSTRUCTIONS_PER_MI = 1e6
+
+
+@dataclass(frozen=True)
+class TooHeavy:
+    """An operator, or operators kept together, that no device can run at the source rate.
+
+    Parameters
+    ----------
+    operators
+        Their names.
+    needed_mips
+        Speed in MIPS that they need at the source rate.
+    available_mips
+        Speed in MIPS that they may use on the device, among those that may run them, where their
+        utilisation is lowest.
+    enough_mips
+        Speed of the device, or of the cores that the operator can use, that would be enough.
+    of_core
+        Whether the cores that one operator can use are the limit, and not the whole device.
+    device
+        Name of that device.
+    """
+
+    operators: tuple[str, ...]
+    needed_mips: float
+    available_mips: float
+    enough_mips: float
+    of_core: bool
+    device: str
+
+    @property
+    def instances(self) -> int:
+        """The number of instances of a single operator that would be enough."""
+        return ceil(self.needed_mips / self.available_mips - MARGIN)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry ``cause`` of `explain --json` and `plan --json`."""
+        return {
+            "operators": list(self.operators),
+            "needed_mips": self.needed_mips,
+            "available_mips": self.available_mips,
+            "device": self.device,
+        }
+
+    def text(self) -> tuple[str, tuple[str, ...]]:
+        """Return the cause and what would help as text with ``{}`` for names, and the names."""
+        rates = f"{number(self.needed_mips)} MIPS at this rate"
+        most, enough = number(self.available_mips), number(self.enough_mips)
+        if len(self.operators) > 1:
+            listed = " and ".join(["{}"] * len(self.operators))
+            text = f"{listed} are kept together and need {rates}; {{}} gives them {most} at most: "
+            text += f"keep fewer together, or use a device of {enough} MIPS"
+        elif self.of_core:
+            text = f"{{}} needs {rates}; the cores that it can use on {{}} give it {most} at most: "
+            text += f"run {self.instances} instances of it, or use cores of {enough} MIPS in sum"
+        else:
+            text = f"{{}} needs {rates}; {{}} gives it {most} at most: "
+            text += f"run {self.instances} instances of it, or use a device of {enough} MIPS"
+        return text, (*self.operators, self.device)
+
+
+def too_heavy(problem: Problem) -> TooHeavy | None:
+    """Return the unit that is overloaded most on the device that suits it best; None if none is.
+
+    Loads are those at the highest source rate, relative to the target utilisation.
+    """
+    rules, instance = problem.feasibility, compiled(problem).instance
+    whole = instance.work[:, None] / instance.capacity
+    own = own_loads(instance)
+    loads = np.where(rules.allowed, np.maximum(whole, own) * instance.reference, np.inf)
+    unit = int(loads.min(axis=1).argmax())
+    device = int(loads[unit].argmin())
+    load = float(loads[unit, device])
+    if load <= 1.0 + MARGIN:
+        return None
+    arrays, members = compiled(problem).flow, np.flatnonzero(rules.unit_of == unit)
+    of_core = bool(own[unit, device] > whole[unit, device])
+    if of_core:
+        usable = np.minimum(arrays.operator_cores[members], arrays.cores[device])
+        members = members[[int((arrays.work[members] / usable).argmax())]]
+    needed = float(arrays.work[members].sum()) / INSTRUCTIONS_PER_MI
+    names = tuple(problem.graph.names[v] for v in members)
+    enough = needed / problem.target_utilisation
+    return TooHeavy(names, needed, needed / load, enough, of_core, problem.cluster.names[device])

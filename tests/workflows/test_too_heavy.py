@@ -1,0 +1,78 @@
+"""Operators that fill a device or core by themselves."""
+
+import pytest
+
+from streamplace import Cluster, Constraints, Device, Operator, Placement, Problem, StreamGraph
+from streamplace.workflows.explain import explain
+from streamplace.workflows.plan import plan
+from streamplace.workflows.too_heavy import too_heavy
+from tests.support.graphs import chain_graph
+
+
+def problem(cores: int = 1, *, rate: float = 1000.0, target: float = 1.0) -> Problem:
+    """Return two operators on devices of 2 x 1000 MIPS; b needs 3 MIPS per 1000 tuples/s."""
+    operators = [Operator("a", 1e5, 10.0), Operator("b", 3e6, 10.0, cores=cores)]
+    graph = StreamGraph(operators, [("a", "b")], source_rate=rate)
+    cluster = Cluster([Device("d0", 1000.0, 2), Device("d1", 1500.0, 2)])
+    return Problem(graph, cluster, target_utilisation=target)
+
+
+def test_an_operator_that_fills_a_core() -> None:
+    found = too_heavy(problem())
+    assert found is not None
+    assert (found.operators, found.device, found.of_core) == (("b",), "d1", True)
+    assert (found.needed_mips, found.available_mips) == pytest.approx((3000, 1500))
+    assert found.instances == 2
+    text, names = found.text()
+    assert "run 2 instances of it, or use cores of 3,000 MIPS in sum" in text
+    assert names == ("b", "d1")
+
+
+def test_several_cores_and_headroom() -> None:
+    assert too_heavy(problem(cores=2)) is None
+    found = too_heavy(problem(cores=2, target=0.5))
+    assert found is not None
+    assert not found.of_core
+    assert found.available_mips == pytest.approx(1500)
+    assert found.enough_mips == pytest.approx(6000)
+
+
+def test_operators_that_are_kept_together() -> None:
+    graph = chain_graph(6e5, 6e5, 1e5, payload_bytes=10.0)
+    rules = Constraints(colocate=[["a", "b"]])
+    loaded = Problem(graph, Cluster.equal(3, mips=1000.0), constraints=rules)
+    found = too_heavy(loaded)
+    assert found is not None
+    assert found.operators == ("a", "b")
+    assert "{} and {} are kept together and need 1,200 MIPS" in found.text()[0]
+    explanation = explain(Placement(loaded, [0, 0, 1]))
+    assert explanation.cause == found
+    assert explanation.to_dict()["cause"]["operators"] == ["a", "b"]
+    assert "kept together" in str(explanation) or "kept together" in repr(explanation._view())
+
+
+def test_a_pin_leaves_only_a_slow_device() -> None:
+    graph = chain_graph(6e5, 1e5, payload_bytes=10.0)
+    cluster = Cluster([Device("slow", 500.0), Device("fast", 1000.0)])
+    free = Problem(graph, cluster)
+    assert too_heavy(free) is None
+    pinned = too_heavy(free.with_constraints(Constraints(pins={"a": "slow"})))
+    assert pinned is not None
+    assert pinned.device == "slow"
+
+
+def test_a_plan_that_more_devices_do_not_help() -> None:
+    graph = chain_graph(15e5, 1e5, payload_bytes=10.0)
+    found = plan(graph, Cluster.equal(2, mips=1000.0), source_rate=1000.0, evaluations=500)
+    assert found.cause is not None
+    assert found.cause.operators == ("a",)
+    assert found.to_dict()["cause"]["needed_mips"] == pytest.approx(1500)
+    enough = plan(graph, Cluster.equal(2, mips=2000.0), source_rate=1000.0, evaluations=500)
+    assert enough.cause is None
+    assert enough.to_dict()["cause"] is None
+
+
+def test_a_placement_that_is_limited_by_something_else() -> None:
+    graph = chain_graph(6e5, 6e5, payload_bytes=10.0)
+    loaded = Problem(graph, Cluster.equal(2, mips=1000.0))
+    assert explain(Placement(loaded, [0, 0])).cause is None
