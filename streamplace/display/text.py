@@ -10,6 +10,14 @@ def number(x: float) -> str:
     return f"{x:,.6g}"
 
 
+def byte_count(x: float, digits: int = 3) -> str:
+    """Return a number of bytes in B, kB, MB, GB or TB, to some significant digits."""
+    for factor, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if x >= factor:
+            return f"{x / factor:.{digits}g} {unit}"
+    return f"{x:.{digits}g} B"
+
+
 def quoted(name: str) -> str:
     """Return a name in quotes, cut to 40 characters, with control characters escaped."""
     return repr(name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…")

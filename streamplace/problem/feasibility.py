@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from math import inf
 
 import numpy as np
 
+from streamplace.display.text import byte_count
 from streamplace.errors import InfeasibleError, ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
@@ -12,6 +14,8 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.util.arrays import Bools, Ints
 from streamplace.util.suggest import did_you_mean
+
+DIGITS = 6  # of numbers of bytes in messages
 
 
 class Feasibility:
@@ -125,8 +129,9 @@ class Feasibility:
         full = np.flatnonzero(used > self._cluster.memory_bytes)
         if len(full):
             d = full[0]
-            has = f"but has {self._cluster.memory_bytes[d]:g}"
-            return f"device {where[d]!r} would need {used[d]:g} bytes of memory {has}"
+            has = byte_count(self._cluster.memory_bytes[d], DIGITS)
+            needs = byte_count(used[d], DIGITS)
+            return f"device {where[d]!r} would need {needs} of memory but has {has}"
         return None
 
     def _not_apart(self, leader: Ints) -> str | None:
@@ -195,7 +200,8 @@ class Feasibility:
         needed, available = self.unit_memory.sum(), self._cluster.memory_bytes.sum()
         if needed > available:
             raise InfeasibleError(
-                f"memory: operators need {needed:g} bytes, devices have {available:g}"
+                f"memory: the operators need {byte_count(needed, DIGITS)}, but the devices have "
+                f"{byte_count(available, DIGITS)} in all; add devices or memory"
             )
 
     def _prove_inseparable(self, names: Sequence[str], units: tuple[int, ...]) -> None:
@@ -225,7 +231,9 @@ class Feasibility:
         names = {self._graph.names[v] for v in members}
         reasons = []
         if labels := sorted({x for v in members for x in self._graph.requires.get(int(v), ())}):
-            reasons.append(f"it requires {listed(labels)}")
+            carrying = [d.name for d in self._cluster.devices if {*labels} <= {*d.labels}]
+            where = f"on {listed(carrying)}" if carrying else "on no device"
+            reasons.append(f"it requires {listed(labels)} ({where})")
         reasons += [f"{v!r} is pinned to {d!r}" for v, d in constraints.pins.items() if v in names]
         reasons += [
             f"{v!r} is allowed on {listed(d) if d else 'no device'}"
@@ -233,7 +241,10 @@ class Feasibility:
             if v in names
         ]
         if self.unit_memory[unit] > self._cluster.memory_bytes.min():
-            reasons.append(f"it needs {self.unit_memory[unit]:g} bytes of memory")
+            most = max(self._cluster.devices, key=lambda d: d.memory_bytes or inf)
+            has = "no limit" if most.memory_bytes is None else byte_count(most.memory_bytes, DIGITS)
+            needs = byte_count(self.unit_memory[unit], DIGITS)
+            reasons.append(f"it needs {needs} of memory ({most.name!r} has the most: {has})")
         return reasons
 
 

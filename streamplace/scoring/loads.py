@@ -9,6 +9,7 @@ from streamplace.display.mixins import RoundedRepr
 from streamplace.display.text import quoted
 from streamplace.display.view import Cell, Grid, Line
 from streamplace.problem.placement import Placement
+from streamplace.scoring.memory import memory_use
 
 LINKS_SHOWN = 8
 
@@ -95,15 +96,21 @@ def uplink_name(group: str, direction: str) -> str:
 
 
 def device_grid(devices: Sequence[DeviceLoad], placement: Placement | None) -> Grid:
-    """Return a table of devices, with names of operators if a placement is passed, else counts."""
+    """Return a table of devices, with names of operators if a placement is passed, else counts.
+
+    With a placement of operators that have memory, it also has the memory used on each device.
+    """
+    memory = () if placement is None else memory_use(placement)
 
     def row(d: int) -> tuple[Cell, ...]:
         load = devices[d]
         operators = f"{load.operators:,}" if placement is None else placement.operators_on(d)
-        return load.name, f"{load.utilisation:.1%}", operators
+        used = (memory[d].text(),) if memory else ()
+        return load.name, f"{load.utilisation:.1%}", *used, operators
 
-    names = (0,) if placement is None else (0, 2)
-    return Grid(("device", "utilisation", "operators"), len(devices), row, names)
+    head = ("device", "utilisation", *(("memory",) if memory else ()), "operators")
+    names = (0,) if placement is None else (0, len(head) - 1)
+    return Grid(head, len(devices), row, names)
 
 
 def link_grids(links: Sequence[LinkLoad | UplinkLoad]) -> tuple[Grid, ...]:
