@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from math import inf
 
 import numpy as np
 
@@ -241,10 +240,14 @@ class Feasibility:
             if v in names
         ]
         if self.unit_memory[unit] > self._cluster.memory_bytes.min():
-            most = max(self._cluster.devices, key=lambda d: d.memory_bytes or inf)
-            has = "no limit" if most.memory_bytes is None else byte_count(most.memory_bytes, DIGITS)
+            room = self._cluster.memory_bytes
+            small = np.flatnonzero(room < self.unit_memory[unit])
             needs = byte_count(self.unit_memory[unit], DIGITS)
-            reasons.append(f"it needs {needs} of memory ({most.name!r} has the most: {has})")
+            names_of_small = listed([self._cluster.names[d] for d in small])
+            has = f"{names_of_small} {'has' if len(small) == 1 else 'have at most'}"
+            reasons.append(
+                f"it needs {needs} of memory ({has} {byte_count(room[small].max(), DIGITS)})"
+            )
         return reasons
 
 
