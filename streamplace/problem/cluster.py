@@ -39,7 +39,7 @@ class Device(TruncatedRepr):
     mips
         Speed of one core, in million instructions per second.
     cores
-        Number of cores; one operator may use all of them.
+        Number of cores. An operator uses as many of them as its own `cores`, 1 by default.
     memory_bytes
         Memory in bytes; None means no limit.
     labels
