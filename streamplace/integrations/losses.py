@@ -1,4 +1,4 @@
-"""Facts of a placement that an export cannot express, so that nobody takes them for granted."""
+"""Facts of a placement that an export cannot express, for notes on stderr and in the file."""
 
 import re
 from collections.abc import Callable

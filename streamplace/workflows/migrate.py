@@ -12,7 +12,7 @@ from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 from streamplace.errors import within
 from streamplace.placers.registry import ready_placer, with_limit
 from streamplace.placers.search.balance import Prefer, check_prefer
-from streamplace.placers.search.current import Current, current_devices
+from streamplace.placers.search.current import current_devices
 from streamplace.placers.search.forced_moves import must_move, with_fewest_moves
 from streamplace.placers.search.migrate import Migrate
 from streamplace.problem.placement import Placement
@@ -168,15 +168,21 @@ def migrate(
         limit = f"max_moves={max_moves}" if move_cost is None else f"move_cost={move_cost:g}"
         result = result_of(placement, f"migrate:{limit}", work_clock.now() - started)
     assignment = old.assignment if isinstance(old, Placement) else old
-    moves = moves_between(assignment, result.placement)
-    forced = {move.operator for move in moves if _is_forced(current, move.operator)}
+    moves, necessary = (moves_between(assignment, one) for one in (result.placement, staying))
+    index = problem.graph.index
+    moved = {move.operator for move in moves}
+    forced = {  # what the fewest moves leave in place can stay
+        move.operator
+        for move in necessary
+        if move.operator in moved and must_move(current, index[move.operator])
+    }
     return Migration(
         result,
         tuple(move for move in moves if move.operator in forced),
         tuple(move for move in moves if move.operator not in forced),
         simulate(staying),
         _throughput_of(problem, old),
-        len(moves_between(assignment, staying)),
+        len(necessary),
     )
 
 
@@ -190,7 +196,3 @@ def _throughput_of(problem: Problem, old: Placement | Mapping[str, str]) -> floa
             return None
         old = Placement.of(problem, old)
     return simulate(old).throughput
-
-
-def _is_forced(current: Current, operator: str) -> bool:
-    return must_move(current, current.problem.graph.index[operator])

@@ -4,11 +4,10 @@ import numpy as np
 
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.fewer_moves import GAIN, best_with_fewest_moves, polished
-from streamplace.placers.search.moves_search import MovesSearch
+from streamplace.placers.search.moves_search import SEARCHED, MovesSearch
 from streamplace.problem.placement import Placement
 from streamplace.util.arrays import Floats, Ints
 
-SEARCHED = 0.8  # share of the budget for annealing; moves that gain nothing are then removed
 PART = 0.5  # share of what is left of it for each chain
 
 

@@ -18,6 +18,7 @@ from streamplace.scoring.quality import qualities_of_rows
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Floats, Ints
 
+SEARCHED = 0.8  # share of a budget for annealing; moves that gain nothing are then removed
 FEW_SLOW = 200  # placements that are all tried if scoring one takes long
 PERCENT = 100.0  # steps in which headroom counts
 

@@ -7,14 +7,13 @@ import numpy as np
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.current import moving_seconds
 from streamplace.placers.search.fewer_moves import GAIN, best_with_fewest_moves, polished
-from streamplace.placers.search.moves_search import MovesSearch
+from streamplace.placers.search.moves_search import SEARCHED, MovesSearch
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats, Ints
 
 LIMITS = 12  # limits on the cost of moves that are searched in turn
 UNLIMITED = 0.3  # share of the search without a limit
-SEARCHED = 0.8  # share of the budget for annealing; moves that gain nothing are then removed
 BELOW = 1.0 - 1e-9  # factor on the cost of moves to look for a cheaper placement
 REFINED = 0.2  # share of the remaining budget for each such search
 MAX_SINGLE = 64  # devices on which all operators are put
