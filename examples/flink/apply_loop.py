@@ -17,12 +17,12 @@ from counting import (
     NOT_CHAINED,
     Counting,
     build,
-    call,
     devices_of,
     labels_in,
     streamplace,
 )
 from local_flink import FlinkError, LocalFlink, TaskManager, equal
+from scripting import call, say, terminated
 
 FOLDER = Path("flink-loop").resolve() / "apply"
 SPEED = {"fast": 1.0, "slow": 0.5}
@@ -109,16 +109,6 @@ def main(home: Path, rounds: int) -> int:
             one_round(Counting(flink, jar, FOLDER / "out", RATE), placements)
             print(f"round {number} of {rounds}: green", flush=True)
     return 0
-
-
-def say(what: str) -> None:
-    """Print progress to stderr."""
-    print(what, file=sys.stderr, flush=True)
-
-
-def terminated(number: int, frame: object) -> None:
-    """Exit with an exception, so that Flink is stopped."""
-    raise SystemExit(128 + number)
 
 
 if __name__ == "__main__":

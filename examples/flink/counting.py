@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
@@ -12,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from local_flink import TIMEOUT_S, FlinkError, LocalFlink
+from scripting import call
 
 from streamplace.integrations.flink.applying.documents import ENDED
 from streamplace.integrations.flink.helper import helper_source
@@ -171,14 +171,6 @@ def wait(ready: Any, failure: str, within_s: float = TIMEOUT_S) -> None:
         if time.monotonic() > until:
             raise FlinkError(f"{failure} within {within_s:g} s")
         time.sleep(0.3)
-
-
-def call(command: Sequence[str]) -> str:
-    """Run a program that must succeed and return its stdout."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    if done.returncode:
-        raise FlinkError(f"{' '.join(command)}:\n{done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def streamplace(*arguments: str) -> str:

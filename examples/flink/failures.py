@@ -16,9 +16,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from apply_loop import FOLDER, RATE, prepare, say, terminated
+from apply_loop import FOLDER, RATE, prepare
 from counting import HERE, Counting, build, wait
 from local_flink import FlinkError, LocalFlink
+from scripting import say, terminated
 
 from streamplace.files import read_placement
 from streamplace.integrations.flink.groups import groups_of

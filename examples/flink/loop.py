@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from local_flink import TIMEOUT_S, FlinkError, LocalFlink, equal
+from scripting import call, say, terminated
 from truth import INSTRUCTIONS, PAYLOAD_BYTES, SELECTIVITY
 
 from streamplace.integrations.flink.plan import running
@@ -196,24 +197,6 @@ def streamplace(*arguments: str) -> str:
     """Run a command of streamplace and return its stdout."""
     say("streamplace " + " ".join(arguments))
     return call([sys.executable, "-m", "streamplace.cli.main", *arguments])
-
-
-def call(command: Sequence[str]) -> str:
-    """Run a program that must succeed and return its stdout."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    if done.returncode:
-        raise FlinkError(f"{' '.join(command)}:\n{done.stdout}{done.stderr}")
-    return done.stdout
-
-
-def say(what: str) -> None:
-    """Print progress to stderr."""
-    print(what, file=sys.stderr, flush=True)
-
-
-def terminated(number: int, frame: object) -> None:
-    """Exit with an exception, so that Flink is stopped."""
-    raise SystemExit(128 + number)
 
 
 if __name__ == "__main__":

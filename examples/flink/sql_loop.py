@@ -13,9 +13,10 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from apply_loop import FOLDER, MIPS, RATE, SLOTS, SPEED, place, say, terminated
-from counting import HERE, Counting, build, call, devices_of, streamplace
+from apply_loop import FOLDER, MIPS, RATE, SLOTS, SPEED, place
+from counting import HERE, Counting, build, devices_of, streamplace
 from local_flink import FlinkError, LocalFlink, TaskManager
+from scripting import call, say, terminated
 
 PROFILE_S = 20
 PRINTED = re.compile(r"\+[IU]\[(\d+), (\d+), ")
