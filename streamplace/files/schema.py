@@ -110,6 +110,7 @@ class DeviceForm(Form):
     memory_bytes: Number | None = Field(None, description="null: no limit")
     labels: list[Name] = []
     group: Name | None = Field(None, description="the group it belongs to, such as its rack")
+    price: Number | None = Field(None, description="cost per unit of time; null: no price")
 
 
 class OverrideForm(Form):

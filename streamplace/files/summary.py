@@ -89,6 +89,7 @@ def _cluster(cluster: Cluster) -> dict[str, Any]:
         "bandwidth_mbps": cluster.network.bandwidth_mbps,
         "links_that_differ": len(cluster.network.overrides),
         **_groups(cluster),
+        **_prices(cluster),
     }
 
 
@@ -106,6 +107,12 @@ def _groups(cluster: Cluster) -> dict[str, Any]:
         },
         "uplinks": uplinks,
     }
+
+
+def _prices(cluster: Cluster) -> dict[str, Any]:
+    """Return the price of each device that has one; empty if none has."""
+    prices = {d.name: d.price for d in cluster.devices if d.price is not None}
+    return {"prices": prices} if prices else {}
 
 
 def _placement(placement: Placement) -> dict[str, Any]:

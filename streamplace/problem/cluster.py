@@ -46,6 +46,9 @@ class Device(TruncatedRepr):
         Labels that operators may require (`Operator.requires`).
     group
         The group of devices that it belongs to, such as its rack; None: it is in no group.
+    price
+        Cost per unit of time, such as per hour, in the same unit for all devices; only `plan` uses
+        it. None: it has no price, which differs from a price of 0.
 
     Raises
     ------
@@ -59,6 +62,7 @@ class Device(TruncatedRepr):
     memory_bytes: float | None = None
     labels: tuple[str, ...] = ()
     group: str | None = added_field(None)
+    price: float | None = added_field(None)
 
     def __post_init__(self) -> None:
         check_str("device: name", self.name, ClusterError)
@@ -79,6 +83,8 @@ class Device(TruncatedRepr):
             _check(
                 f"device {self.name!r}: memory_bytes", self.memory_bytes, maximum=MAX_MEMORY_BYTES
             )
+        if self.price is not None:
+            _check(f"device {self.name!r}: price", self.price)
 
 
 @dataclass(frozen=True, repr=False)
@@ -439,17 +445,25 @@ class Cluster(Displayable):
         shared = self.network.uplinks
         links += f", {counted(len(shared), 'group')} with uplinks" if shared else ""
         head += ("group",) if self.groups else ()
+        head += ("price",) if self._priced else ()
         return View(
             f"Cluster {kinds}: {counted(len(self.devices), 'device')}{groups}, {links}",
-            body=(Grid(head, len(self.devices), self._cells, names=(0, 4, 5)[: len(head) - 3]),),
+            body=(Grid(head, len(self.devices), self._cells, names=(0, 4, *([5] if self.groups else []))),),
         )
 
     def _cells(self, d: int) -> tuple[Cell, ...]:
         device = self.devices[d]
         memory = "no limit" if device.memory_bytes is None else number(device.memory_bytes)
         labels = Names.of(device.labels)
-        cells = (device.name, number(device.mips), str(device.cores), memory, labels)
-        return (*cells, device.group or "") if self.groups else cells
+        cells: tuple[Cell, ...] = (device.name, number(device.mips), str(device.cores))
+        cells += (memory, labels)
+        cells += (device.group or "",) if self.groups else ()
+        price = "" if device.price is None else number(device.price)
+        return (*cells, price) if self._priced else cells
+
+    @property
+    def _priced(self) -> bool:
+        return any(device.price is not None for device in self.devices)
 
     @property
     def _kinds(self) -> list[str]:
