@@ -444,11 +444,12 @@ class Cluster(Displayable):
         groups = f" in {counted(len(self.groups), 'group')}" if self.groups else ""
         shared = self.network.uplinks
         links += f", {counted(len(shared), 'group')} with uplinks" if shared else ""
+        names = (0, 4, 5) if self.groups else (0, 4)
         head += ("group",) if self.groups else ()
         head += ("price",) if self._priced else ()
         return View(
             f"Cluster {kinds}: {counted(len(self.devices), 'device')}{groups}, {links}",
-            body=(Grid(head, len(self.devices), self._cells, names=(0, 4, *([5] if self.groups else []))),),
+            body=(Grid(head, len(self.devices), self._cells, names=names),),
         )
 
     def _cells(self, d: int) -> tuple[Cell, ...]:

@@ -17,6 +17,11 @@ from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.throughput import throughput_where_scored
 from streamplace.util.arrays import Ints
 
+NOTHING_LIMITS = (
+    "operators: nothing limits the source rate, because no operator needs CPU time; set their "
+    "instructions"
+)
+
 
 class Sustained(NamedTuple):
     """What the best placement found sustains.
@@ -76,10 +81,7 @@ def sustained(
     """
     rate, loaded = problem.source_rate, overloaded(problem)
     if loaded is None:
-        raise ProblemError(
-            "operators: nothing limits the source rate, because no operator needs CPU time; "
-            "set their instructions"
-        )
+        raise ProblemError(NOTHING_LIMITS)
     rows = [row for row in known if loaded.feasibility.violation(row) is None]
     wanted = rate / loaded.source_rate if enough else None
     if enough and rows:
