@@ -1,7 +1,5 @@
 """The command `plan`: the devices that a graph needs."""
 
-from shlex import quote
-
 import click
 
 from streamplace.cli import options, param_types
@@ -73,7 +71,7 @@ def plan(
     streamplace plan graph.json --cluster racks.json --survive 1
     """
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
-    from streamplace.cli.terminal import print_result  # noqa: PLC0415
+    from streamplace.cli.terminal import print_command, print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
@@ -118,8 +116,19 @@ def plan(
         options.print_json(found.to_dict())
         return
     print_result(found)
-    if found.cheapest is not None and found.cheapest.unused:
-        gone = ",".join([*([without] if without else []), *found.cheapest.unused])
-        options.print_note(
-            f"to place on them, add {quote(f'--without={gone}')} to streamplace place"
+    if found.cheapest is not None:
+        lost = [*(without.split(",") if without else ()), *found.cheapest.unused]
+        print_command(
+            "streamplace place",
+            graph,
+            {
+                "--cluster": cluster_file,
+                "--devices": devices,
+                "--without": ",".join(lost) or None,
+                "--slow": slow,
+                "--constraints": constraints_file,
+                "--source-rate": f"{found.source_rate:.17g}" if source_rates else None,
+                "--model": model,
+                "--target-utilisation": target_utilisation,
+            },
         )

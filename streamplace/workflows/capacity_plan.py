@@ -165,7 +165,7 @@ class Plan(Displayable):
         return View(f"Plan: {self.headline}", tuple(lines), tuple(body), TABLE_ROWS)
 
     def _table(self) -> Grid:
-        head = ("devices", "sustained, tuples/s", "upper bound", "relative")
+        head: tuple[str, ...] = ("devices", "sustained, tuples/s", "upper bound", "relative")
         if any(row.price is not None for row in self.rows):
             head = ("devices", "price", *head[1:])
         head += ("after a loss",) if self.survive else ()

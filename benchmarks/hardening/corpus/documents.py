@@ -43,8 +43,8 @@ CLUSTER: dict[str, Any] = {
     "format": "streamplace-cluster",
     "version": 1,
     "devices": [
-        {"name": "d0", "mips": 2500.0, "cores": 2, "memory_bytes": 1e9, "group": "r"},
-        {"name": "d1", "mips": 1000.0, "labels": ["gpu"]},
+        {"name": "d0", "mips": 2500.0, "cores": 2, "memory_bytes": 1e9, "group": "r", "price": 1.5},
+        {"name": "d1", "mips": 1000.0, "labels": ["gpu"], "price": 0.5},
     ],
     "network": {
         "kind": "pair",

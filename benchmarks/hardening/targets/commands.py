@@ -122,6 +122,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         _command("place", "GRAPH", "--cluster", BAD, "--placer", "single", "-o", OUT),
         _command("simulate", "GRAPH", "PLACEMENT", "--cluster", BAD, "--json"),
         _command("compare", "GRAPH", "--cluster", BAD, *COMPARE_OPTIONS, "--json"),
+        _first_only("plan", "GRAPH", "--cluster", BAD, "--survive", "1", "--json"),
         _command("info", BAD),
     ),
     "constraints": (

@@ -130,9 +130,10 @@ def _slots(needs: Floats, amounts: Floats, mask: Bools) -> list[Floats]:
 
 def _apart(problem: Problem) -> list[Floats]:
     """Return conditions on the number of devices for units that must be on different ones."""
-    rules, rows = problem.feasibility, []
+    rules = problem.feasibility
+    rows: list[Floats] = []
     for units in (*rules.excluding, *rules.separating):
-        anywhere = rules.allowed[list(units)].any(axis=0)
         if units:
-            rows.append(anywhere / float(len(units)))
+            anywhere = rules.allowed[list(units)].any(axis=0)
+            rows.append(anywhere.astype(np.float64) / len(units))
     return rows

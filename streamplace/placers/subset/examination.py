@@ -88,9 +88,10 @@ class Examiner:
         if problem is None or self._is_bounded(problem):
             self._refute(counts)
             return Verdict.REFUTED
-        if self.measure(counts, effort, enough=True, problem=problem) is None:
-            return Verdict.OPEN
-        if self.results[counts].carries_all:
+        found = self.measure(counts, effort, enough=True, problem=problem)
+        if found is None and self._known(counts) is Verdict.REFUTED:
+            return Verdict.REFUTED
+        if found is not None and found.carries_all:
             return Verdict.CARRIES
         if effort == QUICK:
             return Verdict.OPEN
@@ -162,7 +163,10 @@ class Examiner:
         try:
             known = self._moved_here(problem, counts)
             found = sustained(problem, rng, known, budget, enough=enough, quick=effort == QUICK)
-        except (InfeasibleError, PlacementError):
+        except InfeasibleError:
+            self._refute(counts)
+            return None
+        except PlacementError:
             return None
         if before is None or _rank(found) > _rank(before):
             self.results[counts] = found

@@ -22,7 +22,7 @@ class Lattice:
     def __init__(self, examiner: Examiner, survive: int) -> None:
         kinds = examiner.kinds
         sizes = kinds.total + 1
-        sets = np.indices(sizes).reshape(len(sizes), -1).T
+        sets = np.indices(tuple(sizes.tolist())).reshape(len(sizes), -1).T
         held = examiner.conditions.hold(sets, survive) & (sets.sum(axis=1) > survive)
         sets = sets[held]
         prices: Floats = sets @ kinds.price
