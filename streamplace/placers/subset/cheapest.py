@@ -98,7 +98,7 @@ class Search:
     def _remove_repeatedly(self, clock: Budget) -> None:
         """Add a few devices to the best set and remove others, until no round is successful."""
         usefulness = self._relaxation().value - self._kinds.price
-        spread = max(float(np.abs(usefulness).mean()), TINY)
+        spread = max(float(np.median(np.abs(usefulness))), TINY)
         larger = self._kinds.everything
         if self._survive:
             larger = self._with_spares(usefulness, clock)

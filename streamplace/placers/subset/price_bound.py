@@ -16,6 +16,7 @@ STEPS = 12  # of Newton's method per round, at most
 SETTLED = 1e-6  # increase of the bound, relative to the smoothing, below which a round ends
 SHORTEST = 1e-6  # part of a Newton step below which a round ends
 ROUNDING = 1e-9
+ROUNDOFF = 1e-12  # of the terms of a bound, which nearly cancel where multipliers grow without end
 MAX_STEPS_OF_PRICE = 10**12  # largest number of price steps for which the bound is rounded up
 
 
@@ -54,7 +55,9 @@ def price_bound(conditions: Conditions, kinds: Kinds, survive: int, known: float
     multipliers = np.full(len(amounts), smoothing / len(amounts))
     for _ in range(ROUNDS if smoothing > 0 else 0):
         multipliers = _smoothed_optimum(multipliers, amounts, price, total, smoothing)
-        reached = float(multipliers.sum() + np.minimum(price - multipliers @ amounts, 0.0) @ total)
+        saved = -np.minimum(price - multipliers @ amounts, 0.0) @ total
+        gross = float(multipliers.sum())
+        reached = gross - float(saved) - ROUNDOFF * (gross + float(saved))
         if reached > best:
             best, value = reached, multipliers @ amounts
         smoothing *= COOLED
