@@ -58,7 +58,7 @@ def plan(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Find the fewest or the cheapest devices that sustain a graph's source rate.
+    """Find the fewest or cheapest devices that sustain a rate.
 
     If all devices of the cluster are equal, the table shows the source rate (tuples/s) that 1, 2, …
     devices of this kind sustain. Otherwise the result is the cheapest set of the cluster's devices
@@ -117,14 +117,14 @@ def plan(
         return
     print_result(found)
     if found.cheapest is not None:
-        lost = [*(without.split(",") if without else ()), *found.cheapest.unused]
+        excluded = [*(without.split(",") if without else ()), *found.cheapest.unused]
         print_command(
             "streamplace place",
             graph,
             {
                 "--cluster": cluster_file,
                 "--devices": devices,
-                "--without": ",".join(lost) or None,
+                "--without": ",".join(excluded) or None,
                 "--slow": slow,
                 "--constraints": constraints_file,
                 "--source-rate": f"{found.source_rate:.17g}" if source_rates else None,

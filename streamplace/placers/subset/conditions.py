@@ -134,6 +134,6 @@ def _apart(problem: Problem) -> list[Floats]:
     rows: list[Floats] = []
     for units in (*rules.excluding, *rules.separating):
         if units:
-            anywhere = rules.allowed[list(units)].any(axis=0)
-            rows.append(anywhere.astype(np.float64) / len(units))
+            anywhere = np.any(rules.allowed[list(units)], axis=0)
+            rows.append(np.where(anywhere, 1.0 / len(units), 0.0))
     return rows
