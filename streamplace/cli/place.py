@@ -75,6 +75,16 @@ if TYPE_CHECKING:
     "gains something is allowed.  [default: unlimited; moves need not gain anything]",
 )
 @click.option(
+    "--confidence",
+    type=param_types.NUMBER,
+    callback=options.probability,
+    metavar="P",
+    help="Probability, above 0 and below 1, with which the placement should carry the source rate, "
+    "over the standard errors of the costs (instructions_se, payload_bytes_se, selectivity_se of "
+    "the graph). Improves on the result of --placer, and names the number to measure better. "
+    "Requires a closed form; cannot be combined with --start or --prefer.",
+)
+@click.option(
     "--whole-operators",
     is_flag=True,
     help="Keep all instances of a parallel operator (count[0], count[1], …) on one device, as "
@@ -106,6 +116,7 @@ def place(
     start: str | None,
     max_moves: int | None,
     move_cost: float | None,
+    confidence: float | None,
     whole_operators: bool,
     output: str | None,
     seed: int,
@@ -147,6 +158,7 @@ def place(
     streamplace place graph.json --prefer fewest
     streamplace place graph.json --source-rate 5e3,2e4 --target-utilisation 0.8
     streamplace place dataset:real/riotbench-etl.json --placer metis-oracle --devices 3x2500
+    streamplace place graph.json --confidence 0.95 -o placement.json
     streamplace place graph.json --start placement.json --cluster fewer.json --max-moves 3
     streamplace place graph.json --start placement.json --move-cost 0.01 -o placement.json
     streamplace place graph.json --objective mymodule:MyObjective:price=2 --whole-operators
@@ -158,6 +170,9 @@ def place(
         raise click.UsageError("cannot combine --placer with --max-moves or --move-cost")
     if max_moves is not None and move_cost is not None:
         raise click.UsageError("cannot combine --max-moves with --move-cost")
+    if confidence is not None and (start is not None or prefer is not None):
+        other = "--start" if prefer is None else "--prefer"
+        raise click.UsageError(f"cannot combine --confidence with {other}")
     if output == "-" and as_json:
         raise click.UsageError("cannot combine -o - with --json: both write to stdout")
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
@@ -202,7 +217,7 @@ def place(
     found = None
     with working("placing"), located(constraints_file or name_of(graph)):
         if assignment is None:
-            result = solve(problem, placer, seed)
+            result = solve(problem, placer, seed, confidence=confidence)
         else:
             found = migrate(
                 problem,
@@ -218,6 +233,11 @@ def place(
     if output is not None:
         result.save(output)
     _print_notes(note, result)
+    if confidence is not None and result.confidence is None:
+        options.print_note(
+            f"--confidence has no effect: no cost in {name_of(graph)} has a standard error "
+            "(instructions_se, payload_bytes_se, selectivity_se)"
+        )
     if as_json:
         options.print_json((found or result).to_dict())
     else:

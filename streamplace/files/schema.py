@@ -190,6 +190,9 @@ class PlacementForm(Form):
     score: FiniteObject | None = Field(None, description="as `simulate --json` prints it")
     bound: Number | None = None
     gap: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    confidence: FiniteObject | None = Field(
+        None, description="as `place --confidence --json` prints it"
+    )
     problem: ProblemForm
 
 

@@ -14,6 +14,9 @@ from streamplace.util.arrays import Floats, Ints
 
 ROUNDING = 1.0 + 1e-9  # largest utilisation at which everything offered counts as carried
 BLOCK = 4_000_000  # draws x (operators + streams) held at a time
+MAX_LOADS = 200_000_000  # draws x (operators + streams) of one placement, which take seconds
+MAX_NORMALS = 40_000_000  # draws x uncertain numbers
+FEWEST = 200  # draws, however large the graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +63,13 @@ class CostDraws:
     @property
     def _flow(self) -> Flow:
         return flow(self.problem)
+
+
+def draws_within(problem: Problem, uncertainty: Uncertainty, most: int) -> int:
+    """Return a number of draws, at most `most`; fewer for large graphs, which take longer."""
+    elements = len(problem.graph.names) + len(problem.graph.stream_source)
+    limits = most, MAX_LOADS // elements, MAX_NORMALS // max(1, len(uncertainty))
+    return max(FEWEST, min(limits))
 
 
 def carried(utilisation: Floats) -> Floats:

@@ -27,13 +27,13 @@ from streamplace.problem.problem import Problem
 from streamplace.problem.uncertainty import Uncertainty
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
-from streamplace.scoring.sampled import CostDraws, carried, utilisation_at
-from streamplace.util.arrays import Bools, Floats, Ints
+from streamplace.scoring.sampled import CostDraws, carried, draws_within, utilisation_at
+from streamplace.util.arrays import Floats, Ints
 
 INFLATED = (0.25, 0.5, 1.0, 1.5)  # standard errors that are added to all costs, one after another
 CHANGES = 20_000  # of the search of each such problem
 CHAINS = 8  # of annealing on draws
-RAMPS = (0.9, 0.97, 0.8)  # utilisations from which draws have excess, relative to full, in turn
+RAMPS = (0.97, 0.9)  # utilisations from which draws have excess, relative to full, in turn
 MAX_STEPS, MIN_STEPS = 40_000, 2_000  # of a chain on draws
 STEPS_PER_UNIT = 400
 SECONDS = 2.0  # of the whole search, at most
@@ -91,10 +91,11 @@ def confident_rows(
     seed
         Seeds all draws and the search.
     """
-    draws = CostDraws(problem, uncertainty, (seed, 1), COMPARED)
+    compared = draws_within(problem, uncertainty, COMPARED)
+    draws = CostDraws(problem, uncertainty, (seed, 1), compared)
     rng = np.random.default_rng((seed, 2))
     every = feasible_rows(problem, most=FEW_PLACEMENTS)
-    if every is not None and len(every) * (COMPARED // 1000) <= FEW_PLACEMENTS * 4:
+    if every is not None:
         known = np.concatenate([start.devices[None], every])
         return _chosen(draws, known, confidence)
     budget = Budget(SECONDS)
