@@ -87,7 +87,10 @@ class TrueCosts:
         payload = self._drawn(rng, graph.payload_bytes, graph.payload_bytes_se)
         of_source = graph.payload_bytes[graph.stream_source]
         factor = np.divide(
-            payload[graph.stream_source], of_source, out=np.ones(len(of_source)), where=of_source > 0
+            payload[graph.stream_source],
+            of_source,
+            out=np.ones(len(of_source)),
+            where=of_source > 0,
         )
         numbers: dict[str, Any] = {
             "instructions": self._drawn(rng, graph.instructions, graph.instructions_se),

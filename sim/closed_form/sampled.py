@@ -34,9 +34,7 @@ class Draws(NamedTuple):
     bits: Floats
 
 
-def draws_of(
-    flow: Flow, instructions: Floats, payload_bytes: Floats, selectivity: Floats
-) -> Draws:
+def draws_of(flow: Flow, instructions: Floats, payload_bytes: Floats, selectivity: Floats) -> Draws:
     """Return the loads of a flow whose costs are multiplied by factors.
 
     Parameters

@@ -46,9 +46,7 @@ def from_form(form: GraphForm, name: str = "") -> StreamGraph:
             for o in form.operators
         ],
         [
-            Stream(
-                s.source, s.target, _number(s.selectivity), s.payload_bytes, s.selectivity_se
-            )
+            Stream(s.source, s.target, _number(s.selectivity), s.payload_bytes, s.selectivity_se)
             for s in form.streams
         ],
         name=form.name or name,
