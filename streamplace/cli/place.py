@@ -170,9 +170,9 @@ def place(
         raise click.UsageError("cannot combine --placer with --max-moves or --move-cost")
     if max_moves is not None and move_cost is not None:
         raise click.UsageError("cannot combine --max-moves with --move-cost")
-    if confidence is not None and (start is not None or prefer is not None):
-        other = "--start" if prefer is None else "--prefer"
-        raise click.UsageError(f"cannot combine --confidence with {other}")
+    for other, value in (("--start", start), ("--prefer", prefer)):
+        if confidence is not None and value is not None:
+            raise click.UsageError(f"cannot combine --confidence with {other}")
     if output == "-" and as_json:
         raise click.UsageError("cannot combine -o - with --json: both write to stdout")
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
@@ -232,12 +232,7 @@ def place(
             result = found.result
     if output is not None:
         result.save(output)
-    _print_notes(note, result)
-    if confidence is not None and result.confidence is None:
-        options.print_note(
-            f"--confidence has no effect: no cost in {name_of(graph)} has a standard error "
-            "(instructions_se, payload_bytes_se, selectivity_se)"
-        )
+    _print_notes(note, result, wants_confidence=confidence is not None)
     if as_json:
         options.print_json((found or result).to_dict())
     else:
@@ -246,13 +241,18 @@ def place(
             print_result(found, to_stderr=output == "-")
 
 
-def _print_notes(inherited: str, result: "Result") -> None:
-    """Print what comes from the initial placement, and whether one core limits an operator.
+def _print_notes(inherited: str, result: "Result", *, wants_confidence: bool) -> None:
+    """Print what comes from the initial placement, what has no effect, and a limit of one core.
 
     The latter is printed if an operator is the bottleneck whose cores the graph does not state.
     """
     options.print_note(inherited)
     top, graph = result.score.bottleneck, result.placement.problem.graph
+    if wants_confidence and result.confidence is None:
+        options.print_note(
+            "--confidence has no effect: no cost of the graph has a standard error "
+            "(instructions_se, payload_bytes_se, selectivity_se)"
+        )
     if top.kind == "operator" and top.name not in graph.stated_cores:
         options.print_note(
             f"operator {top.name!r} can use one core of its device, since its 'cores' are not set: "

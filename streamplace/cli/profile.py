@@ -279,9 +279,9 @@ def _write(
     write_dataset(output, [graph])
     if found.without_error:
         options.print_note(
-            f"{counted(found.without_error, 'cost')} measured without a standard error, which needs "
-            f"at least {MIN_INTERVALS} intervals between readings: place --confidence takes them "
-            "as exact"
+            f"{counted(found.without_error, 'cost')} measured without a standard error, which "
+            f"needs at least {MIN_INTERVALS} intervals between readings: place --confidence takes "
+            "them as exact"
         )
     if as_json:
         facts = {"file": output, "fault": fault or None, **found.to_dict()}

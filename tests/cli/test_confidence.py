@@ -60,15 +60,15 @@ def test_exact_costs_are_noted(tmp_path: Path) -> None:
     file.write_text(json.dumps(value))
     done = run("place", file, "--devices", "2x2500", "--confidence", 0.9)
     assert done.returncode == 0
-    assert "--confidence has no effect: no cost in" in done.stderr
+    assert "--confidence has no effect: no cost of the graph has a standard error" in done.stderr
     assert "probability" not in done.stdout
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--confidence", 1), "'--confidence': must be above 0 and below 1 (got 1)"),
-        (("--confidence", "nan"), "'--confidence': must be"),
+        (("--confidence", 1), "--confidence: must be above 0 and below 1 (got 1)"),
+        (("--confidence", "nan"), "--confidence: must be above 0 and below 1 (got nan)"),
         (("--confidence", 0.9, "--prefer", "fewest"), "cannot combine --confidence with --prefer"),
         (("--confidence", 0.9, "--start", "x.json"), "cannot combine --confidence with --start"),
         (

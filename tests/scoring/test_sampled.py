@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.reference.random_problems import feasible_placements
-from benchmarks.reference.uncertain_problems import uncertain_problem
+from benchmarks.reference.uncertain_problems import larger_uncertain_problem, uncertain_problem
 from sim.closed_form.bottleneck import utilisations
 from sim.threads import own_utilisations
 from streamplace import Problem, read_cluster
@@ -116,10 +116,10 @@ def test_quantiles_are_those_of_the_draws() -> None:
 
 
 def test_large_graphs_have_fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = uncertain_problem(3)
+    problem = larger_uncertain_problem(3)
     found = Uncertainty.of(problem.graph)
     assert draws_within(problem, found, 5000) == 5000
-    monkeypatch.setattr(sampled, "MAX_LOADS", 10_000)
+    monkeypatch.setattr(sampled, "MAX_LOADS", 100_000)
     assert 200 < draws_within(problem, found, 5000) < 2000
     monkeypatch.setattr(sampled, "MAX_NORMALS", 10)
     assert draws_within(problem, found, 5000) == 200

@@ -5,7 +5,6 @@ higher by a share of their standard errors, and annealing of the draws themselve
 on more draws than those that annealing used.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -67,7 +66,7 @@ class Compared:
         shares = carried(self.utilisation)
         order = np.lexsort((utilisation_at(self.utilisation, confidence), -shares))
         best = int(order[0])
-        if 0.0 < shares[best] and _equal_by_chance(self.utilisation[[0, best]]):
+        if shares[best] > 0.0 and _equal_by_chance(self.utilisation[[0, best]]):
             return 0
         return best
 

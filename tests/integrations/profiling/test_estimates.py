@@ -39,12 +39,13 @@ def test_the_standard_error_is_the_spread_of_the_estimates(intervals: int) -> No
 @pytest.mark.parametrize("intervals", [3, 5, 10, 30])
 @pytest.mark.parametrize("reading_noise", [0.0, 30.0])
 def test_widened_errors_cover_the_true_value(intervals: int, reading_noise: float) -> None:
-    """With reading errors, few intervals give standard errors that are too large, never too small."""
+    """With reading errors, standard errors are mostly too large, since they may count as a walk."""
     found = measured(intervals, reading_noise)
     values = np.array([estimate.value for estimate in found])
     widened = np.array([estimate.widened_error for estimate in found])
     covered = np.mean(np.abs(values - TRUE) <= 1.96 * widened)
-    assert 0.92 <= covered <= (1.0 if reading_noise else 0.975)
+    least, most = (0.9, 1.0) if reading_noise else (0.92, 0.975)
+    assert least <= covered <= most
 
 
 @pytest.mark.parametrize("intervals", [3, 4, 5, 10, 31, 1000])
