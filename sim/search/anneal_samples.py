@@ -103,7 +103,7 @@ def anneal_samples(
     _weigh(instance, loads, now, sampled)
     for r in range(sampled.load.shape[0]):
         sampled.excess[r] = _excess(sampled.load[r], least, full)
-    total = sampled.excess.sum()
+    total: float = sampled.excess.sum()
     best = total
     remember(now)
     temperature = schedule.hot
@@ -147,11 +147,12 @@ def anneal_samples(
 def _excess(load: Floats, least: float, full: float) -> float:
     """Return the mean over draws of a ramp: 0 up to `least`, 1 at `full`, then flatter."""
     total = 0.0
-    slope = 1.0 / (full - least)
+    slope: float = 1.0 / (full - least)
     for s in range(load.shape[0]):
         over = max(load[s] - least, 0.0) * slope
         total += min(over, 1.0 + BEYOND * (over - 1.0))
-    return total / load.shape[0]
+    mean: float = total / load.shape[0]
+    return mean
 
 
 @kernel

@@ -34,7 +34,8 @@ def sorted_streams(order: Ints, ends: Ints, *numbers: Floats) -> Ints:
     """Return the streams, (E,) indices, sorted by source in `order`, target and numbers, (E,)."""
     position = np.empty(len(order), dtype=np.int32)
     position[order] = np.arange(len(order), dtype=np.int32)
-    by = np.lexsort((*reversed(numbers), ends[:, 1], position[ends[:, 0]]))
+    keys: tuple[Floats | Ints, ...] = (*reversed(numbers), ends[:, 1], position[ends[:, 0]])
+    by = np.lexsort(keys)
     return by.astype(np.int32)
 
 

@@ -51,4 +51,4 @@ def _unexplained(z: Floats, spread: Floats) -> float:
     across = squares[used] - of_z * of_z / count
     slope = (both[used] - of_z * of_result / count) / across
     between = float(np.sum(of_result * of_result / count + slope * slope * across))
-    return (float(spread @ spread) - between) / max(1, len(z) - 2 * np.count_nonzero(used))
+    return (float(spread @ spread) - between) / max(1, len(z) - 2 * int(used.sum()))

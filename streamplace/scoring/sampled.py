@@ -74,14 +74,14 @@ def draws_within(problem: Problem, uncertainty: Uncertainty, most: int) -> int:
 
 def carried(utilisation: Floats) -> Floats:
     """Return the share of draws in which everything offered is carried, (K,) for (K, S)."""
-    return np.mean(utilisation <= ROUNDING, axis=-1)
+    shares: Floats = np.mean(utilisation <= ROUNDING, axis=-1)
+    return shares
 
 
 def utilisation_at(utilisation: Floats, probability: float) -> Floats:
     """Return the utilisation that at least this share of draws does not exceed, (K,) for (K, S)."""
     ordered = np.sort(utilisation, axis=-1)
-    return ordered[..., min(ordered.shape[-1], _ceiling(probability * ordered.shape[-1])) - 1]
-
-
-def _ceiling(count: float) -> int:
-    return max(1, int(np.ceil(count - 1e-9)))
+    count = ordered.shape[-1]
+    rank = int(np.ceil(probability * count - 1e-9))  # the product is rounded
+    found: Floats = ordered[..., min(count, max(1, rank)) - 1]
+    return found

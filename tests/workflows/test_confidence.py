@@ -2,7 +2,6 @@
 
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 import pytest
@@ -200,7 +199,9 @@ def test_other_probabilities_are_refused(confidence: float) -> None:
 
 
 def test_what_is_not_supported_is_refused_before_placing() -> None:
-    def unused(*_: Any) -> sp.Placement:
+    def unused(
+        problem: sp.Problem, rng: np.random.Generator, start: sp.Placement | None = None
+    ) -> sp.Placement:
         raise AssertionError
 
     with pytest.raises(UsageError, match="requires the model bottleneck or path-average"):

@@ -99,7 +99,7 @@ def _student_t(freedom: int) -> float:
         (3 * Z**7 + 19 * Z**5 + 17 * Z**3 - 15 * Z) / 384,
         (79 * Z**9 + 776 * Z**7 + 1482 * Z**5 - 1920 * Z**3 - 945 * Z) / 92160,
     )
-    return Z + sum(term / freedom**power for power, term in enumerate(terms, start=1))
+    return Z + fsum(term / float(freedom) ** power for power, term in enumerate(terms, start=1))
 
 
 def sum_of(numbers: Iterable[float]) -> float:

@@ -7,6 +7,7 @@ on more draws than those that annealing used.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -70,6 +71,11 @@ class Compared:
             return 0
         return best
 
+    def chosen(self, confidence: float) -> Ints:
+        """Return the devices, (V,), of the candidate that `best` names."""
+        row: Ints = self.rows[self.best(confidence)]
+        return row
+
 
 def confident_rows(
     problem: Problem,
@@ -103,8 +109,7 @@ def confident_rows(
 
 
 def _chosen(draws: CostDraws, rows: Ints, confidence: float) -> Ints:
-    compared = Compared(rows, draws.utilisation(rows))
-    return rows[compared.best(confidence)]
+    return Compared(rows, draws.utilisation(rows)).chosen(confidence)
 
 
 def _of_inflated(
@@ -149,7 +154,7 @@ def _annealed(
     utilisation = draws.utilisation(known)
     some = CostDraws(problem, draws.uncertainty, (*draws.seed, 1), ANNEALED)
     if not _is_small(problem, instance):
-        return known[Compared(known, utilisation).best(confidence)]
+        return Compared(known, utilisation).chosen(confidence)
     loads = sampled_loads(flow(problem), rules.unit_of, instance, some.loads())
     units = rules.unit_count
     steps = min(MAX_STEPS, max(MIN_STEPS, STEPS_PER_UNIT * units))
@@ -168,7 +173,7 @@ def _annealed(
         row = on[rules.unit_of][None]
         known = np.concatenate([known, row])
         utilisation = np.concatenate([utilisation, draws.utilisation(row)])
-    return known[Compared(known, utilisation).best(confidence)]
+    return Compared(known, utilisation).chosen(confidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,4 +216,4 @@ def _equal_by_chance(utilisation: Floats) -> bool:
     first, second = (carried(each[:, None]) for each in utilisation)
     gained = float(np.sum(second > first))
     lost = float(np.sum(first > second))
-    return gained - lost <= SURE * np.sqrt(gained + lost)
+    return gained - lost <= SURE * sqrt(gained + lost)
