@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import streamplace as sp
+from benchmarks.confidence import ASKED, checked
 from benchmarks.reference.uncertain_problems import TrueCosts, uncertain_problem
 from sim.closed_form.bottleneck import worst_utilisation
 from streamplace.errors import ProblemError, UsageError
@@ -211,3 +212,19 @@ def test_what_is_not_supported_is_refused_before_placing() -> None:
         sp.place(GRAPH, "2x2500", objective=objective, confidence=0.9, placer=unused)
     with pytest.raises(ProblemError, match="model: must be one of"):
         sp.place(GRAPH, "2x2500", model="other", confidence=0.9)  # type: ignore[arg-type]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(4))
+def test_the_promised_share_holds_on_200_problems(part: int) -> None:
+    """As `benchmarks.confidence` does, with fewer draws of the true costs of each problem."""
+    numbers = range(part, 200, 4)
+    rows = [row for number in numbers for row in checked(number, draws=100)]
+    for asked in ASKED:
+        of_asked = [row for row in rows if row.asked == asked]
+        reported = np.mean([row.reported for row in of_asked])
+        carried = np.mean([row.carried for row in of_asked])
+        assert reported == pytest.approx(carried, abs=0.03)
+    reached = [row for row in rows if row.reported >= row.asked]
+    assert np.mean([row.carried - row.asked for row in reached]) >= -0.03
+    assert min(row.reported - row.without for row in rows) >= -0.01
