@@ -41,6 +41,7 @@ ANNEALED, COMPARED = 256, 4_096  # draws for annealing and for comparing candida
 MAX_ELEMENTS = 20_000_000  # draws x (resources + streams + operators) of annealing
 SURE = 2.0  # paired standard errors by which a placement must be better than the first one
 FEW_PLACEMENTS = 2_000  # if there are at most this many placements, all of them are compared
+MAX_COMPARED = 1_000_000_000  # placements x draws x (operators + streams), which take seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +100,9 @@ def confident_rows(
     compared = draws_within(problem, uncertainty, COMPARED)
     draws = CostDraws(problem, uncertainty, (seed, 1), compared)
     rng = np.random.default_rng((seed, 2))
-    every = feasible_rows(problem, most=FEW_PLACEMENTS)
+    elements = len(problem.graph.names) + len(problem.graph.stream_source)
+    most = min(FEW_PLACEMENTS, MAX_COMPARED // (compared * elements))
+    every = feasible_rows(problem, most=most)
     if every is not None:
         known = np.concatenate([start.devices[None], every])
         return _chosen(draws, known, confidence)
