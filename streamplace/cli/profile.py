@@ -277,7 +277,7 @@ def _write(
     from streamplace.util.text import counted  # noqa: PLC0415
 
     write_dataset(output, [graph])
-    if found.without_error:
+    if found.without_error and not fault:
         options.print_note(
             f"{counted(found.without_error, 'cost')} measured without a standard error, which "
             f"needs at least {MIN_INTERVALS} intervals between readings: place --confidence takes "
