@@ -33,6 +33,8 @@ SECTIONS = {
     "Place, simulate, compare": (
         "streamplace.workflows.place.place",
         "streamplace.workflows.result.Result",
+        "streamplace.workflows.confidence.Confidence",
+        "streamplace.workflows.confidence.Influence",
         "streamplace.workflows.simulate.simulate",
         "streamplace.scoring.score.ThroughputScore",
         "streamplace.scoring.engine_score.EngineScore",

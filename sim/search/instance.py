@@ -88,10 +88,7 @@ def instance(
     threads, thread_of = np.unique(flow.operator_cores, return_inverse=True)
     thread_work = np.zeros((units, len(threads)))
     np.maximum.at(thread_work, (unit_of, thread_of.reshape(-1)), flow.work / reference)
-    source, target = unit_of[flow.source], unit_of[flow.target]
-    apart = np.flatnonzero((source != target) & (flow.stream_tuples > 0))
-    source, target = source[apart], target[apart]
-    first_end, order = by_operator(np.concatenate([source, target]), units)
+    first_end, other, stream, outward = ends_of_units(flow, unit_of)
     apart_groups = _pairs(separating)
     rivals = sorted(_pairs(excluding) | apart_groups)
     pairs = np.array(rivals, dtype=np.int32).reshape(-1, 2)
@@ -100,10 +97,10 @@ def instance(
         reference=float(reference),
         work=np.bincount(unit_of, weights=flow.work, minlength=units) / reference,
         first_end=first_end,
-        other=np.concatenate([target, source])[order],
-        outward=order < len(apart),
-        tuples=np.tile(flow.stream_tuples[apart] / reference, 2)[order],
-        bits=np.tile(flow.stream_bits[apart] / reference, 2)[order],
+        other=other,
+        outward=outward,
+        tuples=flow.stream_tuples[stream] / reference,
+        bits=flow.stream_bits[stream] / reference,
         capacity=flow.capacity,
         cores=flow.cores,
         threads=threads,
@@ -130,6 +127,20 @@ def instance(
         migration_cost=np.zeros(len(unit_of)),
         migration_budget=np.inf,
     )
+
+
+def ends_of_units(flow: Flow, unit_of: Ints) -> tuple[Ints, Ints, Ints, Bools]:
+    """Return the N ends of streams between different units that carry tuples, grouped by unit.
+
+    These are the index of each unit's first end, (U + 1,); and for each end, (N,), the unit at the
+    other end, the stream, and whether it is outgoing.
+    """
+    source, target = unit_of[flow.source], unit_of[flow.target]
+    apart = np.flatnonzero((source != target) & (flow.stream_tuples > 0))
+    source, target = source[apart], target[apart]
+    first_end, order = by_operator(np.concatenate([source, target]), int(unit_of.max()) + 1)
+    other = np.concatenate([target, source])[order]
+    return first_end, other, np.tile(apart, 2)[order].astype(np.int32), order < len(apart)
 
 
 def _pairs(groups: Sequence[Sequence[int]]) -> set[tuple[int, int]]:

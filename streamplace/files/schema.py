@@ -59,6 +59,8 @@ class OperatorForm(Form):
     cores: int = Field(
         1, ge=1, le=MAX_CORES, description="cores of its device that it can use at once"
     )
+    instructions_se: Number = Field(0.0, description="standard error of instructions; 0: exact")
+    payload_bytes_se: Number = Field(0.0, description="standard error of payload_bytes; 0: exact")
 
 
 class StreamForm(Form):
@@ -72,6 +74,7 @@ class StreamForm(Form):
     payload_bytes: Number | None = Field(
         None, description="size of a tuple, in bytes; null: as its source operator emits"
     )
+    selectivity_se: Number = Field(0.0, description="standard error of selectivity; 0: exact")
 
 
 class ConstraintsForm(Form):
@@ -188,6 +191,9 @@ class PlacementForm(Form):
     score: FiniteObject | None = Field(None, description="as `simulate --json` prints it")
     bound: Number | None = None
     gap: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    confidence: FiniteObject | None = Field(
+        None, description="as `place --confidence --json` prints it"
+    )
     problem: ProblemForm
 
 

@@ -7,7 +7,15 @@ from typing import Any
 from streamplace.errors import GraphError, within
 from streamplace.files.toml import parse_toml
 
-COLUMNS = ("instructions", "payload_bytes", "memory_bytes", "selectivity")
+COLUMNS = (
+    "instructions",
+    "payload_bytes",
+    "memory_bytes",
+    "selectivity",
+    "instructions_se",
+    "payload_bytes_se",
+    "selectivity_se",
+)
 
 
 def from_toml(text: str) -> Any:

@@ -62,11 +62,14 @@ def to_instances(logical: LogicalGraph) -> StreamGraph:
         ends,
         memory_bytes=graph.memory_bytes[owner],
         cores=graph.cores[owner],
+        instructions_se=graph.instructions_se[owner],
+        payload_bytes_se=graph.payload_bytes_se[owner],
         requires={
             i: graph.requires[v] for i, v in enumerate(owner.tolist()) if v in graph.requires
         },
         instance_of=_owners(graph, count, owner),
         selectivity=graph.selectivity[stream] * part,
+        selectivity_se=graph.selectivity_se[stream] * part,
         stream_payload_bytes=graph.stream_payload_bytes[stream],
         name=graph.name,
         source_rate=graph.source_rate,

@@ -14,7 +14,7 @@ from streamplace.display.text import number, quoted
 from streamplace.display.view import MAX_NAMES, Cell, Grid, Names, View
 from streamplace.errors import GraphError
 from streamplace.problem.coerce import OperatorLike, StreamLike, operator_of, stream_of
-from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, graph_hash
+from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, SELECTIVITY_SE, graph_hash
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph_checks import (
     acyclic_order,
@@ -85,6 +85,8 @@ class StreamGraph(Displayable):
         Operator name -> its index.
     instructions, payload_bytes, memory_bytes, cores
         (V,) float64, see `Operator`; NaN if unknown.
+    instructions_se, payload_bytes_se
+        (V,) float64, standard errors, see `Operator`; 0 if the number is exact.
     stated_cores
         Names of the operators whose number of cores the graph's file states.
     requires
@@ -97,6 +99,8 @@ class StreamGraph(Displayable):
         (E,) int32, operator indices.
     selectivity, stream_payload_bytes
         (E,) float64, see `Stream`; NaN if unknown.
+    selectivity_se
+        (E,) float64, standard errors of the selectivities; 0 if they are exact.
     order
         (V,) int32, the operators in topological order, sources first; ties by index.
 
@@ -111,6 +115,8 @@ class StreamGraph(Displayable):
     payload_bytes: Floats
     memory_bytes: Floats
     cores: Floats
+    instructions_se: Floats
+    payload_bytes_se: Floats
 
     def __init__(
         self,
@@ -135,6 +141,7 @@ class StreamGraph(Displayable):
             {
                 "selectivity": [s.selectivity for s in edges],
                 "payload_bytes": [own_payload(i, s) for i, s in enumerate(edges)],
+                "selectivity_se": [s.selectivity_se for s in edges],
             },
             {i: labels_of(i, o) for i, o in enumerate(steps) if o.requires},
             {i: owner_of(i, o.instance_of) for i, o in enumerate(steps) if o.instance_of},
@@ -154,9 +161,12 @@ class StreamGraph(Displayable):
         *,
         memory_bytes: ArrayLike | None = None,
         cores: ArrayLike | None = None,
+        instructions_se: ArrayLike | None = None,
+        payload_bytes_se: ArrayLike | None = None,
         requires: Mapping[int, tuple[str, ...]] | None = None,
         instance_of: Mapping[int, str] | None = None,
         selectivity: ArrayLike | None = None,
+        selectivity_se: ArrayLike | None = None,
         stream_payload_bytes: ArrayLike | None = None,
         name: str = "",
         source_rate: float | None = None,
@@ -165,20 +175,20 @@ class StreamGraph(Displayable):
     ) -> "StreamGraph":
         """Return a graph from columns; this is faster than rows for large graphs.
 
-        The other parameters are those of the class. Memory defaults to 0, cores and selectivity to
-        1.
+        The other parameters are those of the class. Memory and standard errors default to 0, cores
+        and selectivity to 1.
 
         Parameters
         ----------
         names
             The names of the V operators.
-        instructions, payload_bytes, memory_bytes, cores
+        instructions, payload_bytes, memory_bytes, cores, instructions_se, payload_bytes_se
             (V,) numbers, see `Operator`.
         ends
             (E, 2) operator indices, source and target.
         requires, instance_of
             Operator index -> labels or name, see `Operator`.
-        selectivity
+        selectivity, selectivity_se
             (E,) numbers, see `Stream`.
         stream_payload_bytes
             (E,) numbers; NaN stands for the payload of the source operator.
@@ -204,6 +214,10 @@ class StreamGraph(Displayable):
                 "payload_bytes": payload_bytes,
                 "memory_bytes": np.zeros(count) if memory_bytes is None else memory_bytes,
                 "cores": np.ones(count) if cores is None else cores,
+                "instructions_se": np.zeros(count) if instructions_se is None else instructions_se,
+                "payload_bytes_se": (
+                    np.zeros(count) if payload_bytes_se is None else payload_bytes_se
+                ),
             },
             {
                 "selectivity": np.ones(streams) if selectivity is None else selectivity,
@@ -212,6 +226,7 @@ class StreamGraph(Displayable):
                     if stream_payload_bytes is None
                     else stream_payload_bytes
                 ),
+                "selectivity_se": np.zeros(streams) if selectivity_se is None else selectivity_se,
             },
             dict(requires or {}),
             dict(instance_of or {}),
@@ -248,9 +263,12 @@ class StreamGraph(Displayable):
         self._set_operator_numbers({**defaults, **operator_numbers})
         self.source_rate = checked_rate(source_rate)
         payload = payload_of_streams(ends, stream_numbers["payload_bytes"], self.payload_bytes)
-        selectivity = column_of("streams", SELECTIVITY, stream_numbers["selectivity"], len(ends))
+        selectivity, error = (
+            column_of("streams", column, stream_numbers[column.name], len(ends))
+            for column in (SELECTIVITY, SELECTIVITY_SE)
+        )
         self.order = acyclic_order(self.names, ends)
-        self._sort_streams(ends, selectivity, payload)
+        self._sort_streams(ends, selectivity, payload, error)
         self.source_share = shares_of(source_shares, self.names, self.sources)
         self._freeze()
 
@@ -261,7 +279,10 @@ class StreamGraph(Displayable):
         payload_bytes: ArrayLike | None = None,
         memory_bytes: ArrayLike | None = None,
         cores: ArrayLike | None = None,
+        instructions_se: ArrayLike | None = None,
+        payload_bytes_se: ArrayLike | None = None,
         selectivity: ArrayLike | None = None,
+        selectivity_se: ArrayLike | None = None,
         stream_payload_bytes: ArrayLike | None = None,
         source_rate: float | None = None,
         source_shares: Mapping[str, float] | None = None,
@@ -273,9 +294,9 @@ class StreamGraph(Displayable):
 
         Parameters
         ----------
-        instructions, payload_bytes, memory_bytes, cores
+        instructions, payload_bytes, memory_bytes, cores, instructions_se, payload_bytes_se
             (V,) numbers, see `Operator`.
-        selectivity
+        selectivity, selectivity_se
             (E,) numbers, see `Stream`.
         stream_payload_bytes
             (E,) numbers; NaN stands for the payload of the source operator.
@@ -305,17 +326,21 @@ class StreamGraph(Displayable):
                 "payload_bytes": payload_bytes,
                 "memory_bytes": memory_bytes,
                 "cores": cores,
+                "instructions_se": instructions_se,
+                "payload_bytes_se": payload_bytes_se,
             },
         )
         if source_rate is not None:
             graph.source_rate = checked_rate(source_rate)
         ends = np.stack([self.stream_source, self.stream_target], axis=1)
-        payload, chosen = self.stream_payload_bytes, self.selectivity
+        payload, chosen, error = self.stream_payload_bytes, self.selectivity, self.selectivity_se
         if stream_payload_bytes is not None:
             payload = payload_of_streams(ends, stream_payload_bytes, graph.payload_bytes)
         if selectivity is not None:
             chosen = column_of("streams", SELECTIVITY, selectivity, len(ends))
-        before = StreamGraph._sort_streams(graph, ends, chosen, payload)
+        if selectivity_se is not None:
+            error = column_of("streams", SELECTIVITY_SE, selectivity_se, len(ends))
+        before = StreamGraph._sort_streams(graph, ends, chosen, payload, error)
         if source_shares is not None:
             graph.source_share = shares_of(source_shares, graph.names, graph.sources)
         StreamGraph._freeze(graph)
@@ -328,13 +353,16 @@ class StreamGraph(Displayable):
             if values is not None:
                 setattr(self, column.name, column_of("operators", column, values, len(self.names)))
 
-    def _sort_streams(self, ends: Ints, selectivity: Floats, payload_bytes: Floats) -> Ints:
+    def _sort_streams(
+        self, ends: Ints, selectivity: Floats, payload_bytes: Floats, selectivity_se: Floats
+    ) -> Ints:
         """Set the columns of streams in topological order; return their previous indices, (E,)."""
-        by = sorted_streams(self.order, ends, selectivity, payload_bytes)
+        by = sorted_streams(self.order, ends, selectivity, payload_bytes, selectivity_se)
         self.stream_source = np.ascontiguousarray(ends[by, 0])
         self.stream_target = np.ascontiguousarray(ends[by, 1])
         self.selectivity = selectivity[by]
         self.stream_payload_bytes = payload_bytes[by]
+        self.selectivity_se = selectivity_se[by]
         return by
 
     def _freeze(self) -> None:
@@ -399,6 +427,8 @@ class StreamGraph(Displayable):
             self.requires.get(v, ()),
             self.instance_of.get(v, ""),
             int(self.cores[v]),
+            float(self.instructions_se[v]),
+            float(self.payload_bytes_se[v]),
         )
 
     def _stream(self, e: int) -> Stream:
@@ -408,6 +438,7 @@ class StreamGraph(Displayable):
             self.names[self.stream_target[e]],
             float(self.selectivity[e]),
             None if isnan(payload) else payload,
+            float(self.selectivity_se[e]),
         )
 
     @cached_property
@@ -427,7 +458,7 @@ class StreamGraph(Displayable):
             self.stream_payload_bytes,
         )
         added = {column: values for column, values in of_operators.items() if column.added}
-        return graph_hash(header, always, added)
+        return graph_hash(header, always, {**added, SELECTIVITY_SE: self.selectivity_se})
 
     def __getstate__(self) -> dict[str, object]:
         """Return the state to pickle, with plain dicts for read-only mappings."""
@@ -457,11 +488,13 @@ class StreamGraph(Displayable):
         rules = ", constraints" if self.constraints else ""
         numbers = (self.instructions, self.stream_payload_bytes, self.selectivity)
         unknown = ", unknown numbers" if any(np.isnan(n).any() for n in numbers) else ""
+        errors = (self.instructions_se, self.payload_bytes_se, self.selectivity_se)
+        uncertain = ", standard errors" if any(e.any() for e in errors) else ""
         head = ("operator", "instructions", "payload, bytes", "memory, bytes", "streams to")
         return View(
             f"StreamGraph{label}: {counted(len(self.names), 'operator')}, "
             f"{counted(len(self.streams), 'stream')}, {counted(len(self.sources), 'source')}, "
-            f"{counted(len(self.sinks), 'sink')}{rate}{rules}{unknown}",
+            f"{counted(len(self.sinks), 'sink')}{rate}{rules}{unknown}{uncertain}",
             body=(Grid(head, len(self.names), self._cells, names=(0, 4)),),
         )
 

@@ -9,12 +9,12 @@ GRAPH: dict[str, Any] = {
     "source_rate": 1000.0,
     "source_shares": {"a": 0.25, "b": 0.75},
     "operators": [
-        {"name": "a", "instructions": 1000.0, "payload_bytes": 100.0},
-        {"name": "b", "instructions": 2000.0, "memory_bytes": 5.0},
+        {"name": "a", "instructions": 1000.0, "payload_bytes": 100.0, "payload_bytes_se": 9.0},
+        {"name": "b", "instructions": 2000.0, "memory_bytes": 5.0, "instructions_se": 300.0},
         {"name": "c", "instructions": 3000.0, "requires": ["gpu"]},
     ],
     "streams": [
-        {"source": "a", "target": "c", "selectivity": 0.5},
+        {"source": "a", "target": "c", "selectivity": 0.5, "selectivity_se": 0.1},
         {"source": "b", "target": "c", "payload_bytes": 7.0},
     ],
     "constraints": {

@@ -100,6 +100,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "graph": (
         _command("place", BAD, *GREEDY, "-o", OUT),
         _command("place", BAD, *GREEDY, "--source-rate", "1e3,10", "--json"),
+        _command("place", BAD, *GREEDY, "--confidence", "0.9", "-o", OUT),
         _first_only("simulate", BAD, "PLACEMENT", "--json"),
         _command("compare", BAD, "--cluster", "GPUS", *COMPARE_OPTIONS, "-o", OUT),
         _first_only("plan", BAD, "--json"),

@@ -11,6 +11,7 @@ from streamplace.integrations.flink.plan import RunningPlan, Vertex
 from streamplace.integrations.profiling.counters import Counters, Reading, usable_readings
 from streamplace.integrations.profiling.estimates import (
     Estimate,
+    or_exact,
     or_unknown,
     slope,
     solve_flows,
@@ -56,7 +57,10 @@ def fit(plan: RunningPlan, readings: Sequence[Reading], mips: float) -> Profile:
     filled = graph.with_numbers(
         instructions=[or_unknown(operator.instructions) for operator in operators],
         payload_bytes=[or_unknown(operator.payload_bytes) for operator in operators],
+        instructions_se=[or_exact(operator.instructions) for operator in operators],
+        payload_bytes_se=[or_exact(operator.payload_bytes) for operator in operators],
         selectivity=[or_unknown(stream.selectivity) for stream in streams],
+        selectivity_se=[or_exact(stream.selectivity) for stream in streams],
         stream_payload_bytes=[or_unknown(stream.payload_bytes) for stream in streams],
         source_rate=rate.known,
         source_shares=shares,

@@ -17,6 +17,7 @@ from streamplace.files.reading import check, parse
 from streamplace.files.schema import ConstraintsForm, Name
 from streamplace.integrations.parsing.decimals import DECIMAL
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.problem.operators import standard_errors_of
 
 # The attributes that streamplace uses; others are ignored. A device is written but not read.
 GRAPH = ("name", "source_rate", "constraints")
@@ -27,10 +28,12 @@ NODE = (
     "requires",
     "instance_of",
     "cores",
+    "instructions_se",
+    "payload_bytes_se",
     "source_share",
     "device",
 )
-EDGE = ("selectivity", "payload_bytes")
+EDGE = ("selectivity", "payload_bytes", "selectivity_se")
 TEXTS = frozenset({"name", "constraints", "requires", "instance_of", "device"})
 """Attributes that are not numbers."""
 
@@ -92,14 +95,14 @@ def _node(operator: Operator) -> Attributes:
         attributes["instance_of"] = operator.instance_of
     if operator.cores > 1:
         attributes["cores"] = str(operator.cores)
-    return attributes
+    return attributes | _numbers(**standard_errors_of(operator))
 
 
 def _edge(stream: Stream, payload_of_source: float) -> Attributes:
     attributes = _numbers(selectivity=stream.selectivity)
     if stream.payload_bytes is not None and stream.payload_bytes != payload_of_source:
         attributes["payload_bytes"] = repr(stream.payload_bytes)
-    return attributes
+    return attributes | _numbers(**standard_errors_of(stream))
 
 
 def _numbers(**numbers: float) -> Attributes:
@@ -128,7 +131,15 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
                 raise FormatError(f"{place}: unknown node {end!r:.40}")
         selectivity = _number(attributes, "selectivity", place)
         payload = _number(attributes, "payload_bytes", place)
-        streams.append(Stream(source, target, selectivity, None if isnan(payload) else payload))
+        streams.append(
+            Stream(
+                source,
+                target,
+                selectivity,
+                None if isnan(payload) else payload,
+                _or_zero(attributes, "selectivity_se", place),
+            )
+        )
     shares = {
         name: _number(attributes, "source_share", f"{where}: {name!r:.40}")
         for name, attributes in attributed.nodes.items()
@@ -152,7 +163,6 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
 
 
 def _operator(name: str, attributes: Attributes, place: str) -> Operator:
-    memory = _number(attributes, "memory_bytes", place)
     cores = _number(attributes, "cores", place)
     if not isnan(cores) and not (cores >= 1 and cores.is_integer()):
         raise FormatError(f"{place}: cores: must be a whole number of at least 1 (got {cores:g})")
@@ -168,11 +178,18 @@ def _operator(name: str, attributes: Attributes, place: str) -> Operator:
         name,
         _number(attributes, "instructions", place),
         _number(attributes, "payload_bytes", place),
-        0.0 if isnan(memory) else memory,
+        _or_zero(attributes, "memory_bytes", place),
         tuple(labels),
         attributes.get("instance_of", ""),
         1 if isnan(cores) else int(cores),
+        _or_zero(attributes, "instructions_se", place),
+        _or_zero(attributes, "payload_bytes_se", place),
     )
+
+
+def _or_zero(attributes: Attributes, name: str, place: str) -> float:
+    """Return the number of an attribute; 0 if it is absent."""
+    return _number(attributes, name, place) if name in attributes else 0.0
 
 
 def _number(attributes: Attributes, name: str, place: str) -> float:
