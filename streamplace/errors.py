@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, TypeVar
 
 
 class StreamplaceError(Exception):
@@ -23,6 +24,9 @@ class StreamplaceError(Exception):
         return " ".join(super().__str__().splitlines())  # file names may contain newlines
 
 
+Error = TypeVar("Error", bound=StreamplaceError)
+
+
 class GraphError(StreamplaceError):
     """An invalid stream graph: cycles, unknown endpoints or impossible numbers."""
 
@@ -36,7 +40,16 @@ class ProblemError(StreamplaceError):
 
 
 class InfeasibleError(StreamplaceError):
-    """A problem for which it is proven that no placement satisfies the constraints."""
+    """A problem for which it is proven that no placement satisfies the constraints.
+
+    Attributes
+    ----------
+    parts
+        Graph, cluster and constraints of the problem, from which `workflows.conflict` finds the
+        rules that cannot hold together; None if they are unknown or the message names the rules.
+    """
+
+    parts: tuple[Any, Any, Any] | None = None
 
 
 class FormatError(StreamplaceError):
@@ -120,8 +133,8 @@ def located(file: str, kind: type[StreamplaceError] | None = None) -> Iterator[N
     except StreamplaceError as error:
         if not error.needs_file:
             raise
-        new_kind = kind if kind and not isinstance(error, kind) else type(error)
-        named = new_kind(f"{file}: {error}")
+        text = f"{file}: {error}"
+        named = kind(text) if kind and not isinstance(error, kind) else reworded(error, text)
         named.needs_file = False
         raise named from None
 
@@ -134,4 +147,11 @@ def within(place: str) -> Iterator[None]:
     except StreamplaceError as error:
         if not error.needs_file:
             raise
-        raise type(error)(f"{place}: {error}") from None
+        raise reworded(error, f"{place}: {error}") from None
+
+
+def reworded(error: Error, message: str) -> Error:
+    """Return the same error with another message."""
+    changed = type(error)(message)
+    vars(changed).update(vars(error))
+    return changed

@@ -7,7 +7,14 @@ import numpy as np
 
 from sim.closed_form.bottleneck import worst_utilisation
 from sim.threads import fastest
-from streamplace.errors import InfeasibleError, PlacementError, ProblemError, UsageError
+from streamplace.errors import (
+    InfeasibleError,
+    PlacementError,
+    ProblemError,
+    StreamplaceError,
+    UsageError,
+    reworded,
+)
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.balance import overloaded
 from streamplace.placers.search.chains import best_of_chains, starts
@@ -23,6 +30,7 @@ from streamplace.util.arrays import Ints
 from streamplace.util.checks import check_seed
 from streamplace.util.text import counted
 from streamplace.workflows.capacity_plan import CLOSE, Plan, PlanRow
+from streamplace.workflows.conflict import named
 from streamplace.workflows.too_heavy import too_heavy
 
 MAX_BY_DEFAULT = 64  # devices to try, unless `most` is set
@@ -102,8 +110,16 @@ def plan(
             break
     if not rows:
         tried = counted(largest, "device")
-        raise InfeasibleError(f"plan: found no placement on up to {tried}; on the most, {failure}")
+        message = f"plan: found no placement on up to {tried}; on the most, {failure}"
+        raise _infeasible(failure, message)
     return Plan(rate, tuple(rows), None if rows[-1].keeps_up else too_heavy(problem))
+
+
+def _infeasible(failure: Exception | None, message: str) -> StreamplaceError:
+    """Return the error of a plan; it names the rules that cannot hold if that is proven."""
+    if isinstance(failure, InfeasibleError):
+        return named(reworded(failure, message))
+    return InfeasibleError(message)
 
 
 def _row(
