@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
@@ -10,8 +10,8 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.operators import Operator
 
 Kind = Literal["pins", "allowed", "colocate", "exlocate", "apart_groups", "requires", "memory"]
-BY_OPERATOR = ("pins", "allowed")
-BY_NUMBER = ("colocate", "exlocate", "apart_groups")
+BY_OPERATOR: tuple[Kind, ...] = ("pins", "allowed")
+BY_NUMBER: tuple[Kind, ...] = ("colocate", "exlocate", "apart_groups")
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class RuledParts(NamedTuple):
     constraints: Constraints
 
     def rules(self) -> Iterator[Rule]:
-        """Yield all rules: memory first, then labels, then constraints in the order of their fields.
+        """Yield all rules: memory, then labels, then constraints in the order of their fields.
 
         The memory of a device counts only if all operators together could exceed it.
         """
@@ -105,12 +105,12 @@ def _cluster_with(cluster: Cluster, kept: Collection[Rule]) -> Cluster:
 
 def constraints_with(constraints: Constraints, kept: Collection[Rule]) -> Constraints:
     """Return the constraints that are among some rules."""
-    fields = {
+    fields: dict[str, Any] = {
         kind: {v: of for v, of in getattr(constraints, kind).items() if Rule(kind, v) in kept}
         for kind in BY_OPERATOR
     }
-    groups = {
+    fields |= {
         kind: [g for i, g in enumerate(getattr(constraints, kind)) if Rule(kind, i) in kept]
         for kind in BY_NUMBER
     }
-    return replace(constraints, **fields, **groups)
+    return replace(constraints, **fields)

@@ -78,7 +78,8 @@ class ConstraintCosts:
         carried = f"up to {number(self.max_source_rate)} tuples/s"
         more = [] if self.every_rule_tried else [Line("too many constraints to try all of them")]
         if not self.without:
-            return [*more, Line(f"no constraint alone costs throughput: placements carry {carried}")]
+            free = f"no constraint alone costs throughput: placements carry {carried}"
+            return [*more, Line(free)]
 
         def row(i: int) -> tuple[str, ...]:
             cost = self.without[i]

@@ -24,9 +24,7 @@ from streamplace.workflows.improving_moves import improving_moves
 from streamplace.workflows.too_heavy import too_heavy
 
 
-def explain(
-    placement: Placement, *, constraint_costs: bool = False, seed: int = 0
-) -> Explanation:
+def explain(placement: Placement, *, constraint_costs: bool = False, seed: int = 0) -> Explanation:
     """Explain a placement: its bottleneck at the worst source rate, and helpful single moves.
 
     Under a custom objective, the moves are those that raise the objective, even if nothing limits

@@ -9,6 +9,7 @@ from streamplace.display.view import Grid, Line, View
 from streamplace.problem.placement import Placement
 from streamplace.problem.violations import Violation, violation_grid
 from streamplace.scoring.score import THROUGHPUT, ThroughputScore
+from streamplace.workflows.against.comparison import Against
 from streamplace.workflows.constraint_costs import ConstraintCosts
 from streamplace.workflows.improving_moves import MIN_GAIN, ImprovingMove, move_grid
 from streamplace.workflows.too_heavy import TooHeavy
@@ -65,6 +66,8 @@ class Explanation(Displayable):
         The rules that the placement violates.
     costs
         What each constraint costs; None if that was not examined.
+    against
+        The comparison with a running job; None if there was none.
     """
 
     placement: Placement
@@ -76,6 +79,7 @@ class Explanation(Displayable):
     cause: TooHeavy | None = None
     violations: tuple[Violation, ...] = ()
     costs: ConstraintCosts | None = None
+    against: Against | None = None
 
     @property
     def limited(self) -> bool:
@@ -95,6 +99,7 @@ class Explanation(Displayable):
             "cause": None if self.cause is None else self.cause.to_dict(),
             "violations": [violation.to_dict() for violation in self.violations],
             "constraint_costs": None if self.costs is None else self.costs.to_dict(),
+            "against": None if self.against is None else self.against.to_dict(),
             "model": self.score.model,
             **self.score.objective_entry,
         }
@@ -104,7 +109,8 @@ class Explanation(Displayable):
         title = f"Explanation: {top.headline}, {self.score.headline}"
         broken = [violation_grid(self.violations)] if self.violations else []
         body = (*broken, *self._lines(), *self._objective_lines(), *self._tables())
-        return View(title, body=(*body, *(() if self.costs is None else self.costs.body())))
+        more = [line for part in (self.costs, self.against) if part for line in part.body()]
+        return View(title, body=(*body, *more))
 
     def _lines(self) -> Iterator[Line]:
         """Yield the throughput and its limit."""

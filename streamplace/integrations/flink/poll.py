@@ -43,8 +43,8 @@ class Watched:
 
     Parameters
     ----------
-    hosts
-        Vertex id -> the TaskManager of each of its subtasks.
+    subtasks
+        Vertex id -> the TaskManager and the counters of each of its subtasks, at the beginning.
     task_managers
         TaskManager -> number of its slots; includes idle TaskManagers.
     fault
@@ -54,11 +54,16 @@ class Watched:
     """
 
     plan: RunningPlan
-    hosts: dict[str, list[str]] = field(default_factory=dict)
+    subtasks: dict[str, list[tuple[str, Counters]]] = field(default_factory=dict)
     task_managers: dict[str, int] = field(default_factory=dict)
     readings: list[Reading] = field(default_factory=list)
     fault: str = ""
     interrupted: bool = False
+
+    @property
+    def hosts(self) -> dict[str, list[str]]:
+        """Vertex id -> the TaskManager of each of its subtasks."""
+        return {vertex: [host for host, _ in each] for vertex, each in self.subtasks.items()}
 
 
 class Watch:
@@ -113,7 +118,6 @@ class Watch:
         watched = Watched(self._plan())
         check(watched.plan.logical)
         try:
-            self._begin()
             self._read_task_managers(watched)
             until = time.monotonic() + seconds
             while time.monotonic() < until:
@@ -134,13 +138,29 @@ class Watch:
             plan = value["plan"] if isinstance(value, dict) else None
             return running(plan, self.server.url + path)
 
-    def _read_task_managers(self, watched: Watched) -> None:
-        for vertex in watched.plan.vertices:
+    def subtasks(self, plan: RunningPlan) -> dict[str, list[tuple[str, Counters]]]:
+        """Return vertex id -> the TaskManager and the counters of each of its subtasks, now.
+
+        Raises
+        ------
+        BackendError
+            If the server does not answer.
+        """
+        self._begin()
+        found = {}
+        for vertex in plan.vertices:
             path = f"{self.job}/vertices/{urllib.parse.quote(vertex.id, safe='')}"
             value = self._ask(path)
             with expecting(self.server.url + path):
                 subtasks = sorted(value["subtasks"], key=lambda task: int(task["subtask"]))
-                watched.hosts[vertex.id] = [str(task["taskmanager-id"]) for task in subtasks]
+                found[vertex.id] = [
+                    (str(task["taskmanager-id"]), counters(task.get("metrics") or {}))
+                    for task in subtasks
+                ]
+        return found
+
+    def _read_task_managers(self, watched: Watched) -> None:
+        watched.subtasks = self.subtasks(watched.plan)
         value = self._ask("/taskmanagers")
         with expecting(f"{self.server.url}/taskmanagers"):
             watched.task_managers = {

@@ -1,0 +1,177 @@
+"""Which costs of a graph or speeds of a cluster differ from what a running job shows."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, exp, log
+from typing import Any, Literal
+
+from streamplace.display.text import number
+from streamplace.display.view import Line
+from streamplace.integrations.profiling.estimates import Estimate
+
+Kind = Literal["instructions", "selectivity", "source_share", "mips"]
+MATERIAL = log(1.1)  # differences of up to 10% are not reported
+NOISE = 3.0  # standard errors
+SMALLEST = 0.01  # cores: smaller effects are not reported
+MAJORITY = 0.75  # share of tasks that must agree on a factor, at least two of them
+
+
+@dataclass(frozen=True)
+class Off:
+    """A number that differs from the measured one by more than 10% and than its noise.
+
+    Parameters
+    ----------
+    kind
+        ``instructions`` of an operator, ``selectivity`` of a stream, ``source_share`` of a source,
+        or ``mips`` of a device.
+    name
+        The operator, stream or device; None: all devices.
+    graph
+        The number in the graph or cluster; None if devices differ.
+    measured
+        The number that would explain the measurements.
+    ratio
+        `measured` ÷ `graph`; None if the latter is 0.
+    mips
+        Speed that instructions refer to; None for other kinds, and if devices differ.
+    """
+
+    kind: Kind
+    name: str | None
+    graph: float | None
+    measured: float | None
+    ratio: float | None
+    mips: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of ``off`` in `explain --json`."""
+        keys = ("kind", "name", "graph", "measured", "ratio")
+        return {key: getattr(self, key) for key in keys}
+
+    def line(self) -> Line:
+        """Return what is off as a line."""
+        if self.kind == "mips":
+            return self._line_of_speed()
+        if self.kind == "instructions":
+            cost = f"{number(self.measured or 0)} instead of {number(self.graph or 0)} instructions"
+            at = "" if self.mips is None else f" at {number(self.mips)} MIPS"
+            times = "more than no" if self.ratio is None else f"{self.ratio:.3g} times the"
+            says = f"{{}} takes {times} CPU time that the graph says"
+            return Line(f"{says}: {cost} per tuple{at}", (self.name or "",))
+        what = "selectivity" if self.kind == "selectivity" else "share of the source rate"
+        differs = f"{number(self.measured or 0)} instead of {number(self.graph or 0)}"
+        return Line(f"the {what} of {{}} is {differs}", (self.name or "",))
+
+    def _line_of_speed(self) -> Line:
+        factor = f"{1 / self.ratio:.3g} times" if self.ratio else "more than"
+        if self.name is None:
+            cores = "" if self.graph is None else f" ({number(self.graph)} MIPS in the cluster)"
+            text = f"all operators take {factor} the CPU time that the graph says: the cores are "
+            text += f"{self.ratio:.3g} times as fast as assumed{cores}, or the graph's instructions"
+            return Line(f"{text} refer to another speed")
+        speed = f"{number(self.measured or 0)} instead of {number(self.graph or 0)} MIPS"
+        text = f"all operators on {{}} take {factor} the CPU time that the graph says: it does"
+        return Line(f"{text} {speed}", (self.name,))
+
+
+@dataclass(frozen=True)
+class Factor:
+    """How the CPU time per tuple of a task on one device differs from the graph's.
+
+    Parameters
+    ----------
+    log_ratio
+        Logarithm of measured ÷ predicted.
+    error
+        Its standard error.
+    cores
+        Cores that the task keeps busy there.
+    """
+
+    task: str
+    device: str
+    log_ratio: float
+    error: float
+    cores: float
+
+    @property
+    def tolerance(self) -> float:
+        """How far the logarithm may be from another one without counting as different."""
+        return max(MATERIAL, NOISE * self.error)
+
+    def relative_to(self, log_ratio: float) -> "Factor":
+        """Return the factor that is left once another one is taken out."""
+        return replace(self, log_ratio=self.log_ratio - log_ratio)
+
+
+def common(factors: Sequence[Factor]) -> float | None:
+    """Return the logarithm on which most factors agree; None if they do not, or are of one task.
+
+    At least three quarters must agree, and at least two tasks.
+    """
+    ordered = sorted(factors, key=lambda each: each.log_ratio)
+    if not ordered:
+        return None
+    middle = ordered[(len(ordered) - 1) // 2].log_ratio
+    near = [each for each in factors if abs(each.log_ratio - middle) <= each.tolerance]
+    tasks = {each.task for each in near}
+    if len(tasks) < 2 or len(near) < ceil(MAJORITY * len(factors)):  # noqa: PLR2004 - two tasks
+        return None
+    return sum(each.log_ratio for each in near) / len(near)
+
+
+def split(factors: Sequence[Factor]) -> tuple[dict[str | None, float], list[Factor]]:
+    """Split factors into those of speeds and those of tasks.
+
+    Returns
+    -------
+    speeds
+        Device -> logarithm of the factor that its tasks share; None stands for all devices.
+    rest
+        The factors without those of speeds.
+    """
+    speeds: dict[str | None, float] = {}
+    everywhere = common(factors)
+    if everywhere is not None and abs(everywhere) > MATERIAL:
+        speeds[None] = everywhere
+        factors = [each.relative_to(everywhere) for each in factors]
+    rest: list[Factor] = []
+    devices = dict.fromkeys(each.device for each in factors)
+    for device in devices:
+        here = [each for each in factors if each.device == device]
+        shared = common(here) if len(devices) > 1 else None
+        if shared is not None and _differs(shared, here):
+            speeds[device] = shared
+            here = [each.relative_to(shared) for each in here]
+        rest += here
+    return speeds, rest
+
+
+def _differs(shared: float, factors: Sequence[Factor]) -> bool:
+    """Return whether a factor is no noise for most of those that share it."""
+    clear = [each for each in factors if abs(shared) > each.tolerance]
+    return len(clear) >= ceil(MAJORITY * len(factors))
+
+
+def tasks_off(rest: Sequence[Factor]) -> Iterator[tuple[str, float]]:
+    """Yield tasks whose CPU time per tuple is off, with the logarithm of the ratio."""
+    for task in dict.fromkeys(each.task for each in rest):
+        own = [each for each in rest if each.task == task]
+        cores = sum(each.cores for each in own)
+        weights = [each.cores / cores if cores else 1 / len(own) for each in own]
+        pairs = list(zip(own, weights, strict=True))
+        mean = sum(each.log_ratio * weight for each, weight in pairs)
+        error = sum((each.error * weight) ** 2 for each, weight in pairs) ** 0.5
+        effect = abs(cores - cores / exp(mean))
+        if abs(mean) > max(MATERIAL, NOISE * error) and effect >= SMALLEST:
+            yield task, mean
+
+
+def differs(measured: Estimate, expected: float) -> bool:
+    """Return whether a measured number differs from an expected one by more than its noise."""
+    value, error = measured.known, measured.error
+    if value is None or error is None:
+        return False
+    apart = abs(value - expected)
+    return apart > NOISE * error and apart > (exp(MATERIAL) - 1) * min(value, expected)
