@@ -119,7 +119,10 @@ def use_of(watched: Watched, last: Subtasks, labelled: Mapping[str, str]) -> Job
         for vertex in watched.plan.vertices
     ]
     hosts = {name: tuple(on) for name, on in task_managers_of(watched).items()}
-    return JobUse(fit(watched.plan, watched.readings, 1.0), tuple(tasks), hosts, labelled)
+    busy = {host for each in watched.hosts.values() for host in each}
+    idle = tuple(host for host in watched.task_managers if host not in busy)
+    profile = fit(watched.plan, watched.readings, 1.0)
+    return JobUse(profile, tuple(tasks), hosts, idle, labelled)
 
 
 def parts(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from streamplace.integrations.profiling.estimates import Estimate
 from streamplace.integrations.profiling.profile import Profile
@@ -62,6 +63,8 @@ class JobUse:
         1 MIPS.
     hosts
         Operator -> the host of each of its instances.
+    idle_hosts
+        Hosts that run none of its tasks.
     labelled
         Device -> the host that has its label, for those that have one.
     """
@@ -69,4 +72,10 @@ class JobUse:
     profile: Profile
     tasks: tuple[Task, ...]
     hosts: Mapping[str, tuple[str, ...]]
+    idle_hosts: tuple[str, ...] = ()
     labelled: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def busy_hosts(self) -> tuple[str, ...]:
+        """The hosts that run its tasks."""
+        return tuple(dict.fromkeys(host for task in self.tasks for host in task.parts))

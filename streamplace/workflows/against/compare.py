@@ -277,11 +277,7 @@ class _Comparison:
             yield f"the placement lacks operators of the job: {listed(foreign)}"
         if self.how:
             yield self.how
-        if unknown := [
-            host
-            for host in dict.fromkeys(host for task in self.use.tasks for host in task.parts)
-            if host not in self.device_of
-        ]:
+        if unknown := [host for host in self.use.busy_hosts if host not in self.device_of]:
             yield f"no device stands for the TaskManagers {listed(unknown)}"
         if elsewhere := misplaced(self.placement, self.use, self.names, self.device_of):
             yield elsewhere

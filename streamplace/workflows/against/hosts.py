@@ -21,7 +21,7 @@ def devices_of_hosts(
     names
         Operator of the placement -> its name in the job.
     """
-    hosts = list(dict.fromkeys(host for part in use.tasks for host in part.parts))
+    hosts = [*use.busy_hosts, *use.idle_hosts]
     found = {host: device for device, host in use.labelled.items() if host in hosts}
     devices = [name for name in placement.problem.cluster.names if name not in found.values()]
     found |= {host: host for host in hosts if host not in found and host in devices}
