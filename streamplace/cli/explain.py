@@ -8,6 +8,7 @@ from streamplace.cli import options, param_types
 
 if TYPE_CHECKING:
     from streamplace.integrations.flink.use import Observed
+    from streamplace.problem.logical import LogicalGraph
     from streamplace.problem.losses import Losses
     from streamplace.problem.placement import Placement
 
@@ -124,7 +125,8 @@ def explain(
         found = explain.explain(read, constraint_costs=constraint_costs, seed=seed)
     observed = None
     if url is not None:
-        from streamplace.workflows.against.compare import compare  # noqa: PLC0415 - not always needed
+        from streamplace.integrations.profiling.rest import Server  # noqa: PLC0415 - not always needed
+        from streamplace.workflows.against.compare import compare  # noqa: PLC0415
 
         with working("watching"), located(name_of(placement)):
             observed = _observed(read, url, job, seconds, timeout, seed)
@@ -133,7 +135,7 @@ def explain(
             except BackendError as error:
                 if observed.interrupted:
                     raise KeyboardInterrupt from None
-                raise BackendError(observed.fault or str(error)) from None
+                raise BackendError(observed.fault or f"{Server(url).url}: {error}") from None
         for note in compared.notes:
             options.print_note(note)
         found = replace(found, against=compared)
@@ -170,11 +172,19 @@ def _observed(
     read: "Placement", url: str, job: str | None, seconds: float, timeout: float, seed: int
 ) -> "Observed":
     """Watch the job; refuse one that has none of the placement's operators before that."""
+    from streamplace.errors import ProblemError  # noqa: PLC0415 - loaded when the command runs
     from streamplace.integrations.flink.use import observe, running_job  # noqa: PLC0415 - not always needed
     from streamplace.integrations.profiling.rest import Server  # noqa: PLC0415
     from streamplace.workflows.against.compare import check_operators  # noqa: PLC0415
 
     server = Server(url)
+
+    def check(logical: "LogicalGraph") -> None:
+        try:
+            check_operators(read, logical.graph.names)
+        except ProblemError as error:
+            raise ProblemError(f"{error} ({server.url})") from None
+
     return observe(
         read,
         server,
@@ -182,5 +192,5 @@ def _observed(
         seconds=seconds,
         timeout_s=timeout,
         seed=seed,
-        check=lambda logical: check_operators(read, logical.graph.names),
+        check=check,
     )

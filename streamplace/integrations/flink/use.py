@@ -94,7 +94,10 @@ def observe(
     last, labelled = watched.subtasks, dict[str, str]()
     if not watched.fault:
         with suppress(BackendError):
-            last, labelled = watch.subtasks(watched.plan), _labelled(placement, server, timeout_s)
+            last, labelled = (
+                watch.subtasks(watched.plan),
+                labelled_hosts(placement, server, timeout_s),
+            )
     return Observed(use_of(watched, last, labelled), watched.fault, watched.interrupted)
 
 
@@ -154,8 +157,14 @@ def _grown(*rows: Sequence[tuple[float | None, float | None]]) -> list[float]:
     return [1 / len(rows[0])] * len(rows[0]) if rows[0] else []
 
 
-def _labelled(placement: Placement, server: Server, within_s: float) -> dict[str, str]:
-    """Return device -> the TaskManager that has its label."""
+def labelled_hosts(placement: Placement, server: Server, within_s: float) -> dict[str, str]:
+    """Return device -> the TaskManager that has its label.
+
+    Raises
+    ------
+    BackendError
+        If the server does not answer.
+    """
     try:
         groups = groups_of(placement, labels=True)
     except ProblemError:  # names or sinks that labels cannot express

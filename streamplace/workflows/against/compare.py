@@ -41,8 +41,9 @@ def compare(placement: Placement, use: JobUse) -> Against:
     """Compare the predictions for a placement with what a job uses.
 
     Predictions are those of ``bottleneck`` at the measured rates of the sources. A number is off if
-    it differs from the measured one by more than 10% and three standard errors. If most tasks of
-    one device, or of all, differ by the same factor, the speed of the device or of all is off.
+    it differs from the measured one by more than three standard errors, and by 20% (costs) or 10%
+    (selectivities and shares). If most tasks of one device, or of all, differ by the same factor,
+    the speed of the device, or of all, is off.
 
     Raises
     ------
@@ -84,7 +85,7 @@ class _Comparison:
         profile, problem = self.use.profile, self.placement.problem
         rows = tuple(self._operator(each) for each in self.tasks)
         speeds, rest = split([*self._factors()])
-        off = [*self._speeds(speeds), *self._costs(rest, rows), *self._free(rows)]
+        off = [*self._speeds(speeds), *self._costs(speeds, rest, rows), *self._free(rows)]
         off += [*self._selectivities(), *self._source_shares()]
         off.sort(key=lambda each: -inf if not each.ratio else -abs(log(each.ratio)))
         missing = tuple(
@@ -208,11 +209,16 @@ class _Comparison:
             measured = None if mips is None else mips * exp(-factor)
             yield Off("mips", device, mips, measured, exp(-factor))
 
-    def _costs(self, rest: Sequence[Factor], rows: Sequence[OperatorUse]) -> Iterator[Off]:
+    def _costs(
+        self,
+        speeds: Mapping[str | None, float],
+        rest: Sequence[Factor],
+        rows: Sequence[OperatorUse],
+    ) -> Iterator[Off]:
         graph = {row.name: row.graph_instructions for row in rows}
         for name, factor in tasks_off(rest):
             mips = {
-                device.mips
+                device.mips * exp(-speeds.get(None, 0.0) - speeds.get(device.name, 0.0))
                 for device in self.cluster.devices
                 if any(each.task == name and each.device == device.name for each in rest)
             }

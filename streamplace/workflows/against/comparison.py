@@ -135,7 +135,7 @@ class Against:
         if self.off:
             last = [each.line() for each in self.off]
         else:
-            last = [Line("no cost is off by more than 10% and the noise of the readings")]
+            last = [Line("no cost is off by more than the noise of the readings and 20%")]
         return [Line(first), self._devices(), self._operators(), *last]
 
     def _devices(self) -> Grid:

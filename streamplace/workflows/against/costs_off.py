@@ -10,7 +10,8 @@ from streamplace.display.view import Line
 from streamplace.integrations.profiling.estimates import Estimate
 
 Kind = Literal["instructions", "selectivity", "source_share", "mips"]
-MATERIAL = log(1.1)  # differences of up to 10% are not reported
+MATERIAL = log(1.2)  # differences of up to 20% of CPU time are not reported, which waiting causes
+COUNTED = 0.1  # relative; tuples are counted exactly, so smaller differences are reported
 NOISE = 3.0  # standard errors
 SMALLEST = 0.01  # cores: smaller effects are not reported
 MAJORITY = 0.75  # share of tasks that must agree on a factor, at least two of them
@@ -18,7 +19,7 @@ MAJORITY = 0.75  # share of tasks that must agree on a factor, at least two of t
 
 @dataclass(frozen=True)
 class Off:
-    """A number that differs from the measured one by more than 10% and than its noise.
+    """A number that differs from the measured one by more than its noise.
 
     Parameters
     ----------
@@ -34,7 +35,8 @@ class Off:
     ratio
         `measured` ÷ `graph`; None if the latter is 0.
     mips
-        Speed that instructions refer to; None for other kinds, and if devices differ.
+        Speed that the measured instructions refer to, which is that of the cluster unless the speed
+        itself is off; None for other kinds, and if devices differ.
     """
 
     kind: Kind
@@ -47,32 +49,46 @@ class Off:
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of ``off`` in `explain --json`."""
         keys = ("kind", "name", "graph", "measured", "ratio")
-        return {key: getattr(self, key) for key in keys}
+        values = {key: getattr(self, key) for key in keys}
+        return {**values, "mips": self.mips} if self.kind == "instructions" else values
 
     def line(self) -> Line:
         """Return what is off as a line."""
-        if self.kind == "mips":
-            return self._line_of_speed()
-        if self.kind == "instructions":
-            cost = f"{number(self.measured or 0)} instead of {number(self.graph or 0)} instructions"
-            at = "" if self.mips is None else f" at {number(self.mips)} MIPS"
-            times = "more than no" if self.ratio is None else f"{self.ratio:.3g} times the"
-            says = f"{{}} takes {times} CPU time that the graph says"
-            return Line(f"{says}: {cost} per tuple{at}", (self.name or "",))
-        what = "selectivity" if self.kind == "selectivity" else "share of the source rate"
-        differs = f"{number(self.measured or 0)} instead of {number(self.graph or 0)}"
-        return Line(f"the {what} of {{}} is {differs}", (self.name or "",))
+        names = () if self.name is None else (self.name,)
+        return Line(self._text(), names)
 
-    def _line_of_speed(self) -> Line:
-        factor = f"{1 / self.ratio:.3g} times" if self.ratio else "more than"
-        if self.name is None:
-            cores = "" if self.graph is None else f" ({number(self.graph)} MIPS in the cluster)"
-            text = f"all operators take {factor} the CPU time that the graph says: the cores are "
-            text += f"{self.ratio:.3g} times as fast as assumed{cores}, or the graph's instructions"
-            return Line(f"{text} refer to another speed")
-        speed = f"{number(self.measured or 0)} instead of {number(self.graph or 0)} MIPS"
-        text = f"all operators on {{}} take {factor} the CPU time that the graph says: it does"
-        return Line(f"{text} {speed}", (self.name,))
+    def _text(self) -> str:
+        graph, measured = (number(x) for x in (self.graph or 0.0, self.measured or 0.0))
+        match self.kind:
+            case "instructions":
+                return self._text_of_cost(graph, measured)
+            case "mips":
+                return self._text_of_speed(graph, measured)
+            case "selectivity":
+                return f"the selectivity of {{}} is {measured} instead of {graph}"
+            case "source_share":
+                return f"the share of the source rate of {{}} is {measured} instead of {graph}"
+
+    def _text_of_cost(self, graph: str, measured: str) -> str:
+        at = "" if self.mips is None else f" at {number(self.mips)} MIPS"
+        if self.ratio is None:
+            says = "{} takes CPU time, but the graph says that it takes none"
+            return f"{says}: {measured} instructions per tuple{at}"
+        says = f"{{}} takes {self.ratio:.3g} times the CPU time that the graph says"
+        return f"{says}: {measured} instead of {graph} instructions per tuple{at}"
+
+    def _text_of_speed(self, graph: str, measured: str) -> str:
+        ratio = self.ratio or 1.0  # a speed is never 0
+        where = "" if self.name is None else " on {}"
+        says = f"all operators{where} take {1 / ratio:.3g} times the CPU time that the graph says"
+        speed = f"{measured} instead of {graph} MIPS"
+        if self.name is not None:
+            return f"{says}: its cores do {speed}"
+        if self.graph is None:
+            cores = f"the cores are {ratio:.3g} times as fast as the cluster says"
+        else:
+            cores = f"the cores do {speed}"
+        return f"{says}: {cores}, or the graph's instructions refer to another speed"
 
 
 @dataclass(frozen=True)
@@ -133,7 +149,7 @@ def split(factors: Sequence[Factor]) -> tuple[dict[str | None, float], list[Fact
     """
     speeds: dict[str | None, float] = {}
     everywhere = common(factors)
-    if everywhere is not None and abs(everywhere) > MATERIAL:
+    if everywhere is not None and _differs(everywhere, factors):
         speeds[None] = everywhere
         factors = [each.relative_to(everywhere) for each in factors]
     rest: list[Factor] = []
@@ -169,9 +185,9 @@ def tasks_off(rest: Sequence[Factor]) -> Iterator[tuple[str, float]]:
 
 
 def differs(measured: Estimate, expected: float) -> bool:
-    """Return whether a measured number differs from an expected one by more than its noise."""
+    """Return whether a number differs from the expected one by more than 10% and its noise."""
     value, error = measured.known, measured.error
     if value is None or error is None:
         return False
     apart = abs(value - expected)
-    return apart > NOISE * error and apart > (exp(MATERIAL) - 1) * min(value, expected)
+    return apart > NOISE * error and apart > COUNTED * min(value, expected)
