@@ -99,5 +99,5 @@ def violation_grid(found: Sequence[Violation]) -> Grid:
         return str(found[i].rule), found[i].why
 
     return Grid(
-        ("violated", "instead"), len(found), row, names=(0, 1), left_out="and {} more violated"
+        ("violated rule", "found"), len(found), row, names=(0, 1), left_out="and {} more violated"
     )

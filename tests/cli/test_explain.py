@@ -202,7 +202,7 @@ def test_violated_rules_are_listed(placed: Path, tmp_path: Path, capsys: Capture
         {"rule": "constraints.exlocate[1]", "why": "'a', 'c' share 'd0'"},
     ]
     lines = succeeds(capsys, "explain", placed, "--constraints", rules).splitlines()
-    assert lines[0].split() == ["violated", "instead"]
+    assert lines[0].split() == ["violated", "rule", "found"]
     assert lines[1].split(maxsplit=1)[0] == "constraints.pins['b']"
     assert json_of(capsys, "explain", placed)["violations"] == []
 

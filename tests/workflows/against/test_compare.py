@@ -85,7 +85,7 @@ def test_a_job_that_runs_as_predicted() -> None:
     assert found.off == ()
     assert found.notes == ()
     assert (found.source_rate.value, found.placed_rate) == (100, 200)
-    devices = {each.name: (each.predicted, each.measured) for each in found.devices}
+    devices: Any = {each.name: (each.predicted, each.measured) for each in found.devices}
     assert devices["fast"] == (pytest.approx(0.125), pytest.approx(0.125))
     assert devices["slow"] == (pytest.approx(0.2), pytest.approx(0.2))
     rows = {each.name: each for each in found.operators}
@@ -107,7 +107,7 @@ def test_predictions_at_the_rate_of_the_placement_are_those_of_its_score() -> No
 def test_the_wrong_cost_is_named() -> None:
     found = compare(placement(), job({"decode": 2.3}))
     assert off(found) == [("instructions", "decode", pytest.approx(2.3))]
-    wrong = found.off[0]
+    wrong: Any = found.off[0]
     assert (wrong.graph, wrong.measured) == (4e6, pytest.approx(9.2e6))
     assert "at 2,000 MIPS" in wrong.line().text
     entry = found.to_dict()
@@ -218,7 +218,7 @@ def test_instances_on_devices_of_different_speeds() -> None:
     profile = Profile(logical, Estimate(100.0, 0.1), rows, [stream], 10, 60.0)
     use = JobUse(profile, (one, two), {"src": ("fast",), "d": ("fast", "slow")})
     found = compare(placed, use)
-    assert found.off == found.notes == ()
+    assert (len(found.off), len(found.notes)) == (0, 0)
     assert found.operators[1].instructions.value == pytest.approx(4e6)
     assert [each.measured for each in found.devices] == pytest.approx([(0.05 + 0.1) / 2, 0.4])
 

@@ -1,6 +1,7 @@
 """Attribution of differences to costs and to speeds."""
 
 from math import exp, log
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,8 @@ def factors(error: float = 0.01, **ratios: float) -> list[Factor]:
     ]
 
 
-def off(every: list[Factor]) -> tuple[dict[str | None, float], dict[str, float]]:
+def off(every: list[Factor]) -> Any:
+    """Return the ratios of speeds by device, and those of tasks."""
     speeds, rest = split(every)
     ratios = {task: exp(log_ratio) for task, log_ratio in tasks_off(rest)}
     return {device: exp(each) for device, each in speeds.items()}, ratios
