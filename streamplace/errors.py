@@ -15,10 +15,15 @@ class StreamplaceError(Exception):
     needs_file
         Whether `located` puts a file's name before the message; False if the message already names
         the file, or if the fault is not in a file.
+    infeasible
+        Graph, cluster and constraints of a problem without a feasible placement, from which
+        `workflows.conflict` finds the rules that cannot hold together; None for other faults, and
+        if the message names these rules.
     """
 
     exit_code = 2
     needs_file = True
+    infeasible: tuple[Any, Any, Any] | None = None
 
     def __str__(self) -> str:
         return " ".join(super().__str__().splitlines())  # file names may contain newlines
@@ -40,16 +45,7 @@ class ProblemError(StreamplaceError):
 
 
 class InfeasibleError(StreamplaceError):
-    """A problem for which it is proven that no placement satisfies the constraints.
-
-    Attributes
-    ----------
-    parts
-        Graph, cluster and constraints of the problem, from which `workflows.conflict` finds the
-        rules that cannot hold together; None if they are unknown or the message names the rules.
-    """
-
-    parts: tuple[Any, Any, Any] | None = None
+    """A problem for which it is proven that no placement satisfies the constraints."""
 
 
 class FormatError(StreamplaceError):
@@ -133,8 +129,10 @@ def located(file: str, kind: type[StreamplaceError] | None = None) -> Iterator[N
     except StreamplaceError as error:
         if not error.needs_file:
             raise
-        text = f"{file}: {error}"
-        named = kind(text) if kind and not isinstance(error, kind) else reworded(error, text)
+        named = reworded(error, f"{file}: {error}")
+        if kind and not isinstance(error, kind):
+            named = kind(str(named))
+            named.infeasible = error.infeasible
         named.needs_file = False
         raise named from None
 

@@ -31,7 +31,7 @@ from streamplace.cli import (
     simulate,
     train,
 )
-from streamplace.errors import InfeasibleError, StreamplaceError
+from streamplace.errors import StreamplaceError
 from streamplace.util.out_of_memory import is_out_of_memory
 from streamplace.util.text import printable
 
@@ -101,8 +101,8 @@ def _run(arguments: Sequence[str] | None) -> None:
     """Run the command; the error of an infeasible problem names the rules that cannot hold."""
     try:
         cli.main(arguments, "streamplace", standalone_mode=False)
-    except InfeasibleError as error:
-        if error.parts is None:
+    except StreamplaceError as error:
+        if error.infeasible is None:
             raise
         from streamplace.workflows.conflict import named  # noqa: PLC0415 - slow to load
 

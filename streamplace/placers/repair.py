@@ -34,7 +34,7 @@ def feasible(problem: Problem, draft: Ints) -> Placement:
     try:
         on = assign(problem, preferred)
     except InfeasibleError as error:
-        error.parts = problem.graph, problem.cluster, problem.constraints
+        error.infeasible = problem.graph, problem.cluster, problem.constraints
         raise
     return Placement(problem, on[rules.unit_of])
 

@@ -66,7 +66,7 @@ class Feasibility:
         try:
             self._prove_infeasible(constraints)
         except InfeasibleError as error:
-            error.parts = graph, cluster, constraints
+            error.infeasible = graph, cluster, constraints
             raise
 
     @cached_property

@@ -121,26 +121,26 @@ class _Decider:
         return Conflict(tuple(left), is_minimal)
 
 
-def named(error: InfeasibleError) -> StreamplaceError:
+def named(error: StreamplaceError) -> StreamplaceError:
     """Return the error with the rules that cannot hold together at the end of its message."""
-    if error.parts is None:
+    if error.infeasible is None:
         return error
     try:
-        found = conflict(*error.parts)
+        found = conflict(*error.infeasible)
     except StreamplaceError:  # a proof that was possible with costs may need more time without
         found = None
     text = str(error) if found is None else f"{error}; {found}"
     complete = reworded(error, text)
-    complete.parts = None
+    complete.infeasible = None
     return complete
 
 
 @contextmanager
 def naming_conflicts() -> Iterator[None]:
-    """Name the rules that cannot hold together in an `InfeasibleError` raised in the block."""
+    """Name the rules that cannot hold together in the error of an infeasible problem."""
     try:
         yield
-    except InfeasibleError as error:
-        if error.parts is None:
+    except StreamplaceError as error:
+        if error.infeasible is None:
             raise
         raise named(error) from None

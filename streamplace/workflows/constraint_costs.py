@@ -20,7 +20,7 @@ from streamplace.util.arrays import Ints
 
 EVALUATIONS = 20_000  # changes tried without each rule, and with all of them
 MIN_GAIN = 5e-3  # relative gain below which a rule counts as free, since the searches are short
-FEW, SMALL = 20, 200_000  # rules, and rules x operators and streams, that take a fraction of 1 s
+FEW, SMALL = 20, 50_000  # rules, and rules x operators and streams, that take a fraction of 1 s
 MANY, LARGE = 1_000, 20_000_000  # the same for some tens of seconds
 
 

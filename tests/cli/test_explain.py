@@ -248,3 +248,15 @@ def test_constraints_that_cannot_hold(
     ):
         assert refused(capsys, *words).endswith(f"; no placement satisfies {names}")
     assert not out.exists()
+
+
+def test_a_placement_whose_constraints_cannot_hold_on_another_cluster(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    rules, file = rules_file(tmp_path, exlocate=[["a", "b"], ["b", "c"]]), tmp_path / "p.json"
+    options = ["--devices", "3x5", "--constraints", rules]
+    place_by_cli(capsys, inputs.graph, file, *options)
+    message = refused(capsys, "simulate", inputs.graph, file, "--devices", "1x5")
+    assert message.endswith("; no placement satisfies constraints.exlocate[0]") or (
+        message.endswith("; no placement satisfies constraints.exlocate[1]")
+    )

@@ -193,7 +193,7 @@ def test_undecided_rules_stay_and_the_conflict_is_not_minimal(
     monkeypatch.setattr(conflicts, "satisfiable", lambda problem, clock: None)
     rules = Constraints(exlocate=[["d", "e", "f", "g"]], pins={"c": "x"})
     error = InfeasibleError("too few devices")
-    error.parts = GRAPH, CLUSTER, rules
+    error.infeasible = GRAPH, CLUSTER, rules
     text = str(conflicts.named(error))
     assert text == "too few devices; the conflict is among constraints.exlocate[0]"
 

@@ -1,6 +1,5 @@
 """Observation of a running Flink job over REST: plan, TaskManagers, and counters every second."""
 
-import random
 import time
 import urllib.parse
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from streamplace.errors import BackendError
 from streamplace.integrations.flink.answers import expecting
 from streamplace.integrations.flink.plan import RunningPlan, Vertex, running
 from streamplace.integrations.profiling.counters import Counters, Reading
+from streamplace.integrations.profiling.pauses import jittered_pauses
 from streamplace.integrations.profiling.rest import GoneError, Server
 from streamplace.problem.logical import LogicalGraph
 
@@ -244,18 +244,6 @@ def queries(metrics: Sequence[str]) -> Iterator[str]:
         query += ("%2C" if query else "") + quoted
     if query:
         yield query
-
-
-def jittered_pauses(seed: int) -> Iterator[float]:
-    """Yield random pauses between readings forever: 0.5 to 1.5, in units of the mean pause.
-
-    Flink counts waiting time as busy until the next tuple arrives, and as idle afterwards. If
-    the period of the readings were close to a period of the job, that error would drift, and tuples
-    would seem to take more or less time than they do. At random times it averages out.
-    """
-    rng = random.Random(seed)
-    while True:
-        yield rng.uniform(0.5, 1.5)
 
 
 def counters(metrics: Mapping[str, Any]) -> Counters:
