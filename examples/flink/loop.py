@@ -50,7 +50,7 @@ def loop(home: Path) -> int:
         say("restarting the job with the mapping")
         id_ = flink.run(job, [rate, str(FOLDER / "mapping.properties")])
         hits, count = where_it_runs(flink, id_, placed)
-        explained = explains(flink.url, id_, FOLDER, placed)
+        explained = explains(flink, id_, FOLDER, placed)
         flink.cancel(id_)
     print(f"operators placed as exported: {hits} of {count}, {hits / count:.0%}")
     close = [report(what, errors) for what, errors in differences(profiled, speed_ratio).items()]

@@ -8,6 +8,7 @@ import numpy as np
 
 from streamplace.display.text import number
 from streamplace.display.view import Grid, Line
+from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import overloaded
 from streamplace.placers.search.chains import best_of_chains, starts
@@ -102,8 +103,8 @@ def constraint_costs(
     A short search, limited by its number of changes, runs with all rules, from the placement and
     from placers, and then without each rule, from the best placement with all of them. Loads are
     those of ``bottleneck``. The same seed gives the same result. The result is None if there are no
-    rules, if nothing limits the source rate, for custom objectives, and if `quick` is set and the
-    graph is too large.
+    rules, if nothing limits the source rate, for custom objectives, if no placement that obeys the
+    rules is found, and if `quick` is set and the graph is too large.
 
     Parameters
     ----------
@@ -127,7 +128,10 @@ def constraint_costs(
         return max_source_rate(problem, row) or inf
 
     own = [placement.devices] if obeys(placement.devices) else []
-    best = _searched(problem, rng, [*own, *starts(problem, rng, None)])
+    try:
+        best = _searched(problem, rng, [*own, *starts(problem, rng, None)])
+    except (InfeasibleError, PlacementError):
+        return None
     found = []
     for rule in tried:
         graph, cluster, constraints = parts.without(rule)

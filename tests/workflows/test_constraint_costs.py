@@ -94,3 +94,11 @@ def test_explain_searches_if_the_rate_is_not_carried_or_if_asked() -> None:
     asked = explain(carried, constraint_costs=True).costs
     assert asked is not None
     assert table(asked) == {f"constraints.pins['{name}']": pytest.approx(1250) for name in "abc"}
+
+
+def test_rules_that_cannot_hold_have_no_costs() -> None:
+    """Four operators that exclude each other in pairs do not fit on three devices."""
+    pairs = [[a, b] for a in "abcd" for b in "abcd" if a < b]
+    placement = placed(Constraints(exlocate=pairs))
+    assert costs_of(placement) is None
+    assert len(explain(placement).violations) > 0

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, exp, log
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from streamplace.display.text import number
 from streamplace.display.view import Line
@@ -14,6 +14,7 @@ MATERIAL = log(1.2)  # differences of up to 20% of CPU time are not reported, wh
 COUNTED = 0.1  # relative; tuples are counted exactly, so smaller differences are reported
 NOISE = 3.0  # standard errors
 SMALLEST = 0.01  # cores: smaller effects are not reported
+LEAST_ERROR = 0.05  # relative, of the CPU time per tuple; what standard errors do not show
 MAJORITY = 0.75  # share of tasks that must agree on a factor, at least two of them
 
 
@@ -121,10 +122,23 @@ class Factor:
         return replace(self, log_ratio=self.log_ratio - log_ratio)
 
 
-def common(factors: Sequence[Factor]) -> float | None:
-    """Return the logarithm on which most factors agree; None if they do not, or are of one task.
+class Shared(NamedTuple):
+    """The logarithm of a factor that several tasks share, and its standard error."""
 
-    At least three quarters must agree, and at least two tasks.
+    log_ratio: float
+    error: float
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is more than noise."""
+        return abs(self.log_ratio) > max(MATERIAL, NOISE * self.error)
+
+
+def shared(factors: Sequence[Factor]) -> Shared | None:
+    """Return the factor on which most agree; None if they do not, or if all are of one task.
+
+    At least three quarters must agree, and at least two tasks. Their mean is weighted by the
+    inverse of their variances.
     """
     ordered = sorted(factors, key=lambda each: each.log_ratio)
     if not ordered:
@@ -134,7 +148,9 @@ def common(factors: Sequence[Factor]) -> float | None:
     tasks = {each.task for each in near}
     if len(tasks) < 2 or len(near) < ceil(MAJORITY * len(factors)):  # noqa: PLR2004 - two tasks
         return None
-    return sum(each.log_ratio for each in near) / len(near)
+    weights = [1.0 / (each.error**2 + LEAST_ERROR**2) for each in near]
+    weighted = sum(each.log_ratio * weight for each, weight in zip(near, weights, strict=True))
+    return Shared(weighted / sum(weights), sum(weights) ** -0.5)
 
 
 def split(factors: Sequence[Factor]) -> tuple[dict[str | None, float], list[Factor]]:
@@ -148,26 +164,20 @@ def split(factors: Sequence[Factor]) -> tuple[dict[str | None, float], list[Fact
         The factors without those of speeds.
     """
     speeds: dict[str | None, float] = {}
-    everywhere = common(factors)
-    if everywhere is not None and _differs(everywhere, factors):
-        speeds[None] = everywhere
-        factors = [each.relative_to(everywhere) for each in factors]
+    everywhere = shared(factors)
+    if everywhere is not None and everywhere.is_clear:
+        speeds[None] = everywhere.log_ratio
+        factors = [each.relative_to(everywhere.log_ratio) for each in factors]
     rest: list[Factor] = []
     devices = dict.fromkeys(each.device for each in factors)
     for device in devices:
         here = [each for each in factors if each.device == device]
-        shared = common(here) if len(devices) > 1 else None
-        if shared is not None and _differs(shared, here):
-            speeds[device] = shared
-            here = [each.relative_to(shared) for each in here]
+        found = shared(here) if len(devices) > 1 else None
+        if found is not None and found.is_clear:
+            speeds[device] = found.log_ratio
+            here = [each.relative_to(found.log_ratio) for each in here]
         rest += here
     return speeds, rest
-
-
-def _differs(shared: float, factors: Sequence[Factor]) -> bool:
-    """Return whether a factor is no noise for most of those that share it."""
-    clear = [each for each in factors if abs(shared) > each.tolerance]
-    return len(clear) >= ceil(MAJORITY * len(factors))
 
 
 def tasks_off(rest: Sequence[Factor]) -> Iterator[tuple[str, float]]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from streamplace.integrations.profiling.estimates import Estimate
-from streamplace.workflows.against.costs_off import Factor, Off, common, differs, split, tasks_off
+from streamplace.workflows.against.costs_off import Factor, Off, differs, shared, split, tasks_off
 
 PLACES = {"a": "x", "b": "x", "c": "y", "d": "y", "e": "z", "f": "z"}
 
@@ -64,6 +64,13 @@ def test_all_tasks_are_off_and_one_more_than_the_others() -> None:
     assert rest == {"c": pytest.approx(2.3)}
 
 
+def test_noisy_tasks_show_a_shared_factor_together() -> None:
+    """Each of them is within its noise, but not their mean."""
+    slow = factors(error=0.2, **dict.fromkeys("abcdef", 1.5))
+    assert off(slow) == ({None: pytest.approx(1.5)}, {})
+    assert off(slow[:2]) == ({}, {})
+
+
 def test_a_slow_device_on_which_every_task_has_instances() -> None:
     rows = [
         Factor(task, device, log(2.0 if device == "y" else 1.0), 0.01, 0.3)
@@ -83,7 +90,7 @@ def test_a_costly_task_with_instances_on_every_device() -> None:
 
 
 def test_one_task_alone_says_nothing_of_speeds() -> None:
-    assert common(factors(a=2.0)[:1]) is None
+    assert shared(factors(a=2.0)[:1]) is None
     assert off(factors(a=2.0)[:1]) == ({}, {"a": pytest.approx(2.0)})
 
 
