@@ -242,7 +242,7 @@ def test_an_idle_device_uses_nothing() -> None:
     assert [each.measured for each in found.devices[2:]] == [0.0, None]
 
 
-def test_a_task_manager_without_a_device_is_said() -> None:
+def test_a_task_manager_without_a_device() -> None:
     extra = replace(job(), tasks=(*job().tasks, task("other", 0.1, 1, {"tm9": Part(1, 1, 1)}, 0.1)))
     notes = compare(placement(), extra).notes
     assert "no device stands for the TaskManagers 'tm9'" in notes
