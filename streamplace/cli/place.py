@@ -305,7 +305,7 @@ def _problem(
 
     Return it, and a note on what comes from the initial placement; see `inheritance`.
     """
-    from streamplace.errors import InfeasibleError, ProblemError, located  # noqa: PLC0415
+    from streamplace.errors import InfeasibleError, ProblemError, located, reworded  # noqa: PLC0415
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.problem.cluster import Cluster  # noqa: PLC0415
@@ -357,5 +357,5 @@ def _problem(
             if not inherited:
                 raise
             remedy = "--constraints FILE replaces the placement's constraints"
-            raise type(error)(f"{error}; {remedy}") from None
+            raise reworded(error, f"{error}; {remedy}") from None
     return problem, note

@@ -31,7 +31,11 @@ def feasible(problem: Problem, draft: Ints) -> Placement:
     if rules.is_free or rules.violation(draft) is None:
         return Placement(problem, draft)
     preferred = _preferences(problem, draft)
-    on = assign(problem, preferred)
+    try:
+        on = assign(problem, preferred)
+    except InfeasibleError as error:
+        error.infeasible = problem.graph, problem.cluster, problem.constraints
+        raise
     return Placement(problem, on[rules.unit_of])
 
 

@@ -63,7 +63,11 @@ class Feasibility:
         self.allowed = self._mask(constraints)
         self.excluding = self._sets(constraints.exlocate)
         self.separating = self._sets(constraints.apart_groups)
-        self._prove_infeasible(constraints)
+        try:
+            self._prove_infeasible(constraints)
+        except InfeasibleError as error:
+            error.infeasible = graph, cluster, constraints
+            raise
 
     @cached_property
     def memory_bounded(self) -> bool:

@@ -22,6 +22,7 @@ from streamplace.scoring.throughput import bound, max_source_rate, simulate
 from streamplace.util import work_clock
 from streamplace.util.checks import check_seed
 from streamplace.workflows.confidence import check_confidence, confident
+from streamplace.workflows.conflict import naming_conflicts
 from streamplace.workflows.result import Result
 
 
@@ -64,19 +65,23 @@ def place(
 
     Raises
     ------
+    InfeasibleError
+        If provably no placement satisfies the constraints; the message ends with the rules that
+        cannot hold together, see `workflows.conflict`.
     StreamplaceError
         If the problem, the placer's name or the placer's result is invalid.
     """
-    problem = Problem(
-        graph,
-        cluster,
-        source_rate=source_rate,
-        constraints=constraints,
-        model=model,
-        target_utilisation=target_utilisation,
-        objective=objective,
-    )
-    return solve(problem, placer, seed, confidence=confidence)
+    with naming_conflicts():
+        problem = Problem(
+            graph,
+            cluster,
+            source_rate=source_rate,
+            constraints=constraints,
+            model=model,
+            target_utilisation=target_utilisation,
+            objective=objective,
+        )
+        return solve(problem, placer, seed, confidence=confidence)
 
 
 def solve(

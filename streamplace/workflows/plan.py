@@ -12,6 +12,7 @@ from streamplace.problem.problem import Problem, with_rates_of
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.util.checks import check_seed
 from streamplace.workflows.capacity_plan import Limits, Plan
+from streamplace.workflows.conflict import naming_conflicts
 from streamplace.workflows.plan_equal import plan_equal
 from streamplace.workflows.plan_unequal import plan_unequal
 
@@ -81,7 +82,9 @@ def plan(
     limits = Limits(most, seconds, evaluations, survive, seed)
     if _is_equal(cluster) and not (survive and (rules.pins or rules.allowed)):
         return plan_equal(graph, cluster, objective, rules, limits)
-    return plan_unequal(Problem(graph, cluster, objective=objective, constraints=rules), limits)
+    with naming_conflicts():
+        problem = Problem(graph, cluster, objective=objective, constraints=rules)
+        return plan_unequal(problem, limits)
 
 
 def _is_equal(cluster: Cluster) -> bool:

@@ -6,7 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from sim.threads import fastest
-from streamplace.errors import InfeasibleError, PlacementError, ProblemError
+from streamplace.errors import (
+    InfeasibleError,
+    PlacementError,
+    ProblemError,
+    StreamplaceError,
+    reworded,
+)
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.sustained import sustained
 from streamplace.problem.cluster import Cluster
@@ -18,6 +24,7 @@ from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Ints
 from streamplace.util.text import counted
 from streamplace.workflows.capacity_plan import CLOSE, Limits, Plan, PlanRow
+from streamplace.workflows.conflict import named
 from streamplace.workflows.too_heavy import too_heavy
 
 MAX_BY_DEFAULT = 64  # devices to try, unless `most` is set
@@ -73,9 +80,17 @@ def plan_equal(
             break
     if not rows:
         tried = counted(largest, "device")
-        raise InfeasibleError(f"plan: found no placement on up to {tried}; on the most, {failure}")
+        message = f"plan: found no placement on up to {tried}; on the most, {failure}"
+        raise _infeasible(failure, message)
     cause = None if rows[-1].keeps_up else too_heavy(problem)
     return Plan(objective.source_rate, tuple(rows), cause, survive)
+
+
+def _infeasible(failure: Exception | None, message: str) -> StreamplaceError:
+    """Return the error of a plan; it names the rules that cannot hold if that is proven."""
+    if isinstance(failure, InfeasibleError):
+        return named(reworded(failure, message))
+    return InfeasibleError(message)
 
 
 def _named_first(cluster: Cluster, rules: Constraints) -> Cluster:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from streamplace.errors import ProblemError
 from streamplace.integrations.flink.fit import fit
 from streamplace.integrations.flink.plan import RunningPlan, running
-from streamplace.integrations.flink.poll import jittered_pauses
 from streamplace.integrations.profiling.counters import Counters, Reading, usable_readings
 from streamplace.integrations.profiling.estimates import slope, solve_flows
+from streamplace.integrations.profiling.pauses import jittered_pauses
 from streamplace.integrations.profiling.profile import Profile, current_placement
 
 MIPS = 2000.0
