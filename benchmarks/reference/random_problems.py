@@ -1,7 +1,9 @@
 """Random problems of all kinds, reproducible from a seed, and their optimum by brute force."""
 
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import product
+from math import lcm
 
 import numpy as np
 
@@ -49,7 +51,7 @@ def feasible_placements(problem: Problem) -> Iterator[Ints]:
 
 
 def _obeys(problem: Problem, on: Ints) -> Bools:
-    """Return which placements of units, (K, U), obey constraints and memory."""
+    """Return which placements of units, (K, U), obey constraints, memory and resources."""
     rules = problem.feasibility
     valid: Bools = np.asarray(rules.allowed[np.arange(rules.unit_count), on].all(axis=1))
     for group in rules.excluding:
@@ -61,9 +63,30 @@ def _obeys(problem: Problem, on: Ints) -> Bools:
         for u, v in product(group, group):
             if u < v:
                 valid = valid & (groups[on[:, u]] != groups[on[:, v]])
-    for d, room in enumerate(problem.cluster.memory_bytes):
-        valid = valid & (((on == d) * rules.unit_memory).sum(axis=1) <= room)
-    return valid
+    return valid & _fits(problem, on)
+
+
+def _fits(problem: Problem, on: Ints) -> Bools:
+    """Return which placements of units, (K, U), exceed no memory and no resource of a device.
+
+    Needs are added up as fractions, from the operators and devices themselves.
+    """
+    fits: Bools = np.ones(len(on), dtype=np.bool_)
+    unit_of, operators = problem.feasibility.unit_of.tolist(), list(problem.graph.operators)
+    names = {name for operator in operators for name in operator.resources}
+    for d, device in enumerate(problem.cluster.devices):
+        room: dict[str, float | None] = {name: device.resources.get(name, 0.0) for name in names}
+        for name, available in (room | {"": device.memory_bytes}).items():
+            if available is None:
+                continue
+            needs = [Fraction(0)] * problem.feasibility.unit_count
+            for unit, operator in zip(unit_of, operators, strict=True):
+                amount = operator.resources.get(name, 0.0) if name else operator.memory_bytes
+                needs[unit] += Fraction(repr(amount))
+            scale = lcm(*(need.denominator for need in (*needs, Fraction(repr(available)))))
+            counts = np.array([int(need * scale) for need in needs])
+            fits &= ((on == d) * counts).sum(axis=1) <= int(Fraction(repr(available)) * scale)
+    return fits
 
 
 def _drawn(rng: np.random.Generator, model: Model, max_placements: int) -> Problem:

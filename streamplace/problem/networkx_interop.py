@@ -5,13 +5,22 @@ from typing import TYPE_CHECKING, Any
 
 from streamplace.errors import GraphError
 from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.resources import NO_RESOURCES
 from streamplace.util.suggest import closest_match
 
 if TYPE_CHECKING:
     import networkx
 
 
-OF_NODES = ("instructions", "payload_bytes", "memory_bytes", "requires", "instance_of", "cores")
+OF_NODES = (
+    "instructions",
+    "payload_bytes",
+    "memory_bytes",
+    "requires",
+    "instance_of",
+    "cores",
+    "resources",
+)
 OF_EDGES = ("selectivity", "payload_bytes")
 
 
@@ -19,10 +28,10 @@ def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
     """Return a networkx graph whose nodes are operator names.
 
     Nodes have the attributes ``instructions``, ``payload_bytes``, ``memory_bytes``, ``requires``,
-    ``cores`` if above 1 and, for instances, ``instance_of``; edges have ``selectivity`` and
-    ``payload_bytes``; the graph has ``name``, ``source_rate`` and ``source_shares``. The result is
-    a MultiDiGraph if two streams join the same two operators, otherwise a DiGraph. Constraints are
-    not converted.
+    ``cores`` if above 1, ``resources`` if it takes any and, for instances, ``instance_of``; edges
+    have ``selectivity`` and ``payload_bytes``; the graph has ``name``, ``source_rate`` and
+    ``source_shares``. The result is a MultiDiGraph if two streams join the same two operators,
+    otherwise a DiGraph. Constraints are not converted.
     """
     import networkx  # noqa: PLC0415 - heavy
 
@@ -46,6 +55,8 @@ def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
             made.nodes[operator.name]["instance_of"] = operator.instance_of
         if operator.cores > 1:
             made.nodes[operator.name]["cores"] = operator.cores
+        if operator.resources:
+            made.nodes[operator.name]["resources"] = dict(operator.resources)
     for stream in graph.streams:
         made.add_edge(
             stream.source,
@@ -86,6 +97,7 @@ def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
                 data.get("requires", ()),
                 data.get("instance_of", ""),
                 data.get("cores", 1),
+                data.get("resources", NO_RESOURCES),
             )
         )
     streams = [

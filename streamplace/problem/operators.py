@@ -1,11 +1,13 @@
 """Operators and streams: the rows of a graph's columns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import Generic, TypeVar, overload
 
 from streamplace.display.mixins import TruncatedRepr
+from streamplace.problem.resources import NO_RESOURCES
+from streamplace.util.added import added_field
 
 Row = TypeVar("Row")
 ROWS_SHOWN = 3
@@ -32,6 +34,8 @@ class Operator(TruncatedRepr):
     cores
         Number of cores of its device that it can use at once. Stream engines run an instance in one
         thread, so the default is 1.
+    resources
+        Resource -> the amount that the operator takes on its device, such as ``{"gpu": 1}``.
     """
 
     name: str
@@ -41,6 +45,7 @@ class Operator(TruncatedRepr):
     requires: tuple[str, ...] = ()
     instance_of: str = ""
     cores: int = 1
+    resources: Mapping[str, float] = added_field(NO_RESOURCES)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -58,10 +58,11 @@ def test_missing_fields_have_the_defaults_of_rows() -> None:
         (("a", 1, 0, 0, 5), "operators[7].requires: must be a list of labels (got 5)"),
         (("a", 1, 0, 0, "gpu"), "operators[7].requires: must be a list of labels (got 'gpu')"),
         (
-            ("a", 1, 0, 0, (), "", 1, 9),
-            "operators[7]: expected at most 7 values, name, instructions",
+            ("a", 1, 0, 0, (), "", 1, {}, 9),
+            "operators[7]: expected at most 8 values, name, instructions",
         ),
-        (("a", 1, 0, 0, (), "", 1, 9), "cores (got 8)"),
+        (("a", 1, 0, 0, (), "", 1, {}, 9), "cores, resources (got 9)"),
+        (("a", 1, 0, 0, (), "", 1, 9), "operators[7].resources: must be a mapping of names to"),
         (
             {"name": "a", "cpu": 1},
             "operators[7]: unknown field 'cpu'; choose from name, instructions",
