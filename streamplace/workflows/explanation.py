@@ -7,6 +7,7 @@ from typing import Any
 from streamplace.display.mixins import Displayable
 from streamplace.display.view import Grid, Line, View
 from streamplace.problem.placement import Placement
+from streamplace.scoring.memory import use_entries, use_grids
 from streamplace.scoring.score import THROUGHPUT, ThroughputScore
 from streamplace.workflows.improving_moves import MIN_GAIN, ImprovingMove, move_grid
 from streamplace.workflows.too_heavy import TooHeavy
@@ -86,13 +87,15 @@ class Explanation(Displayable):
             "every_move_tried": self.every_move_tried,
             "cause": None if self.cause is None else self.cause.to_dict(),
             "model": self.score.model,
+            **use_entries(self.placement),
             **self.score.objective_entry,
         }
 
     def _view(self) -> View:
         top = self.score.bottleneck
         title = f"Explanation: {top.headline}, {self.score.headline}"
-        return View(title, body=(*self._lines(), *self._objective_lines(), *self._tables()))
+        lines = (*self._lines(), *self._objective_lines())
+        return View(title, body=(*lines, *self._tables(), *use_grids(self.placement)))
 
     def _lines(self) -> Iterator[Line]:
         """Yield the throughput and its limit."""
