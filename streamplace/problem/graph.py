@@ -379,6 +379,11 @@ class StreamGraph(Displayable):
         """Indices of the operators without outputs, in increasing order."""
         return indices_not_in(len(self.names), self.stream_source)
 
+    @cached_property
+    def resource_names(self) -> tuple[str, ...]:
+        """The names of the resources that operators take, sorted."""
+        return tuple(sorted({name for taken in self.resources.values() for name in taken}))
+
     def resource(self, name: str) -> Floats:
         """Return the amount of a resource that each operator takes, (V,)."""
         column = np.zeros(len(self.names))

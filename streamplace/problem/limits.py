@@ -109,8 +109,8 @@ def limits_of(graph: StreamGraph, cluster: Cluster, unit_of: Ints) -> tuple[Limi
     with np.errstate(over="ignore"):
         if not np.isfinite(memory.needs.sum()):
             raise ProblemError("operators: the sum of memory_bytes overflows")
-    names = sorted({name for amounts in graph.resources.values() for name in amounts})
-    limits = [memory, *(_of_resource(name, graph, cluster, unit_of) for name in names)]
+    resources = (_of_resource(name, graph, cluster, unit_of) for name in graph.resource_names)
+    limits = [memory, *resources]
     return tuple(limit for limit in limits if limit.can_run_out)
 
 

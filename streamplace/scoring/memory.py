@@ -70,10 +70,9 @@ def memory_use(placement: Placement) -> tuple[MemoryUse, ...]:
 def resource_use(placement: Placement) -> tuple[ResourceUse, ...]:
     """Return the resources that devices offer or their operators take, by device and name."""
     graph, cluster = placement.problem.graph, placement.problem.cluster
-    taken = {name for amounts in graph.resources.values() for name in amounts}
     offered = {name for device in cluster.devices for name in device.resources}
     found = []
-    for name in sorted(taken | offered):
+    for name in sorted(offered.union(graph.resource_names)):
         used = np.bincount(placement.devices, graph.resource(name), len(cluster.devices))
         for d, free in enumerate((cluster.resource(name) - used).tolist()):
             amounts = round(float(used[d]), DECIMALS), round(free, DECIMALS)
