@@ -96,7 +96,7 @@ def _shown(names: Sequence[str]) -> str:
 
 FINDERS: dict[str, tuple[Callable[[Placement], str], ...]] = {
     "flink": (_instances, _slots, _resources),
-    "flink-config": (_instances,),
+    "flink-config": (_instances, _resources),
     "capsys": (_resources,),
     "storm-ras": (_hosts, _accelerators, _resources),
     "kubernetes": (_accelerators, rounded_up),
