@@ -70,8 +70,10 @@ def expected_texts(placement: Placement) -> list[list[str]]:
     """Return the texts of memory and resources of each device, as tables have them."""
     names = placement.problem.cluster.names
     texts: dict[str, list[str]] = {name: [] for name in names}
-    for use in (*memory_use(placement), *resource_use(placement)):
-        texts[use.device].append(use.text())
+    for memory in memory_use(placement):
+        texts[memory.device].append(memory.text())
+    for resource in resource_use(placement):
+        texts[resource.device].append(resource.text())
     return list(texts.values())
 
 

@@ -154,8 +154,8 @@ def possible_bottlenecks(score: ThroughputScore) -> list[str]:
     lowest = top.utilisation * (1 - 1e-12)
     devices = [top.name] if top.kind == "operator" else []
     devices += [load.name for load in score.devices if load.utilisation >= lowest]
-    links = (*score.links, *score.uplinks)
-    return devices + [load.name for load in links if load.utilisation >= lowest]
+    devices += [load.name for load in score.links if load.utilisation >= lowest]
+    return devices + [load.name for load in score.uplinks if load.utilisation >= lowest]
 
 
 def edit_page(report: Report, edited: EditedPlacement, kind: str, rng: np.random.Generator) -> None:
