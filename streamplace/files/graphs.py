@@ -12,6 +12,7 @@ from streamplace.files.schema import ConstraintsForm, GraphForm
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 from streamplace.problem.operators import standard_errors_of
+from streamplace.problem.resources import whole_amounts
 
 
 def graph_from(value: Any, where: str, name: str = "") -> StreamGraph:
@@ -40,6 +41,7 @@ def from_form(form: GraphForm, name: str = "") -> StreamGraph:
                 tuple(o.requires),
                 o.instance_of or "",
                 o.cores,
+                o.resources,
                 o.instructions_se,
                 o.payload_bytes_se,
             )
@@ -122,6 +124,8 @@ def _operator_to(operator: Operator, states_cores: bool) -> dict[str, Any]:
         value["instance_of"] = operator.instance_of
     if operator.cores > 1 or states_cores:
         value["cores"] = operator.cores
+    if operator.resources:
+        value["resources"] = whole_amounts(operator.resources)
     return value | standard_errors_of(operator)
 
 

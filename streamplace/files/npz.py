@@ -12,7 +12,7 @@ from streamplace.errors import FormatError, GraphError, located
 from streamplace.files.archives import read_arrays
 from streamplace.files.graphs import constraints_from, constraints_to
 from streamplace.files.reading import check, name_of, parse, read_bytes
-from streamplace.files.schema import ConstraintsForm, Form, Name, Positive, Title
+from streamplace.files.schema import Amounts, ConstraintsForm, Form, Name, Positive, Title
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import ends_of
 
@@ -45,6 +45,7 @@ class _Header(Form):
     source_rate: Positive | None = None
     requires: dict[Index, list[Name]] = Field({})
     instance_of: dict[Index, Name] = Field({})
+    resources: dict[Index, Amounts] = Field({})
     constraints: ConstraintsForm = ConstraintsForm()
 
 
@@ -59,6 +60,8 @@ def write_columns(graph: StreamGraph, file: IO[bytes]) -> None:
     }
     if graph.instance_of:
         header["instance_of"] = {str(v): name for v, name in sorted(graph.instance_of.items())}
+    if graph.resources:
+        header["resources"] = {str(v): dict(taken) for v, taken in graph.resources.items()}
     encoded = [name.encode() for name in graph.names]
     own: dict[str, NDArray[np.generic]] = {
         "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
@@ -107,6 +110,7 @@ def read_columns(path: str | Path) -> StreamGraph:
             payload_bytes_se=columns.get("payload_bytes_se"),
             requires=requires,
             instance_of={int(v): name for v, name in header.instance_of.items()},
+            resources={int(v): taken for v, taken in header.resources.items()},
             selectivity=columns["selectivity"],
             selectivity_se=columns.get("selectivity_se"),
             stream_payload_bytes=columns["stream_payload_bytes"],

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from streamplace.errors import FormatError, GraphError, located
 from streamplace.files.reading import check, name_of, read_text
-from streamplace.files.schema import Form, Name, Number, Positive
+from streamplace.files.schema import Amounts, Form, Name, Number, Positive
 from streamplace.integrations.cost_tables import from_csv, from_toml
 from streamplace.integrations.logical_builder import Parallelism
 from streamplace.problem.graph import UNKNOWN, StreamGraph
@@ -19,7 +19,7 @@ from streamplace.util.arrays import Floats
 
 
 class CostForm(Form):
-    """Costs of one operator: per tuple, and the memory of one instance."""
+    """Costs of one operator: per tuple, and the memory and resources of one instance."""
 
     instructions: Number | None = None
     payload_bytes: Number | None = None
@@ -31,6 +31,7 @@ class CostForm(Form):
     parallelism: Parallelism | None = Field(
         None, description="number of instances; operators of one task have the same"
     )
+    resources: Amounts | None = Field(None, description='amounts such as {"gpu": 1}')
 
 
 class CostsForm(Form):
@@ -101,10 +102,14 @@ class Costs:
             raise GraphError(f"operators: unknown {_counted('operator', unknown)}")
         if unknown := [name for name in self.streams if name not in named]:
             raise GraphError(f"streams: unknown {_counted('stream', unknown)}")
-        columns = self._operator_columns(graph)
+        of_operators, of_streams = self._operator_columns(graph), self._stream_columns(graph)
         renumbered = graph.with_numbers(
-            **columns,
-            **self._stream_columns(graph),
+            instructions=of_operators["instructions"],
+            payload_bytes=of_operators["payload_bytes"],
+            memory_bytes=of_operators["memory_bytes"],
+            resources=self._resources(graph),
+            selectivity=of_streams["selectivity"],
+            stream_payload_bytes=of_streams["stream_payload_bytes"],
             source_rate=self.source_rate,
             source_shares=self.source_shares,
         )
@@ -146,6 +151,17 @@ class Costs:
             if of_error in CostForm.model_fields:
                 columns[of_error] = errors
         return columns
+
+    def _resources(self, graph: StreamGraph) -> dict[int, Mapping[str, float]]:
+        """Return operator index -> its resources."""
+        found: dict[int, Mapping[str, float]] = dict(graph.resources)
+        for v, name in enumerate(graph.names):
+            own = self.operators.get(name, CostForm()).resources
+            if own is not None:
+                found[v] = own
+            elif self.default.resources is not None:
+                found.setdefault(v, self.default.resources)
+        return found
 
     def _stream_columns(self, graph: StreamGraph) -> dict[str, Floats]:
         """Return selectivity, its standard error and payload of the streams, (E,) each."""

@@ -76,6 +76,8 @@ def _check(where: str, name: str, value: object) -> None:
         raise GraphError(f"{where}: must be a number (got {value!r:.40})")
     if name == "requires" and not are_labels(value):
         raise GraphError(f"{where}: must be a list of labels (got {value!r:.40})")
+    if name == "resources" and not isinstance(value, Mapping):
+        raise GraphError(f"{where}: must be a mapping of names to amounts (got {value!r:.40})")
 
 
 def are_labels(value: object) -> bool:

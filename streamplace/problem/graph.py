@@ -30,9 +30,11 @@ from streamplace.problem.graph_checks import (
     own_payload,
     owner_of,
     payload_of_streams,
+    resources_of,
     shares_of,
 )
 from streamplace.problem.operators import UNKNOWN, Operator, RowView, Stream
+from streamplace.problem.resources import NO_RESOURCES, Resources
 from streamplace.problem.topology import sorted_streams
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_type
@@ -47,6 +49,7 @@ STRUCTURE = (
     "index",
     "requires",
     "instance_of",
+    "resources",
     "constraints",
     "order",
     "stated_cores",
@@ -93,6 +96,8 @@ class StreamGraph(Displayable):
         Operator index -> labels, for operators that require any.
     instance_of
         Operator index -> name of the operator of which it is an instance, for instances.
+    resources
+        Operator index -> resource -> amount, for operators that take any.
     source_share
         (V,) float64, share of the source rate; 0 for operators with inputs.
     stream_source, stream_target
@@ -145,6 +150,7 @@ class StreamGraph(Displayable):
             },
             {i: labels_of(i, o) for i, o in enumerate(steps) if o.requires},
             {i: owner_of(i, o.instance_of) for i, o in enumerate(steps) if o.instance_of},
+            {i: o.resources for i, o in enumerate(steps) if o.resources},
             name,
             source_rate,
             source_shares,
@@ -165,6 +171,7 @@ class StreamGraph(Displayable):
         payload_bytes_se: ArrayLike | None = None,
         requires: Mapping[int, tuple[str, ...]] | None = None,
         instance_of: Mapping[int, str] | None = None,
+        resources: Mapping[int, Mapping[str, float]] | None = None,
         selectivity: ArrayLike | None = None,
         selectivity_se: ArrayLike | None = None,
         stream_payload_bytes: ArrayLike | None = None,
@@ -186,8 +193,8 @@ class StreamGraph(Displayable):
             (V,) numbers, see `Operator`.
         ends
             (E, 2) operator indices, source and target.
-        requires, instance_of
-            Operator index -> labels or name, see `Operator`.
+        requires, instance_of, resources
+            Operator index -> labels, name or amounts, see `Operator`.
         selectivity, selectivity_se
             (E,) numbers, see `Stream`.
         stream_payload_bytes
@@ -201,7 +208,12 @@ class StreamGraph(Displayable):
         graph = cls.__new__(cls)
         index = index_of(names)
         ends = ends_of(ends, len(index))
-        for what, rows in (("requires", requires), ("instance_of", instance_of)):
+        rows_of: dict[str, Mapping[int, object] | None] = {
+            "requires": requires,
+            "instance_of": instance_of,
+            "resources": resources,
+        }
+        for what, rows in rows_of.items():
             if wrong := [v for v in rows or () if not 0 <= v < len(index)]:
                 raise GraphError(f"{what}: unknown operator index {wrong[0]}")
         count, streams = len(index), len(ends)
@@ -230,6 +242,7 @@ class StreamGraph(Displayable):
             },
             dict(requires or {}),
             dict(instance_of or {}),
+            resources or {},
             name,
             source_rate,
             source_shares,
@@ -245,6 +258,7 @@ class StreamGraph(Displayable):
         stream_numbers: Mapping[str, ArrayLike],
         requires: Mapping[int, tuple[str, ...]],
         instance_of: Mapping[int, str],
+        resources: Mapping[int, Mapping[str, float]],
         name: str,
         source_rate: float | None,
         source_shares: Mapping[str, float] | None,
@@ -257,6 +271,7 @@ class StreamGraph(Displayable):
         self.index: Mapping[str, int] = MappingProxyType(dict(index))
         self.requires: Mapping[int, tuple[str, ...]] = MappingProxyType(dict(requires))
         self.instance_of: Mapping[int, str] = MappingProxyType(dict(instance_of))
+        self._set_resources(resources)
         self.stated_cores: frozenset[str] = frozenset()
         self.constraints = Constraints() if constraints is None else Constraints.of(constraints)
         defaults = {c.name: np.full(len(index), c.default) for c in OPERATOR_NUMBERS if c.added}
@@ -286,6 +301,7 @@ class StreamGraph(Displayable):
         stream_payload_bytes: ArrayLike | None = None,
         source_rate: float | None = None,
         source_shares: Mapping[str, float] | None = None,
+        resources: Mapping[int, Mapping[str, float]] | None = None,
     ) -> tuple["StreamGraph", Ints]:
         """Return a graph of the same operators and streams with other numbers.
 
@@ -302,6 +318,8 @@ class StreamGraph(Displayable):
             (E,) numbers; NaN stands for the payload of the source operator.
         source_rate, source_shares
             See the class.
+        resources
+            Operator index -> resource -> amount.
 
         Returns
         -------
@@ -330,6 +348,8 @@ class StreamGraph(Displayable):
                 "payload_bytes_se": payload_bytes_se,
             },
         )
+        if resources is not None:
+            StreamGraph._set_resources(graph, resources)
         if source_rate is not None:
             graph.source_rate = checked_rate(source_rate)
         ends = np.stack([self.stream_source, self.stream_target], axis=1)
@@ -352,6 +372,13 @@ class StreamGraph(Displayable):
             values = numbers.get(column.name)
             if values is not None:
                 setattr(self, column.name, column_of("operators", column, values, len(self.names)))
+
+    def _set_resources(self, resources: Mapping[int, Mapping[str, float]]) -> None:
+        """Check and set the resources of operators."""
+        checked = {v: resources_of(v, resources[v]) for v in sorted(resources)}
+        self.resources: Mapping[int, Resources] = MappingProxyType(
+            {v: amounts for v, amounts in checked.items() if amounts}
+        )
 
     def _sort_streams(
         self, ends: Ints, selectivity: Floats, payload_bytes: Floats, selectivity_se: Floats
@@ -379,6 +406,18 @@ class StreamGraph(Displayable):
     def sinks(self) -> Ints:
         """Indices of the operators without outputs, in increasing order."""
         return indices_not_in(len(self.names), self.stream_source)
+
+    @cached_property
+    def resource_names(self) -> tuple[str, ...]:
+        """The names of the resources that operators take, sorted."""
+        return tuple(sorted({name for taken in self.resources.values() for name in taken}))
+
+    def resource(self, name: str) -> Floats:
+        """Return the amount of a resource that each operator takes, (V,)."""
+        column = np.zeros(len(self.names))
+        for v, amounts in self.resources.items():
+            column[v] = amounts.get(name, 0.0)
+        return column
 
     @cached_property
     def owners(self) -> tuple[str, ...]:
@@ -427,6 +466,7 @@ class StreamGraph(Displayable):
             self.requires.get(v, ()),
             self.instance_of.get(v, ""),
             int(self.cores[v]),
+            self.resources.get(v, NO_RESOURCES),
             float(self.instructions_se[v]),
             float(self.payload_bytes_se[v]),
         )
@@ -448,6 +488,8 @@ class StreamGraph(Displayable):
         header: list[object] = [self.names, labels]
         if self.instance_of:
             header.append(sorted(self.instance_of.items()))
+        if self.resources:
+            header.append({"resources": [[v, dict(taken)] for v, taken in self.resources.items()]})
         of_operators = {column: getattr(self, column.name) for column in OPERATOR_NUMBERS}
         always = (
             self.stream_source,
@@ -470,7 +512,7 @@ class StreamGraph(Displayable):
         for name, value in state.items():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
-            is_mapping = name in ("index", "requires", "instance_of")
+            is_mapping = name in ("index", "requires", "instance_of", "resources")
             vars(self)[name] = MappingProxyType(value) if is_mapping else value
 
     def __eq__(self, other: object) -> bool:

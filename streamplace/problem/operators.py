@@ -1,11 +1,12 @@
 """Operators and streams: the rows of a graph's columns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import Generic, TypeVar, overload
 
 from streamplace.display.mixins import TruncatedRepr
+from streamplace.problem.resources import NO_RESOURCES
 from streamplace.util.added import added_field
 
 Row = TypeVar("Row")
@@ -33,6 +34,8 @@ class Operator(TruncatedRepr):
     cores
         Number of cores of its device that it can use at once. Stream engines run an instance in one
         thread, so the default is 1.
+    resources
+        Resource -> the amount that the operator takes on its device, such as ``{"gpu": 1}``.
     instructions_se, payload_bytes_se
         Standard errors of the two numbers, in the same units; 0: the number is exact. Streams with
         their own payload have the same relative error as the payload of their source operator.
@@ -45,6 +48,7 @@ class Operator(TruncatedRepr):
     requires: tuple[str, ...] = ()
     instance_of: str = ""
     cores: int = 1
+    resources: Mapping[str, float] = added_field(NO_RESOURCES)
     instructions_se: float = added_field(default=0.0)
     payload_bytes_se: float = added_field(default=0.0)
 

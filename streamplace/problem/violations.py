@@ -5,13 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamplace.display.text import byte_count
 from streamplace.display.view import Grid
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
-from streamplace.problem.rules import Rule
-
-DIGITS = 6  # of numbers of bytes
+from streamplace.problem.rules import Kind, Rule
 
 
 @dataclass(frozen=True)
@@ -35,7 +32,7 @@ class Violation:
 def violations(placement: Placement) -> Iterator[Violation]:
     """Yield every rule that a placement violates, in the order of the constraints' fields.
 
-    Labels and memory follow after the constraints.
+    Labels, memory and resources follow after the constraints.
     """
     if placement.problem.feasibility.violation(placement.devices) is None:
         return
@@ -59,7 +56,7 @@ def violations(placement: Placement) -> Iterator[Violation]:
         if shared := _sharing([(number[on[name]], name) for name in dict.fromkeys(group)]):
             yield Violation(Rule("apart_groups", i), "; ".join(shared))
     yield from _of_labels(placement)
-    yield from _of_memory(placement)
+    yield from _of_limits(placement)
 
 
 def _groups(placement: Placement) -> list[str]:
@@ -84,12 +81,14 @@ def _of_labels(placement: Placement) -> Iterator[Violation]:
             yield Violation(Rule("requires", graph.names[v]), why)
 
 
-def _of_memory(placement: Placement) -> Iterator[Violation]:
-    cluster, graph = placement.problem.cluster, placement.problem.graph
-    used = np.bincount(placement.devices, graph.memory_bytes, len(cluster.devices))
-    for d in np.flatnonzero(used > cluster.memory_bytes):
-        needs, has = (byte_count(x, DIGITS) for x in (used[d], cluster.memory_bytes[d]))
-        yield Violation(Rule("memory", cluster.names[d]), f"it needs {needs} but has {has}")
+def _of_limits(placement: Placement) -> Iterator[Violation]:
+    names = placement.problem.cluster.names
+    for limit in placement.problem.feasibility.limits:
+        used = np.bincount(placement.devices, limit.of_operators, len(names))
+        for d in np.flatnonzero(used > limit.room):
+            kind: Kind = "memory" if limit.resource is None else "resources"
+            why = f"it needs {limit.available(used[d])} but has {limit.available(limit.room[d])}"
+            yield Violation(Rule(kind, names[d], limit.resource), why)
 
 
 def violation_grid(found: Sequence[Violation]) -> Grid:

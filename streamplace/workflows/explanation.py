@@ -8,6 +8,7 @@ from streamplace.display.mixins import Displayable
 from streamplace.display.view import Grid, Line, View
 from streamplace.problem.placement import Placement
 from streamplace.problem.violations import Violation, violation_grid
+from streamplace.scoring.memory import use_entries, use_grids
 from streamplace.scoring.score import THROUGHPUT, ThroughputScore
 from streamplace.workflows.against.comparison import Against
 from streamplace.workflows.constraint_costs import ConstraintCosts
@@ -101,6 +102,7 @@ class Explanation(Displayable):
             "constraint_costs": None if self.costs is None else self.costs.to_dict(),
             "against": None if self.against is None else self.against.to_dict(),
             "model": self.score.model,
+            **use_entries(self.placement),
             **self.score.objective_entry,
         }
 
@@ -109,6 +111,7 @@ class Explanation(Displayable):
         title = f"Explanation: {top.headline}, {self.score.headline}"
         broken = [violation_grid(self.violations)] if self.violations else []
         body = (*broken, *self._lines(), *self._objective_lines(), *self._tables())
+        body += tuple(use_grids(self.placement))
         more = [line for part in (self.costs, self.against) if part for line in part.body()]
         return View(title, body=(*body, *more))
 

@@ -9,7 +9,7 @@ from streamplace.display.text import number, quoted
 from streamplace.display.view import Line, View
 from streamplace.files import write_placement
 from streamplace.problem.placement import Placement
-from streamplace.scoring.memory import memory_use
+from streamplace.scoring.memory import use_entries
 from streamplace.scoring.score import ThroughputScore
 from streamplace.workflows.confidence import Confidence
 
@@ -64,10 +64,9 @@ class Result(Displayable):
             "seconds": self.seconds,
             "max_source_rate": self.max_source_rate,
         }
-        if memory := memory_use(self.placement):
-            document["memory"] = [use.to_dict() for use in memory]
         if self.confidence is not None:
             document["confidence"] = self.confidence.to_dict()
+        document |= use_entries(self.placement)
         return document if self.status is None else document | {"status": self.status}
 
     @property

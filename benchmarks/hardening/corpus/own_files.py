@@ -89,16 +89,17 @@ selectivity_se = 0.1
 [operators."by-word"]
 instructions = 1e3
 memory_bytes = 1e6
+resources = {gpu = 1}
 [streams]
 "split->filter" = 0.25
 [source_shares]
 lines = 1.0
 """
 COSTS_CSV = """\
-operator,instructions,payload_bytes,selectivity,payload_bytes_se
-lines,100,250,,20
-split,20000,,0.5,
-"by-word",,8,1,
+operator,instructions,payload_bytes,selectivity,payload_bytes_se,resources.gpu
+lines,100,250,,20,
+split,20000,,0.5,,0.25
+"by-word",,8,1,,
 """
 LOG = "".join(
     json.dumps({"reward": 0.5, "loss": -0.1, "entropy": 1.5, "step": i, "epoch": 0}) + "\n"

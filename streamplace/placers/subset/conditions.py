@@ -73,16 +73,17 @@ def conditions(problem: Problem, kinds: Kinds, share: float) -> Conditions:
     kind_devices = [members[0] for members in kinds.members]
     masks, inside = _masks(_able(instance, limit))
     capacity = instance.capacity * (limit / instance.reference)
-    room = np.minimum(instance.room, instance.memory.sum())
+    sums = [(instance.work, capacity)]  # and memory and resources, of which no more than all count
+    for needs, room in zip(instance.needs.T, instance.room.T, strict=True):
+        sums.append((needs, np.minimum(room, needs.sum())))
     rows: list[Floats] = []
     for mask, units in zip(masks, inside, strict=True):
-        sums = ((instance.work[units], capacity), (instance.memory[units], room))
         rows.append(mask.astype(np.float64))  # at least one of the devices
         for needs, amounts in sums:
-            if needs.sum() > 0:
+            if needs[units].sum() > 0:
                 with np.errstate(over="ignore"):
-                    rows.append(np.where(mask, amounts, 0.0) / needs.sum())
-            rows += _slots(needs, amounts, mask)
+                    rows.append(np.where(mask, amounts, 0.0) / needs[units].sum())
+            rows += _slots(needs[units], amounts, mask)
     rows += _apart(problem)
     amounts = np.minimum(np.array(rows)[:, kind_devices], 1.0)
     return Conditions(np.unique(amounts, axis=0))
