@@ -26,10 +26,18 @@ where = st.lists(st.sampled_from(DEVICES), min_size=1, max_size=2, unique=True)
 def parts(draw: st.DrawFn) -> RuledParts:
     """Return a graph, a cluster and constraints that often contradict each other."""
     memory = draw(st.lists(st.integers(0, 4), min_size=4, max_size=4))
+    taken = draw(st.lists(st.sampled_from([0, 0, 0.5, 1]), min_size=4, max_size=4))
     labelled = draw(st.sampled_from(["", "a", "bc"]))
     rows = [
-        Operator(name, 1, 1, memory_bytes=size, requires=("gpu",) if name in labelled else ())
-        for name, size in zip(NAMES, memory, strict=True)
+        Operator(
+            name,
+            1,
+            1,
+            memory_bytes=size,
+            requires=("gpu",) if name in labelled else (),
+            resources={"fpga": amount},
+        )
+        for name, size, amount in zip(NAMES, memory, taken, strict=True)
     ]
     devices = [
         Device(
@@ -38,6 +46,7 @@ def parts(draw: st.DrawFn) -> RuledParts:
             memory_bytes=draw(st.sampled_from([None, 3, 6])),
             labels=("gpu",) if draw(st.booleans()) else (),
             group=draw(st.sampled_from([None, "rack"])),
+            resources={"fpga": draw(st.sampled_from([0, 1, 1.5, 2]))},
         )
         for name in DEVICES
     ]
@@ -55,16 +64,18 @@ def obeyed(of: RuledParts, rule: Rule, on: dict[str, str]) -> bool:
     """Return whether a placement obeys one rule, as docs/constraints.md defines it."""
     key, rules = rule.key, of.constraints
     devices = {device.name: device for device in of.cluster.devices}
-    if rule.kind == "pins":
-        return on[str(key)] == rules.pins[str(key)]
-    if rule.kind == "allowed":
-        return on[str(key)] in rules.allowed[str(key)]
+    if rule.kind in ("pins", "allowed"):
+        allowed = {v: [d] for v, d in rules.pins.items()} if rule.kind == "pins" else rules.allowed
+        return on[str(key)] in allowed[str(key)]
     if rule.kind == "requires":
         wanted = next(row.requires for row in of.graph.operators if row.name == key)
         return set(wanted) <= set(devices[on[str(key)]].labels)
-    if rule.kind == "memory":
-        used = sum(row.memory_bytes for row in of.graph.operators if on[row.name] == key)
-        return used <= (devices[str(key)].memory_bytes or 0)
+    if rule.kind in ("memory", "resources"):
+        here = [row for row in of.graph.operators if on[row.name] == key]
+        if rule.kind == "memory":
+            return sum(row.memory_bytes for row in here) <= (devices[str(key)].memory_bytes or 0)
+        taken = sum(row.resources.get("fpga", 0) for row in here)
+        return taken <= devices[str(key)].resources.get("fpga", 0)
     group = getattr(rules, rule.kind)[int(key)]
     if rule.kind == "colocate":
         return len({on[name] for name in group}) == 1
@@ -144,6 +155,15 @@ def test_errors_name_the_rules(rules: dict[str, object], text: str) -> None:
         sp.place(GRAPH, CLUSTER, constraints=constraints, placer="greedy")
     assert str(raised.value).endswith(f"; {text}")
     assert len(str(raised.value).splitlines()) == 1
+
+
+def test_a_resource_is_named_with_its_device() -> None:
+    graph = StreamGraph([Operator("a", 1, 1, resources={"gpu": 1})], source_rate=1)
+    cluster = Cluster([Device("x", 10), Device("y", 10, resources={"gpu": 1})])
+    with pytest.raises(
+        InfeasibleError, match=r"resources\['gpu'\] of x and constraints.pins\['a'\]"
+    ):
+        sp.place(graph, cluster, constraints=Constraints(pins={"a": "x"}))
 
 
 def test_a_cycle_of_excluded_pairs_that_no_proof_covers() -> None:
