@@ -179,10 +179,10 @@ def test_a_cycle_of_excluded_pairs_that_no_proof_covers() -> None:
 
 def test_a_plan_names_the_rules_that_no_number_of_devices_satisfies() -> None:
     rules = Constraints(colocate=[["d", "e"]], exlocate=[["e", "d"]])
+    graph = StreamGraph([Operator(name, 1, 1) for name in "de"], source_rate=1)
     with pytest.raises(InfeasibleError, match=r"^plan: found no placement on up to 3 devices; .*"
                        r"; no placement satisfies constraints.colocate\[0\] and "
                        r"constraints.exlocate\[0\] together$"):  # fmt: skip
-        graph = StreamGraph([Operator(name, 1, 1) for name in "de"], source_rate=1)
         sp.plan(graph, "2x10", constraints=rules, most=3)
 
 
