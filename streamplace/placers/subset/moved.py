@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sim.greedy import least_loaded
 from streamplace.placers.repair import feasible
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
@@ -31,8 +32,7 @@ def moved(problem: Problem, assignment: Mapping[str, str]) -> Ints:
     on = np.array([index.get(assignment[name], -1) for name in first], dtype=np.int32)
     placed = on >= 0
     load = np.bincount(on[placed], work[placed], len(capacity)) / capacity
-    for u in sorted(np.flatnonzero(~placed).tolist(), key=lambda u: -work[u]):
-        choices = np.flatnonzero(rules.allowed[u])
-        on[u] = choices[(load[choices] + work[u] / capacity[choices]).argmin()]
-        load[on[u]] += work[u] / capacity[on[u]]
+    left = np.flatnonzero(~placed)
+    order = left[np.argsort(-work[left], kind="stable")]
+    least_loaded(on, order, work, np.ascontiguousarray(rules.allowed), capacity, load)
     return feasible(problem, on[rules.unit_of]).devices
