@@ -142,7 +142,9 @@ class Rows:
     def _has_time_for_losses(self, counts: Counts) -> bool:
         if not self._is_late():
             return np.count_nonzero(counts) <= MAX_LOSSES
-        return all(without(counts, lost) in self._measured for lost in losses(counts, self._survive))
+        return all(
+            without(counts, lost) in self._measured for lost in losses(counts, self._survive)
+        )
 
     def _after_loss(self, counts: Counts) -> float:
         """Return the relative throughput after the worst loss; 0 where no placement was found."""

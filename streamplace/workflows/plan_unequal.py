@@ -18,7 +18,7 @@ from streamplace.util.text import counted
 from streamplace.workflows.capacity_plan import Limits, Plan
 from streamplace.workflows.device_sets import CheapestSet, DeviceLoss
 from streamplace.workflows.plan_rows import Rows
-from streamplace.workflows.too_heavy import too_heavy
+from streamplace.workflows.too_heavy import full_link, too_heavy
 
 SECONDS = 10.0  # for all sets together
 SEARCHING = 0.85  # share of the time for the cheapest set; rows and losses follow
@@ -68,15 +68,22 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
         raise InfeasibleError(_no_rows(problem, limits.most))
     cheapest = _cheapest(examiner, found, table, scale)
     lossy = kinds.everything if found.counts is None else found.counts
+    cause = None if cheapest is not None else too_heavy(problem)
+    limit = None
+    if cheapest is None and cause is None and (best := table.measure(kinds.everything)):
+        limit = full_link(best.carrying)
     return Plan(
         problem.source_rate,
         rows,
-        None if cheapest is not None else too_heavy(problem),
+        cause,
         survive,
         cheapest,
         _losses(examiner, lossy, table) if survive else (),
         unpriced=prices is None,
         proven=found.refuted,
+        missing=tuple(n for n in table.missing if n < rows[-1].devices),
+        left_out=tuple(n for n in table.left_out if n < rows[-1].devices),
+        limit=limit,
     )
 
 
