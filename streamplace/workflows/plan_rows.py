@@ -141,7 +141,7 @@ class Rows:
 
     def _has_time_for_losses(self, counts: Counts) -> bool:
         if not self._is_late():
-            return np.count_nonzero(counts) <= MAX_LOSSES
+            return sum(count > 0 for count in counts) <= MAX_LOSSES
         return all(
             without(counts, lost) in self._measured for lost in losses(counts, self._survive)
         )

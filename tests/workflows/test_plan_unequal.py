@@ -14,11 +14,16 @@ from streamplace import (
     StreamGraph,
 )
 from streamplace.errors import InfeasibleError, ProblemError, UsageError
+from streamplace.placers.search.annealing import Budget
+from streamplace.placers.subset.cheapest import Search
+from streamplace.placers.subset.examination import Examiner
+from streamplace.placers.subset.kinds import Kinds, losses, without
 from streamplace.problem.cluster import Uplink
 from streamplace.scoring.throughput import throughput
 from streamplace.util import work_clock
 from streamplace.workflows import plan_equal, plan_unequal
 from streamplace.workflows.plan import plan
+from streamplace.workflows.plan_rows import Rows
 from tests.support.device_sets import cheapest_prices, random_priced_problem
 from tests.support.graphs import chain_graph
 
@@ -223,6 +228,32 @@ def test_kernels_are_warmed_before_the_time_limit(
     )
     plan(GRAPH, cluster, evaluations=100)
     assert loading == [True]
+
+
+def test_rows_measure_each_set_once_and_only_what_is_needed_when_time_is_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = Problem(GRAPH, ABC, source_rate=700.0)
+    prices = np.array([device.price for device in ABC.devices], dtype=np.float64)
+    examiner = Examiner(problem, Kinds(problem, prices), 0, 500, Budget())
+    found = Search(examiner, 1, 0).run()
+    measured: list[tuple[int, ...]] = []
+    measure = examiner.measure
+    monkeypatch.setattr(
+        examiner, "measure", lambda counts, *a, **k: (measured.append(counts), measure(counts))[1]
+    )
+    rows, same = Rows(examiner, 1, Budget(0.0), 1.0).of(found, None)
+    assert same == found
+    assert rows[-1].keeps_up
+    assert found.counts is not None
+    needed = {found.counts, *(without(found.counts, lost) for lost in losses(found.counts, 1))}
+    assert set(measured) <= needed
+    measured.clear()
+    table = Rows(examiner, 1, Budget(), 1.0)
+    table.of(found, None)
+    list(table.after_losses(found.counts))
+    own = [counts for counts in needed if counts in measured]
+    assert [measured.count(counts) for counts in own] == [1] * len(own)
 
 
 def test_what_is_missing_and_what_is_full_is_named() -> None:

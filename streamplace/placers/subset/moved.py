@@ -8,7 +8,7 @@ from sim.greedy import least_loaded
 from streamplace.placers.repair import feasible
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
-from streamplace.util.arrays import Ints
+from streamplace.util.arrays import Floats, Ints
 
 
 def moved(problem: Problem, assignment: Mapping[str, str]) -> Ints:
@@ -27,7 +27,7 @@ def moved(problem: Problem, assignment: Mapping[str, str]) -> Ints:
         If no feasible placement is found.
     """
     rules, index, capacity = problem.feasibility, problem.cluster.index, problem.cluster.capacity
-    work = np.bincount(rules.unit_of, flow(problem).work)
+    work: Floats = np.bincount(rules.unit_of, flow(problem).work).astype(np.float64)
     first = [problem.graph.names[v] for v in rules.first_of]
     on = np.array([index.get(assignment[name], -1) for name in first], dtype=np.int32)
     placed = on >= 0
