@@ -17,7 +17,8 @@ from streamplace.errors import InfeasibleError, ProblemError, UsageError
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.cheapest import Search
 from streamplace.placers.subset.examination import Examiner
-from streamplace.placers.subset.kinds import Kinds, losses, without
+from streamplace.placers.subset.kinds import Counts, Kinds, losses, without
+from streamplace.placers.subset.sustained import Sustained
 from streamplace.problem.cluster import Uplink
 from streamplace.scoring.throughput import throughput
 from streamplace.util import work_clock
@@ -237,11 +238,14 @@ def test_rows_measure_each_set_once_and_only_what_is_needed_when_time_is_up(
     prices = np.array([device.price for device in ABC.devices], dtype=np.float64)
     examiner = Examiner(problem, Kinds(problem, prices), 0, 500, Budget())
     found = Search(examiner, 1, 0).run()
-    measured: list[tuple[int, ...]] = []
+    measured: list[Counts] = []
     measure = examiner.measure
-    monkeypatch.setattr(
-        examiner, "measure", lambda counts, *a, **k: (measured.append(counts), measure(counts))[1]
-    )
+
+    def recorded(counts: Counts, effort: int = 0, *, enough: bool = False) -> Sustained | None:
+        measured.append(counts)
+        return measure(counts, effort, enough=enough)
+
+    monkeypatch.setattr(examiner, "measure", recorded)
     rows, same = Rows(examiner, 1, Budget(0.0), 1.0).of(found, None)
     assert same == found
     assert rows[-1].keeps_up
