@@ -35,6 +35,38 @@ def greedy(flow: Flow, allowed: NDArray[np.bool_], row_of: Ints) -> Ints:
 
 
 @kernel
+def least_loaded(
+    on: Ints,
+    order: NDArray[np.int64],
+    work: Floats,
+    allowed: NDArray[np.bool_],
+    capacity: Floats,
+    load: Floats,
+) -> None:
+    """Put units in order on the allowed device that is then the least loaded, in place.
+
+    Parameters
+    ----------
+    on
+        (U,) device of each unit; only those in `order` change.
+    work
+        (U,) instructions/s of each unit.
+    allowed
+        (U, D); each unit has at least one device.
+    capacity, load
+        (D,) instructions/s and utilisation of each device; `load` changes.
+    """
+    for u in order:
+        best, lowest = -1, np.inf
+        for d in range(capacity.shape[0]):
+            after = load[d] + work[u] / capacity[d]
+            if allowed[u, d] and (best < 0 or after < lowest):
+                best, lowest = d, after
+        on[u] = best
+        load[best] = lowest
+
+
+@kernel
 def _greedy(
     flow: Columns,
     order: Ints,

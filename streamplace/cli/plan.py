@@ -17,8 +17,8 @@ from streamplace.cli import options, param_types
     "--most",
     type=param_types.Whole(1),
     metavar="N",
-    help="Largest number of devices to try.  [default: the number in the cluster; if these cannot "
-    "keep up with the source rate, up to 64, as long as more devices help]",
+    help="Largest number of devices to try.  [default: the number in the cluster; if equal devices "
+    "cannot keep up with the source rate, up to 64, as long as more devices help]",
 )
 @click.option(
     "--survive",

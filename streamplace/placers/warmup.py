@@ -1,6 +1,7 @@
 """Warm-up of placers: loads libraries and compiles kernels before any timing starts."""
 
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -11,6 +12,9 @@ from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.confident import confident_rows
 from streamplace.placers.search.consolidate import consolidate
 from streamplace.placers.search.search import Search
+from streamplace.placers.subset.cheapest import Search as SetSearch
+from streamplace.placers.subset.examination import Examiner
+from streamplace.placers.subset.kinds import Kinds
 from streamplace.placers.trivial import RoundRobin
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import Operator, Stream, StreamGraph
@@ -44,6 +48,20 @@ def warm_up_confidence() -> None:
     uncertain = Problem(graph, problem.cluster, objective=problem.objective)
     start = RoundRobin()(uncertain, np.random.default_rng(0))
     confident_rows(uncertain, Uncertainty.of(graph), 0.9, start, seed=0)
+
+
+@cache
+def warm_up_plan(model: Model) -> None:
+    """Search once for the cheapest of a few unequal devices, with and without losses."""
+    whole = _problem(5e3, model)
+    devices = [replace(d, mips=d.mips * (2 + i)) for i, d in enumerate(whole.cluster.devices)]
+    problem = Problem(whole.graph, Cluster(devices[:4]), objective=whole.objective)
+    kinds = Kinds(problem, np.arange(1.0, 5.0))
+    for survive in range(2):
+        examiner = Examiner(problem, kinds, 0, 10, Budget(evaluations=10))
+        SetSearch(examiner, survive, 0).run()
+        examiner.measure(kinds.everything)
+    examiner.is_refuted((1, 0, 0, 0))
 
 
 def _problem(source_rate: float, model: Model) -> Problem:

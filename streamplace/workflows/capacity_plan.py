@@ -1,12 +1,13 @@
 """Capacity plans: the source rate that sets of devices sustain, and the cheapest of them."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from streamplace.display.mixins import Displayable, RoundedRepr
 from streamplace.display.text import number
 from streamplace.display.view import TABLE_ROWS, Cell, Grid, Line, Names, View
 from streamplace.placers.search.balance import CARRIED
+from streamplace.scoring.loads import Bottleneck
 from streamplace.util.text import counted
 from streamplace.workflows.device_sets import CheapestSet, DeviceLoss
 from streamplace.workflows.too_heavy import TooHeavy
@@ -109,6 +110,12 @@ class Plan(Displayable):
         Whether each device counted 1, because no device of the cluster has a price.
     proven
         Whether a proof shows that no set of the cluster's devices keeps up.
+    missing, left_out
+        Numbers of devices up to that of the last row without a row, because no placement was found
+        on them, and because there was no time for them or their losses are too many.
+    limit
+        The link or uplink that is full first in the best placement found, if no set keeps up and
+        that is the reason; None otherwise.
     """
 
     source_rate: float
@@ -119,6 +126,9 @@ class Plan(Displayable):
     losses: tuple[DeviceLoss, ...] = ()
     unpriced: bool = False
     proven: bool = False
+    missing: tuple[int, ...] = ()
+    left_out: tuple[int, ...] = ()
+    limit: Bottleneck | None = None
 
     @property
     def fewest_devices(self) -> int | None:
@@ -148,6 +158,11 @@ class Plan(Displayable):
             "survive": self.survive,
             "losses": [vars(loss) for loss in self.losses],
             "cause": None if self.cause is None else self.cause.to_dict(),
+            "limit": None if self.limit is None else asdict(self.limit),
+            "proven": self.proven or (self.cheapest is not None and self.cheapest.gap == 0.0),
+            "unpriced": self.unpriced,
+            "missing": list(self.missing),
+            "left_out": list(self.left_out),
         }
 
     def _view(self) -> View:
@@ -156,12 +171,22 @@ class Plan(Displayable):
             more = len(self.rows) - ROWS_SHOWN
             lines.append(f"and {counted(more, 'more row')}")
         body: list[Line | Grid] = [self._table()]
+        if self.missing:
+            body.append(Line(f"no placement found on {_numbers(self.missing)}"))
+        if self.left_out:
+            body.append(Line(f"no time or too many losses for {_numbers(self.left_out)}"))
         if self.cheapest is not None:
             names = self.cheapest.devices
             body.append(Line("cheapest: {}", (Names.of(names),)))
         body += self._loss_tables()
         body.append(Line(self.headline))
         body += [] if self.cause is None else [Line(*self.cause.text())]
+        if self.limit is not None:
+            text = (
+                f"in the best placement found, {self.limit.kind} {{}} is full before any device: "
+            )
+            text += "raise its bandwidth"
+            body.append(Line(text, (self.limit.name,)))
         return View(f"Plan: {self.headline}", tuple(lines), tuple(body), TABLE_ROWS)
 
     def _table(self) -> Grid:
@@ -183,3 +208,10 @@ class Plan(Displayable):
         text = f"worst loss: {{}}, after which they carry {number(worst.max_source_rate)} tuples/s"
         table = Grid(head, len(self.losses), lambda i: self.losses[i].cells())
         return [table, Line(text, (worst.device,))]
+
+
+def _numbers(counts: tuple[int, ...]) -> str:
+    """Return numbers of devices in words, such as ``1, 2 or 4 devices``."""
+    *first, last = (str(count) for count in counts)
+    text = f"{', '.join(first)} or {last}" if first else last
+    return f"{text} {'device' if counts == (1,) else 'devices'}"

@@ -72,9 +72,8 @@ class CheapestSet(RoundedRepr):
         text = f"{count} {keep} up with {rate} at a price of {number(self.price)}, "
         if self.gap == 0.0:
             return text + "the lowest possible (proven)"
-        return (
-            text + f"at most {self.gap:.1%} of it too much (proven: at least {number(self.bound)})"
-        )
+        least = f"proven: at least {number(self.bound)}"
+        return text + f"which could be at most {self.gap:.1%} lower ({least})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry ``cheapest`` of `plan --json`."""

@@ -52,7 +52,7 @@ def plan(
     most
         Largest number of devices to try. None: try at least as many as the cluster has, and then
         up to 64 until the source rate is sustained or more devices would not help. On unequal
-        devices, it only limits the rows.
+        devices, None: all.
     seconds, evaluations
         Limits of the search: wall time in seconds per number of devices (default 1 unless
         `evaluations` is set), on unequal devices for all sets together (default 10); or number of

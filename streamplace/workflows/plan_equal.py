@@ -15,17 +15,19 @@ from streamplace.errors import (
 )
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.sustained import sustained
+from streamplace.placers.warmup import warm_up_plan
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
+from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 from streamplace.util.text import counted
 from streamplace.workflows.capacity_plan import CLOSE, Limits, Plan, PlanRow
 from streamplace.workflows.conflict import named
-from streamplace.workflows.too_heavy import too_heavy
+from streamplace.workflows.too_heavy import full_link, too_heavy
 
 MAX_BY_DEFAULT = 64  # devices to try, unless `most` is set
 STALLED = 4  # stop when this many more devices changed nothing, so that links are the limit
@@ -46,6 +48,9 @@ def plan_equal(
     rows: list[PlanRow] = []
     before: Ints | None = None
     failure: Exception | None = None
+    missing: list[int] = []
+    with work_clock.loading():
+        warm_up_plan(objective.model)
     largest = max(MAX_BY_DEFAULT, len(cluster.devices)) if most is None else most
     for count in range(1, largest + 1):
         try:
@@ -62,9 +67,11 @@ def plan_equal(
             if count >= len(cluster.devices):
                 raise
             failure = error
+            missing.append(count)
             continue
         except (InfeasibleError, PlacementError) as error:  # more devices may have room
             failure = error
+            missing.append(count)
             continue
         before = found.placement.devices
         price = cluster.devices[0].price
@@ -80,10 +87,13 @@ def plan_equal(
             break
     if not rows:
         tried = counted(largest, "device")
-        message = f"plan: found no placement on up to {tried}; on the most, {failure}"
+        message = f"plan: found no placement on up to {tried}; with {tried}, {failure}"
         raise _infeasible(failure, message)
     cause = None if rows[-1].keeps_up else too_heavy(problem)
-    return Plan(objective.source_rate, tuple(rows), cause, survive)
+    limit = None if rows[-1].keeps_up or cause else full_link(found.carrying)
+    return Plan(
+        objective.source_rate, tuple(rows), cause, survive, missing=tuple(missing), limit=limit
+    )
 
 
 def _infeasible(failure: Exception | None, message: str) -> StreamplaceError:

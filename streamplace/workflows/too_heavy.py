@@ -8,8 +8,11 @@ import numpy as np
 
 from sim.search.instance import own_loads
 from streamplace.display.text import number
+from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
+from streamplace.scoring.loads import Bottleneck
+from streamplace.scoring.registry import throughput_evaluator
 
 MARGIN = 1e-9  # utilisation beyond 1 that is rounding
 INSTRUCTIONS_PER_MI = 1e6
@@ -97,3 +100,11 @@ def too_heavy(problem: Problem) -> TooHeavy | None:
     names = tuple(problem.graph.names[v] for v in members)
     enough = needed / problem.target_utilisation
     return TooHeavy(names, needed, needed / load, enough, of_core, problem.cluster.names[device])
+
+
+def full_link(placement: Placement) -> Bottleneck | None:
+    """Return the link or uplink that a placement fills before any device; None if there is none."""
+    score = throughput_evaluator(placement.problem).score(placement.devices)
+    bottleneck = score.bottleneck
+    full = bottleneck.utilisation > placement.problem.target_utilisation * (1.0 + MARGIN)
+    return bottleneck if bottleneck.kind in {"link", "uplink"} and full else None

@@ -87,7 +87,7 @@ def test_rows_that_cannot_satisfy_the_constraints_are_left_out() -> None:
     pinned = Constraints(pins={"a": "d1"})  # the one device is then d1
     assert plan(GRAPH, SLOW, constraints=pinned, evaluations=500).rows[0].devices == 1
     with pytest.raises(
-        InfeasibleError, match="found no placement on up to 2 devices; on the most, constraints:"
+        InfeasibleError, match="found no placement on up to 2 devices; with 2 devices, constraints:"
     ):
         plan(GRAPH, SLOW, constraints=apart, most=2, evaluations=500)
     with pytest.raises(ProblemError, match="d9"):

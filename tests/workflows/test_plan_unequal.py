@@ -1,5 +1,6 @@
 """Plans on unequal devices: prices, proofs, losses and errors."""
 
+import numpy as np
 import pytest
 
 from streamplace import (
@@ -13,9 +14,17 @@ from streamplace import (
     StreamGraph,
 )
 from streamplace.errors import InfeasibleError, ProblemError, UsageError
+from streamplace.placers.search.annealing import Budget
+from streamplace.placers.subset.cheapest import Search
+from streamplace.placers.subset.examination import Examiner
+from streamplace.placers.subset.kinds import Counts, Kinds, losses, without
+from streamplace.placers.subset.sustained import Sustained
 from streamplace.problem.cluster import Uplink
 from streamplace.scoring.throughput import throughput
+from streamplace.util import work_clock
+from streamplace.workflows import plan_equal, plan_unequal
 from streamplace.workflows.plan import plan
+from streamplace.workflows.plan_rows import Rows
 from tests.support.device_sets import cheapest_prices, random_priced_problem
 from tests.support.graphs import chain_graph
 
@@ -125,6 +134,147 @@ def test_devices_that_cost_nothing_are_used_only_where_they_help() -> None:
     assert only_free.cheapest is not None
     assert only_free.cheapest.price == only_free.cheapest.gap == 0.0
     assert len(only_free.cheapest.devices) == 1
+
+
+def test_of_devices_that_all_cost_nothing_the_fewest_are_chosen() -> None:
+    devices = [Device("d0", 1000.0, price=0.0), Device("d1", 3000.0, price=0.0)]
+    found = plan(GRAPH, Cluster(devices), evaluations=2000)
+    assert found.cheapest is not None
+    assert found.cheapest.devices == ("d1",)
+    assert found.cheapest.price == found.cheapest.bound == 0.0
+    assert [row.price for row in found.rows] == [0.0]
+
+
+def test_devices_that_cost_nothing_are_left_out_beside_one_that_is_needed() -> None:
+    free = [Device(f"free{i}", 1000.0, price=0.0) for i in range(2)]
+    cluster = Cluster([Device("paid", 3000.0, price=1.0), *free])
+    rules = Constraints(pins=dict.fromkeys(GRAPH.names, "paid"))
+    found = plan(GRAPH, cluster, constraints=rules, evaluations=500)
+    assert found.cheapest is not None
+    assert found.cheapest.devices == ("paid",)
+
+
+ABC = Cluster(
+    [Device(f"a{i}", 2000.0, price=10.0) for i in range(3)]
+    + [Device(f"b{i}", 1500.0, price=4.0) for i in range(3)]
+    + [Device(f"c{i}", 1000.0, price=1.0) for i in range(4)]
+)
+
+
+def test_rows_with_losses_are_the_cheapest_that_survive_or_the_best_after_a_loss() -> None:
+    found = plan(GRAPH, ABC, source_rate=400.0, survive=1, evaluations=2000)
+    assert [(row.devices, row.names) for row in found.rows] == [(1, ("a0",)), (2, ("c0", "c1"))]
+    found = plan(GRAPH, ABC, source_rate=600.0, survive=1, evaluations=2000)
+    rows = {row.devices: row for row in found.rows}
+    assert rows[2].names == ("b0", "b1")
+    assert rows[2].price == 8.0
+    assert rows[2].relative_after_loss == 1.0
+    assert found.cheapest is not None
+    assert found.cheapest.price == 3.0
+    found = plan(GRAPH, ABC, source_rate=1000.0, survive=1, evaluations=2000)
+    left = found.rows[1].relative_after_loss
+    assert left == pytest.approx(0.8)
+    assert found.rows[1].price == 20.0
+
+
+def test_most_limits_the_answer() -> None:
+    assert _names(plan(GRAPH, ABC, source_rate=500.0, survive=1, evaluations=500)) == "c0 c1 c2"
+    found = plan(GRAPH, ABC, source_rate=500.0, survive=1, most=2, evaluations=500)
+    assert _names(found) == "b0 b1"
+    assert found.cheapest is not None
+    assert found.cheapest.gap == 0.0
+    one = plan(GRAPH, ABC, source_rate=500.0, survive=1, most=1, evaluations=500)
+    assert one.cheapest is None
+    assert one.headline.startswith("1 device is not enough")
+    assert one.proven
+    apart = Constraints(exlocate=[["a", "b", "c"]])
+    with pytest.raises(InfeasibleError, match="no placement on at most 2 of 10 devices"):
+        plan(GRAPH, ABC, constraints=apart, most=2, evaluations=500)
+
+
+def _names(found: Plan) -> str:
+    return "" if found.cheapest is None else " ".join(found.cheapest.devices)
+
+
+def test_most_limits_sets_that_cannot_be_enumerated() -> None:
+    rng = np.random.default_rng(0)
+    devices = [Device(f"d{d}", 850.0 + 40 * d, price=float(rng.integers(1, 99))) for d in range(30)]
+    free = plan(GRAPH, Cluster(devices), evaluations=200)
+    assert free.cheapest is not None
+    most = len(free.cheapest.devices) - 1
+    found = plan(GRAPH, Cluster(devices), most=most, evaluations=200)
+    assert found.cheapest is None or len(found.cheapest.devices) <= most
+    assert max(row.devices for row in found.rows) <= most
+
+
+@pytest.mark.parametrize("survive", [0, 1])
+@pytest.mark.parametrize("seconds", [0.0, 0.02])
+def test_no_row_that_keeps_up_is_cheaper_than_the_cheapest_set(
+    survive: int, seconds: float
+) -> None:
+    found = plan(GRAPH, ABC, source_rate=700.0, survive=survive, seconds=seconds)
+    assert found.cheapest is not None
+    prices = [row.price for row in found.rows if row.keeps_up and row.price is not None]
+    assert found.cheapest.price <= min(prices)
+
+
+@pytest.mark.parametrize("cluster", [RACKS, Cluster.equal(3, 2000.0)], ids=["unequal", "equal"])
+def test_kernels_are_warmed_before_the_time_limit(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loading: list[bool] = []
+    module = plan_unequal if cluster is RACKS else plan_equal
+    monkeypatch.setattr(
+        module, "warm_up_plan", lambda model: loading.append(bool(work_clock._loading.depth))
+    )
+    plan(GRAPH, cluster, evaluations=100)
+    assert loading == [True]
+
+
+def test_rows_measure_each_set_once_and_only_what_is_needed_when_time_is_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = Problem(GRAPH, ABC, source_rate=700.0)
+    prices = np.array([device.price for device in ABC.devices], dtype=np.float64)
+    examiner = Examiner(problem, Kinds(problem, prices), 0, 500, Budget())
+    found = Search(examiner, 1, 0).run()
+    measured: list[Counts] = []
+    measure = examiner.measure
+
+    def recorded(counts: Counts, effort: int = 0, *, enough: bool = False) -> Sustained | None:
+        measured.append(counts)
+        return measure(counts, effort, enough=enough)
+
+    monkeypatch.setattr(examiner, "measure", recorded)
+    rows, same = Rows(examiner, 1, Budget(0.0), 1.0).of(found, None)
+    assert same == found
+    assert rows[-1].keeps_up
+    assert found.counts is not None
+    needed = {found.counts, *(without(found.counts, lost) for lost in losses(found.counts, 1))}
+    assert set(measured) <= needed
+    measured.clear()
+    table = Rows(examiner, 1, Budget(), 1.0)
+    table.of(found, None)
+    list(table.after_losses(found.counts))
+    own = [counts for counts in needed if counts in measured]
+    assert [measured.count(counts) for counts in own] == [1] * len(own)
+
+
+def test_what_is_missing_and_what_is_full_is_named() -> None:
+    apart = Constraints(exlocate=[["a", "b", "c"]])
+    found = plan(GRAPH, RACKS, constraints=apart, evaluations=500)
+    assert found.missing == (1, 2)
+    assert "no placement found on 1 or 2 devices" in found._repr_html_()
+    uplinks = (Uplink("a", 1.0, 1.0), Uplink("b", 1.0, 1.0))
+    halves = Constraints(allowed={"a": ["a1", "a2"], "e": ["b1", "b2"]})
+    narrow = Cluster(DEVICES, Network("nic", uplinks=uplinks))
+    found = plan(GRAPH, narrow, constraints=halves, evaluations=500)
+    assert found.cheapest is None
+    assert found.limit is not None
+    assert found.limit.kind == "uplink"
+    document = found.to_dict()
+    assert document["limit"]["kind"] == "uplink"
+    assert (document["proven"], document["unpriced"]) == (True, False)
 
 
 @pytest.mark.parametrize("survive", [0, 1])

@@ -10,7 +10,7 @@ from streamplace.placers.subset.examination import QUICK, Examiner, Verdict
 from streamplace.placers.subset.kinds import Counts, without
 from streamplace.placers.subset.lattice import Lattice
 from streamplace.placers.subset.price_bound import PriceBound, price_bound
-from streamplace.util.arrays import Floats
+from streamplace.util.arrays import Bools, Floats
 
 CHEAPER = 1.0 - 1e-9  # factor below which a price is lower by more than rounding
 EFFORTS = 4  # turns over all sets that are still possible, each with a higher effort
@@ -52,10 +52,16 @@ class Search:
     ----------
     survive
         Number of devices that a set must be able to lose.
+    most
+        Largest number of devices of a set; None: all.
     """
 
-    def __init__(self, examiner: Examiner, survive: int, seed: int) -> None:
+    def __init__(
+        self, examiner: Examiner, survive: int, seed: int, most: int | None = None
+    ) -> None:
         self._examiner, self._kinds, self._survive = examiner, examiner.kinds, survive
+        total = int(examiner.kinds.total.sum())
+        self._most = total if most is None else min(most, total)
         self._clock = examiner.clock
         self._rng = np.random.default_rng(seed)
         self._best: Counts | None = None
@@ -70,22 +76,28 @@ class Search:
             if verdict is not Verdict.OPEN or self._clock.seconds_left() <= 0:
                 break
         if verdict is not Verdict.CARRIES:
-            return Cheapest(None, 0.0, refuted=verdict is Verdict.REFUTED)
+            if verdict is Verdict.REFUTED:
+                return Cheapest(None, 0.0, refuted=True)
+            return Cheapest(None, self._relaxation().price)
         self._accept(everything)
-        lattice = Lattice(self._examiner, self._survive) if Lattice.is_small(self._kinds) else None
-        if lattice is None:
+        if not Lattice.is_small(self._kinds):
             self._remove_repeatedly(self._clock)
+            self._remove_free()
             return Cheapest(self._best, self._relaxation().price)
+        lattice = Lattice(self._examiner, self._survive, self._most)
         if lattice.left > FEW_SETS:
             self._remove_repeatedly(self._clock.share(SEARCHING))
         bound = self._examine_all(lattice)
-        return Cheapest(self._best, bound)
+        self._remove_free()
+        return Cheapest(self._best, bound, refuted=self._best is None and not lattice.left)
 
     def _carries(self, counts: Counts, effort: int = 0) -> Verdict:
         return self._examiner.survives(counts, self._survive, effort)
 
     def _accept(self, counts: Counts) -> bool:
         """Keep a set that carries everything if it is cheaper, or as cheap with fewer devices."""
+        if sum(counts) > self._most:
+            return False
         price = self._kinds.cost(counts)
         if self._best is not None and price >= self._price * CHEAPER:
             smaller = sum(counts) < sum(self._best)
@@ -103,11 +115,22 @@ class Search:
         if self._survive:
             larger = self._with_spares(usefulness, clock)
         self._accept(self._reduced(larger, usefulness, clock))
+        if self._best is None:  # the limit on the number of devices excludes what is left
+            self._accept_largest(clock)
         waited = 0
         while waited < PATIENCE and clock.seconds_left() > 0 and self._best is not None:
             noise = self._rng.normal(0.0, spread, len(usefulness))
             reduced = self._reduced(self._extended(self._best), usefulness + noise, clock)
             waited = 0 if self._accept(reduced) else waited + 1
+
+    def _accept_largest(self, clock: Budget) -> None:
+        """Keep what remains of the most devices allowed, those of the largest amounts."""
+        amounts = self._examiner.conditions.amounts.sum(axis=0)
+        kinds = np.argsort(-amounts, kind="stable")
+        order = np.repeat(kinds, self._kinds.total[kinds])
+        counts = tuple(np.bincount(order[: self._most], minlength=len(amounts)).tolist())
+        if clock.seconds_left() > 0 and self._carries(counts) is Verdict.CARRIES:
+            self._accept(counts)
 
     def _with_spares(self, usefulness: Floats, clock: Budget) -> Counts:
         """Return a cheap set that carries everything after one loss less, with spare devices."""
@@ -141,12 +164,23 @@ class Search:
         extra = np.bincount(added, minlength=len(counts))
         return tuple((np.array(counts) + extra).tolist())
 
-    def _reduced(self, counts: Counts, usefulness: Floats, clock: Budget) -> Counts:
+    def _remove_free(self) -> None:
+        """Remove devices that cost nothing from the best set if it can spare them."""
+        if self._best is not None:
+            usefulness = self._examiner.conditions.amounts.sum(axis=0)
+            free = self._kinds.price == 0
+            self._accept(self._reduced(self._best, usefulness, self._clock, free))
+
+    def _reduced(
+        self, counts: Counts, usefulness: Floats, clock: Budget, removable: Bools | None = None
+    ) -> Counts:
         """Return a part of a set that carries everything too, after removing what it can spare."""
         order = np.lexsort((-self._kinds.price, usefulness))
+        if removable is not None:
+            order = order[removable[order]]
         pending = [int(kind) for kind in order for _ in range(counts[kind])]
         blocks: list[Sequence[int]] = [pending]
-        while blocks and clock.seconds_left() > 0:
+        while pending and blocks and clock.seconds_left() > 0:
             block = blocks.pop()
             lost = tuple(np.bincount(block, minlength=len(counts)).tolist())
             left = without(counts, lost)

@@ -42,13 +42,17 @@ class Conditions(NamedTuple):
         counts
             (M, K) sets of devices.
         """
-        met = np.ones(len(counts), dtype=np.bool_)
+        return self.least_met(counts, survive) >= 1.0 - ROUNDING
+
+    def least_met(self, counts: Ints, survive: int = 0) -> Floats:
+        """Return the smallest sum of amounts that sets have after losses, (M,); see `hold`."""
+        least = np.full(len(counts), np.inf)
         for amounts in self.amounts:
             left = counts @ amounts
             if survive:
                 left -= _largest(counts, amounts, survive)
-            met &= left >= 1.0 - ROUNDING
-        return met
+            least = np.minimum(least, left)
+        return least
 
 
 def _largest(counts: Ints, amounts: Floats, survive: int) -> Floats:

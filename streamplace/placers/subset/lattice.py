@@ -17,14 +17,16 @@ class Lattice:
     ----------
     survive
         Number of devices that a set must be able to lose.
+    most
+        Largest number of devices of a set.
     """
 
-    def __init__(self, examiner: Examiner, survive: int) -> None:
+    def __init__(self, examiner: Examiner, survive: int, most: int) -> None:
         kinds = examiner.kinds
         sizes = kinds.total + 1
         sets = np.indices(tuple(sizes.tolist())).reshape(len(sizes), -1).T
         held = examiner.conditions.hold(sets, survive) & (sets.sum(axis=1) > survive)
-        sets = sets[held]
+        sets = sets[held & (sets.sum(axis=1) <= most)]
         prices: Floats = sets @ kinds.price
         order = np.lexsort((sets.sum(axis=1), prices))
         self._sets, self._prices = sets[order], prices[order]

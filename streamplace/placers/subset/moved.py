@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sim.greedy import least_loaded
 from streamplace.placers.repair import feasible
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
-from streamplace.util.arrays import Ints
+from streamplace.util.arrays import Floats, Ints
 
 
 def moved(problem: Problem, assignment: Mapping[str, str]) -> Ints:
@@ -26,13 +27,12 @@ def moved(problem: Problem, assignment: Mapping[str, str]) -> Ints:
         If no feasible placement is found.
     """
     rules, index, capacity = problem.feasibility, problem.cluster.index, problem.cluster.capacity
-    work = np.bincount(rules.unit_of, flow(problem).work)
+    work: Floats = np.bincount(rules.unit_of, flow(problem).work).astype(np.float64)
     first = [problem.graph.names[v] for v in rules.first_of]
     on = np.array([index.get(assignment[name], -1) for name in first], dtype=np.int32)
     placed = on >= 0
     load = np.bincount(on[placed], work[placed], len(capacity)) / capacity
-    for u in sorted(np.flatnonzero(~placed).tolist(), key=lambda u: -work[u]):
-        choices = np.flatnonzero(rules.allowed[u])
-        on[u] = choices[(load[choices] + work[u] / capacity[choices]).argmin()]
-        load[on[u]] += work[u] / capacity[on[u]]
+    left = np.flatnonzero(~placed)
+    order = left[np.argsort(-work[left], kind="stable")]
+    least_loaded(on, order, work, np.ascontiguousarray(rules.allowed), capacity, load)
     return feasible(problem, on[rules.unit_of]).devices

@@ -1,0 +1,219 @@
+"""The rows of a plan on unequal devices: the best set of each number of devices."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+
+from streamplace.placers.search.annealing import Budget
+from streamplace.placers.subset.cheapest import CHEAPER, Cheapest
+from streamplace.placers.subset.examination import QUICK, Examiner, Verdict
+from streamplace.placers.subset.kinds import Counts, losses, without
+from streamplace.placers.subset.sustained import Sustained
+from streamplace.util.arrays import Ints
+from streamplace.workflows.capacity_plan import PlanRow
+
+MAX_ROWS = 24  # numbers of devices in the table, at most
+MAX_LOSSES = 24  # different losses of a set in the table, at most, besides the cheapest
+MAX_SETS = 20_000  # sets of a cluster's devices, up to which all of one size are candidates
+TRIED = 40  # sets of one size that are searched where none keeps up, at most
+DIGITS = 9  # to which relative throughputs are compared
+
+
+class Rows:
+    """The rows of a plan, from the sets of devices that a search has examined and a few more.
+
+    Each set is measured once. When the time is up, only what is known already is shown, besides
+    the cheapest set and its losses.
+
+    Parameters
+    ----------
+    survive
+        Number of devices that a set must be able to lose.
+    clock
+        The time that is left for all rows.
+    scale
+        Factor of prices; None: they are not shown.
+
+    Attributes
+    ----------
+    missing
+        Numbers of devices on which no placement was found.
+    left_out
+        Numbers of devices for which there was no time, or that have too many different losses.
+    """
+
+    def __init__(
+        self, examiner: Examiner, survive: int, clock: Budget, scale: float | None
+    ) -> None:
+        self._examiner, self._survive, self._clock, self._scale = examiner, survive, clock, scale
+        self._measured: dict[Counts, Sustained | None] = {}
+        self.missing: list[int] = []
+        self.left_out: list[int] = []
+
+    def of(self, found: Cheapest, most: int | None) -> tuple[tuple[PlanRow, ...], Cheapest]:
+        """Return the best set of each number of devices, and the cheapest set.
+
+        The numbers go up to that of the cheapest set. A row that keeps up at a lower price replaces
+        the cheapest set that was found before.
+        """
+        kinds = self._examiner.kinds
+        rows: dict[int, tuple[Counts, PlanRow]] = {}
+        last = sum(kinds.everything if found.counts is None else found.counts)
+        last = last if most is None else min(last, most)
+        sizes = np.unique(np.linspace(1, last, MAX_ROWS).round().astype(int)).tolist()
+        if found.counts is not None:
+            with self._share(len(sizes)):
+                row = self._row(found.counts, required=True)
+                assert row is not None  # a placement on this set is known
+            rows[last] = found.counts, row
+        for left, size in zip(range(len(sizes), 0, -1), sizes, strict=True):
+            if size in rows:
+                continue
+            with self._share(left):
+                best = self._best_of(size)
+                row = None if best is None else self._row(best, required=False)
+            if best is not None and row is not None:
+                rows[size] = best, row
+            elif best is not None or self._is_late():
+                self.left_out.append(size)
+            else:
+                self.missing.append(size)
+        found = self._cheaper(found, [best for best, row in rows.values() if row.keeps_up])
+        last = last if found.counts is None else sum(found.counts)
+        return tuple(rows[size][1] for size in sorted(rows) if size <= last), found
+
+    def after_losses(self, counts: Counts) -> Iterator[tuple[Counts, Sustained | None]]:
+        """Yield the best placement found after each distinct loss."""
+        for lost in losses(counts, self._survive):
+            yield lost, self.measure(without(counts, lost))
+
+    def measure(self, counts: Counts) -> Sustained | None:
+        """Return the best placement on a set; None if none was found."""
+        if counts not in self._measured:
+            late = self._is_late()
+            known = self._examiner.results.get(counts) if late else None
+            self._measured[counts] = known or self._examiner.measure(
+                counts, QUICK if late else 0, enough=late
+            )
+        return self._measured[counts]
+
+    def _cheaper(self, found: Cheapest, keeping_up: list[Counts]) -> Cheapest:
+        """Return the cheapest set, which is one of the rows if these have a cheaper one."""
+        cost = self._examiner.kinds.cost
+        best = min(keeping_up, key=lambda counts: (cost(counts), sum(counts)), default=None)
+        if best is None or (
+            found.counts is not None and cost(best) >= cost(found.counts) * CHEAPER
+        ):
+            return found
+        return Cheapest(best, min(found.bound, cost(best)))
+
+    @contextmanager
+    def _share(self, parts: int) -> Iterator[None]:
+        """Give the examiner one of so many parts of the time that is left."""
+        self._examiner.clock = self._clock.share(1.0 / parts)
+        yield
+        self._examiner.clock = self._clock
+
+    def _is_late(self) -> bool:
+        return self._examiner.clock.seconds_left() <= 0
+
+    def _row(self, counts: Counts, *, required: bool) -> PlanRow | None:
+        """Return the row of a set; None if it has no placement, or too many losses for the time."""
+        kinds, names = self._examiner.kinds, self._examiner.problem.cluster.names
+        if self._survive and not required and not self._has_time_for_losses(counts):
+            return None
+        found = self.measure(counts)
+        if found is None:
+            return None
+        row = PlanRow(
+            sum(counts),
+            found.max_source_rate,
+            found.bound,
+            found.relative_throughput,
+            price=None if self._scale is None else kinds.cost(counts) * self._scale,
+            names=tuple(names[d] for d in kinds.devices(counts)),
+        )
+        if not self._survive:
+            return row
+        return replace(row, relative_after_loss=self._after_loss(counts))
+
+    def _has_time_for_losses(self, counts: Counts) -> bool:
+        if not self._is_late():
+            return sum(count > 0 for count in counts) <= MAX_LOSSES
+        return all(
+            without(counts, lost) in self._measured for lost in losses(counts, self._survive)
+        )
+
+    def _after_loss(self, counts: Counts) -> float:
+        """Return the relative throughput after the worst loss; 0 where no placement was found."""
+        left = [result for _, result in self.after_losses(counts)]
+        return min((0.0 if r is None else r.relative_throughput for r in left), default=0.0)
+
+    def _best_of(self, size: int) -> Counts | None:
+        """Return the best set of so many devices: the cheapest that keeps up, or the best."""
+        if self._survive and size > self._survive:
+            return self._best_after_loss(size)
+        results = self._examiner.results
+        if not self._is_late():
+            self.measure(self._fastest(size))
+        if not any(sum(counts) == size for counts in results):
+            for counts in self._candidates(size, 0):
+                if self._is_late() or self.measure(counts) is not None:
+                    break
+        return min((c for c in results if sum(c) == size), key=self._rank, default=None)
+
+    def _rank(self, counts: Counts) -> tuple[float, float, float]:
+        """Return a key by which a set is better without losses if it is smaller."""
+        found, price = self._examiner.results[counts], self._examiner.kinds.cost(counts)
+        if found.carries_all and not self._survive:
+            return 0.0, price, 0.0
+        return 1.0, -found.max_source_rate, price
+
+    def _best_after_loss(self, size: int) -> Counts | None:
+        """Return the cheapest set that survives losses; if none does, the best after a loss."""
+        examiner, cost = self._examiner, self._examiner.kinds.cost
+        candidates = self._candidates(size, self._survive)
+        if candidates:
+            held = examiner.conditions.hold(np.array(candidates), self._survive)
+            possible = [counts for counts, ok in zip(candidates, held, strict=True) if ok]
+            for counts in sorted(possible, key=cost):
+                if self._is_late():
+                    break
+                if examiner.survives(counts, self._survive) is Verdict.CARRIES:
+                    return counts
+        best: tuple[tuple[float, float, float], Counts] | None = None
+        for counts in candidates[:TRIED]:
+            if self._is_late():
+                break
+            after = round(self._after_loss(counts), DIGITS)
+            whole = None if after else self.measure(counts)
+            if not after and whole is None:
+                continue
+            rank = -after, 0.0 if whole is None else -whole.max_source_rate, cost(counts)
+            if best is None or (rank, counts) < best:
+                best = rank, counts
+        return None if best is None else best[1]
+
+    def _candidates(self, size: int, survive: int) -> list[Counts]:
+        """Return sets of so many devices, those first that seem to carry most after a loss."""
+        kinds, conditions = self._examiner.kinds, self._examiner.conditions
+        sets = [self._fastest(size)]
+        if np.prod(kinds.total + 1.0) <= MAX_SETS:
+            every = np.indices(tuple((kinds.total + 1).tolist())).reshape(len(kinds.total), -1).T
+            sets += [tuple(row) for row in every[every.sum(axis=1) == size].tolist()]
+        else:
+            sets += [counts for counts in self._examiner.results if sum(counts) == size]
+        sets = list(dict.fromkeys(sets))
+        rows: Ints = np.array(sets)
+        left = conditions.least_met(rows, survive)
+        order = sorted(range(len(sets)), key=lambda i: (-float(left[i]), kinds.cost(sets[i])))
+        return [sets[i] for i in order]
+
+    def _fastest(self, size: int) -> Counts:
+        """Return the set of the fastest devices, after those to which operators are pinned."""
+        problem = self._examiner.problem
+        pinned = [problem.cluster.index[d] for d in problem.constraints.pins.values()]
+        order = dict.fromkeys([*pinned, *problem.cluster.fastest_first.tolist()])
+        return self._examiner.kinds.counts(np.array(list(order)[:size]))
