@@ -124,7 +124,9 @@ class Confidence:
             found += [Line(f"no placement found carries {offered} with probability {self.asked}")]
         if (1.0 - self.asked) * self.samples < FEW:
             known = f"only {self.samples:,} draws were possible on a graph of this size"
-            found += [Line(f"{known}, so the rate with probability {self.asked} is a rough estimate")]
+            found += [
+                Line(f"{known}, so the rate with probability {self.asked} is a rough estimate")
+            ]
         if (better := self.measure_better) is not None:
             noun, account = WORDS[better.kind]
             text = f"measure the {noun} of {{}} better: alone, {account} for {better.share:.0%}"

@@ -43,7 +43,9 @@ def test_other_numbers_are_refused(error: float) -> None:
 
 def test_errors_of_more_than_a_thousand_times_their_number_are_refused() -> None:
     for name in ("instructions", "payload_bytes"):
-        with pytest.raises(GraphError, match=rf"operators\[0\].{name}_se: must be at most 1,000 ti"):
+        with pytest.raises(
+            GraphError, match=rf"operators\[0\].{name}_se: must be at most 1,000 ti"
+        ):
             StreamGraph([Operator("a", 2.0, 2.0, **{f"{name}_se": 1e300})])  # type: ignore[arg-type]
     with pytest.raises(GraphError, match=r"streams\[0\].selectivity_se: must be .* \(got 600\)"):
         StreamGraph(ROWS, [Stream("a", "b", 0.5, selectivity_se=600.0)])

@@ -45,7 +45,9 @@ def test_of_many_numbers_without_effect_none_has_a_share(draws: int, inputs: int
     rng = seeded_rng()
     found = 0
     for _ in range(10):
-        shares = first_order_shares(rng.standard_normal((draws, inputs)), rng.exponential(size=draws))
+        shares = first_order_shares(
+            rng.standard_normal((draws, inputs)), rng.exponential(size=draws)
+        )
         found += np.count_nonzero(shares)
     assert found <= 1
 
