@@ -132,7 +132,7 @@ def used_counts(taken: Floats, devices: Ints, offered: Floats) -> tuple[Floats, 
         Counts per amount of 1.
     """
     steps = _steps(taken, offered)
-    used = np.bincount(devices, _counts(taken, steps), len(offered))
+    used = np.bincount(devices, _counts(taken, steps), len(offered)).astype(np.float64)
     return used, _counts(offered, steps), steps
 
 

@@ -76,13 +76,14 @@ def memory_use(placement: Placement) -> tuple[MemoryUse, ...]:
 def resource_use(placement: Placement) -> tuple[ResourceUse, ...]:
     """Return the resources that devices offer or their operators take, by device and name."""
     graph, cluster = placement.problem.graph, placement.problem.cluster
-    offered = {name for device in cluster.devices for name in device.resources}
+    resources = {name for device in cluster.devices for name in device.resources}
     found = []
-    for name in sorted(offered.union(graph.resource_names)):
+    for name in sorted(resources.union(graph.resource_names)):
         taken, offered = graph.resource(name), cluster.resource(name)
         counts, room, steps = used_counts(taken, placement.devices, offered)
-        used = np.bincount(placement.devices, taken, len(offered))
-        used = np.where(counts <= room, np.minimum(used, offered), used)  # parts of a millionth
+        used = np.bincount(placement.devices, taken, len(offered)).astype(np.float64)
+        beyond = (counts <= room) & (used > offered)  # by parts of a millionth
+        used[beyond] = offered[beyond]
         for d, free in enumerate((offered - used).tolist()):
             amounts = round(float(used[d]), DECIMALS), round(free, DECIMALS)
             if any(amounts):

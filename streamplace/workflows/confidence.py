@@ -141,8 +141,8 @@ def check_confidence(problem: Problem, confidence: float) -> None:
     Raises
     ------
     UsageError
-        If the probability is not above 0 and at most 0.999, the model is not a closed form, the objective is
-        not throughput, or there are too many uncertain numbers.
+        If the probability is not above 0 and at most 0.999, the model is not a closed form, the
+        objective is not throughput, or there are too many uncertain numbers.
     """
     check_number("confidence:", confidence, UsageError)
     if not 0 < confidence < 1:

@@ -48,7 +48,7 @@ def test_of_many_numbers_without_effect_none_has_a_share(draws: int, inputs: int
         shares = first_order_shares(
             rng.standard_normal((draws, inputs)), rng.exponential(size=draws)
         )
-        found += np.count_nonzero(shares)
+        found += int(np.count_nonzero(shares))
     assert found <= 1
 
 

@@ -12,8 +12,8 @@ from benchmarks.reference.uncertain_problems import TrueCosts, uncertain_problem
 from sim.closed_form.bottleneck import worst_utilisation
 from streamplace.errors import ProblemError, UsageError
 from streamplace.files.reading import read_json
-from streamplace.problem.expansion import to_instances
 from streamplace.placers.search.confident import COMPARED
+from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import LogicalGraph
 from streamplace.scoring import sampled
 from streamplace.scoring.flow import flow
