@@ -81,7 +81,8 @@ if TYPE_CHECKING:
     metavar="P",
     help="Probability, above 0 and at most 0.999, with which the placement should carry the source "
     "rate, over the standard errors of the costs (instructions_se, payload_bytes_se, "
-    "selectivity_se of the graph). Improves on the result of --placer, and names the number to measure better. "
+    "selectivity_se of the graph). Improves on the result of --placer, and names the number to "
+    "measure better. "
     "Requires a closed form; cannot be combined with --start or --prefer.",
 )
 @click.option(
