@@ -80,9 +80,10 @@ if TYPE_CHECKING:
     type=param_types.NUMBER,
     callback=options.probability,
     metavar="P",
-    help="Probability, above 0 and below 1, with which the placement should carry the source rate, "
-    "over the standard errors of the costs (instructions_se, payload_bytes_se, selectivity_se of "
-    "the graph). Improves on the result of --placer, and names the number to measure better. "
+    help="Probability, above 0 and at most 0.999, with which the placement should carry the source "
+    "rate, over the standard errors of the costs (instructions_se, payload_bytes_se, "
+    "selectivity_se of the graph). Improves on the result of --placer, and names the number to "
+    "measure better. "
     "Requires a closed form; cannot be combined with --start or --prefer.",
 )
 @click.option(
@@ -242,6 +243,23 @@ def place(
             print_result(found, to_stderr=output == "-")
 
 
+def _print_ignored(result: "Result") -> None:
+    """Print which standard errors have no effect, and whether --confidence has none."""
+    from streamplace.problem.graph_checks import listed  # noqa: PLC0415 - see place
+    from streamplace.problem.uncertainty import without_effect  # noqa: PLC0415
+
+    ignored = without_effect(result.placement.problem.graph)
+    if ignored:
+        names = listed(f"{number.kind} of {number.name}" for number in ignored)
+        options.print_note(f"standard errors of numbers that are 0 have no effect: {names}")
+    if result.confidence is None:
+        other = "other " if ignored else ""
+        options.print_note(
+            f"--confidence has no effect: no {other}cost of the graph has a standard error "
+            "(instructions_se, payload_bytes_se, selectivity_se)"
+        )
+
+
 def _print_notes(inherited: str, result: "Result", *, wants_confidence: bool) -> None:
     """Print what comes from the initial placement, what has no effect, and a limit of one core.
 
@@ -249,11 +267,8 @@ def _print_notes(inherited: str, result: "Result", *, wants_confidence: bool) ->
     """
     options.print_note(inherited)
     top, graph = result.score.bottleneck, result.placement.problem.graph
-    if wants_confidence and result.confidence is None:
-        options.print_note(
-            "--confidence has no effect: no cost of the graph has a standard error "
-            "(instructions_se, payload_bytes_se, selectivity_se)"
-        )
+    if wants_confidence:
+        _print_ignored(result)
     if top.kind == "operator" and top.name not in graph.stated_cores:
         options.print_note(
             f"operator {top.name!r} can use one core of its device, since its 'cores' are not set: "

@@ -1,7 +1,6 @@
 """Extended resources of Kubernetes for the resources that a PE takes."""
 
 import re
-from math import ceil
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.kubernetes_names import LABEL_VALUE, label_value
@@ -52,7 +51,7 @@ def extended_resources(placement: Placement) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for use in resource_use(placement):
         if use.used > 0:
-            found.setdefault(use.device, {})[names[use.resource]] = str(ceil(use.used))
+            found.setdefault(use.device, {})[names[use.resource]] = str(use.whole)
     return found
 
 
@@ -65,7 +64,7 @@ def assumed_names(placement: Placement) -> str:
 def rounded_up(placement: Placement) -> str:
     """Return the resources of which fractions are rounded up, as text; empty if there are none."""
     uses = resource_use(placement)
-    names = dict.fromkeys(use.resource for use in uses if use.used != ceil(use.used))
+    names = dict.fromkeys(use.resource for use in uses if use.used != use.whole)
     if not names:
         return ""
     text = ", ".join(map(_shown, names))

@@ -46,6 +46,9 @@ class NumberColumn:
 MAX_CORES = 1_000_000
 """The largest number of cores of a device, and that an operator can use."""
 
+MAX_RELATIVE_ERROR = 1_000.0
+"""The largest standard error of a number, relative to the number."""
+
 OPERATOR_NUMBERS = (
     NumberColumn("instructions", may_be_unknown=True),
     NumberColumn("payload_bytes", may_be_unknown=True),

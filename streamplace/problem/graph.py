@@ -18,6 +18,7 @@ from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, SELECTIVI
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph_checks import (
     acyclic_order,
+    check_errors,
     check_text,
     checked_rate,
     column_of,
@@ -372,6 +373,8 @@ class StreamGraph(Displayable):
             values = numbers.get(column.name)
             if values is not None:
                 setattr(self, column.name, column_of("operators", column, values, len(self.names)))
+        check_errors("operators", "instructions", self.instructions, self.instructions_se)
+        check_errors("operators", "payload_bytes", self.payload_bytes, self.payload_bytes_se)
 
     def _set_resources(self, resources: Mapping[int, Mapping[str, float]]) -> None:
         """Check and set the resources of operators."""
@@ -384,6 +387,7 @@ class StreamGraph(Displayable):
         self, ends: Ints, selectivity: Floats, payload_bytes: Floats, selectivity_se: Floats
     ) -> Ints:
         """Set the columns of streams in topological order; return their previous indices, (E,)."""
+        check_errors("streams", "selectivity", selectivity, selectivity_se)
         by = sorted_streams(self.order, ends, selectivity, payload_bytes, selectivity_se)
         self.stream_source = np.ascontiguousarray(ends[by, 0])
         self.stream_target = np.ascontiguousarray(ends[by, 1])

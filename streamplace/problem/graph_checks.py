@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from streamplace.errors import GraphError
 from streamplace.problem.coerce import are_labels
-from streamplace.problem.columns import STREAM_PAYLOAD, NumberColumn
+from streamplace.problem.columns import MAX_RELATIVE_ERROR, STREAM_PAYLOAD, NumberColumn
 from streamplace.problem.operators import UNKNOWN, Operator, Stream
 from streamplace.problem.resources import Resources
 from streamplace.problem.topology import first_cycle, topological_order
@@ -17,7 +17,7 @@ from streamplace.util.checks import check_number, check_str, check_type
 from streamplace.util.suggest import did_you_mean
 
 NAMES_SHOWN = 6
-SHARES_TOLERANCE = 1e-9
+ROUNDING = 1e-9
 
 
 def listed(names: Iterable[str]) -> str:
@@ -127,6 +127,19 @@ def column_of(rows: str, column: NumberColumn, values: ArrayLike, length: int) -
     return numbers
 
 
+def check_errors(rows: str, name: str, values: Floats, errors: Floats) -> None:
+    """Refuse a standard error that is absurdly large for its number, unless that is 0 or unknown.
+
+    Messages begin with `rows`, such as ``operators``; `name` is the field of the number.
+    """
+    most = MAX_RELATIVE_ERROR * (1 + ROUNDING)  # expansion multiplies both, with rounding
+    wrong = np.flatnonzero((values > 0.0) & (errors / most > values))
+    if len(wrong):
+        first = wrong[0]
+        limit = f"at most {MAX_RELATIVE_ERROR:,.0f} times {name}, {values[first]:g}"
+        raise GraphError(f"{rows}[{first}].{name}_se: must be {limit} (got {errors[first]:g})")
+
+
 def payload_of_streams(ends: Ints, values: ArrayLike, of_operators: Floats) -> Floats:
     """Return the payload of each stream, (E,) bytes; NaN becomes that of its source operator."""
     own = np.asarray(values, dtype=np.float64)
@@ -194,6 +207,6 @@ def shares_of(shares: Mapping[str, float] | None, names: Sequence[str], sources:
         column[index[source]] = value + 0.0
     with np.errstate(over="ignore"):
         total = float(column.sum())
-    if abs(total - 1.0) > SHARES_TOLERANCE:
+    if abs(total - 1.0) > ROUNDING:
         raise GraphError(f"source_shares: must sum to 1 (got {total:g})")
     return column

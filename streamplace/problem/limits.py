@@ -114,11 +114,38 @@ def limits_of(graph: StreamGraph, cluster: Cluster, unit_of: Ints) -> tuple[Limi
     return tuple(limit for limit in limits if limit.can_run_out)
 
 
+def used_counts(taken: Floats, devices: Ints, offered: Floats) -> tuple[Floats, Floats, float]:
+    """Return what operators take on each device and what it offers, as counts, (D,) each.
+
+    Parameters
+    ----------
+    taken, offered
+        (V,) and (D,) amounts of a resource.
+    devices
+        (V,) device of each operator.
+
+    Returns
+    -------
+    used, room
+        The counts.
+    steps
+        Counts per amount of 1.
+    """
+    steps = _steps(taken, offered)
+    used = np.bincount(devices, _counts(taken, steps), len(offered)).astype(np.float64)
+    return used, _counts(offered, steps), steps
+
+
 def _of_resource(name: str, graph: StreamGraph, cluster: Cluster, unit_of: Ints) -> Limit:
     taken, offered = graph.resource(name), cluster.resource(name)
-    amounts = np.concatenate([taken, offered])
-    steps = 1.0 if (amounts == np.rint(amounts)).all() else STEPS
+    steps = _steps(taken, offered)
     return _limit(name, _counts(taken, steps), _counts(offered, steps), unit_of, steps)
+
+
+def _steps(taken: Floats, offered: Floats) -> float:
+    """Return the counts per amount of 1."""
+    amounts = np.concatenate([taken, offered])
+    return 1.0 if (amounts == np.rint(amounts)).all() else STEPS
 
 
 def _limit(name: str | None, taken: Floats, room: Floats, unit_of: Ints, steps: float) -> Limit:

@@ -6,7 +6,8 @@ from math import nan
 from typing import Generic, TypeVar, overload
 
 from streamplace.display.mixins import TruncatedRepr
-from streamplace.problem.resources import NO_RESOURCES
+from streamplace.errors import GraphError
+from streamplace.problem.resources import NO_RESOURCES, Resources
 from streamplace.util.added import added_field
 
 Row = TypeVar("Row")
@@ -39,6 +40,11 @@ class Operator(TruncatedRepr):
     instructions_se, payload_bytes_se
         Standard errors of the two numbers, in the same units; 0: the number is exact. Streams with
         their own payload have the same relative error as the payload of their source operator.
+
+    Raises
+    ------
+    GraphError
+        If `resources` is not valid; `StreamGraph` checks the other values.
     """
 
     name: str
@@ -51,6 +57,11 @@ class Operator(TruncatedRepr):
     resources: Mapping[str, float] = added_field(NO_RESOURCES)
     instructions_se: float = added_field(default=0.0)
     payload_bytes_se: float = added_field(default=0.0)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.resources, Resources):
+            where = f"operator {self.name!r:.40}: resources"
+            object.__setattr__(self, "resources", Resources(self.resources, where, GraphError))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -7,6 +7,7 @@ from streamplace.errors import StreamplaceError
 from streamplace.util.checks import check_number, check_str, check_type
 
 MAX_AMOUNT = 1e15
+MIN_AMOUNT = 1e-6  # fractions are counted in millionths, so less would count as nothing
 
 
 class Resources(Mapping[str, float]):
@@ -27,7 +28,7 @@ class Resources(Mapping[str, float]):
     ------
     StreamplaceError
         As `fault`, if `amounts` is not a mapping, a name is empty or not valid text, or an amount
-        is not a number from 0 to 1e15.
+        is not 0 and not a number from 1e-6 to 1e15.
     """
 
     __slots__ = ("_amounts",)
@@ -85,3 +86,6 @@ def _check(name: object, amount: object, where: str, fault: type[StreamplaceErro
     check_number(what, amount, fault)
     if not 0 <= float(amount) <= MAX_AMOUNT:  # type: ignore[arg-type]  # it is a number
         raise fault(f"{what} must be 0 to {MAX_AMOUNT:g} (got {amount})")
+    if 0 < float(amount) < MIN_AMOUNT:  # type: ignore[arg-type]
+        least = f"must be 0 or at least {MIN_AMOUNT:g}, since fractions count in millionths"
+        raise fault(f"{what} {least} (got {amount})")

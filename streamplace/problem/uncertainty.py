@@ -75,16 +75,11 @@ class Uncertainty:
         """Return the uncertain numbers of a graph, from its standard errors."""
         owners = graph.owners
         ends = list(zip(graph.stream_source.tolist(), graph.stream_target.tolist(), strict=True))
-        columns: dict[Kind, tuple[Floats, Floats]] = {
-            "instructions": (graph.instructions, graph.instructions_se),
-            "payload_bytes": (graph.payload_bytes, graph.payload_bytes_se),
-            "selectivity": (graph.selectivity, graph.selectivity_se),
-        }
         found: dict[object, int] = {}
         numbers: list[UncertainNumber] = []
         number_of: dict[Kind, Ints] = {}
         spread: dict[Kind, Floats] = {}
-        for kind, (values, errors) in columns.items():
+        for kind, (values, errors) in _columns_of(graph).items():
             relative = np.divide(errors, values, out=np.zeros(len(values)), where=values > 0)
             spread[kind] = np.sqrt(np.log1p(relative * relative))
             number_of[kind] = np.full(len(values), -1, dtype=np.int32)
@@ -121,6 +116,31 @@ class Uncertainty:
 
     def __len__(self) -> int:
         return len(self.numbers)
+
+
+def without_effect(graph: StreamGraph) -> tuple[UncertainNumber, ...]:
+    """Return the numbers with a standard error that is ignored because the number is 0."""
+    names = graph.names
+    streams = zip(graph.stream_source.tolist(), graph.stream_target.tolist(), strict=True)
+    labels: dict[Kind, list[str]] = {
+        "instructions": list(names),
+        "payload_bytes": list(names),
+        "selectivity": [f"{names[source]}->{names[target]}" for source, target in streams],
+    }
+    return tuple(
+        UncertainNumber(kind, labels[kind][i])
+        for kind, (values, errors) in _columns_of(graph).items()
+        for i in np.flatnonzero((values == 0) & (errors > 0)).tolist()
+    )
+
+
+def _columns_of(graph: StreamGraph) -> dict[Kind, tuple[Floats, Floats]]:
+    """Return the numbers of each kind and their standard errors."""
+    return {
+        "instructions": (graph.instructions, graph.instructions_se),
+        "payload_bytes": (graph.payload_bytes, graph.payload_bytes_se),
+        "selectivity": (graph.selectivity, graph.selectivity_se),
+    }
 
 
 def _columns(normals: Floats, number_of: Ints) -> Floats:

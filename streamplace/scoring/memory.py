@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import numpy as np
 
 from streamplace.display.text import byte_count, number
 from streamplace.display.view import Grid
+from streamplace.problem.limits import used_counts
 from streamplace.problem.placement import Placement
 
 DECIMALS = 9  # of amounts of resources, finer than the millionths in which they are counted
@@ -35,12 +37,16 @@ class MemoryUse:
 
 @dataclass(frozen=True)
 class ResourceUse:
-    """The amounts of a resource that operators take on a device, and that are left there."""
+    """The amounts of a resource that operators take on a device, and that are left there.
+
+    `whole` is the smallest whole amount that suffices, where fractions count in millionths.
+    """
 
     device: str
     resource: str
     used: float
     free: float
+    whole: int
 
     def text(self) -> str:
         """Return the use in words, such as ``1 of 2 gpu``."""
@@ -48,7 +54,7 @@ class ResourceUse:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of ``resources`` in `place --json`."""
-        return vars(self).copy()
+        return {name: value for name, value in vars(self).items() if name != "whole"}
 
 
 def memory_use(placement: Placement) -> tuple[MemoryUse, ...]:
@@ -70,14 +76,19 @@ def memory_use(placement: Placement) -> tuple[MemoryUse, ...]:
 def resource_use(placement: Placement) -> tuple[ResourceUse, ...]:
     """Return the resources that devices offer or their operators take, by device and name."""
     graph, cluster = placement.problem.graph, placement.problem.cluster
-    offered = {name for device in cluster.devices for name in device.resources}
+    resources = {name for device in cluster.devices for name in device.resources}
     found = []
-    for name in sorted(offered.union(graph.resource_names)):
-        used = np.bincount(placement.devices, graph.resource(name), len(cluster.devices))
-        for d, free in enumerate((cluster.resource(name) - used).tolist()):
+    for name in sorted(resources.union(graph.resource_names)):
+        taken, offered = graph.resource(name), cluster.resource(name)
+        counts, room, steps = used_counts(taken, placement.devices, offered)
+        used = np.bincount(placement.devices, taken, len(offered)).astype(np.float64)
+        beyond = (counts <= room) & (used > offered)  # by parts of a millionth
+        used[beyond] = offered[beyond]
+        for d, free in enumerate((offered - used).tolist()):
             amounts = round(float(used[d]), DECIMALS), round(free, DECIMALS)
             if any(amounts):
-                found.append((d, ResourceUse(cluster.names[d], name, *amounts)))
+                whole = ceil(counts[d] / steps)
+                found.append((d, ResourceUse(cluster.names[d], name, *amounts, whole)))
     return tuple(use for _, use in sorted(found, key=lambda row: row[0]))
 
 

@@ -23,6 +23,8 @@ from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_number
 
 REPORTED = 16_384  # draws of the reported probabilities, none of which the search used
+MOST_CONFIDENCE = 0.999  # 16 of the reported draws may exceed the rate; of fewer, little is known
+FEW = 10  # draws that may exceed the rate; with fewer, the report says so
 NAMED = 5  # numbers whose shares are reported
 MAX_NUMBERS = 100_000  # uncertain numbers, whose draws must fit into memory
 WORDS: dict[Kind, tuple[str, str]] = {
@@ -113,13 +115,18 @@ class Confidence:
         offered = f"the {number(self.offered)} offered"
         found = [
             Line(
-                f"carries {rate} with probability {self.asked:g}; {offered} with probability "
+                f"carries {rate} with probability {self.asked}; {offered} with probability "
                 f"{self.reached:.3f} ± {self.reached_se:.3f} ({self.without:.3f} without "
                 "--confidence)"
             )
         ]
         if self.reached < self.asked:
-            found += [Line(f"no placement found carries {offered} with probability {self.asked:g}")]
+            found += [Line(f"no placement found carries {offered} with probability {self.asked}")]
+        if (1.0 - self.asked) * self.samples < FEW:
+            known = f"only {self.samples:,} draws were possible on a graph of this size"
+            found += [
+                Line(f"{known}, so the rate with probability {self.asked} is a rough estimate")
+            ]
         if (better := self.measure_better) is not None:
             noun, account = WORDS[better.kind]
             text = f"measure the {noun} of {{}} better: alone, {account} for {better.share:.0%}"
@@ -134,12 +141,15 @@ def check_confidence(problem: Problem, confidence: float) -> None:
     Raises
     ------
     UsageError
-        If the probability is not between 0 and 1, the model is not a closed form, the objective is
-        not throughput, or there are too many uncertain numbers.
+        If the probability is not above 0 and at most 0.999, the model is not a closed form, the
+        objective is not throughput, or there are too many uncertain numbers.
     """
     check_number("confidence:", confidence, UsageError)
     if not 0 < confidence < 1:
         raise UsageError(f"confidence: must be above 0 and below 1 (got {confidence:g})")
+    if confidence > MOST_CONFIDENCE:
+        known = f"at most {MOST_CONFIDENCE}, since probabilities come from {REPORTED:,} draws"
+        raise UsageError(f"confidence: must be {known} (got {confidence})")
     only_throughput(problem.objective, "confidence supports only throughput")
     if problem.model not in CLOSED_FORMS:
         choices = " or ".join(CLOSED_FORMS)
@@ -163,7 +173,7 @@ def confident(
     start
         A placement of the problem, from which the search begins.
     confidence
-        The probability asked for, above 0 and below 1.
+        The probability asked for, above 0 and at most 0.999.
 
     Raises
     ------

@@ -64,11 +64,28 @@ def test_exact_costs_are_noted(tmp_path: Path) -> None:
     assert "probability" not in done.stdout
 
 
+def test_standard_errors_of_zeros_are_noted(tmp_path: Path) -> None:
+    value = json.loads(json.dumps(VALUE))
+    value["operators"][2] |= {"instructions": 0, "instructions_se": 4000}
+    file = tmp_path / "graph.json"
+    ignored = "standard errors of numbers that are 0 have no effect: 'instructions of store'"
+    file.write_text(json.dumps(value))
+    done = run("place", file, "--devices", "2x2500", "--confidence", 0.9)
+    assert ignored in done.stderr
+    assert "--confidence has no effect" not in done.stderr
+    del value["operators"][1]["instructions_se"]
+    file.write_text(json.dumps(value))
+    done = run("place", file, "--devices", "2x2500", "--confidence", 0.9)
+    assert ignored in done.stderr
+    assert "no other cost of the graph has a standard error" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (("--confidence", 1), "--confidence: must be above 0 and below 1 (got 1)"),
         (("--confidence", "nan"), "--confidence: must be above 0 and below 1 (got nan)"),
+        (("--confidence", 0.9999999), "confidence: must be at most 0.999, since probabilities"),
         (("--confidence", 0.9, "--prefer", "fewest"), "cannot combine --confidence with --prefer"),
         (("--confidence", 0.9, "--start", "x.json"), "cannot combine --confidence with --start"),
         (

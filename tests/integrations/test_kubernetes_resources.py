@@ -13,6 +13,7 @@ from streamplace.errors import ProblemError
 from streamplace.integrations.kubernetes_resources import extended_name
 from streamplace.integrations.losses import assumptions, losses
 from streamplace.integrations.registry import export_text
+from streamplace.scoring.memory import resource_use
 
 ASSUMED = "nvidia.com/gpu stands for 'gpu', streamplace/big-disk-{} stands for 'big disk'"
 
@@ -62,6 +63,19 @@ def test_fractions_are_added_up_and_then_rounded_up() -> None:
     assert f"# Lost: {lost}\n" in export_text(made, "kubernetes")
     halves, _ = graph.with_numbers(resources={0: {"gpu": 0.5}, 1: {"gpu": 0.5}})
     assert not losses(Placement(Problem(halves, problem.cluster), [0, 0, 0]), "kubernetes")
+
+
+def test_parts_of_a_millionth_are_not_rounded_up() -> None:
+    """Three times 0.3333337 is 0.999999 in millionths, which fits into 1."""
+    graph = StreamGraph(
+        [Operator(name, 1e5, 1.0, resources={"gpu": 0.3333337}) for name in "abc"], source_rate=10.0
+    )
+    for offered, free in ((1, 0.0), (2, 0.9999989)):
+        cluster = Cluster([Device("d", 1e3, resources={"gpu": offered})])
+        made = Placement(Problem(graph, cluster), [0, 0, 0])
+        (use,) = resource_use(made)
+        assert use.free == pytest.approx(free, abs=1e-12)
+        assert resources_of(made)[0]["limits"] == {"nvidia.com/gpu": "1"}
 
 
 def test_assumed_names_are_in_the_file() -> None:

@@ -56,6 +56,7 @@ def test_resources_are_immutable_sorted_and_without_zeros() -> None:
         ({"gpu": -1}, r"resources\['gpu'\] must be 0 to 1e\+15 \(got -1\)"),
         ({"gpu": float("nan")}, r"resources\['gpu'\] must be 0 to 1e\+15 \(got nan\)"),
         ({"gpu": 2e15}, r"resources\['gpu'\] must be 0 to 1e\+15"),
+        ({"gpu": 4e-7}, r"resources\['gpu'\] must be 0 or at least 1e-06, .* \(got 4e-07\)"),
         ({"gpu": True}, r"resources\['gpu'\] must be a number \(got True\)"),
         ({"gpu": "1"}, r"resources\['gpu'\] must be a number \(got '1'\)"),
         ({"": 1}, "resources: a name is empty"),
@@ -66,8 +67,18 @@ def test_resources_are_immutable_sorted_and_without_zeros() -> None:
 def test_invalid_resources(resources: Any, message: str) -> None:
     with pytest.raises(ClusterError, match=rf"^device 'a': {message}"):
         Device("a", 1.0, resources=resources)
+    with pytest.raises(GraphError, match=rf"^operator 'a': {message}"):
+        Operator("a", 1e5, 0.0, resources=resources)
     with pytest.raises(GraphError, match=rf"^operators\[1\]\.{message}"):
-        graph({}, resources)
+        graph({}, {}).with_numbers(resources={1: resources})
+
+
+def test_operators_with_resources_are_immutable_and_hashable() -> None:
+    taken = {"gpu": 1.0}
+    operator = Operator("a", 1e5, 0.0, resources=taken)
+    taken["gpu"] = 2.0
+    assert operator.resources == {"gpu": 1.0}
+    assert hash(operator) == hash(Operator("a", 1e5, 0.0, resources={"gpu": 1}))
 
 
 def test_only_resources_change_the_hash() -> None:

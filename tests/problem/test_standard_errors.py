@@ -41,6 +41,19 @@ def test_other_numbers_are_refused(error: float) -> None:
         StreamGraph(ROWS, [Stream("a", "b", selectivity_se=error)])
 
 
+def test_errors_of_more_than_a_thousand_times_their_number_are_refused() -> None:
+    for name in ("instructions", "payload_bytes"):
+        with pytest.raises(
+            GraphError, match=rf"operators\[0\].{name}_se: must be at most 1,000 ti"
+        ):
+            StreamGraph([Operator("a", 2.0, 2.0, **{f"{name}_se": 1e300})])  # type: ignore[arg-type]
+    with pytest.raises(GraphError, match=r"streams\[0\].selectivity_se: must be .* \(got 600\)"):
+        StreamGraph(ROWS, [Stream("a", "b", 0.5, selectivity_se=600.0)])
+    with pytest.raises(GraphError, match=r"operators\[1\].instructions_se: must be at most"):
+        GRAPH.with_numbers(instructions_se=[0.0, 1e10])
+    StreamGraph([Operator("a", 0.0, float("nan"), instructions_se=1e300, payload_bytes_se=1e300)])
+
+
 def test_a_graph_without_errors_keeps_its_hash_repr_and_files() -> None:
     assert EXACT.sha256 == "279f839150805dd5a7d296793e6ae239d05a587a542542f830f30f734fd9ffcf"
     assert "_se" not in json.dumps(graph_to(EXACT)) + repr(EXACT.operators) + repr(EXACT.streams)

@@ -12,10 +12,13 @@ from benchmarks.reference.uncertain_problems import TrueCosts, uncertain_problem
 from sim.closed_form.bottleneck import worst_utilisation
 from streamplace.errors import ProblemError, UsageError
 from streamplace.files.reading import read_json
+from streamplace.placers.search.confident import COMPARED
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import LogicalGraph
+from streamplace.scoring import sampled
 from streamplace.scoring.flow import flow
-from streamplace.workflows.confidence import Confidence
+from streamplace.scoring.sampled import CostDraws
+from streamplace.workflows.confidence import REPORTED, Confidence
 from streamplace.workflows.place import solve
 from tests.support.objectives import Net
 
@@ -205,6 +208,36 @@ def test_the_report_is_json_and_placement_files_keep_it(tmp_path: Path) -> None:
 def test_other_probabilities_are_refused(confidence: float) -> None:
     with pytest.raises(UsageError, match="confidence: must be above 0 and below 1"):
         sp.place(GRAPH, "2x2500", confidence=confidence)
+
+
+@pytest.mark.parametrize("confidence", [0.9991, 0.9999999])
+def test_probabilities_beyond_the_draws_are_refused(confidence: float) -> None:
+    with pytest.raises(UsageError, match=rf"at most 0.999, since .* \(got {confidence}\)"):
+        sp.place(GRAPH, "2x2500", confidence=confidence)
+
+
+def test_few_draws_for_a_high_probability_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "only 200 draws were possible on a graph of this size, so the rate with probability 0.96"
+    found = confidence_of(sp.place(GRAPH, "1x2500", confidence=0.96))
+    assert text not in str([line.text for line in found.lines()])
+    monkeypatch.setattr(sampled, "MAX_NORMALS", 400)
+    found = confidence_of(sp.place(GRAPH, "1x2500", confidence=0.96))
+    assert text in str([line.text for line in found.lines()])
+
+
+def test_the_report_uses_other_draws_than_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the search would choose what suits the draws that then judge it."""
+    seeds: dict[int, set[tuple[int, ...]]] = {}
+    utilisation = CostDraws.utilisation
+
+    def recorded(draws: CostDraws, rows: np.ndarray) -> np.ndarray:
+        seeds.setdefault(draws.count, set()).add(draws.seed)
+        return utilisation(draws, rows)
+
+    monkeypatch.setattr(CostDraws, "utilisation", recorded)
+    confidence_of(sp.place(GRAPH, "2x2500", confidence=0.9))
+    assert len(seeds[COMPARED]) == len(seeds[REPORTED]) == 1
+    assert seeds[COMPARED].isdisjoint(seeds[REPORTED])
 
 
 def test_what_is_not_supported_is_refused_before_placing() -> None:

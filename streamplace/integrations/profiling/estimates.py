@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from streamplace.problem.columns import MAX_RELATIVE_ERROR
 from streamplace.problem.operators import UNKNOWN
 from streamplace.util.arrays import Floats
 
@@ -88,7 +89,8 @@ def or_unknown(estimate: Estimate) -> float:
 def or_exact(estimate: Estimate) -> float:
     """Return the widened standard error of a measured value; 0 if it has none but rounding."""
     error = 0.0 if estimate.known is None else estimate.widened_error or 0.0
-    return error if error > ROUNDING * (estimate.value or 0.0) else 0.0
+    value = estimate.value or 0.0
+    return min(error, MAX_RELATIVE_ERROR * value) if error > ROUNDING * value else 0.0
 
 
 def _student_t(freedom: int) -> float:

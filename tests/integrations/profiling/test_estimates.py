@@ -73,5 +73,6 @@ def test_fewer_than_three_intervals_give_no_standard_error() -> None:
 
 def test_rounding_and_bounds_are_no_standard_errors() -> None:
     assert or_exact(Estimate(5.0, 1e-12, intervals=9)) == 0.0
+    assert or_exact(Estimate(5.0, 1e9, intervals=9)) == 5000.0  # the largest that graphs may have
     assert or_exact(Estimate(5.0, 1.0, "bound", "at most")) == 0.0
     assert or_exact(Estimate.missing("nothing")) == 0.0
