@@ -1,0 +1,260 @@
+"""Makespans under FIFO: one queue entry per operator, in the order of becoming runnable.
+
+The operators of a device start in the order in which they became runnable, so that whatever starts
+one of them is known when it leaves the queue, and neither ends nor transfers need events. On a
+device of one core they also end in that order, so that its messages can be put on their channels at
+once. The kernel therefore serves every multicast under ``FREE``, and under ``EGRESS`` and ``PAIR``
+where all devices have one core; `engine` serves the rest, and agrees with it exactly.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.flow import Floats, Ints
+from sim.jit import bare, kernel
+from sim.schedule.queues import Events, no_events, pop, push
+from sim.schedule.task_graph import (
+    ALL,
+    FREE,
+    NIC,
+    NONE,
+    PAIR,
+    Columns,
+    link_between,
+    seconds_on,
+)
+
+WIDE = 256  # operators on a level from which a binary heap is faster than a sorted list
+
+
+class FifoMemory(NamedTuple):
+    """The working memory of the kernel."""
+
+    ready: Floats  # (V,) seconds
+    duration: Floats  # (V,)
+    waiting: Ints  # (V,) inputs that are not counted yet
+    when: Floats  # (V,) the queue, sorted by (ready, operator)
+    what: Ints  # (V,)
+    heap: Events  # the queue of wide graphs
+    free: Floats  # (D,) moment from which a device of one core is free
+    core: Floats  # moments from which cores are free, sorted by device
+    first_core: Ints  # (D + 1,) index of each device's first core; empty if each has one
+    channel: Floats  # (C,) moment from which each channel is free
+    lead: Ints  # (D,) stream that carries the message of the current producer to each device
+    lead_of: Ints  # (D,) the producer that it belongs to
+    size: Floats  # (D,) bits of that message
+    arrival: Floats  # (D,) moment at which it arrives
+    wide: bool
+
+
+def serves(tasks: Columns) -> bool:
+    """Return whether the kernel computes the makespans of a task graph under FIFO."""
+    if tasks.barrier or tasks.has_jobs or tasks.network == NIC:
+        return False
+    return tasks.network == FREE or bool(np.all(tasks.device_cores == 1))
+
+
+def fifo_memory(tasks: Columns) -> FifoMemory:
+    """Return the working memory for one task graph."""
+    operators, devices = len(tasks.work), len(tasks.speed)
+    wide = bool(np.bincount(tasks.level).max() > WIDE)
+    channels = {FREE: 0, PAIR: devices * devices}.get(tasks.network, devices)
+    several = bool(np.any(tasks.device_cores > 1))
+    first_core = np.append(0, np.cumsum(tasks.device_cores)).astype(np.int32)
+    return FifoMemory(
+        ready=np.empty(operators),
+        duration=np.empty(operators),
+        waiting=np.empty(operators, np.int32),
+        when=np.empty(0 if wide else operators),
+        what=np.empty(0 if wide else operators, np.int32),
+        heap=no_events(operators if wide else 0),
+        free=np.empty(devices),
+        core=np.empty(int(first_core[-1]) if several else 0),
+        first_core=first_core if several else np.empty(0, np.int32),
+        channel=np.zeros(channels),
+        lead=np.empty(devices, np.int32),
+        lead_of=np.empty(devices, np.int32),
+        size=np.empty(devices),
+        arrival=np.empty(devices),
+        wide=wide,
+    )
+
+
+@kernel
+def fifo_makespan(tasks: Columns, devices: Ints, memory: FifoMemory, limit: float) -> float:
+    """Return the makespan of one placement, in seconds, or infinity if it exceeds `limit`.
+
+    Parameters
+    ----------
+    devices
+        (V,) int32 device of each operator.
+    """
+    when, what, ready, waiting = memory.when, memory.what, memory.ready, memory.waiting
+    duration, free, target, bits = memory.duration, memory.free, tasks.target, tasks.bits
+    wide = memory.wide
+    several = memory.first_core.shape[0] > 0
+    shared = tasks.multicast != NONE
+    direct = tasks.network == FREE and not shared
+    head, tail = 0, 0
+    memory.heap.size[0] = 0
+    for d in range(free.shape[0]):
+        free[d] = 0.0
+        memory.lead_of[d] = -1
+    for c in range(memory.core.shape[0]):
+        memory.core[c] = 0.0
+    table = tasks.seconds.shape[0] > 0
+    for v in range(devices.shape[0]):
+        if table:
+            duration[v] = tasks.seconds[v, tasks.class_of[devices[v]]]
+        else:
+            duration[v] = seconds_on(tasks, v, devices[v])
+        ready[v] = 0.0
+        waiting[v] = tasks.inputs[v]
+        if waiting[v] == 0:
+            if wide:
+                push(memory.heap, 0.0, v)
+            else:
+                when[tail], what[tail] = 0.0, v
+                tail += 1
+    makespan = 0.0
+    while head < tail or memory.heap.size[0] > 0:
+        if wide:
+            v = np.int32(pop(memory.heap))
+        else:
+            v = what[head]
+            head += 1
+        a = devices[v]
+        start = max(ready[v], free[a])
+        if several:
+            start = _occupied(tasks, memory, v, a, start)
+            end = start + duration[v]
+            free[a] = start
+        else:
+            end = start + duration[v]
+            free[a] = end + tasks.startup_s[a] if duration[v] > 0.0 else end
+        if end > makespan:
+            makespan = end
+            if end > limit:
+                break
+        if shared:
+            _send(tasks, devices, memory, v, end)
+        for k in range(tasks.first_out[v], tasks.end_out[v]):
+            w = target[k]
+            b = devices[w]
+            if a == b or tasks.silent[k]:
+                arrival = end
+            elif direct:
+                link = link_between(tasks, a, b)
+                arrival = end + bits[k] / tasks.rate[link] + tasks.latency_s[link]
+            elif shared:
+                arrival = memory.arrival[b]
+            else:
+                arrival = _sent(tasks, memory, k, a, b, end)
+            if arrival > ready[w]:
+                ready[w] = arrival
+            waiting[w] -= 1
+            if waiting[w] == 0:
+                moment = ready[w]
+                if wide:
+                    push(memory.heap, moment, w)
+                    continue
+                i = tail
+                while i > head and (
+                    when[i - 1] > moment or (when[i - 1] == moment and what[i - 1] > w)
+                ):
+                    when[i], what[i] = when[i - 1], what[i - 1]
+                    i -= 1
+                when[i], what[i] = moment, w
+                tail += 1
+    _forget(tasks, devices, memory)
+    return makespan if makespan <= limit else np.inf
+
+
+@bare
+def _occupied(tasks: Columns, memory: FifoMemory, v: int, d: int, earliest: float) -> float:
+    """Occupy the cores of an operator on a device of several; return the moment of its start."""
+    first, end = memory.first_core[d], memory.first_core[d + 1]
+    cores = min(tasks.cores[v], end - first)
+    core = memory.core
+    start = max(earliest, core[first + cores - 1])
+    released = start + memory.duration[v]
+    if memory.duration[v] > 0.0:
+        released += tasks.startup_s[d]
+    i = first
+    while i + cores < end and core[i + cores] < released:
+        core[i] = core[i + cores]
+        i += 1
+    for j in range(i, i + cores):
+        core[j] = released
+    return start
+
+
+@bare
+def _sent(tasks: Columns, memory: FifoMemory, k: int, a: int, b: int, now: float) -> float:
+    """Put the message of one stream on its channel; return the moment of its arrival."""
+    link = link_between(tasks, a, b)
+    channel = a * memory.free.shape[0] + b if tasks.network == PAIR else a
+    begin = max(now, memory.channel[channel])
+    seconds = tasks.bits[k] / tasks.rate[link]
+    memory.channel[channel] = begin + seconds + tasks.gap_s[link]
+    return begin + seconds + tasks.latency_s[link]
+
+
+@bare
+def _send(tasks: Columns, devices: Ints, memory: FifoMemory, v: int, now: float) -> None:
+    """Put the messages of an operator on their channels, where streams share messages."""
+    a, count = devices[v], memory.free.shape[0]
+    largest = 0.0
+    for k in range(tasks.first_out[v], tasks.end_out[v]):
+        b = devices[tasks.target[k]]
+        if a == b or tasks.silent[k]:
+            continue
+        if memory.lead_of[b] != v:
+            memory.lead_of[b] = v
+            memory.lead[b] = k
+            memory.size[b] = 0.0
+        memory.size[b] = max(memory.size[b], tasks.bits[k])
+        largest = max(largest, tasks.bits[k])
+    begin, seconds, latency, gap = now, 0.0, 0.0, 0.0
+    if tasks.multicast == ALL:
+        for k in range(tasks.first_out[v], tasks.end_out[v]):
+            b = devices[tasks.target[k]]
+            if a == b or tasks.silent[k] or memory.lead[b] != k:
+                continue
+            link = link_between(tasks, a, b)
+            seconds = max(seconds, largest / tasks.rate[link])
+            latency = max(latency, tasks.latency_s[link])
+            gap = max(gap, tasks.gap_s[link])
+            if tasks.network == PAIR:
+                begin = max(begin, memory.channel[a * count + b])
+        if tasks.network != PAIR and tasks.network != FREE:
+            begin = max(begin, memory.channel[a])
+    for k in range(tasks.first_out[v], tasks.end_out[v]):
+        b = devices[tasks.target[k]]
+        if a == b or tasks.silent[k] or memory.lead[b] != k:
+            continue
+        link = link_between(tasks, a, b)
+        channel = a * count + b if tasks.network == PAIR else a
+        if tasks.multicast != ALL:
+            begin = now if tasks.network == FREE else max(now, memory.channel[channel])
+            seconds = memory.size[b] / tasks.rate[link]
+            latency = tasks.latency_s[link]
+            gap = tasks.gap_s[link]
+        memory.arrival[b] = begin + seconds + latency
+        if tasks.network == PAIR:
+            memory.channel[channel] = begin + seconds + tasks.gap_s[link]
+        elif tasks.network != FREE:
+            memory.channel[channel] = begin + seconds + gap
+
+
+@bare
+def _forget(tasks: Columns, devices: Ints, memory: FifoMemory) -> None:
+    """Reset the channels that were used, since there may be many more."""
+    if tasks.network == PAIR:
+        for e in range(tasks.target.shape[0]):
+            a, b = devices[tasks.source[e]], devices[tasks.target[e]]
+            memory.channel[a * memory.free.shape[0] + b] = 0.0
+    else:
+        for c in range(memory.channel.shape[0]):
+            memory.channel[c] = 0.0
