@@ -81,10 +81,11 @@ class Run(NamedTuple):
     landing: Ints  # (E,) deliveries whose first byte arrives at this moment
     unfinished: Ints  # (levels,) operators and deliveries of each level that are not done
     by_level: Ints  # (V,) operators by level
-    counts: Ints  # (5,) touched devices, starting messages, landing deliveries, level, opened
+    joining: Ints  # (V + 2 E,) items that join the queues of their devices at this moment
+    counts: Ints  # (5,) lengths of the lists above, and operators of open levels
 
 
-TOUCHED, STARTING, LANDING, LEVEL, OPENED = range(5)
+TOUCHED, STARTING, LANDING, JOINING, OPENED = range(5)  # indices in `counts`
 
 
 def run_state(tasks: Columns) -> Run:
@@ -126,6 +127,7 @@ def run_state(tasks: Columns) -> Run:
         landing=np.empty(streams, ints),
         unfinished=np.empty(levels + 1, ints),
         by_level=np.argsort(tasks.level, kind="stable").astype(ints),
+        joining=np.empty(items, ints),
         counts=np.zeros(5, ints),
     )
 
@@ -173,6 +175,7 @@ def run_pass(
                     _release(tasks, run, d, min(tasks.cores[v], tasks.device_cores[d]))
             _start_channels(tasks, noise, devices, run, now)
             _land(tasks, noise, devices, run, now)
+        _enqueue(tasks, order, devices, run, now)
         if not _start_items(tasks, order, devices, run, now, instant, limit):
             _forget(tasks, devices, run)
             return np.inf
@@ -212,11 +215,10 @@ def _reset(tasks: Columns, order: Order, noise: Noise, devices: Ints, run: Run) 
         run.unfinished[:] = 0
         for v in range(devices.shape[0]):
             run.unfinished[tasks.level[v]] += 1
-        _open_level(tasks, order, devices, run, 0.0)
     else:
         for v in range(devices.shape[0]):
             if run.waiting[v] == 0:
-                _enqueue(order, tasks, devices, run, v, devices[v], 0.0)
+                _join(run, v)
     return instant
 
 
@@ -304,11 +306,11 @@ def _end(
         if run.delivery[k] == k and run.message[k] == k:
             run.may_start[k] = now
             if tasks.has_jobs and _send_seconds(tasks, devices, run, k) > 0.0:
-                _enqueue(order, tasks, devices, run, tasks.work.shape[0] + k, a, now)
+                _join(run, tasks.work.shape[0] + k)
             else:
                 _queue_message(run, np.int32(k), now)
     if tasks.barrier:
-        _finish_in_level(tasks, order, devices, run, tasks.level[v], now)
+        run.unfinished[tasks.level[v]] -= 1
 
 
 @bare
@@ -437,8 +439,7 @@ def _arrive(
     """Queue the receive job of a delivery, or count its inputs."""
     run.arrival[k] = now
     if tasks.has_jobs and _receive_seconds(tasks, devices, run, k) > 0.0:
-        job = tasks.work.shape[0] + tasks.target.shape[0] + k
-        _enqueue(order, tasks, devices, run, job, devices[tasks.target[k]], now)
+        _join(run, tasks.work.shape[0] + tasks.target.shape[0] + k)
     else:
         _deliver(tasks, order, devices, run, k, now)
 
@@ -456,7 +457,7 @@ def _deliver(
             if run.delivery[e] == k:
                 _count_input(tasks, order, devices, run, tasks.target[e], now)
     if tasks.barrier:
-        _finish_in_level(tasks, order, devices, run, tasks.level[v], now)
+        run.unfinished[tasks.level[v]] -= 1
 
 
 @bare
@@ -465,28 +466,23 @@ def _count_input(
 ) -> None:
     run.waiting[w] -= 1
     if run.waiting[w] == 0 and not tasks.barrier:
-        _enqueue(order, tasks, devices, run, w, devices[w], now)
+        _join(run, w)
 
 
 @bare
-def _finish_in_level(
-    tasks: Columns, order: Order, devices: Ints, run: Run, level: int, now: float
-) -> None:
-    """Count an operator or a delivery of a level as done; open the next level after the last."""
-    run.unfinished[level] -= 1
-    if run.unfinished[level] == 0:
-        run.counts[LEVEL] += 1
-        _open_level(tasks, order, devices, run, now)
-
-
-@bare
-def _open_level(tasks: Columns, order: Order, devices: Ints, run: Run, now: float) -> None:
-    i = run.counts[OPENED]
-    while i < devices.shape[0] and tasks.level[run.by_level[i]] == run.counts[LEVEL]:
-        v = run.by_level[i]
-        _enqueue(order, tasks, devices, run, v, devices[v], now)
-        i += 1
-    run.counts[OPENED] = i
+def _open_levels(tasks: Columns, run: Run) -> None:
+    """Let the operators of a level join if the levels before are done."""
+    while True:
+        i = run.counts[OPENED]
+        if i == tasks.level.shape[0]:
+            return
+        level = tasks.level[run.by_level[i]]
+        if level > 0 and run.unfinished[level - 1] > 0:
+            return
+        while i < tasks.level.shape[0] and tasks.level[run.by_level[i]] == level:
+            _join(run, run.by_level[i])
+            i += 1
+        run.counts[OPENED] = i
 
 
 @bare
@@ -517,16 +513,33 @@ def _precedes(tasks: Columns, order: Order, run: Run, one: int, other: int) -> b
 
 
 @bare
-def _enqueue(
-    order: Order, tasks: Columns, devices: Ints, run: Run, item: int, d: int, now: float
-) -> None:
-    """Add an item to the queue of a device."""
-    run.ready[item] = now
-    run.child[item] = NOTHING
-    run.sibling[item] = NOTHING
-    root = run.root[d]
-    run.root[d] = item if root == NOTHING else _meld(tasks, order, run, root, item)
-    _touch(run, d)
+def _join(run: Run, item: int) -> None:
+    """Note that an item joins the queue of its device at this moment."""
+    run.joining[run.counts[JOINING]] = item
+    run.counts[JOINING] += 1
+
+
+@bare
+def _enqueue(tasks: Columns, order: Order, devices: Ints, run: Run, now: float) -> None:
+    """Add the items that join at this moment to the queues of their devices."""
+    operators, streams = tasks.work.shape[0], tasks.target.shape[0]
+    if tasks.barrier:
+        _open_levels(tasks, run)
+    for i in range(run.counts[JOINING]):
+        item = run.joining[i]
+        if item < operators:
+            d = devices[item]
+        elif item < operators + streams:
+            d = devices[tasks.source[item - operators]]
+        else:
+            d = devices[tasks.target[item - operators - streams]]
+        run.ready[item] = now
+        run.child[item] = NOTHING
+        run.sibling[item] = NOTHING
+        root = run.root[d]
+        run.root[d] = item if root == NOTHING else _meld(tasks, order, run, root, item)
+        _touch(run, d)
+    run.counts[JOINING] = 0
 
 
 @bare
