@@ -1,0 +1,85 @@
+"""Simulated annealing of the makespan (Kirkpatrick et al. 1983).
+
+The longest makespan that would be accepted is drawn before a change is evaluated, so that a pass
+can be stopped as soon as it exceeds it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.flow import Ints
+from sim.jit import bare, kernel
+from sim.schedule.engine import Noise, Order, Run, run_pass
+from sim.schedule.fifo import FifoMemory, fifo_makespan
+from sim.schedule.rules import Rules
+from sim.schedule.task_graph import Columns
+from sim.schedule.walk import Shape, Shares, Walk, propose, undo
+from sim.search.rng import Word, uniform
+
+EVERY = 32  # evaluations per temperature
+
+
+class Cooling(NamedTuple):
+    """The parameters of an annealing run.
+
+    A temperature is the relative increase that is accepted with probability 1/e.
+    """
+
+    evaluations: int
+    hot: float  # initial temperature
+    cold: float  # final temperature
+    shares: Shares
+
+
+@kernel
+def anneal_fifo(
+    tasks: Columns,
+    rules: Rules,
+    shape: Shape,
+    cooling: Cooling,
+    enough: float,
+    walk: Walk,
+    best: Ints,
+    memory: FifoMemory,
+    state: Word,
+) -> tuple[float, int]:
+    """Anneal under FIFO, where its own kernel serves the problem.
+
+    Parameters
+    ----------
+    enough
+        Makespan in seconds at which to stop.
+    best
+        (V,) receives the best placement.
+
+    Returns
+    -------
+    tuple
+        The best makespan in seconds, and the number of evaluations.
+    """
+    shortest = now = fifo_makespan(tasks, walk.devices, memory, np.inf)
+    best[:] = walk.devices
+    done = 1
+    while done < cooling.evaluations and shortest > enough:
+        if not propose(rules, shape, cooling.shares, walk, state):
+            continue
+        limit = _limit(cooling, now, done, state)
+        makespan = fifo_makespan(tasks, walk.devices, memory, limit)
+        done += 1
+        if makespan > limit:
+            undo(rules, shape, walk)
+            continue
+        now = makespan
+        if makespan < shortest:
+            shortest = makespan
+            best[:] = walk.devices
+    return shortest, done
+
+
+@bare
+def _limit(cooling: Cooling, now: float, done: int, state: Word) -> float:
+    """Return the longest makespan that is accepted."""
+    progress = done / cooling.evaluations
+    temperature = cooling.hot * (cooling.cold / cooling.hot) ** progress
+    return now * (1.0 - temperature * np.log(1.0 - uniform(state)))
