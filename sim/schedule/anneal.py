@@ -14,7 +14,7 @@ from sim.schedule.engine import Noise, Order, Run, run_pass
 from sim.schedule.fifo import FifoMemory, fifo_makespan
 from sim.schedule.rules import Rules
 from sim.schedule.task_graph import Columns
-from sim.schedule.walk import Shape, Shares, Walk, propose, undo
+from sim.schedule.walk import Shape, Shares, Walk, note_critical, propose, undo
 from sim.search.rng import Word, uniform
 
 EVERY = 32  # evaluations per temperature
@@ -71,6 +71,7 @@ def anneal_fifo(
             undo(rules, shape, walk)
             continue
         now = makespan
+        note_critical(walk, memory.cause, memory.last[0])
         if makespan < shortest:
             shortest = makespan
             best[:] = walk.devices

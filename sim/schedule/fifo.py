@@ -34,6 +34,9 @@ class FifoMemory(NamedTuple):
     ready: Floats  # (V,) seconds
     duration: Floats  # (V,)
     waiting: Ints  # (V,) inputs that are not counted yet
+    cause: Ints  # (V,) the operator that each one waited for last, or -1
+    previous: Ints  # (D,) the last operator of each device
+    last: Ints  # (1,) the operator that ended last
     when: Floats  # (V,) the queue, sorted by (ready, operator)
     what: Ints  # (V,)
     heap: Events  # the queue of wide graphs
@@ -66,6 +69,9 @@ def fifo_memory(tasks: Columns) -> FifoMemory:
         ready=np.empty(operators),
         duration=np.empty(operators),
         waiting=np.empty(operators, np.int32),
+        cause=np.empty(operators, np.int32),
+        previous=np.empty(devices, np.int32),
+        last=np.zeros(1, np.int32),
         when=np.empty(0 if wide else operators),
         what=np.empty(0 if wide else operators, np.int32),
         heap=no_events(operators if wide else 0),
@@ -100,6 +106,7 @@ def fifo_makespan(tasks: Columns, devices: Ints, memory: FifoMemory, limit: floa
     memory.heap.size[0] = 0
     for d in range(free.shape[0]):
         free[d] = 0.0
+        memory.previous[d] = -1
         memory.lead_of[d] = -1
     for c in range(memory.core.shape[0]):
         memory.core[c] = 0.0
@@ -110,6 +117,7 @@ def fifo_makespan(tasks: Columns, devices: Ints, memory: FifoMemory, limit: floa
         else:
             duration[v] = seconds_on(tasks, v, devices[v])
         ready[v] = 0.0
+        memory.cause[v] = -1
         waiting[v] = tasks.inputs[v]
         if waiting[v] == 0:
             if wide:
@@ -125,7 +133,11 @@ def fifo_makespan(tasks: Columns, devices: Ints, memory: FifoMemory, limit: floa
             v = what[head]
             head += 1
         a = devices[v]
-        start = max(ready[v], free[a])
+        start = ready[v]
+        if free[a] > start:
+            start = free[a]
+            memory.cause[v] = memory.previous[a]
+        memory.previous[a] = v
         if several:
             start = _occupied(tasks, memory, v, a, start)
             end = start + duration[v]
@@ -135,6 +147,7 @@ def fifo_makespan(tasks: Columns, devices: Ints, memory: FifoMemory, limit: floa
             free[a] = end + tasks.startup_s[a] if duration[v] > 0.0 else end
         if end > makespan:
             makespan = end
+            memory.last[0] = v
             if end > limit:
                 break
         if shared:
@@ -153,6 +166,7 @@ def fifo_makespan(tasks: Columns, devices: Ints, memory: FifoMemory, limit: floa
                 arrival = _sent(tasks, memory, k, a, b, end)
             if arrival > ready[w]:
                 ready[w] = arrival
+                memory.cause[w] = v
             waiting[w] -= 1
             if waiting[w] == 0:
                 moment = ready[w]

@@ -27,6 +27,7 @@ class Shares(NamedTuple):
     swaps: float
     blocks: float
     joins: float  # share of moves whose target is the device of a neighbour
+    critical: float  # share of changes of a unit on the critical path
 
 
 class Walk(NamedTuple):
@@ -39,6 +40,8 @@ class Walk(NamedTuple):
     count: Ints  # (1,) number of units that the change moves
     in_block: Ints  # (U,) number of the block that last took each unit
     blocks: Ints  # (1,) number of blocks so far
+    critical: Ints  # (V,) operators of the critical path
+    length: Ints  # (1,) their number
 
 
 def shape_of(rules: Rules, source: Ints, target: Ints) -> Shape:
@@ -73,6 +76,8 @@ def walk_from(rules: Rules, devices: Ints) -> Walk:
         count=np.zeros(1, ints),
         in_block=np.zeros(units, ints),
         blocks=np.zeros(1, ints),
+        critical=np.zeros(len(devices), ints),
+        length=np.zeros(1, ints),
     )
 
 
@@ -80,7 +85,10 @@ def walk_from(rules: Rules, devices: Ints) -> Walk:
 def propose(rules: Rules, shape: Shape, shares: Shares, walk: Walk, state: Word) -> bool:
     """Make a random change; return False, with nothing changed, if it is not feasible."""
     units, devices = walk.placed.device.shape[0], rules.room.shape[0]
-    u = below(state, units)
+    if walk.length[0] > 0 and uniform(state) < shares.critical:
+        u = rules.unit_of[walk.critical[below(state, walk.length[0])]]
+    else:
+        u = np.int32(below(state, units))
     a = walk.placed.device[u]
     walk.count[0] = 0
     kind = uniform(state)
@@ -170,3 +178,15 @@ def _place(rules: Rules, shape: Shape, walk: Walk, u: int, d: int) -> None:
         walk.placed.left[d, r] -= rules.needs[u, r]
     for i in range(shape.first_member[u], shape.first_member[u + 1]):
         walk.devices[shape.member[i]] = d
+
+
+@bare
+def note_critical(walk: Walk, cause: Ints, last: int) -> None:
+    """Keep the operators of the critical path, which ends with the operator `last`."""
+    count = 0
+    v = last
+    while v >= 0:
+        walk.critical[count] = v
+        count += 1
+        v = cause[v]
+    walk.length[0] = count
