@@ -10,7 +10,6 @@ import numpy as np
 
 from sim.flow import Ints
 from sim.jit import bare, kernel
-from sim.schedule.engine import Noise, Order, Run, run_pass
 from sim.schedule.fifo import FifoMemory, fifo_makespan
 from sim.schedule.rules import Rules
 from sim.schedule.task_graph import Columns

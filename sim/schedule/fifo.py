@@ -97,41 +97,15 @@ def fifo_makespan(tasks: Columns, devices: Ints, memory: FifoMemory, limit: floa
         (V,) int32 device of each operator.
     """
     when, what, ready, waiting = memory.when, memory.what, memory.ready, memory.waiting
-    duration, free, target, bits = memory.duration, memory.free, tasks.target, tasks.bits
-    wide = memory.wide
-    several = memory.first_core.shape[0] > 0
+    duration, free, target = memory.duration, memory.free, tasks.target
+    several, wide = memory.first_core.shape[0] > 0, memory.wide
     shared = tasks.multicast != NONE
     direct = tasks.network == FREE and not shared
-    head, tail = 0, 0
-    memory.heap.size[0] = 0
-    for d in range(free.shape[0]):
-        free[d] = 0.0
-        memory.previous[d] = -1
-        memory.lead_of[d] = -1
-    for c in range(memory.core.shape[0]):
-        memory.core[c] = 0.0
-    table = tasks.seconds.shape[0] > 0
-    for v in range(devices.shape[0]):
-        if table:
-            duration[v] = tasks.seconds[v, tasks.class_of[devices[v]]]
-        else:
-            duration[v] = seconds_on(tasks, v, devices[v])
-        ready[v] = 0.0
-        memory.cause[v] = -1
-        waiting[v] = tasks.inputs[v]
-        if waiting[v] == 0:
-            if wide:
-                push(memory.heap, 0.0, v)
-            else:
-                when[tail], what[tail] = 0.0, v
-                tail += 1
+    head, tail = 0, _prepare(tasks, devices, memory)
     makespan = 0.0
-    while head < tail or memory.heap.size[0] > 0:
-        if wide:
-            v = np.int32(pop(memory.heap))
-        else:
-            v = what[head]
-            head += 1
+    while head < tail:
+        v = np.int32(pop(memory.heap)) if wide else what[head]
+        head += 1
         a = devices[v]
         start = ready[v]
         if free[a] > start:
@@ -140,8 +114,8 @@ def fifo_makespan(tasks: Columns, devices: Ints, memory: FifoMemory, limit: floa
         memory.previous[a] = v
         if several:
             start = _occupied(tasks, memory, v, a, start)
-            end = start + duration[v]
             free[a] = start
+            end = start + duration[v]
         else:
             end = start + duration[v]
             free[a] = end + tasks.startup_s[a] if duration[v] > 0.0 else end
@@ -155,34 +129,66 @@ def fifo_makespan(tasks: Columns, devices: Ints, memory: FifoMemory, limit: floa
         for k in range(tasks.first_out[v], tasks.end_out[v]):
             w = target[k]
             b = devices[w]
-            if a == b or tasks.silent[k]:
-                arrival = end
-            elif direct:
-                link = link_between(tasks, a, b)
-                arrival = end + bits[k] / tasks.rate[link] + tasks.latency_s[link]
-            elif shared:
-                arrival = memory.arrival[b]
-            else:
-                arrival = _sent(tasks, memory, k, a, b, end)
+            arrival = end
+            if a != b and not tasks.silent[k]:
+                if direct:
+                    link = link_between(tasks, a, b)
+                    arrival = end + tasks.bits[k] / tasks.rate[link] + tasks.latency_s[link]
+                elif shared:
+                    arrival = memory.arrival[b]
+                else:
+                    arrival = _sent(tasks, memory, k, a, b, end)
             if arrival > ready[w]:
                 ready[w] = arrival
                 memory.cause[w] = v
             waiting[w] -= 1
             if waiting[w] == 0:
-                moment = ready[w]
                 if wide:
-                    push(memory.heap, moment, w)
-                    continue
-                i = tail
-                while i > head and (
-                    when[i - 1] > moment or (when[i - 1] == moment and what[i - 1] > w)
-                ):
-                    when[i], what[i] = when[i - 1], what[i - 1]
-                    i -= 1
-                when[i], what[i] = moment, w
+                    push(memory.heap, ready[w], w)
+                else:
+                    _insert(when, what, head, tail, ready[w], w)
                 tail += 1
     _forget(tasks, devices, memory)
     return makespan if makespan <= limit else np.inf
+
+
+@bare
+def _prepare(tasks: Columns, devices: Ints, memory: FifoMemory) -> int:
+    """Queue the sources; return their number."""
+    memory.heap.size[0] = 0
+    for d in range(memory.free.shape[0]):
+        memory.free[d] = 0.0
+        memory.previous[d] = -1
+        memory.lead_of[d] = -1
+    for c in range(memory.core.shape[0]):
+        memory.core[c] = 0.0
+    table = tasks.seconds.shape[0] > 0
+    tail = 0
+    for v in range(devices.shape[0]):
+        if table:
+            memory.duration[v] = tasks.seconds[v, tasks.class_of[devices[v]]]
+        else:
+            memory.duration[v] = seconds_on(tasks, v, devices[v])
+        memory.ready[v] = 0.0
+        memory.cause[v] = -1
+        memory.waiting[v] = tasks.inputs[v]
+        if memory.waiting[v] == 0:
+            if memory.wide:
+                push(memory.heap, 0.0, v)
+            else:
+                memory.when[tail], memory.what[tail] = 0.0, v
+            tail += 1
+    return tail
+
+
+@bare
+def _insert(when: Floats, what: Ints, head: int, tail: int, moment: float, v: int) -> None:
+    """Insert an operator into the sorted queue between `head` and `tail`."""
+    i = tail
+    while i > head and (when[i - 1] > moment or (when[i - 1] == moment and what[i - 1] > v)):
+        when[i], what[i] = when[i - 1], what[i - 1]
+        i -= 1
+    when[i], what[i] = moment, v
 
 
 @bare
@@ -242,7 +248,7 @@ def _send(tasks: Columns, devices: Ints, memory: FifoMemory, v: int, now: float)
             gap = max(gap, tasks.gap_s[link])
             if tasks.network == PAIR:
                 begin = max(begin, memory.channel[a * count + b])
-        if tasks.network != PAIR and tasks.network != FREE:
+        if tasks.network not in (PAIR, FREE):
             begin = max(begin, memory.channel[a])
     for k in range(tasks.first_out[v], tasks.end_out[v]):
         b = devices[tasks.target[k]]

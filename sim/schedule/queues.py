@@ -59,14 +59,11 @@ def pop(events: Events) -> int:
         if right < size and (
             events.when[right] < events.when[child]
             or (
-                events.when[right] == events.when[child]
-                and events.what[right] < events.what[child]
+                events.when[right] == events.when[child] and events.what[right] < events.what[child]
             )
         ):
             child = right
-        if when < events.when[child] or (
-            when == events.when[child] and what < events.what[child]
-        ):
+        if when < events.when[child] or (when == events.when[child] and what < events.what[child]):
             break
         events.when[i], events.what[i] = events.when[child], events.what[child]
         i = child

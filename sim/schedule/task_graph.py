@@ -253,4 +253,3 @@ def _times(tasks: Columns, devices: Ints) -> Floats:
         for c in range(devices.shape[0]):
             table[v, c] = seconds_on(tasks, v, devices[c])
     return table
-

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.flow import Floats, Ints
+from sim.flow import Ints
 from sim.jit import bare
 from sim.schedule.rules import NOWHERE, Placed, Rules, may_run
 from sim.search.rng import Word, below, uniform
