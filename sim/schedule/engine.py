@@ -37,7 +37,8 @@ def run_pass(
             while run.events.size[0] > 0 and run.events.when[0] == now:
                 what = pop(run.events)
                 if what < operators:
-                    makespan = max(makespan, now)
+                    makespan = now
+                    run.last[0] = what
                     end_operator(tasks, noise, devices, run, what, now)
                 elif what < operators + streams:
                     m = np.int32(what - operators)

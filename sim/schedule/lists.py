@@ -51,8 +51,7 @@ def list_schedule(
     preferred
         (V,) int32 device on which an operator is placed if it may run there, or -1, as by CPOP.
     """
-    first_core = np.append(0, np.cumsum(tasks.device_cores)).astype(np.int32)
-    occupied = int(np.minimum(tasks.cores, tasks.device_cores.max()).sum())
+    first_core, lines = core_timelines(tasks)
     return ListSchedule(
         *_list_schedule(
             tasks.columns,
@@ -61,11 +60,18 @@ def list_schedule(
             np.zeros((0, 0)) if ahead is None else ahead,
             np.full(tasks.operators, NOWHERE, np.int32) if preferred is None else preferred,
             first_core,
-            timelines(int(first_core[-1]), occupied),
+            lines,
             nothing_placed(rules),
             no_events(tasks.operators),
         )
     )
+
+
+def core_timelines(tasks: TaskGraph) -> tuple[Ints, Timelines]:
+    """Return the index of each device's first core, (D + 1,), and the empty timelines of cores."""
+    first_core = np.append(0, np.cumsum(tasks.device_cores)).astype(np.int32)
+    used = int(np.minimum(tasks.cores, tasks.device_cores.max()).sum())
+    return first_core, timelines(int(first_core[-1]), used)
 
 
 @kernel
@@ -99,9 +105,9 @@ def _list_schedule(
                 if strict:
                     if not may_run(rules, placed, unit, d):
                         continue
-                    if preferred[v] != d and preferred[v] != NOWHERE:
-                        if may_run(rules, placed, unit, preferred[v]):
-                            continue
+                    other = preferred[v]
+                    if other not in (d, NOWHERE) and may_run(rules, placed, unit, other):
+                        continue
                 elif not rules.allowed[rules.row_of[unit], d] or placed.device[unit] != NOWHERE:
                     continue
                 seconds = seconds_on(tasks, v, d)

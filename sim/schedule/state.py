@@ -53,6 +53,7 @@ class Run(NamedTuple):
     last_input: Ints  # (V,) the stream whose input came last, or -1
     held: Ints  # (E,) the message that kept the channel of a message busy, or -1
     held_in: Ints  # (E,) the delivery that kept the receiver of a delivery busy, or -1
+    last: Ints  # (1,) the operator that ended last
     closer: Ints  # (levels,) under a barrier, what ended each level: v, or V + a delivery
     events: Events
     root: Ints  # (D,) first item of each device's queue
@@ -107,6 +108,7 @@ def run_state(tasks: Columns) -> Run:
         last_input=np.empty(operators, ints),
         held=np.empty(streams, ints),
         held_in=np.empty(streams, ints),
+        last=np.zeros(1, ints),
         closer=np.empty(levels, ints),
         events=no_events(2 * operators + 4 * streams + 1),
         root=np.empty(devices, ints),
