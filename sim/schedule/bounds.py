@@ -106,7 +106,7 @@ def _least_makespan(shares: Floats) -> float:
 
 
 def _fair_prices(shares: Floats) -> Floats:
-    """Return prices at which equally fast devices, each in proportion to its speed, cost the same."""
+    """Return prices of devices in proportion to their speeds, (D,), as far as those are defined."""
     runs = np.isfinite(shares)
     speed = runs.sum(axis=0) / np.maximum(np.where(runs, shares, 0.0).sum(axis=0), 1e-300)
     speed = (

@@ -199,9 +199,7 @@ def _shared(tasks: Columns, devices: Ints, channels: Channels, e: int, d: int) -
         return -1.0
     v = tasks.source[e]
     for k in range(tasks.first_out[v], tasks.end_out[v]):
-        if channels.arrived[k] >= 0.0 and (
-            tasks.multicast == ALL or devices[tasks.target[k]] == d
-        ):
+        if channels.arrived[k] >= 0.0 and (tasks.multicast == ALL or devices[tasks.target[k]] == d):
             return channels.arrived[k]
     return -1.0
 

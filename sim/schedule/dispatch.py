@@ -166,13 +166,17 @@ def _start(
     """Start the first item of a device's queue; return the moment of its end."""
     operators, streams = tasks.work.shape[0], tasks.target.shape[0]
     _dequeue(tasks, order, run, d)
-    run.cause[item] = run.releaser[d] if run.ready[item] < now else NOTHING
+    run.cause[item] = NOTHING
+    if run.ready[item] < now:
+        in_time = run.releaser[d] != NOTHING and run.released[d] == now
+        run.cause[item] = run.releaser[d] if in_time else run.latest[d]
     if item < operators:
         end = now + run.duration[item]
         run.start[item], run.end[item] = now, end
         run.free[d] -= min(tasks.cores[item], tasks.device_cores[d])
         if order.kind == SEQUENCE:
             run.expected[d] = run.following[item]
+            run.latest[d] = item
     else:
         if item < operators + streams:
             end = now + send_seconds(tasks, devices, run, item - operators)

@@ -42,11 +42,11 @@ def run_pass(
                     end_operator(tasks, noise, devices, run, what, now)
                 elif what < operators + streams:
                     m = np.int32(what - operators)
-                    release(run, devices[tasks.source[m]], 1, what)
+                    release(run, devices[tasks.source[m]], 1, what, now)
                     queue_message(run, m, now)
                 elif what < operators + 2 * streams:
                     m = np.int32(what - operators - streams)
-                    release(run, devices[tasks.target[m]], 1, what)
+                    release(run, devices[tasks.target[m]], 1, what, now)
                     deliver(tasks, run, m)
                 elif what < operators + 3 * streams:
                     run.landing[run.counts[LANDING]] = what - operators - 2 * streams
@@ -57,7 +57,7 @@ def run_pass(
                 else:
                     v = what - operators - 4 * streams
                     d = devices[v]
-                    release(run, d, min(tasks.cores[v], tasks.device_cores[d]), v)
+                    release(run, d, min(tasks.cores[v], tasks.device_cores[d]), v, now)
             start_channels(tasks, devices, run, now)
             land(tasks, noise, devices, run, now)
         enqueue(tasks, order, devices, run, now)
@@ -85,6 +85,7 @@ def _reset(tasks: Columns, order: Order, noise: Noise, devices: Ints, run: Run) 
         run.expected[d] = NOTHING
         run.receiver_user[d] = NOTHING
         run.releaser[d] = NOTHING
+        run.latest[d] = NOTHING
         run.is_touched[d] = False
     for v in range(devices.shape[0]):
         seconds = seconds_on(tasks, v, devices[v])

@@ -15,7 +15,7 @@ def end_operator(tasks: Columns, noise: Noise, devices: Ints, run: Run, v: int, 
         rested = tasks.work.shape[0] + 4 * tasks.target.shape[0] + v
         push(run.events, now + tasks.startup_s[a], rested)
     else:
-        release(run, a, min(tasks.cores[v], tasks.device_cores[a]), v)
+        release(run, a, min(tasks.cores[v], tasks.device_cores[a]), v, now)
     _address(tasks, devices, run, v)
     for k in range(tasks.first_out[v], tasks.end_out[v]):
         if run.delivery[k] == k:
@@ -23,7 +23,8 @@ def end_operator(tasks: Columns, noise: Noise, devices: Ints, run: Run, v: int, 
     for k in range(tasks.first_out[v], tasks.end_out[v]):
         if run.delivery[k] == k and run.message[k] == k:
             run.may_start[k] = now
-            if tasks.has_jobs and send_seconds(tasks, devices, run, k) > 0.0:
+            run.sending[k] = tasks.has_jobs and send_seconds(tasks, devices, run, k) > 0.0
+            if run.sending[k]:
                 join(run, tasks.work.shape[0] + k)
             else:
                 queue_message(run, k, now)
@@ -207,7 +208,8 @@ def land(tasks: Columns, noise: Noise, devices: Ints, run: Run, now: float) -> N
 def arrive(tasks: Columns, devices: Ints, run: Run, k: int, now: float) -> None:
     """Queue the receive job of a delivery, or count its inputs."""
     run.arrival[k] = now
-    if tasks.has_jobs and receive_seconds(tasks, devices, run, k) > 0.0:
+    run.receiving[k] = tasks.has_jobs and receive_seconds(tasks, devices, run, k) > 0.0
+    if run.receiving[k]:
         join(run, tasks.work.shape[0] + tasks.target.shape[0] + k)
     else:
         deliver(tasks, run, k)

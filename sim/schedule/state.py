@@ -51,6 +51,8 @@ class Run(NamedTuple):
     arrival: Floats  # (E,) moment at which each delivery has arrived, before a receive job
     cause: Ints  # (V + 2 E,) the item whose end an item waited for in the queue, or -1
     last_input: Ints  # (V,) the stream whose input came last, or -1
+    sending: NDArray[np.bool_]  # (E,) whether each message has a send job
+    receiving: NDArray[np.bool_]  # (E,) whether each delivery has a receive job
     held: Ints  # (E,) the message that kept the channel of a message busy, or -1
     held_in: Ints  # (E,) the delivery that kept the receiver of a delivery busy, or -1
     last: Ints  # (1,) the operator that ended last
@@ -66,9 +68,11 @@ class Run(NamedTuple):
     channel_user: Ints  # (C,) the last message on each channel
     receiver_user: Ints  # (D,) the last delivery at each receiver
     releaser: Ints  # (D,) the item that last freed cores of each device
+    released: Floats  # (D,) moment at which it did
     lead: Ints  # (D,) the delivery of the current producer to each device
     lead_of: Ints  # (D,) the producer that it belongs to
     following: Ints  # (V,) next operator of the same device in a sequence
+    latest: Ints  # (D,) the operator of each device that started last in a sequence
     expected: Ints  # (D,) next operator of each device in a sequence
     touched: Ints  # (D,) devices on which something may start
     is_touched: NDArray[np.bool_]  # (D,)
@@ -106,6 +110,8 @@ def run_state(tasks: Columns) -> Run:
         arrival=np.empty(streams),
         cause=np.empty(items, ints),
         last_input=np.empty(operators, ints),
+        sending=np.zeros(streams, np.bool_),
+        receiving=np.zeros(streams, np.bool_),
         held=np.empty(streams, ints),
         held_in=np.empty(streams, ints),
         last=np.zeros(1, ints),
@@ -121,9 +127,11 @@ def run_state(tasks: Columns) -> Run:
         channel_user=np.empty(channels, ints),
         receiver_user=np.empty(devices, ints),
         releaser=np.empty(devices, ints),
+        released=np.empty(devices),
         lead=np.empty(devices, ints),
         lead_of=np.empty(devices, ints),
         following=np.empty(operators, ints),
+        latest=np.empty(devices, ints),
         expected=np.empty(devices, ints),
         touched=np.empty(devices, ints),
         is_touched=np.zeros(devices, np.bool_),
@@ -138,6 +146,7 @@ def run_state(tasks: Columns) -> Run:
 
 @bare
 def touch(run: Run, d: int) -> None:
+    """Note that something may start on a device."""
     if not run.is_touched[d]:
         run.is_touched[d] = True
         run.touched[run.counts[TOUCHED]] = d
@@ -145,9 +154,11 @@ def touch(run: Run, d: int) -> None:
 
 
 @bare
-def release(run: Run, d: int, cores: int, item: int) -> None:
+def release(run: Run, d: int, cores: int, item: int, now: float) -> None:
+    """Free cores of a device that an item has used."""
     run.free[d] += cores
     run.releaser[d] = item
+    run.released[d] = now
     touch(run, d)
 
 
