@@ -140,4 +140,4 @@ def _limit(cooling: Cooling, now: float, done: int, state: Word) -> float:
     """Return the longest makespan that is accepted."""
     progress = done / cooling.evaluations
     temperature = cooling.hot * (cooling.cold / cooling.hot) ** progress
-    return now * (1.0 - temperature * np.log(1.0 - uniform(state)))
+    return float(now * (1.0 - temperature * np.log(1.0 - uniform(state))))

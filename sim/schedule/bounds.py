@@ -113,7 +113,8 @@ def _fair_prices(shares: Floats) -> Floats:
         np.minimum(speed, 1e15 * speed[speed > 0.0].min()) if np.any(speed > 0.0) else speed + 1.0
     )
     speed = np.maximum(speed, 1e-15 * speed.max())
-    return speed / speed.sum()
+    prices: Floats = speed / speed.sum()
+    return prices
 
 
 @kernel
@@ -125,7 +126,7 @@ def _earliest_ends(tasks: Columns, allowed: Bools, row_of: Ints) -> Floats:
     value = np.empty(devices)
     done = np.zeros(operators, np.bool_)
     for e in range(tasks.source.shape[0] + operators):
-        v = tasks.source[e] if e < tasks.source.shape[0] else np.int32(e - tasks.source.shape[0])
+        v = int(tasks.source[e]) if e < tasks.source.shape[0] else e - tasks.source.shape[0]
         if not done[v]:
             done[v] = True
             for d in range(devices):

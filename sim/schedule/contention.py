@@ -44,7 +44,7 @@ class Channels(NamedTuple):
     resource: Ints  # (2 N,) timelines that planned messages use
     begin: Floats  # (2 N,) seconds
     end: Floats  # (2 N,)
-    count: Ints  # (1,) number of planned uses
+    planned: Ints  # (1,) number of planned uses
     by_end: Ints  # (N,) inputs of the current operator by the end of their producers
 
 
@@ -67,7 +67,7 @@ def contention_schedule(tasks: TaskGraph, rules: Rules, rank: Floats) -> ListSch
         resource=np.empty(2 * inputs, np.int32),
         begin=np.empty(2 * inputs),
         end=np.empty(2 * inputs),
-        count=np.zeros(1, np.int32),
+        planned=np.zeros(1, np.int32),
         by_end=np.empty(inputs, np.int32),
     )
     return ListSchedule(
@@ -151,7 +151,7 @@ def _sort_inputs(tasks: Columns, channels: Channels, inputs: Ints, end: Floats) 
             channels.by_end[j] = channels.by_end[j - 1]
             j -= 1
         channels.by_end[j] = e
-    return inputs.shape[0]
+    return int(inputs.shape[0])
 
 
 @bare
@@ -171,7 +171,7 @@ def _plan(
     commit
         Whether to insert them into the timelines.
     """
-    channels.count[0] = 0
+    channels.planned[0] = 0
     latest = 0.0
     for i in range(inputs):
         e = channels.by_end[i]
@@ -186,7 +186,7 @@ def _plan(
                     channels.arrived[e] = moment
         latest = max(latest, moment)
     if commit:
-        for i in range(channels.count[0]):
+        for i in range(channels.planned[0]):
             seconds = channels.end[i] - channels.begin[i]
             insert(channels.lines, channels.resource[i], channels.begin[i], seconds)
     return latest
@@ -200,7 +200,7 @@ def _shared(tasks: Columns, devices: Ints, channels: Channels, e: int, d: int) -
     v = tasks.source[e]
     for k in range(tasks.first_out[v], tasks.end_out[v]):
         if channels.arrived[k] >= 0.0 and (tasks.multicast == ALL or devices[tasks.target[k]] == d):
-            return channels.arrived[k]
+            return float(channels.arrived[k])
     return -1.0
 
 
@@ -226,7 +226,7 @@ def _plan_message(
         first_byte = begin + tasks.latency_s[link]
         served = _use(channels, resource, first_byte, received + tasks.gap_in_s[d])
         moment = max(moment, served + received)
-    return moment
+    return float(moment)
 
 
 @bare
@@ -234,7 +234,7 @@ def _use(channels: Channels, resource: int, ready: float, seconds: float) -> flo
     """Plan the use of a timeline beside the uses planned before; return the moment of its begin."""
     moment = earliest(channels.lines, resource, ready, seconds)
     i = 0
-    while i < channels.count[0]:
+    while i < channels.planned[0]:
         clashes = (
             channels.resource[i] == resource
             and moment < channels.end[i]
@@ -245,7 +245,7 @@ def _use(channels: Channels, resource: int, ready: float, seconds: float) -> flo
             i = 0
         else:
             i += 1
-    i = channels.count[0]
+    i = channels.planned[0]
     channels.resource[i], channels.begin[i], channels.end[i] = resource, moment, moment + seconds
-    channels.count[0] = i + 1
+    channels.planned[0] = i + 1
     return moment

@@ -53,11 +53,11 @@ def _precedes(tasks: Columns, order: Order, run: Run, one: int, other: int) -> b
     operators = tasks.work.shape[0]
     is_job, other_is_job = one >= operators, other >= operators
     if is_job == other_is_job and not is_job and order.kind != FIFO:
-        return order.position[one] < order.position[other]
+        return bool(order.position[one] < order.position[other])
     if (order.kind == FIFO or (is_job and other_is_job)) and run.ready[one] != run.ready[other]:
-        return run.ready[one] < run.ready[other]
+        return bool(run.ready[one] < run.ready[other])
     if is_job != other_is_job:
-        return is_job
+        return bool(is_job)
     if is_job:
         return _job_precedes(tasks, run, one - operators, other - operators)
     return one < other
@@ -68,7 +68,7 @@ def _job_precedes(tasks: Columns, run: Run, one: int, other: int) -> bool:
     """Return whether a job precedes another one of its moment: a message, or E + a delivery."""
     streams = tasks.target.shape[0]
     if (one >= streams) != (other >= streams):
-        return one >= streams
+        return bool(one >= streams)
     if one < streams:
         return message_precedes(tasks, run, one, other)
     m, other_m = run.message[one - streams], run.message[other - streams]
@@ -184,4 +184,4 @@ def _start(
             end = now + receive_seconds(tasks, devices, run, item - operators - streams)
         run.free[d] -= 1
     push(run.events, end, item)
-    return end
+    return float(end)

@@ -41,18 +41,18 @@ def run_pass(
                     run.last[0] = what
                     end_operator(tasks, noise, devices, run, what, now)
                 elif what < operators + streams:
-                    m = np.int32(what - operators)
+                    m = what - operators
                     release(run, devices[tasks.source[m]], 1, what, now)
                     queue_message(run, m, now)
                 elif what < operators + 2 * streams:
-                    m = np.int32(what - operators - streams)
+                    m = what - operators - streams
                     release(run, devices[tasks.target[m]], 1, what, now)
                     deliver(tasks, run, m)
                 elif what < operators + 3 * streams:
                     run.landing[run.counts[LANDING]] = what - operators - 2 * streams
                     run.counts[LANDING] += 1
                 elif what < operators + 4 * streams:
-                    m = np.int32(what - operators - 3 * streams)
+                    m = what - operators - 3 * streams
                     arrive(tasks, devices, run, m, now)
                 else:
                     v = what - operators - 4 * streams

@@ -106,7 +106,7 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
     head, tail = 0, _prepare(tasks, devices, memory)
     makespan = 0.0
     while head < tail:
-        v = np.int32(pop(memory.heap)) if wide else what[head]
+        v = pop(memory.heap) if wide else int(what[head])
         head += 1
         a = devices[v]
         start = ready[v]
@@ -209,7 +209,7 @@ def _occupied(tasks: Columns, memory: FifoMemory, v: int, d: int, earliest: floa
         i += 1
     for j in range(i, i + cores):
         core[j] = released
-    return start
+    return float(start)
 
 
 @bare
@@ -220,7 +220,7 @@ def _sent(tasks: Columns, memory: FifoMemory, k: int, a: int, b: int, now: float
     begin = max(now, memory.channel[channel])
     seconds = tasks.bits[k] / tasks.rate[link]
     memory.channel[channel] = begin + seconds + tasks.gap_s[link]
-    return begin + seconds + tasks.latency_s[link]
+    return float(begin + seconds + tasks.latency_s[link])
 
 
 @bare

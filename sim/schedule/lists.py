@@ -156,9 +156,9 @@ def arrival(tasks: Columns, devices: Ints, end: Floats, e: int, d: int) -> float
     """Return the moment at which the message of a stream is on a device, if nothing delays it."""
     v = tasks.source[e]
     if devices[v] == d or tasks.silent[e]:
-        return end[v]
+        return float(end[v])
     link = link_between(tasks, devices[v], d)
-    return end[v] + tasks.bits[e] / tasks.rate[link] + tasks.latency_s[link]
+    return float(end[v] + tasks.bits[e] / tasks.rate[link] + tasks.latency_s[link])
 
 
 @bare

@@ -75,7 +75,7 @@ def send_seconds(tasks: Columns, devices: Ints, run: Run, m: int) -> float:
         if run.delivery[k] == k and run.message[k] == m:
             link = link_between(tasks, a, devices[tasks.target[k]])
             largest = max(largest, tasks.overhead_s[link])
-    return largest + tasks.overhead_s_per_bit[a] * run.size[m]
+    return float(largest + tasks.overhead_s_per_bit[a] * run.size[m])
 
 
 @bare
@@ -83,7 +83,7 @@ def receive_seconds(tasks: Columns, devices: Ints, run: Run, k: int) -> float:
     """Return the CPU time of a delivery at its receiver, in seconds."""
     b = devices[tasks.target[k]]
     overhead = tasks.overhead_in_s[link_between(tasks, devices[tasks.source[k]], b)]
-    return overhead + tasks.overhead_s_per_bit[b] * run.size[run.message[k]]
+    return float(overhead + tasks.overhead_s_per_bit[b] * run.size[run.message[k]])
 
 
 @bare
@@ -104,12 +104,12 @@ def queue_message(run: Run, m: int, now: float) -> None:
 def message_precedes(tasks: Columns, run: Run, one: int, other: int) -> bool:
     """Return whether a message comes before another one in the order of messages."""
     if run.may_start[one] != run.may_start[other]:
-        return run.may_start[one] < run.may_start[other]
+        return bool(run.may_start[one] < run.may_start[other])
     v, w = tasks.source[one], tasks.source[other]
     if run.end[v] != run.end[w]:
-        return run.end[v] < run.end[w]
+        return bool(run.end[v] < run.end[w])
     if v != w:
-        return v < w
+        return bool(v < w)
     return one < other
 
 
@@ -148,8 +148,8 @@ def _channel(tasks: Columns, devices: Ints, k: int) -> int:
     """Return the sending channel of a delivery."""
     a = devices[tasks.source[k]]
     if tasks.network == PAIR:
-        return a * tasks.speed.shape[0] + devices[tasks.target[k]]
-    return a
+        return int(a * tasks.speed.shape[0] + devices[tasks.target[k]])
+    return int(a)
 
 
 @bare

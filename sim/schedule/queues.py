@@ -68,4 +68,4 @@ def pop(events: Events) -> int:
         events.when[i], events.what[i] = events.when[child], events.what[child]
         i = child
     events.when[i], events.what[i] = when, what
-    return first
+    return int(first)

@@ -52,7 +52,7 @@ def forget_all(rules: Rules, placed: Placed) -> None:
 def may_run(rules: Rules, placed: Placed, unit: int, d: int) -> bool:
     """Return whether a unit may be placed on a device, next to the units that are placed."""
     if placed.device[unit] != NOWHERE:
-        return placed.device[unit] == d
+        return bool(placed.device[unit] == d)
     if not rules.allowed[rules.row_of[unit], d]:
         return False
     for r in range(rules.needs.shape[1]):

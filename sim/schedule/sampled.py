@@ -160,7 +160,7 @@ def _start(
     moment = free[first_core[d] + needed - 1]
     for i in range(streams.shape[0]):
         moment = max(moment, arrival(tasks, devices, end, streams[i], d))
-    return moment
+    return float(moment)
 
 
 @bare

@@ -205,8 +205,8 @@ class TaskGraph:
         Infinity stands for a device that cannot run the operator. The table is empty, (0, 0), if it
         would be too large; `seconds_on` then computes the times.
         """
-        classes, first = np.unique(self.class_of, return_index=True)
-        if self.operators * len(classes) > TABLE:
+        first = np.unique(self.class_of, return_index=True)[1].astype(np.int32)
+        if self.operators * len(first) > TABLE:
             return np.zeros((0, 0))
         return _times(self._without_table, first)
 
@@ -231,13 +231,13 @@ class TaskGraph:
 def seconds_on(tasks: Columns, v: int, d: int) -> float:
     """Return the execution time of operator v on device d, in seconds."""
     if tasks.seconds.shape[0] > 0:
-        return tasks.seconds[v, tasks.class_of[d]]
+        return float(tasks.seconds[v, tasks.class_of[d]])
     row = tasks.measured_row[v]
     if row >= 0:
         measured = tasks.measured_s[row, tasks.kind[d]]
         if not np.isnan(measured):
-            return measured
-    return tasks.work[v] / (tasks.speed[d] * min(tasks.cores[v], tasks.device_cores[d]))
+            return float(measured)
+    return float(tasks.work[v] / (tasks.speed[d] * min(tasks.cores[v], tasks.device_cores[d])))
 
 
 @bare

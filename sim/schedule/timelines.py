@@ -74,12 +74,12 @@ def earliest(lines: Timelines, resource: int, ready: float, seconds: float) -> f
         task = lines.first_task[block]
         while lines.task_end[task] < ready:
             task = lines.task_after[task]
-        return max(ready, lines.task_end[task])
+        return float(max(ready, lines.task_end[task]))
     while True:
         moment = lines.end[block]
         block = lines.after[block]
         if block == NOTHING or moment + seconds <= lines.begin[block]:
-            return moment
+            return float(moment)
 
 
 @bare
@@ -90,7 +90,7 @@ def insert(lines: Timelines, resource: int, start: float, seconds: float) -> Non
     lines.counts[1] = task + 1
     lines.task_end[task] = end
     lines.task_after[task] = NOTHING
-    later = np.int32(NOTHING)
+    later = NOTHING
     block = lines.last[resource]
     while block != NOTHING and lines.begin[block] > start:
         later = block

@@ -37,7 +37,7 @@ class Walk(NamedTuple):
     placed: Placed
     moved: Ints  # (U,) the units that the change moves
     origin: Ints  # (U,) the device of each before
-    count: Ints  # (1,) number of units that the change moves
+    taken: Ints  # (1,) number of units that the change moves
     in_block: Ints  # (U,) number of the block that last took each unit
     blocks: Ints  # (1,) number of blocks so far
     critical: Ints  # (V,) operators of the critical path
@@ -73,7 +73,7 @@ def walk_from(rules: Rules, devices: Ints) -> Walk:
         placed=Placed(on, left),
         moved=np.zeros(units, ints),
         origin=np.zeros(units, ints),
-        count=np.zeros(1, ints),
+        taken=np.zeros(1, ints),
         in_block=np.zeros(units, ints),
         blocks=np.zeros(1, ints),
         critical=np.zeros(len(devices), ints),
@@ -90,7 +90,7 @@ def propose(rules: Rules, shape: Shape, shares: Shares, walk: Walk, state: Word)
     else:
         u = np.int32(below(state, units))
     a = walk.placed.device[u]
-    walk.count[0] = 0
+    walk.taken[0] = 0
     kind = uniform(state)
     if kind < shares.swaps:
         other = below(state, units)
@@ -118,7 +118,7 @@ def propose(rules: Rules, shape: Shape, shares: Shares, walk: Walk, state: Word)
         _grow(rules, shape, walk, u, 2 + below(state, MAX_BLOCK - 1))
     else:
         _take(rules, walk, u)
-    for i in range(walk.count[0]):
+    for i in range(walk.taken[0]):
         if not may_run(rules, walk.placed, walk.moved[i], b):
             undo(rules, shape, walk)
             return False
@@ -129,13 +129,13 @@ def propose(rules: Rules, shape: Shape, shares: Shares, walk: Walk, state: Word)
 @bare
 def undo(rules: Rules, shape: Shape, walk: Walk) -> None:
     """Take the change back."""
-    for i in range(walk.count[0]):
+    for i in range(walk.taken[0]):
         u = walk.moved[i]
         d = walk.placed.device[u]
         if d != NOWHERE:
             for r in range(rules.needs.shape[1]):
                 walk.placed.left[d, r] += rules.needs[u, r]
-    for i in range(walk.count[0]):
+    for i in range(walk.taken[0]):
         _place(rules, shape, walk, walk.moved[i], walk.origin[i])
 
 
@@ -148,14 +148,14 @@ def _grow(rules: Rules, shape: Shape, walk: Walk, u: int, size: int) -> None:
     walk.in_block[u] = number
     _take(rules, walk, u)
     i = 0
-    while i < walk.count[0] and walk.count[0] < size:
+    while i < walk.taken[0] and walk.taken[0] < size:
         w = walk.moved[i]
         for j in range(shape.first_neighbour[w], shape.first_neighbour[w + 1]):
             other = shape.neighbour[j]
             if walk.placed.device[other] == a and walk.in_block[other] != number:
                 walk.in_block[other] = number
                 _take(rules, walk, other)
-                if walk.count[0] == size:
+                if walk.taken[0] == size:
                     return
         i += 1
 
@@ -163,9 +163,9 @@ def _grow(rules: Rules, shape: Shape, walk: Walk, u: int, size: int) -> None:
 @bare
 def _take(rules: Rules, walk: Walk, u: int) -> None:
     d = walk.placed.device[u]
-    walk.moved[walk.count[0]] = u
-    walk.origin[walk.count[0]] = d
-    walk.count[0] += 1
+    walk.moved[walk.taken[0]] = u
+    walk.origin[walk.taken[0]] = d
+    walk.taken[0] += 1
     walk.placed.device[u] = NOWHERE
     for r in range(rules.needs.shape[1]):
         walk.placed.left[d, r] += rules.needs[u, r]
