@@ -28,7 +28,7 @@ CANDIDATE_FEATURES = (
     "then",  # utilisation of the device with the operator, overheads included
     "above mean",  # `then` minus the mean of all devices, with the operator's work spread over all
     "above least",  # `now` minus that of the least used device
-    "highest",  # largest utilisation among the resources that the choice loads
+    "highest",  # largest utilisation among the devices and links that the choice loads
     "link",  # largest utilisation among the links that the choice loads
     "worst",  # largest utilisation so far
     "rise",  # increase of `worst` by the choice
@@ -87,8 +87,8 @@ class LookaheadBatch(NamedTuple):
     leader: Ints  # (V,) an operator that stands for its colocation group, which shares a device
     first_allowed: NDArray[np.int64]  # (V,) index of the operator's mask of devices in `allowed`
     allowed: Bools
-    memory: Floats  # (V,) bytes
-    room: Floats  # (D,) bytes of memory
+    needs: Floats  # (V, K) counts of each limit that operators take, such as bytes of memory
+    room: Floats  # (D, K) counts of each limit that devices have
 
 
 class PartialPlacements(NamedTuple):
@@ -102,7 +102,7 @@ class PartialPlacements(NamedTuple):
     busiest: Floats  # (R, D) largest utilisation of a device's links
     open: Floats  # (R, D) traffic to operators not placed yet
     operators_on: Ints  # (R, D) number of operators
-    memory: Floats  # (R, D) bytes
+    used: Floats  # (R, D, K) counts of each limit
     worst: Floats  # (R,) largest utilisation
     worst_device: Floats  # (R,) largest device utilisation
     left: Floats  # (R,) instructions/s not placed yet
@@ -119,8 +119,8 @@ class LookaheadProblem(NamedTuple):
     leader: Ints  # (V,)
     row_of: Ints  # (V,) index of each operator's mask
     allowed: Bools  # (M, D)
-    memory: Floats  # (V,)
-    room: Floats  # (D,)
+    needs: Floats  # (V, K)
+    room: Floats  # (D, K)
 
 
 def collate(problems: Sequence[LookaheadProblem]) -> LookaheadBatch:
@@ -168,8 +168,8 @@ def collate(problems: Sequence[LookaheadProblem]) -> LookaheadBatch:
             ]
         ),
         allowed=np.concatenate([problem.allowed.ravel() for problem in problems]),
-        memory=np.concatenate([problem.memory for problem in problems]),
-        room=np.concatenate([problem.room for problem in problems]),
+        needs=_padded([problem.needs for problem in problems]),
+        room=_padded([problem.room for problem in problems]),
     )
 
 
@@ -187,7 +187,7 @@ def nothing_placed(problems: LookaheadBatch, problem: Ints) -> PartialPlacements
         busiest=np.zeros((rows, columns)),
         open=np.zeros((rows, columns)),
         operators_on=np.zeros((rows, columns), np.int32),
-        memory=np.zeros((rows, columns)),
+        used=np.zeros((rows, columns, problems.room.shape[1])),
         worst=np.zeros(rows),
         worst_device=np.zeros(rows),
         left=work[problem],
@@ -295,7 +295,7 @@ def place_next(
         partial.worst[r] = max(partial.worst[r], highest)
         partial.worst_device[r] = max(partial.worst_device[r], highest_device)
         partial.left[r] -= problems.work[g]
-        partial.memory[r, d] += problems.memory[g]
+        partial.used[r, d] += problems.needs[g]
         partial.operators_on[r, d] += 1
         partial.placed[r] += 1
         partial.last[r] = d
@@ -327,9 +327,9 @@ def _change_loads(
 ) -> tuple[float, float, float, float, float, float]:
     """Add operator v to device b, or remove it (sign -1).
 
-    Returns the largest utilisation among the resources it loads, that among devices and the cores
-    that v can use, that among links, the traffic within the device, its heaviest stream, and the
-    traffic to other devices.
+    Returns the largest utilisation among the devices and links it loads, that among devices and the
+    cores that v can use, that among links, the traffic within the device, its heaviest stream, and
+    the traffic to other devices.
     """
     p = partial.problem[r]
     o, first, base = problems.first_operator[p], problems.first_device[p], problems.first_link[p]
@@ -431,14 +431,24 @@ def _offer(
     for d in range(devices):
         if not problems.allowed[problems.first_allowed[g] + d]:
             continue
-        if partial.memory[r, d] + problems.memory[g] > problems.room[first + d]:
+        if not _has_room(problems, partial, r, g, d):
             continue
         if partial.operators_on[r, d] == 0 and _has_empty_equal(problems, partial, r, first, d):
             continue
         offered[d] = any_offered = True
-    if not any_offered:  # no memory is left anywhere; the placement is repaired later
+    if not any_offered:  # no device has room; the placement is repaired later
         for d in range(devices):
             offered[d] = problems.allowed[problems.first_allowed[g] + d]
+
+
+@kernel
+def _has_room(problems: LookaheadBatch, partial: PartialPlacements, r: int, g: int, d: int) -> bool:
+    """Return whether operator g of the batch fits on device d of row r's problem."""
+    first = problems.first_device[partial.problem[r]]
+    for k in range(problems.room.shape[1]):
+        if partial.used[r, d, k] + problems.needs[g, k] > problems.room[first + d, k]:
+            return False
+    return True
 
 
 @kernel
@@ -457,6 +467,14 @@ def _has_empty_equal(
 
 def _starts(lengths: Sequence[int]) -> Ints:
     return np.cumsum([0, *lengths]).astype(np.int32)
+
+
+def _padded(tables: Sequence[Floats]) -> Floats:
+    """Return tables of different widths as one; added columns are 0, which exceeds no limit."""
+    width = max(table.shape[1] for table in tables)
+    return np.concatenate(
+        [np.pad(table, ((0, 0), (0, width - table.shape[1]))) for table in tables]
+    ).astype(np.float64)
 
 
 def _or_none(links: Ints, devices: int) -> Ints:

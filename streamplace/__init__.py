@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from streamplace.workflows.capacity_plan import Plan as Plan
     from streamplace.workflows.compare import compare as compare
     from streamplace.workflows.comparison import Comparison as Comparison
+    from streamplace.workflows.confidence import Confidence as Confidence
     from streamplace.workflows.migrate import Migration as Migration
     from streamplace.workflows.migrate import migrate as migrate
     from streamplace.workflows.place import place as place
@@ -53,6 +54,7 @@ _HOME = {
     "Cluster": "problem.cluster",
     "compare": "workflows.compare",
     "Comparison": "workflows.comparison",
+    "Confidence": "workflows.confidence",
     "Constraints": "problem.constraints",
     "Device": "problem.cluster",
     "EngineScore": "scoring.engine_score",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, TypeVar
 
 
 class StreamplaceError(Exception):
@@ -14,13 +15,21 @@ class StreamplaceError(Exception):
     needs_file
         Whether `located` puts a file's name before the message; False if the message already names
         the file, or if the fault is not in a file.
+    infeasible
+        Graph, cluster and constraints of a problem without a feasible placement, from which
+        `workflows.conflict` finds the rules that cannot hold together; None for other faults, and
+        if the message names these rules.
     """
 
     exit_code = 2
     needs_file = True
+    infeasible: tuple[Any, Any, Any] | None = None
 
     def __str__(self) -> str:
         return " ".join(super().__str__().splitlines())  # file names may contain newlines
+
+
+Error = TypeVar("Error", bound=StreamplaceError)
 
 
 class GraphError(StreamplaceError):
@@ -120,8 +129,10 @@ def located(file: str, kind: type[StreamplaceError] | None = None) -> Iterator[N
     except StreamplaceError as error:
         if not error.needs_file:
             raise
-        new_kind = kind if kind and not isinstance(error, kind) else type(error)
-        named = new_kind(f"{file}: {error}")
+        named = reworded(error, f"{file}: {error}")
+        if kind and not isinstance(error, kind):
+            named = kind(str(named))
+            named.infeasible = error.infeasible
         named.needs_file = False
         raise named from None
 
@@ -134,4 +145,11 @@ def within(place: str) -> Iterator[None]:
     except StreamplaceError as error:
         if not error.needs_file:
             raise
-        raise type(error)(f"{place}: {error}") from None
+        raise reworded(error, f"{place}: {error}") from None
+
+
+def reworded(error: Error, message: str) -> Error:
+    """Return the same error with another message."""
+    changed = type(error)(message)
+    vars(changed).update(vars(error))
+    return changed

@@ -1,19 +1,19 @@
 """Random problems of all kinds, reproducible from a seed, and their optimum by brute force."""
 
 from collections.abc import Iterator
-from itertools import product
 
 import numpy as np
 
+from benchmarks.reference.rules import obeying
 from streamplace import Cluster, Constraints, Device, Network, Problem, StreamGraph
 from streamplace.errors import GraphError, InfeasibleError
 from streamplace.problem.cluster import LinkOverride
 from streamplace.problem.objective import Model
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
-from streamplace.util.arrays import Bools, Ints
+from streamplace.util.arrays import Ints
 
-MAX_UNITS = 12  # sets of operators that constraints keep on one device
+MAX_OPERATORS = 12
 CHUNK = 100_000  # placements scored per call
 
 
@@ -37,40 +37,27 @@ def optimum(problem: Problem) -> float:
 
 def feasible_placements(problem: Problem) -> Iterator[Ints]:
     """Yield all feasible placements, in arrays of shape (K, V)."""
-    rules = problem.feasibility
-    devices, units = len(problem.cluster.devices), rules.unit_count
-    count = devices**units
+    for rows in every_placement(problem):
+        feasible = rows[obeying(problem, rows)]
+        if len(feasible):
+            yield feasible
+
+
+def every_placement(problem: Problem) -> Iterator[Ints]:
+    """Yield all placements, feasible or not, in arrays of shape (K, V)."""
+    devices, operators = len(problem.cluster.devices), len(problem.graph.names)
+    count = devices**operators
     for begin in range(0, count, CHUNK):
         numbers = np.arange(begin, min(begin + CHUNK, count))
-        on = np.stack(np.unravel_index(numbers, (devices,) * units), axis=1).astype(np.int32)
-        on = on[_obeys(problem, on)]
-        if len(on):
-            yield np.ascontiguousarray(on[:, rules.unit_of])
-
-
-def _obeys(problem: Problem, on: Ints) -> Bools:
-    """Return which placements of units, (K, U), obey constraints and memory."""
-    rules = problem.feasibility
-    valid: Bools = np.asarray(rules.allowed[np.arange(rules.unit_count), on].all(axis=1))
-    for group in rules.excluding:
-        for u, v in product(group, group):
-            if u < v:
-                valid = valid & (on[:, u] != on[:, v])
-    groups = np.array([device.group or f" {d}" for d, device in enumerate(problem.cluster.devices)])
-    for group in rules.separating:
-        for u, v in product(group, group):
-            if u < v:
-                valid = valid & (groups[on[:, u]] != groups[on[:, v]])
-    for d, room in enumerate(problem.cluster.memory_bytes):
-        valid = valid & (((on == d) * rules.unit_memory).sum(axis=1) <= room)
-    return valid
+        rows = np.unravel_index(numbers, (devices,) * operators)
+        yield np.ascontiguousarray(np.stack(rows, axis=1).astype(np.int32))
 
 
 def _drawn(rng: np.random.Generator, model: Model, max_placements: int) -> Problem:
     devices = int(rng.integers(1, 6))
-    largest = MAX_UNITS
+    largest = MAX_OPERATORS
     if devices > 1:
-        largest = min(MAX_UNITS, int(np.log(max_placements) / np.log(devices)))
+        largest = min(MAX_OPERATORS, int(np.log(max_placements) / np.log(devices)))
     graph = _graph(rng, int(rng.integers(max(1, largest - 3), largest + 1)))
     cluster = _cluster(rng, devices)
     rates = rng.integers(3, 30, size=1 if rng.random() < 0.8 else 2) * 100.0

@@ -13,16 +13,21 @@ from streamplace import Cluster, Constraints, Problem
 from streamplace.errors import InfeasibleError
 
 LIMITS = st.sampled_from([None, None, None, 4e6, 9e6, 2e7])  # bytes of memory
+OFFERS = st.sampled_from([0, 1, 1, 2])
+GPUS = st.sampled_from([{"gpu": 0.5}, {"gpu": 1.0}])
 LATENCIES = st.sampled_from([None, 0.0, 0.001, 0.12])
 
 
 @st.composite
 def whole_problems(draw: st.DrawFn) -> Problem:
-    """Return a problem with any of constraints, memory limits, headroom and several source rates.
+    """Return a problem with any of constraints, limits, headroom and several source rates.
 
-    Constraints and memory limits that exclude every placement are left out.
+    Constraints, memory limits and resources that exclude every placement are left out.
     """
     graph, cluster = draw(graphs()), draw(_limited_clusters())
+    if draw(st.booleans()):
+        taken = st.dictionaries(st.integers(0, len(graph.names) - 1), GPUS, max_size=3)
+        graph, _ = graph.with_numbers(resources=draw(taken))
     rules = draw(rules_of(graph.names, cluster.names)) if draw(st.booleans()) else Constraints()
     count = draw(st.sampled_from([1, 1, 1, 2, 3]))
     rates = draw(st.lists(st.integers(3, 20), min_size=count, max_size=count, unique=True))
@@ -34,7 +39,8 @@ def whole_problems(draw: st.DrawFn) -> Problem:
         return Problem(graph, cluster, constraints=rules, **objective)
     except InfeasibleError:
         roomy = [replace(device, memory_bytes=None) for device in cluster.devices]
-        return Problem(graph, Cluster(roomy, cluster.network), **objective)
+        free, _ = graph.with_numbers(resources={})
+        return Problem(free, Cluster(roomy, cluster.network), **objective)
 
 
 @st.composite
@@ -55,7 +61,10 @@ def _spread(problem: Problem) -> st.SearchStrategy[list[int]]:
 @st.composite
 def _limited_clusters(draw: st.DrawFn) -> Cluster:
     cluster = draw(clusters())
-    devices = [replace(device, memory_bytes=draw(LIMITS)) for device in cluster.devices]
+    devices = [
+        replace(device, memory_bytes=draw(LIMITS), resources={"gpu": draw(OFFERS)})
+        for device in cluster.devices
+    ]
     network = cluster.network
     overrides = tuple(replace(o, latency_s=draw(LATENCIES)) for o in network.overrides)
     cluster = Cluster(devices, replace(network, overrides=overrides))

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from against import explains
 from local_flink import TIMEOUT_S, FlinkError, LocalFlink, equal
 from scripting import call, say, terminated
 from truth import INSTRUCTIONS, PAYLOAD_BYTES, SELECTIVITY
@@ -49,10 +50,11 @@ def loop(home: Path) -> int:
         say("restarting the job with the mapping")
         id_ = flink.run(job, [rate, str(FOLDER / "mapping.properties")])
         hits, count = where_it_runs(flink, id_, placed)
+        explained = explains(flink, id_, FOLDER, placed)
         flink.cancel(id_)
     print(f"operators placed as exported: {hits} of {count}, {hits / count:.0%}")
     close = [report(what, errors) for what, errors in differences(profiled, speed_ratio).items()]
-    return 0 if hits == count and all(close) else 1
+    return 0 if hits == count and all(close) and explained else 1
 
 
 def build(main: str, home: Path, sources: Sequence[Path]) -> Path:

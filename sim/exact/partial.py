@@ -10,7 +10,7 @@ import numpy as np
 from sim.flow import Floats, Ints
 from sim.jit import bare
 from sim.links import ends_of, uplinks_of
-from sim.search.instance import Instance, clash, own_load
+from sim.search.instance import Instance, clash, has_room, own_load
 
 
 class Partial(NamedTuple):
@@ -19,7 +19,7 @@ class Partial(NamedTuple):
     on: Ints  # (U,) device of each unit, -1 if not placed yet
     load: Floats  # (depths, D + L) utilisation / reference
     shared: Floats  # (depths, U, D, 4) tuples/s and bit/s from a unit to a device, and back
-    used: Floats  # (depths, D) bytes
+    used: Floats  # (depths, D, K) counts of each limit, such as bytes of memory
     rivals: Ints  # (U, D) number of rivals of a unit on a device
     crowd: Ints  # (D,) number of units on each device
     identical: Ints  # (D,) the last identical device before each device, -1 if there is none
@@ -33,7 +33,7 @@ def partial(instance: Instance, identical: Ints, depths: int) -> Partial:
         on=np.full(units, -1, np.int32),
         load=np.zeros((depths + 1, devices + links)),
         shared=np.zeros((depths + 1, units, devices, 4)),
-        used=np.zeros((depths + 1, devices)),
+        used=np.zeros((depths + 1, *instance.room.shape)),
         rivals=np.zeros((units, devices), np.int32),
         crowd=np.zeros(devices, np.int32),
         identical=identical,
@@ -56,16 +56,16 @@ def is_spare(now: Partial, d: int) -> bool:
 
 @bare
 def may_go(instance: Instance, now: Partial, depth: int, u: int, d: int) -> bool:
-    """Return whether constraints, memory and device symmetry allow unit u on device d."""
+    """Return whether constraints, limits and device symmetry allow unit u on device d."""
     if not instance.allowed[instance.row_of[u], d] or now.rivals[u, d] > 0 or is_spare(now, d):
         return False
-    fits: bool = now.used[depth, d] + instance.memory[u] <= instance.room[d]
+    fits: bool = has_room(instance, now.used[depth, d], u, d)
     return fits
 
 
 @bare
 def highest(instance: Instance, now: Partial, depth: int, u: int, d: int) -> float:
-    """Return the largest load among the resources that unit u on device d would load."""
+    """Return the largest load among the devices and links that unit u on device d would load."""
     devices = instance.capacity.shape[0]
     own = now.load[depth, d] + instance.work[u] / instance.capacity[d]
     sent, received, top = 0.0, 0.0, 0.0
@@ -136,14 +136,16 @@ def put(instance: Instance, now: Partial, depth: int, u: int, d: int) -> None:
             for k in range(4):
                 now.shared[after, v, b, k] = now.shared[depth, v, b, k]
     for b in range(devices):
-        now.used[after, b] = now.used[depth, b]
+        for k in range(instance.room.shape[1]):
+            now.used[after, b, k] = now.used[depth, b, k]
         if b != d:
             out, out_bits = now.shared[depth, u, b, 0], now.shared[depth, u, b, 1]
             back, back_bits = now.shared[depth, u, b, 2], now.shared[depth, u, b, 3]
             _cross(instance, now, after, d, b, out, out_bits)
             _cross(instance, now, after, b, d, back, back_bits)
     now.load[after, d] += instance.work[u] / instance.capacity[d]
-    now.used[after, d] += instance.memory[u]
+    for k in range(instance.room.shape[1]):
+        now.used[after, d, k] += instance.needs[u, k]
     for i in range(instance.first_end[u], instance.first_end[u + 1]):
         way = 2 if instance.outward[i] else 0  # from the other end's point of view
         now.shared[after, instance.other[i], d, way] += instance.tuples[i]

@@ -2,6 +2,13 @@
 
 from sim.search.anneal import Schedule, anneal
 from sim.search.anneal_path_average import anneal_path_average
+from sim.search.anneal_samples import (
+    SampledLoads,
+    SampledState,
+    anneal_samples,
+    sampled_loads,
+    sampled_state,
+)
 from sim.search.coarsen import coarsened, joined
 from sim.search.instance import Instance, instance, own_loads
 from sim.search.moves import SearchState, search_state
@@ -9,14 +16,19 @@ from sim.search.traffic import reduce_traffic
 
 __all__ = [
     "Instance",
+    "SampledLoads",
+    "SampledState",
     "Schedule",
     "SearchState",
     "anneal",
     "anneal_path_average",
+    "anneal_samples",
     "coarsened",
     "instance",
     "joined",
     "own_loads",
     "reduce_traffic",
+    "sampled_loads",
+    "sampled_state",
     "search_state",
 ]

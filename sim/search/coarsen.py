@@ -8,7 +8,7 @@ below a device's share.
 import numpy as np
 
 from sim.flow import Floats, Ints, by_operator
-from sim.jit import kernel
+from sim.jit import bare, kernel
 from sim.search.instance import Instance
 
 
@@ -26,12 +26,12 @@ def joined(instance: Instance, traffic: Floats, heaviest: float, fewest: int) ->
 
     Notes
     -----
-    Units join only units with the same mask of devices, and units with rivals join none. The memory
-    of a group stays within that of the smallest device.
+    Units join only units with the same mask of devices, and units with rivals join none. A group
+    takes no more of a limit, such as memory, than the device with the least room has.
     """
     degree = np.diff(instance.first_end)
     order = np.argsort(degree, kind="stable").astype(np.int32)
-    return _join(instance, traffic, order, heaviest, fewest)
+    return _join(instance, traffic, order, heaviest, fewest, instance.room.min(axis=0))
 
 
 def coarsened(instance: Instance, group: Ints) -> Instance:
@@ -57,7 +57,7 @@ def coarsened(instance: Instance, group: Ints) -> Instance:
         tuples=tuples,
         bits=bits,
         row_of=instance.row_of[leader],
-        memory=np.bincount(group, instance.memory, groups).astype(np.float64),
+        needs=_sums(instance.needs, group, groups),
         first_rival=np.searchsorted(rivals[by_group], np.arange(groups + 1)).astype(np.int32),
         rival=group[instance.rival[by_group]],
         far=instance.far[by_group],
@@ -74,13 +74,22 @@ def _largest(rows: Floats, group: Ints, groups: int) -> Floats:
     return largest
 
 
+def _sums(rows: Floats, group: Ints, groups: int) -> Floats:
+    """Return the sums of the rows of each group, (groups, columns)."""
+    sums = np.zeros((groups, rows.shape[1]))
+    for column in range(rows.shape[1]):
+        sums[:, column] = np.bincount(group, rows[:, column], groups)
+    return sums
+
+
 @kernel
-def _join(instance: Instance, traffic: Floats, order: Ints, heaviest: float, fewest: int) -> Ints:
+def _join(
+    instance: Instance, traffic: Floats, order: Ints, heaviest: float, fewest: int, room: Floats
+) -> Ints:
     units = instance.work.shape[0]
     group = np.full(units, -1, np.int32)
-    work, memory = np.zeros(units), np.zeros(units)
+    work, needs = np.zeros(units), np.zeros(instance.needs.shape)
     left, count = units, 0
-    room = instance.room.min()
     shared = np.zeros(units)
     for u in order:
         if group[u] >= 0:
@@ -97,15 +106,15 @@ def _join(instance: Instance, traffic: Floats, order: Ints, heaviest: float, few
                     continue
                 g = group[v]
                 with_it = instance.work[v] if g < 0 else work[g]
-                kept = instance.memory[v] if g < 0 else memory[g]
-                if with_it + instance.work[u] > heaviest or kept + instance.memory[u] > room:
+                kept = instance.needs[v] if g < 0 else needs[g]
+                if with_it + instance.work[u] > heaviest or _exceeds(kept, instance.needs[u], room):
                     continue
                 best, most = v, shared[v]
             for i in range(instance.first_end[u], instance.first_end[u + 1]):
                 shared[instance.other[i]] = 0.0
         if best >= 0 and group[best] < 0:
             group[best] = count
-            work[count], memory[count] = instance.work[best], instance.memory[best]
+            work[count], needs[count] = instance.work[best], instance.needs[best]
             count += 1
         if best >= 0:
             group[u] = group[best]
@@ -114,8 +123,17 @@ def _join(instance: Instance, traffic: Floats, order: Ints, heaviest: float, few
             group[u] = count
             count += 1
         work[group[u]] += instance.work[u]
-        memory[group[u]] += instance.memory[u]
+        needs[group[u]] += instance.needs[u]
     return group
+
+
+@bare
+def _exceeds(kept: Floats, more: Floats, room: Floats) -> bool:
+    """Return whether two sets of needs together, (K,) each, exceed some room."""
+    over = False
+    for k in range(room.shape[0]):
+        over |= kept[k] + more[k] > room[k]
+    return over
 
 
 @kernel

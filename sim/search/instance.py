@@ -14,7 +14,7 @@ Bools = NDArray[np.bool_]
 
 
 class Instance(NamedTuple):
-    """U units (operators kept together) on D devices with L links, and N stream ends.
+    """U units (operators kept together) on D devices with L links and K limits, and N stream ends.
 
     All loads are divided by `reference`, so that utilisations near the lower bound are near 1.
     """
@@ -40,8 +40,8 @@ class Instance(NamedTuple):
     down: Ints  # (D,) the same for downlinks
     row_of: Ints  # (U,) index of each unit's mask
     allowed: Bools  # (M, D) masks of devices
-    memory: Floats  # (U,) bytes
-    room: Floats  # (D,) bytes
+    needs: Floats  # (U, K) counts of each limit that units take, such as bytes of memory
+    room: Floats  # (D, K) counts of each limit that devices have
     first_rival: Ints  # (U + 1,) index of each unit's first rival
     rival: Ints  # units that must not share a device with the unit
     far: Bools  # whether that rival must not be on a device of the same group either
@@ -59,7 +59,7 @@ def instance(
     reference: float,
     allowed: Bools,
     row_of: Ints,
-    memory: Floats,
+    needs: Floats,
     room: Floats,
     excluding: Sequence[Sequence[int]] = (),
     separating: Sequence[Sequence[int]] = (),
@@ -75,8 +75,9 @@ def instance(
         Utilisation that counts as 1.
     allowed, row_of
         (M, D) masks of devices, and the index of each unit's mask, (U,).
-    memory, room
-        (U,) bytes that each unit needs, and (D,) bytes that each device has.
+    needs, room
+        What each unit takes, (U, K), and each device has, (D, K), of each of K limits, such as
+        bytes of memory.
     excluding
         Groups of units, no two of which may share a device.
     separating
@@ -88,10 +89,7 @@ def instance(
     threads, thread_of = np.unique(flow.operator_cores, return_inverse=True)
     thread_work = np.zeros((units, len(threads)))
     np.maximum.at(thread_work, (unit_of, thread_of.reshape(-1)), flow.work / reference)
-    source, target = unit_of[flow.source], unit_of[flow.target]
-    apart = np.flatnonzero((source != target) & (flow.stream_tuples > 0))
-    source, target = source[apart], target[apart]
-    first_end, order = by_operator(np.concatenate([source, target]), units)
+    first_end, other, stream, outward = ends_of_units(flow, unit_of)
     apart_groups = _pairs(separating)
     rivals = sorted(_pairs(excluding) | apart_groups)
     pairs = np.array(rivals, dtype=np.int32).reshape(-1, 2)
@@ -100,10 +98,10 @@ def instance(
         reference=float(reference),
         work=np.bincount(unit_of, weights=flow.work, minlength=units) / reference,
         first_end=first_end,
-        other=np.concatenate([target, source])[order],
-        outward=order < len(apart),
-        tuples=np.tile(flow.stream_tuples[apart] / reference, 2)[order],
-        bits=np.tile(flow.stream_bits[apart] / reference, 2)[order],
+        other=other,
+        outward=outward,
+        tuples=flow.stream_tuples[stream] / reference,
+        bits=flow.stream_bits[stream] / reference,
         capacity=flow.capacity,
         cores=flow.cores,
         threads=threads,
@@ -118,8 +116,8 @@ def instance(
         down=flow.down,
         row_of=row_of.astype(np.int32),
         allowed=np.ascontiguousarray(allowed),
-        memory=memory,
-        room=room,
+        needs=np.ascontiguousarray(needs, dtype=np.float64),
+        room=np.ascontiguousarray(room, dtype=np.float64),
         first_rival=np.searchsorted(pairs[:, 0], np.arange(units + 1)).astype(np.int32),
         rival=np.ascontiguousarray(pairs[:, 1]),
         far=np.array([pair in apart_groups for pair in rivals], dtype=np.bool_),
@@ -132,6 +130,20 @@ def instance(
     )
 
 
+def ends_of_units(flow: Flow, unit_of: Ints) -> tuple[Ints, Ints, Ints, Bools]:
+    """Return the N ends of streams between different units that carry tuples, grouped by unit.
+
+    These are the index of each unit's first end, (U + 1,); and for each end, (N,), the unit at the
+    other end, the stream, and whether it is outgoing.
+    """
+    source, target = unit_of[flow.source], unit_of[flow.target]
+    apart = np.flatnonzero((source != target) & (flow.stream_tuples > 0))
+    source, target = source[apart], target[apart]
+    first_end, order = by_operator(np.concatenate([source, target]), int(unit_of.max()) + 1)
+    other = np.concatenate([target, source])[order]
+    return first_end, other, np.tile(apart, 2)[order].astype(np.int32), order < len(apart)
+
+
 def _pairs(groups: Sequence[Sequence[int]]) -> set[tuple[int, int]]:
     return {(u, v) for group in groups for u in group for v in group if u != v}
 
@@ -141,6 +153,15 @@ def clash(instance: Instance, i: int, a: int, b: int) -> bool:
     """Return whether the rival at index i must not be on device b if its unit is on device a."""
     clashing: bool = a == b or (instance.far[i] and instance.group_of[a] == instance.group_of[b])
     return clashing
+
+
+@bare
+def has_room(instance: Instance, used: Floats, u: int, d: int) -> bool:
+    """Return whether unit u fits on device d, whose units use `used`, (K,) counts."""
+    for k in range(instance.room.shape[1]):
+        if used[k] + instance.needs[u, k] > instance.room[d, k]:
+            return False
+    return True
 
 
 @bare

@@ -1,7 +1,7 @@
 """Moves of units, and their effect on the loads of devices and links.
 
-Devices, links and units share one numbering of *resources*: device d is resource d, link l is D +
-l, and unit u, whose operators may be unable to use all cores of a device, is D + L + u.
+The loads of devices, links and units share one numbering: device d has load d, link l has load D +
+l, and unit u, whose operators may be unable to use all cores of a device, has load D + L + u.
 """
 
 from typing import NamedTuple
@@ -23,15 +23,15 @@ class SearchState(NamedTuple):
 
     on: Ints  # (U,) device of each unit
     load: Floats  # (R,) utilisation / reference; R = D + L, or D + L + U if operators are limited
-    used: Floats  # (D,) bytes
+    used: Floats  # (D, K) counts of each limit, such as bytes of memory
     best: Ints  # (U,)
     moved: Ints  # (U,) units moved since the best; the first `tally[2]` entries are valid
     marked: Bools  # (U,) whether a unit is among `moved`
-    change: Floats  # (R,) load change of the trial; valid for listed resources only
-    listed: Ints  # (R,) resources that the trial changes; the first `tally[0]` are valid
-    listed_in: Ints  # (R,) number of the trial that last listed the resource
+    change: Floats  # (R,) change of each load in the trial; valid for listed loads only
+    listed: Ints  # (R,) loads that the trial changes; the first `tally[0]` are valid
+    listed_in: Ints  # (R,) number of the trial that last listed the load
     paid: Floats  # (1,) migration cost of the operators that have moved, if it is limited
-    tally: Ints  # (3,) number of listed resources; number of the trial; number of moved units
+    tally: Ints  # (3,) number of listed loads; number of the trial; number of moved units
 
 
 class Move(NamedTuple):
@@ -47,20 +47,21 @@ class Move(NamedTuple):
 def search_state(instance: Instance, on: Ints) -> SearchState:
     """Return the search state of a placement of units, (U,), which is also its best."""
     units, devices = len(instance.work), len(instance.capacity)
-    resources = devices + len(instance.gap_s) + (units if instance.limits_operators else 0)
+    loads = devices + len(instance.gap_s) + (units if instance.limits_operators else 0)
     made = SearchState(
         on=on.astype(np.int32),
-        load=np.zeros(resources),
-        used=np.bincount(on, instance.memory, devices).astype(np.float64),
+        load=np.zeros(loads),
+        used=np.zeros(instance.room.shape),
         best=on.astype(np.int32),
         moved=np.zeros(units, np.int32),
         marked=np.zeros(units, np.bool_),
-        change=np.zeros(resources),
-        listed=np.zeros(resources, np.int32),
-        listed_in=np.zeros(resources, np.int32),
+        change=np.zeros(loads),
+        listed=np.zeros(loads, np.int32),
+        listed_in=np.zeros(loads, np.int32),
         paid=np.zeros(1),
         tally=np.zeros(3, np.int32),
     )
+    np.add.at(made.used, on, instance.needs)
     weigh(instance, made)
     return made
 
@@ -190,8 +191,9 @@ def remember(now: SearchState) -> None:
 @bare
 def _put(instance: Instance, now: SearchState, u: int, b: int) -> None:
     now.paid[0] += _cost_of(instance, now, u, b)
-    now.used[now.on[u]] -= instance.memory[u]
-    now.used[b] += instance.memory[u]
+    for k in range(instance.room.shape[1]):
+        now.used[now.on[u], k] -= instance.needs[u, k]
+        now.used[b, k] += instance.needs[u, k]
     now.on[u] = b
     if not now.marked[u]:
         now.marked[u] = True
@@ -210,10 +212,25 @@ def _cost_of(instance: Instance, now: SearchState, u: int, b: int) -> float:
 @bare
 def _may_move(instance: Instance, now: SearchState, u: int, b: int, leaving: int) -> bool:
     """Return whether unit u may go to device b; `leaving` is a unit about to move, or -1."""
-    if not instance.allowed[instance.row_of[u], b]:
+    return _obeys(instance, now, u, b, leaving) and _fits(instance, now, u, b, leaving, -1)
+
+
+@bare
+def _may_follow(instance: Instance, now: SearchState, u: int, b: int, other: int, c: int) -> bool:
+    """Return whether another unit may go to device c once unit u is on device b."""
+    if not _fits(instance, now, other, c, u, u if b == c else -1):
         return False
-    freed = instance.memory[leaving] if leaving >= 0 and now.on[leaving] == b else 0.0
-    if now.used[b] - freed + instance.memory[u] > instance.room[b]:
+    a = now.on[u]
+    now.on[u] = b
+    obeys = _obeys(instance, now, other, c, -1)
+    now.on[u] = a
+    return obeys
+
+
+@bare
+def _obeys(instance: Instance, now: SearchState, u: int, b: int, leaving: int) -> bool:
+    """Return whether the mask and the rivals of unit u, except `leaving`, let it go to device b."""
+    if not instance.allowed[instance.row_of[u], b]:
         return False
     for i in range(instance.first_rival[u], instance.first_rival[u + 1]):
         rival = instance.rival[i]
@@ -223,18 +240,20 @@ def _may_move(instance: Instance, now: SearchState, u: int, b: int, leaving: int
 
 
 @bare
-def _may_follow(instance: Instance, now: SearchState, u: int, b: int, other: int, c: int) -> bool:
-    """Return whether another unit may go to device c once unit u is on device b."""
-    a = now.on[u]
-    used_a, used_b = now.used[a], now.used[b]
-    now.on[u], now.used[a], now.used[b] = (
-        b,
-        used_a - instance.memory[u],
-        used_b + instance.memory[u],
-    )
-    fits = _may_move(instance, now, other, c, -1)
-    now.on[u], now.used[a], now.used[b] = a, used_a, used_b
-    return fits
+def _fits(
+    instance: Instance, now: SearchState, u: int, b: int, leaving: int, arriving: int
+) -> bool:
+    """Return whether device b has room for unit u after two units have moved, -1 for none."""
+    leaves_b = leaving >= 0 and now.on[leaving] == b
+    for k in range(instance.room.shape[1]):
+        used = now.used[b, k]
+        if leaves_b:
+            used -= instance.needs[leaving, k]
+        if arriving >= 0:
+            used += instance.needs[arriving, k]
+        if used + instance.needs[u, k] > instance.room[b, k]:
+            return False
+    return True
 
 
 @bare
@@ -244,8 +263,8 @@ def _shift(instance: Instance, now: SearchState, u: int, b: int) -> None:
     _change(now, a, -instance.work[u] / instance.capacity[a])
     _change(now, b, instance.work[u] / instance.capacity[b])
     if instance.limits_operators:
-        resource = instance.capacity.shape[0] + instance.gap_s.shape[0] + u
-        _change(now, resource, own_load(instance, u, b) - own_load(instance, u, a))
+        own = instance.capacity.shape[0] + instance.gap_s.shape[0] + u
+        _change(now, own, own_load(instance, u, b) - own_load(instance, u, a))
     for i in range(instance.first_end[u], instance.first_end[u + 1]):
         c = now.on[instance.other[i]]
         if c != a:

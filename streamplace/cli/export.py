@@ -38,7 +38,7 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     A PE (processing element) is the set of operators on one device. storm-ras and ibm-spl can only
     place whole operators: `streamplace place --whole-operators` keeps all instances of
     an operator on one device, and flink with counted labels can also divide it. Facts that a format
-    cannot express are printed, and written into the file where it has comments.
+    cannot express, or assumes, are printed, and written into the file where it has comments.
 
     \b
     Examples:
@@ -54,7 +54,7 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     from streamplace.files.atomic import write_text  # noqa: PLC0415
     from streamplace.files.placements import placement_from, results_in  # noqa: PLC0415
     from streamplace.files.reading import name_of, read_json  # noqa: PLC0415
-    from streamplace.integrations.losses import losses  # noqa: PLC0415
+    from streamplace.integrations.losses import assumptions, losses  # noqa: PLC0415
     from streamplace.integrations.registry import export_text  # noqa: PLC0415
 
     check_targets({"-o": output}, (placement,))
@@ -69,5 +69,7 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     write_text(output, text)
     for lost in losses(read, kind):
         options.print_note(f"lost in {kind}: {lost}")
+    for assumed in assumptions(read, kind):
+        options.print_note(f"assumed in {kind}: {assumed}")
     if as_json:
         options.print_json({"format": kind, "file": output})

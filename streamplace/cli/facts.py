@@ -22,7 +22,7 @@ LABELS = {
     "unknown": "unknown quantities",
 }
 """Labels of facts whose key in the JSON output does not explain itself."""
-KEYED_BY_NAMES = {"pes", "groups", "uplinks"}
+KEYED_BY_NAMES = {"pes", "groups", "uplinks", "prices"}
 
 
 def print_facts(facts: dict[str, Any], indent: str = "", *, names: bool = False) -> None:

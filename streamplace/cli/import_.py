@@ -72,8 +72,11 @@ def import_(
     emits (sum 1). instructions are per tuple processed, payload_bytes per tuple emitted.
     selectivity is the number of tuples put on a stream per tuple processed: that of an operator
     applies to each of its streams, unless [streams] has another for the stream. memory_bytes
-    (default 0) is per instance: each of the p instances of an operator takes that much. Numbers in
-    COSTS replace those in FILE; only those in [default] apply just where a number is unknown.
+    (default 0) and resources, such as resources = {gpu = 1} or a column resources.gpu, are per
+    instance: each of the p instances of an operator takes that much. instructions_se,
+    payload_bytes_se and selectivity_se are standard errors, for `place --confidence`. Numbers in
+    COSTS replace those in FILE and their standard errors; only those in [default] apply just where
+    a number is unknown.
     """
     if output == "-" and as_json:
         raise click.UsageError("--json requires -o GRAPH, since the graph goes to stdout otherwise")

@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     code = 0
     if completion.VARIABLE in os.environ:
         completion.prepare()
-    for step in (partial(cli.main, arguments, "streamplace", standalone_mode=False), _flush):
+    for step in (partial(_run, arguments), _flush):
         try:
             step()
         except BrokenPipeError:  # the program that reads stdout has closed the pipe
@@ -95,6 +95,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message, code = _explain(_stops[-1])
         click.echo(message, err=True)
     return code
+
+
+def _run(arguments: Sequence[str] | None) -> None:
+    """Run the command; the error of an infeasible problem names the rules that cannot hold."""
+    try:
+        cli.main(arguments, "streamplace", standalone_mode=False)
+    except StreamplaceError as error:
+        if error.infeasible is None:
+            raise
+        from streamplace.workflows.conflict import named  # noqa: PLC0415 - slow to load
+
+        raise named(error) from None
 
 
 def _flush() -> None:

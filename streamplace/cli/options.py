@@ -77,6 +77,13 @@ def share(ctx: click.Context, param: click.Parameter, value: float | None) -> fl
     return value
 
 
+def probability(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """Refuse a probability that is not above 0 and below 1."""
+    if value is not None and not 0 < value < 1:
+        raise click.BadParameter(f"must be above 0 and below 1 (got {value:g})", ctx, param)
+    return value
+
+
 def _hush(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if value:
         ctx.call_on_close(quietly())

@@ -75,6 +75,16 @@ if TYPE_CHECKING:
     "gains something is allowed.  [default: unlimited; moves need not gain anything]",
 )
 @click.option(
+    "--confidence",
+    type=param_types.NUMBER,
+    callback=options.probability,
+    metavar="P",
+    help="Probability, above 0 and below 1, with which the placement should carry the source rate, "
+    "over the standard errors of the costs (instructions_se, payload_bytes_se, selectivity_se of "
+    "the graph). Improves on the result of --placer, and names the number to measure better. "
+    "Requires a closed form; cannot be combined with --start or --prefer.",
+)
+@click.option(
     "--whole-operators",
     is_flag=True,
     help="Keep all instances of a parallel operator (count[0], count[1], …) on one device, as "
@@ -106,6 +116,7 @@ def place(
     start: str | None,
     max_moves: int | None,
     move_cost: float | None,
+    confidence: float | None,
     whole_operators: bool,
     output: str | None,
     seed: int,
@@ -147,6 +158,7 @@ def place(
     streamplace place graph.json --prefer fewest
     streamplace place graph.json --source-rate 5e3,2e4 --target-utilisation 0.8
     streamplace place dataset:real/riotbench-etl.json --placer metis-oracle --devices 3x2500
+    streamplace place graph.json --confidence 0.95 -o placement.json
     streamplace place graph.json --start placement.json --cluster fewer.json --max-moves 3
     streamplace place graph.json --start placement.json --move-cost 0.01 -o placement.json
     streamplace place graph.json --objective mymodule:MyObjective:price=2 --whole-operators
@@ -158,6 +170,9 @@ def place(
         raise click.UsageError("cannot combine --placer with --max-moves or --move-cost")
     if max_moves is not None and move_cost is not None:
         raise click.UsageError("cannot combine --max-moves with --move-cost")
+    for other, value in (("--start", start), ("--prefer", prefer)):
+        if confidence is not None and value is not None:
+            raise click.UsageError(f"cannot combine --confidence with {other}")
     if output == "-" and as_json:
         raise click.UsageError("cannot combine -o - with --json: both write to stdout")
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
@@ -202,7 +217,7 @@ def place(
     found = None
     with working("placing"), located(constraints_file or name_of(graph)):
         if assignment is None:
-            result = solve(problem, placer, seed)
+            result = solve(problem, placer, seed, confidence=confidence)
         else:
             found = migrate(
                 problem,
@@ -217,7 +232,7 @@ def place(
             result = found.result
     if output is not None:
         result.save(output)
-    _print_notes(note, result)
+    _print_notes(note, result, wants_confidence=confidence is not None)
     if as_json:
         options.print_json((found or result).to_dict())
     else:
@@ -226,13 +241,18 @@ def place(
             print_result(found, to_stderr=output == "-")
 
 
-def _print_notes(inherited: str, result: "Result") -> None:
-    """Print what comes from the initial placement, and whether one core limits an operator.
+def _print_notes(inherited: str, result: "Result", *, wants_confidence: bool) -> None:
+    """Print what comes from the initial placement, what has no effect, and a limit of one core.
 
     The latter is printed if an operator is the bottleneck whose cores the graph does not state.
     """
     options.print_note(inherited)
     top, graph = result.score.bottleneck, result.placement.problem.graph
+    if wants_confidence and result.confidence is None:
+        options.print_note(
+            "--confidence has no effect: no cost of the graph has a standard error "
+            "(instructions_se, payload_bytes_se, selectivity_se)"
+        )
     if top.kind == "operator" and top.name not in graph.stated_cores:
         options.print_note(
             f"operator {top.name!r} can use one core of its device, since its 'cores' are not set: "
@@ -285,7 +305,7 @@ def _problem(
 
     Return it, and a note on what comes from the initial placement; see `inheritance`.
     """
-    from streamplace.errors import InfeasibleError, ProblemError, located  # noqa: PLC0415
+    from streamplace.errors import InfeasibleError, ProblemError, located, reworded  # noqa: PLC0415
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.problem.cluster import Cluster  # noqa: PLC0415
@@ -337,5 +357,5 @@ def _problem(
             if not inherited:
                 raise
             remedy = "--constraints FILE replaces the placement's constraints"
-            raise type(error)(f"{error}; {remedy}") from None
+            raise reworded(error, f"{error}; {remedy}") from None
     return problem, note

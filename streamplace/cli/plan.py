@@ -1,4 +1,4 @@
-"""The command `plan`: the number of devices that a graph needs."""
+"""The command `plan`: the devices that a graph needs."""
 
 import click
 
@@ -20,7 +20,18 @@ from streamplace.cli import options, param_types
     help="Largest number of devices to try.  [default: the number in the cluster; if these cannot "
     "keep up with the source rate, up to 64, as long as more devices help]",
 )
-@options.time_limit("Seconds of search for each number of devices.  [default: 1]")
+@click.option(
+    "--survive",
+    type=param_types.Whole(0),
+    default=0,
+    show_default=True,
+    metavar="0|1",
+    help="1: the devices must keep up after the loss of any one of them.",
+)
+@options.time_limit(
+    "Seconds of search for each number of devices or, if they differ, for all sets of devices "
+    "together.  [default: 1; 10]"
+)
 @click.option(
     "--plot",
     callback=options.file_name,
@@ -41,23 +52,26 @@ def plan(
     model: str | None,
     target_utilisation: float | None,
     most: int | None,
+    survive: int,
     time_limit: float | None,
     plot: str | None,
     seed: int,
     as_json: bool,
 ) -> None:
-    """Find how many devices sustain a graph's source rate.
+    """Find the fewest or cheapest devices that sustain a rate.
 
-    The table shows the source rate (tuples/s) that 1, 2, … devices sustain. The cluster
-    defines the device type and the network; its devices must all be equal.
+    If all devices of the cluster are equal, the table shows the source rate (tuples/s) that 1, 2, …
+    devices of this kind sustain. Otherwise the result is the cheapest set of the cluster's devices
+    that keeps up, by the prices in the cluster file, with a proof or a lower bound on the price.
 
     \b
     Examples:
     streamplace plan graph.json --source-rate 2e4 --devices 5x2500
     streamplace plan graph.json --target-utilisation 0.7 --plot plan.png
+    streamplace plan graph.json --cluster racks.json --survive 1
     """
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
-    from streamplace.cli.terminal import print_result  # noqa: PLC0415
+    from streamplace.cli.terminal import print_command, print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
@@ -86,6 +100,7 @@ def plan(
             model=model,  # type: ignore[arg-type]  # one of MODELS
             target_utilisation=target_utilisation,
             most=most,
+            survive=survive,
             seconds=time_limit,
             seed=seed,
         )
@@ -93,7 +108,27 @@ def plan(
         from streamplace.plots.plan import draw_plan  # noqa: PLC0415 - heavy
 
         draw_plan(plot, found)
+    if found.unpriced:
+        options.print_note(
+            "no device has a price: each counts 1, so that the cheapest are the fewest"
+        )
     if as_json:
         options.print_json(found.to_dict())
-    else:
-        print_result(found)
+        return
+    print_result(found)
+    if found.cheapest is not None:
+        excluded = [*(without.split(",") if without else ()), *found.cheapest.unused]
+        print_command(
+            "streamplace place",
+            graph,
+            {
+                "--cluster": cluster_file,
+                "--devices": devices,
+                "--without": ",".join(excluded) or None,
+                "--slow": slow,
+                "--constraints": constraints_file,
+                "--source-rate": f"{found.source_rate:.17g}" if source_rates else None,
+                "--model": model,
+                "--target-utilisation": target_utilisation,
+            },
+        )

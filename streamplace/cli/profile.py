@@ -273,8 +273,16 @@ def _write(
     """Write the graph, and print the measurements."""
     from streamplace.cli.profile_summary import print_profile  # noqa: PLC0415 - loaded when the command runs
     from streamplace.files import write_dataset  # noqa: PLC0415
+    from streamplace.integrations.profiling.estimates import MIN_INTERVALS  # noqa: PLC0415
+    from streamplace.util.text import counted  # noqa: PLC0415
 
     write_dataset(output, [graph])
+    if found.without_error and not fault:
+        options.print_note(
+            f"{counted(found.without_error, 'cost')} measured without a standard error, which "
+            f"needs at least {MIN_INTERVALS} intervals between readings: place --confidence takes "
+            "them as exact"
+        )
     if as_json:
         facts = {"file": output, "fault": fault or None, **found.to_dict()}
         options.print_json({**facts, "unknown": graph.unknown, **more})

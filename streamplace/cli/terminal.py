@@ -4,6 +4,8 @@ Rich respects NO_COLOR and COLUMNS. Text is never interpreted as markup.
 """
 
 import os
+from collections.abc import Mapping
+from shlex import quote
 
 from rich.console import Console
 
@@ -48,6 +50,13 @@ def print_line(out: Console, line: Line) -> None:
     blanks = [""] * len(line.names)
     room = out.width - len(line.text.format(*blanks))
     out.print(line.text.format(*(_in_line(out, name, room) for name in line.names)))
+
+
+def print_command(command: str, argument: str, values: Mapping[str, object]) -> None:
+    """Print a command to run, with the options that have a value, quoted for a shell."""
+    words = [argument, *(word for pair in values.items() if pair[1] is not None for word in pair)]
+    line = " ".join([command, *(quote(str(word)) for word in words)])
+    console().print(f"to place on these devices: {printable(line)}")
 
 
 def name_in(out: Console, name: str, length: int = NAME_WIDTH) -> str:

@@ -32,7 +32,7 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
     **Action.** The device for the next operator, ``Discrete(D)``.
 
     **Mask.** `action_masks` (for sb3-contrib; also ``info["action_mask"]``) is true for devices
-    that constraints, labels and memory allow after the operators placed so far. Among identical
+    that constraints, labels and limits allow after the operators placed so far. Among identical
     devices that run nothing, the mask offers only the first, since the others are equivalent;
     choosing one of the others is still allowed.
 
@@ -41,7 +41,7 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
     **Reward.** 0 until the last operator is placed, then the relative throughput under the model,
     from 0 to 1. An episode ends at once, with reward 0 and the reason in ``info["infeasible"]``,
     when an action violates a constraint or leaves no device for the next operator. The mask looks
-    only one operator ahead, so this can happen with memory limits or operators that must be
+    only one operator ahead, so this can happen with limits of devices or operators that must be
     separated, even if every action respects the mask.
 
     Parameters

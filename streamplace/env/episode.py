@@ -26,7 +26,7 @@ class Episode:
         self._lookahead = collate([self._encoded.lookahead])
         self._partial = nothing_placed(self._lookahead, np.zeros(1, dtype=np.int32))
         self._device_of_unit = np.full(problem.feasibility.unit_count, -1, dtype=np.int32)
-        self._memory = np.zeros(len(problem.cluster.devices))
+        self._used = np.zeros_like(problem.feasibility.room)
         self.devices: Ints = np.full(len(problem.graph.names), -1, dtype=np.int32)
         self._placed, self._infeasible = 0, False
         self._mask: Bools = np.zeros(len(problem.cluster.devices), dtype=np.bool_)
@@ -49,7 +49,7 @@ class Episode:
     def observed(self) -> Observed:
         """Return the observation before the next operator is placed."""
         if self.over:
-            return final_observation(len(self._memory))
+            return final_observation(len(self._used))
         return observation(self._encoded, self._order[self._placed], self._candidates, self._mask)
 
     def place_next(self, device: int) -> str | None:
@@ -57,14 +57,14 @@ class Episode:
         v = int(self._order[self._placed])
         name, where = self.problem.graph.names[v], self.problem.cluster.names[device]
         if not self._allowed(v)[device]:
-            broken = "violates a constraint or exceeds its memory"
+            broken = "violates a constraint, or exceeds its memory or resources"
             return self._fail(f"operator {name!r} on device {where!r} {broken}")
         one = np.array([v], dtype=np.int32), np.array([device], dtype=np.int32)
         place_next(self._lookahead, self._partial, *one)
         unit = int(self.problem.feasibility.unit_of[v])
         if self._device_of_unit[unit] < 0:
             self._device_of_unit[unit] = device
-            self._memory[device] += self.problem.feasibility.unit_memory[unit]
+            self._used[device] += self.problem.feasibility.needs[unit]
         self.devices[v] = device
         self._placed += 1
         self._look_ahead()
@@ -93,9 +93,9 @@ class Episode:
         rules = self.problem.feasibility
         unit = int(rules.unit_of[v])
         if self._device_of_unit[unit] >= 0:
-            settled: Bools = np.arange(len(self._memory)) == self._device_of_unit[unit]
+            settled: Bools = np.arange(len(self._used)) == self._device_of_unit[unit]
             return settled
-        fits = self._memory + rules.unit_memory[unit] <= self.problem.cluster.memory_bytes
+        fits = (self._used + rules.needs[unit] <= rules.room).all(axis=1)
         allowed: Bools = rules.allowed[unit] & fits
         for group in rules.excluding:
             if unit in group:

@@ -11,6 +11,8 @@ from streamplace.files.reading import check
 from streamplace.files.schema import ConstraintsForm, GraphForm
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.problem.operators import standard_errors_of
+from streamplace.problem.resources import whole_amounts
 
 
 def graph_from(value: Any, where: str, name: str = "") -> StreamGraph:
@@ -39,10 +41,16 @@ def from_form(form: GraphForm, name: str = "") -> StreamGraph:
                 tuple(o.requires),
                 o.instance_of or "",
                 o.cores,
+                o.resources,
+                o.instructions_se,
+                o.payload_bytes_se,
             )
             for o in form.operators
         ],
-        [Stream(s.source, s.target, _number(s.selectivity), s.payload_bytes) for s in form.streams],
+        [
+            Stream(s.source, s.target, _number(s.selectivity), s.payload_bytes, s.selectivity_se)
+            for s in form.streams
+        ],
         name=form.name or name,
         source_rate=form.source_rate,
         source_shares=form.source_shares,
@@ -116,7 +124,9 @@ def _operator_to(operator: Operator, states_cores: bool) -> dict[str, Any]:
         value["instance_of"] = operator.instance_of
     if operator.cores > 1 or states_cores:
         value["cores"] = operator.cores
-    return value
+    if operator.resources:
+        value["resources"] = whole_amounts(operator.resources)
+    return value | standard_errors_of(operator)
 
 
 def _stream_to(stream: Stream, default_payload: bool) -> dict[str, Any]:
@@ -125,7 +135,7 @@ def _stream_to(stream: Stream, default_payload: bool) -> dict[str, Any]:
         value["selectivity"] = _or_null(stream.selectivity)
     if not default_payload:
         value["payload_bytes"] = stream.payload_bytes
-    return value
+    return value | standard_errors_of(stream)
 
 
 def _number(value_or_none: float | None) -> float:

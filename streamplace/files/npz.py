@@ -12,7 +12,7 @@ from streamplace.errors import FormatError, GraphError, located
 from streamplace.files.archives import read_arrays
 from streamplace.files.graphs import constraints_from, constraints_to
 from streamplace.files.reading import check, name_of, parse, read_bytes
-from streamplace.files.schema import ConstraintsForm, Form, Name, Positive, Title
+from streamplace.files.schema import Amounts, ConstraintsForm, Form, Name, Positive, Title
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import ends_of
 
@@ -28,9 +28,12 @@ COLUMNS = {  # name: dtype, number of axes
     "selectivity": ("float64", 1),
     "stream_payload_bytes": ("float64", 1),
     "cores": ("float64", 1),
+    "instructions_se": ("float64", 1),
+    "payload_bytes_se": ("float64", 1),
+    "selectivity_se": ("float64", 1),
 }
-OPTIONAL = {"cores"}
-"""Columns that are written only if some value differs from its default."""
+OPTIONAL = {"cores": 1.0, "instructions_se": 0.0, "payload_bytes_se": 0.0, "selectivity_se": 0.0}
+"""Columns that are written only if some value differs from its default, and that default."""
 
 
 Index = Annotated[str, Field(pattern=r"^\d{1,9}$")]
@@ -42,6 +45,7 @@ class _Header(Form):
     source_rate: Positive | None = None
     requires: dict[Index, list[Name]] = Field({})
     instance_of: dict[Index, Name] = Field({})
+    resources: dict[Index, Amounts] = Field({})
     constraints: ConstraintsForm = ConstraintsForm()
 
 
@@ -56,6 +60,8 @@ def write_columns(graph: StreamGraph, file: IO[bytes]) -> None:
     }
     if graph.instance_of:
         header["instance_of"] = {str(v): name for v, name in sorted(graph.instance_of.items())}
+    if graph.resources:
+        header["resources"] = {str(v): dict(taken) for v, taken in graph.resources.items()}
     encoded = [name.encode() for name in graph.names]
     own: dict[str, NDArray[np.generic]] = {
         "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
@@ -64,8 +70,9 @@ def write_columns(graph: StreamGraph, file: IO[bytes]) -> None:
         "ends": np.stack([graph.stream_source, graph.stream_target], axis=1),
     }
     columns = {name: own[name] if name in own else getattr(graph, name) for name in COLUMNS}
-    if (graph.cores == 1).all():
-        del columns["cores"]
+    for name, default in OPTIONAL.items():
+        if (columns[name] == default).all():
+            del columns[name]
     np.savez(file, **columns)  # type: ignore[arg-type]  # no column has the name of an option
 
 
@@ -99,9 +106,13 @@ def read_columns(path: str | Path) -> StreamGraph:
             ends,
             memory_bytes=columns["memory_bytes"],
             cores=columns.get("cores"),
+            instructions_se=columns.get("instructions_se"),
+            payload_bytes_se=columns.get("payload_bytes_se"),
             requires=requires,
             instance_of={int(v): name for v, name in header.instance_of.items()},
+            resources={int(v): taken for v, taken in header.resources.items()},
             selectivity=columns["selectivity"],
+            selectivity_se=columns.get("selectivity_se"),
             stream_payload_bytes=columns["stream_payload_bytes"],
             name=header.name,
             source_rate=header.source_rate,
@@ -116,7 +127,7 @@ def _load(data: bytes, where: str) -> dict[str, NDArray[np.generic]]:
         columns = read_arrays(data)
     except ValueError as error:
         raise FormatError(f"{where}: not a readable .npz graph: {error}") from None
-    if wrong := sorted((COLUMNS.keys() ^ columns.keys()) - (OPTIONAL - columns.keys())):
+    if wrong := sorted((COLUMNS.keys() ^ columns.keys()) - (OPTIONAL.keys() - columns.keys())):
         kind = "missing" if wrong[0] in COLUMNS else "unknown"
         raise FormatError(f"{where}: {kind} column {wrong[0]!r:.40}")
     for name, found in columns.items():

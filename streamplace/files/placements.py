@@ -25,7 +25,7 @@ from streamplace.problem.problem import Problem
 from streamplace.util.checks import check_type
 from streamplace.util.plugins import is_custom
 
-RESULTS = ("placer", "score", "bound", "gap")  # optional fields about the placement
+RESULTS = ("placer", "score", "bound", "gap", "confidence")  # optional fields about the placement
 
 
 def read_placement(
@@ -153,7 +153,7 @@ def placement_to(placement: Placement, **results: Any) -> dict[str, Any]:
     Parameters
     ----------
     results
-        ``placer``, ``score``, ``bound`` and ``gap``, if they are known.
+        Those of `RESULTS` that are known.
 
     Raises
     ------

@@ -7,12 +7,14 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from streamplace.problem.columns import MAX_CORES
 from streamplace.problem.objective import Model
+from streamplace.problem.resources import MAX_AMOUNT
 
 VERSION = 1
 Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1)]
 Title = Annotated[str, Field(min_length=0)]  # with a bound, pydantic also refuses bad Unicode
+Amounts = dict[Name, Annotated[Number, Field(le=MAX_AMOUNT)]]
 Version = Annotated[int, Field(ge=VERSION, le=VERSION)]
 
 
@@ -59,6 +61,9 @@ class OperatorForm(Form):
     cores: int = Field(
         1, ge=1, le=MAX_CORES, description="cores of its device that it can use at once"
     )
+    resources: Amounts = Field({}, description='amounts it takes on its device, as {"gpu": 1}')
+    instructions_se: Number = Field(0.0, description="standard error of instructions; 0: exact")
+    payload_bytes_se: Number = Field(0.0, description="standard error of payload_bytes; 0: exact")
 
 
 class StreamForm(Form):
@@ -72,6 +77,7 @@ class StreamForm(Form):
     payload_bytes: Number | None = Field(
         None, description="size of a tuple, in bytes; null: as its source operator emits"
     )
+    selectivity_se: Number = Field(0.0, description="standard error of selectivity; 0: exact")
 
 
 class ConstraintsForm(Form):
@@ -110,6 +116,8 @@ class DeviceForm(Form):
     memory_bytes: Number | None = Field(None, description="null: no limit")
     labels: list[Name] = []
     group: Name | None = Field(None, description="the group it belongs to, such as its rack")
+    resources: Amounts = Field({}, description='amounts it offers, as {"gpu": 1}')
+    price: Number | None = Field(None, description="cost per unit of time; null: no price")
 
 
 class OverrideForm(Form):
@@ -187,6 +195,9 @@ class PlacementForm(Form):
     score: FiniteObject | None = Field(None, description="as `simulate --json` prints it")
     bound: Number | None = None
     gap: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    confidence: FiniteObject | None = Field(
+        None, description="as `place --confidence --json` prints it"
+    )
     problem: ProblemForm
 
 

@@ -1,5 +1,7 @@
 """Summaries of graph, dataset, cluster and placement files."""
 
+from collections.abc import Iterable, Mapping
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from streamplace.files.reading import name_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
+from streamplace.problem.resources import whole_amounts
 
 
 def summary(path: str | Path) -> dict[str, Any]:
@@ -60,6 +63,7 @@ def _graph(graph: StreamGraph) -> dict[str, Any]:
         "sinks": [graph.names[v] for v in graph.sinks],
         "source_rate": graph.source_rate,
         "constraints": bool(graph.constraints or graph.requires),
+        **_resources(graph.resources.values()),
         "unknown": graph.unknown,
         "sha256": graph.sha256,
     }
@@ -89,7 +93,19 @@ def _cluster(cluster: Cluster) -> dict[str, Any]:
         "bandwidth_mbps": cluster.network.bandwidth_mbps,
         "links_that_differ": len(cluster.network.overrides),
         **_groups(cluster),
+        **_prices(cluster),
+        **_resources(device.resources for device in cluster.devices),
     }
+
+
+def _resources(several: Iterable[Mapping[str, float]]) -> dict[str, Any]:
+    """Return the entry of the sum of all resources; nothing if there are none."""
+    sums: dict[str, list[float]] = {}
+    for resources in several:
+        for name, amount in resources.items():
+            sums.setdefault(name, []).append(amount)
+    totals = {name: fsum(amounts) for name, amounts in sorted(sums.items())}
+    return {"resources": whole_amounts(totals)} if totals else {}
 
 
 def _groups(cluster: Cluster) -> dict[str, Any]:
@@ -106,6 +122,12 @@ def _groups(cluster: Cluster) -> dict[str, Any]:
         },
         "uplinks": uplinks,
     }
+
+
+def _prices(cluster: Cluster) -> dict[str, Any]:
+    """Return the price of each device that has one; empty if none has."""
+    prices = {d.name: d.price for d in cluster.devices if d.price is not None}
+    return {"prices": prices} if prices else {}
 
 
 def _placement(placement: Placement) -> dict[str, Any]:

@@ -7,7 +7,19 @@ from typing import Any
 from streamplace.errors import GraphError, within
 from streamplace.files.toml import parse_toml
 
-COLUMNS = ("instructions", "payload_bytes", "memory_bytes", "selectivity")
+RESOURCE = "resources."
+"""The columns of resources begin with it, such as ``resources.gpu``."""
+
+Operators = dict[str, dict[str, Any]]
+COLUMNS = (
+    "instructions",
+    "payload_bytes",
+    "memory_bytes",
+    "selectivity",
+    "instructions_se",
+    "payload_bytes_se",
+    "selectivity_se",
+)
 
 
 def from_toml(text: str) -> Any:
@@ -35,7 +47,7 @@ def from_csv(text: str) -> dict[str, Any]:
         If the text is not valid. The message names the line and the fault.
     """
     reader = csv.reader(io.StringIO(text), strict=True)
-    operators: dict[str, dict[str, float]] = {}
+    operators: Operators = {}
     header: list[str] = []
     try:
         for row in reader:
@@ -55,14 +67,15 @@ def _header(row: list[str]) -> list[str]:
     if row[:1] != ["operator"]:
         raise GraphError("the first column must be 'operator'")
     for i, name in enumerate(row[1:], start=1):
-        if name not in COLUMNS:
-            raise GraphError(f"unknown column {name!r:.40}; choose from {', '.join(COLUMNS)}")
+        if name not in COLUMNS and not (name.startswith(RESOURCE) and name != RESOURCE):
+            known = ", ".join((*COLUMNS, f"{RESOURCE}NAME"))
+            raise GraphError(f"unknown column {name!r:.40}; choose from {known}")
         if name in row[:i]:
             raise GraphError(f"column {name!r} appears twice")
     return row
 
 
-def _add(operators: dict[str, dict[str, float]], header: list[str], row: list[str]) -> None:
+def _add(operators: Operators, header: list[str], row: list[str]) -> None:
     if len(row) != len(header):
         raise GraphError(f"expected {len(header)} columns (got {len(row)})")
     operator = row[0]
@@ -73,6 +86,11 @@ def _add(operators: dict[str, dict[str, float]], header: list[str], row: list[st
         if not cell.strip():
             continue
         try:
-            operators[operator][column] = float(cell)
+            number = float(cell)
         except ValueError:
             raise GraphError(f"{column}: must be a number (got {cell!r:.40})") from None
+        if column in COLUMNS:
+            operators[operator][column] = number
+        else:
+            resources = operators[operator].setdefault("resources", {})
+            resources[column.removeprefix(RESOURCE)] = number

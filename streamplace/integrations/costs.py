@@ -9,7 +9,7 @@ from pydantic import Field
 
 from streamplace.errors import FormatError, GraphError, located
 from streamplace.files.reading import check, name_of, read_text
-from streamplace.files.schema import Form, Name, Number, Positive
+from streamplace.files.schema import Amounts, Form, Name, Number, Positive
 from streamplace.integrations.cost_tables import from_csv, from_toml
 from streamplace.integrations.logical_builder import Parallelism
 from streamplace.problem.graph import UNKNOWN, StreamGraph
@@ -19,15 +19,19 @@ from streamplace.util.arrays import Floats
 
 
 class CostForm(Form):
-    """Costs of one operator: per tuple, and the memory of one instance."""
+    """Costs of one operator: per tuple, and the memory and resources of one instance."""
 
     instructions: Number | None = None
     payload_bytes: Number | None = None
     memory_bytes: Number | None = None
     selectivity: Number | None = Field(None, description="of every stream that the operator sends")
+    instructions_se: Number | None = Field(None, description="standard error of instructions")
+    payload_bytes_se: Number | None = Field(None, description="standard error of payload_bytes")
+    selectivity_se: Number | None = Field(None, description="standard error of selectivity")
     parallelism: Parallelism | None = Field(
         None, description="number of instances; operators of one task have the same"
     )
+    resources: Amounts | None = Field(None, description='amounts such as {"gpu": 1}')
 
 
 class CostsForm(Form):
@@ -54,7 +58,8 @@ class Costs:
     default
         Numbers for all operators; they replace unknown numbers only.
     operators
-        Operator -> its numbers, which replace the graph's.
+        Operator -> its numbers, which replace the graph's. A number without a standard error is
+        exact, even if it replaces one that was not.
     streams
         ``source->target`` -> selectivity, which replaces the graph's.
     """
@@ -97,10 +102,14 @@ class Costs:
             raise GraphError(f"operators: unknown {_counted('operator', unknown)}")
         if unknown := [name for name in self.streams if name not in named]:
             raise GraphError(f"streams: unknown {_counted('stream', unknown)}")
-        columns = self._operator_columns(graph)
+        of_operators, of_streams = self._operator_columns(graph), self._stream_columns(graph)
         renumbered = graph.with_numbers(
-            **columns,
-            **self._stream_columns(graph),
+            instructions=of_operators["instructions"],
+            payload_bytes=of_operators["payload_bytes"],
+            memory_bytes=of_operators["memory_bytes"],
+            resources=self._resources(graph),
+            selectivity=of_streams["selectivity"],
+            stream_payload_bytes=of_streams["stream_payload_bytes"],
             source_rate=self.source_rate,
             source_shares=self.source_shares,
         )
@@ -121,35 +130,60 @@ class Costs:
         return {name: count for name, count in found.items() if count > 1}
 
     def _operator_columns(self, graph: StreamGraph) -> dict[str, Floats]:
-        """Return instructions, payload and memory of the operators, (V,) each."""
+        """Return the operators' numbers and their standard errors, (V,) each."""
         columns = {}
         for field_name in ("instructions", "payload_bytes", "memory_bytes"):
             column = getattr(graph, field_name).copy()
+            of_error = f"{field_name}_se"
+            errors = getattr(graph, of_error, np.zeros(len(column))).copy()
             default = getattr(self.default, field_name)
             if default is not None:
                 unset = np.isnan(column) | ((column == 0) & (field_name == "memory_bytes"))
                 column[unset] = default
+                errors[unset] = getattr(self.default, of_error, None) or 0.0
             for name, form in self.operators.items():
-                number = getattr(form, field_name)
+                number, error = getattr(form, field_name), getattr(form, of_error, None)
                 if number is not None:
                     column[graph.index[name]] = number
+                if number is not None or error is not None:
+                    errors[graph.index[name]] = error or 0.0
             columns[field_name] = column
+            if of_error in CostForm.model_fields:
+                columns[of_error] = errors
         return columns
 
+    def _resources(self, graph: StreamGraph) -> dict[int, Mapping[str, float]]:
+        """Return operator index -> its resources."""
+        found: dict[int, Mapping[str, float]] = dict(graph.resources)
+        for v, name in enumerate(graph.names):
+            own = self.operators.get(name, CostForm()).resources
+            if own is not None:
+                found[v] = own
+            elif self.default.resources is not None:
+                found.setdefault(v, self.default.resources)
+        return found
+
     def _stream_columns(self, graph: StreamGraph) -> dict[str, Floats]:
-        """Return selectivity and payload of the streams, (E,) each."""
-        selectivity = graph.selectivity.copy()
+        """Return selectivity, its standard error and payload of the streams, (E,) each."""
+        selectivity, errors = graph.selectivity.copy(), graph.selectivity_se.copy()
         payload = graph.stream_payload_bytes.copy()
         if self.default.selectivity is not None:
+            errors[np.isnan(selectivity)] = self.default.selectivity_se or 0.0
             selectivity[np.isnan(selectivity)] = self.default.selectivity
         for e, stream in enumerate(graph.streams):
             form = self.operators.get(stream.source, CostForm())
             number = self.streams.get(f"{stream.source}->{stream.target}", form.selectivity)
             if number is not None:
                 selectivity[e] = number
+            if number is not None or form.selectivity_se is not None:
+                errors[e] = form.selectivity_se or 0.0
             if form.payload_bytes is not None:
                 payload[e] = UNKNOWN  # the stream then takes its source operator's payload
-        return {"selectivity": selectivity, "stream_payload_bytes": payload}
+        return {
+            "selectivity": selectivity,
+            "selectivity_se": errors,
+            "stream_payload_bytes": payload,
+        }
 
 
 def _counted(noun: str, names: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.kubernetes_names import dns_label, label_value
+from streamplace.integrations.kubernetes_resources import extended_resources
 from streamplace.integrations.parsing.yaml_writer import to_yaml
 from streamplace.integrations.pes import cores_needed, pe_numbers
 from streamplace.problem.placement import Placement
@@ -31,26 +32,27 @@ def write(placement: Placement) -> str:
 
     CPU requests are the cores that the PE needs at the source rate, in millicores; they may exceed
     the device's cores. Memory requests are the sum over the operators, in bytes; a sum of 0 is left
-    out.
+    out. Limits and requests have the whole amounts of extended resources, which must be equal.
 
     Raises
     ------
     ProblemError
-        If the names of a PE's operators do not fit into an environment variable.
+        If the names of a PE's operators do not fit into an environment variable, or a resource has
+        a name that Kubernetes refuses.
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
     name = placement.problem.graph.name
     job = dns_label(name, MAX_JOB_NAME) if name else "job"
     cores = cores_needed(placement)
-    memory = _memory(placement)
+    memory, extended = _memory(placement), extended_resources(placement)
     pes = placement.pes
     documents = [
         _deployment(
             {JOB: job, PE: f"pe{number}"},
             device,
             _operators_value(pes[device], device),
-            _requests(cores[device], memory[device]),
+            _resources(cores[device], memory[device], extended.get(device, {})),
             several=len(pes) > 1,
         )
         for device, number in pe_numbers(placement).items()
@@ -76,16 +78,18 @@ def _memory(placement: Placement) -> dict[str, float]:
     return dict(zip(devices, sums.tolist(), strict=True))
 
 
-def _requests(cores: float, memory_bytes: float) -> dict[str, str]:
+def _resources(cores: float, memory_bytes: float, extended: dict[str, str]) -> dict[str, Any]:
     requests = {"cpu": f"{ceil(round(cores * 1000, 6))}m"}  # without rounding noise
-    return requests | ({"memory": str(ceil(memory_bytes))} if memory_bytes else {})
+    memory = {"memory": str(ceil(memory_bytes))} if memory_bytes else {}
+    limits = {"limits": dict(extended)} if extended else {}
+    return {"requests": requests | memory | extended, **limits}
 
 
 def _deployment(
     labels: dict[str, str],
     device: str,
     operators: str,
-    requests: dict[str, str],
+    resources: dict[str, Any],
     several: bool,
 ) -> dict[str, Any]:
     pod: dict[str, Any] = {"nodeSelector": {DEVICE: label_value(device)}}
@@ -97,7 +101,7 @@ def _deployment(
             "name": labels[PE],
             "image": "job-image",
             "env": [{"name": VARIABLE, "valueFrom": source}],
-            "resources": {"requests": requests},
+            "resources": resources,
         }
     ]
     return {

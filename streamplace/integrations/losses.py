@@ -1,9 +1,10 @@
-"""Facts of a placement that an export cannot express, for notes on stderr and in the file."""
+"""Facts that an export loses or assumes, for notes on stderr and in the file."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from streamplace.integrations.flink.groups import groups_of
+from streamplace.integrations.kubernetes_resources import assumed_names, rounded_up
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
 from streamplace.problem.symmetry import interchangeable
@@ -24,11 +25,18 @@ def losses(placement: Placement, kind: str) -> list[str]:
     return [sentence for find in FINDERS.get(kind, ()) if (sentence := find(placement))]
 
 
-def with_losses(text: str, placement: Placement, kind: str) -> str:
-    """Return an export with its losses as comments at the top, where the format has comments."""
+def assumptions(placement: Placement, kind: str) -> list[str]:
+    """Return what a format assumes about a placement, one sentence each."""
+    return [sentence for find in ASSUMED.get(kind, ()) if (sentence := find(placement))]
+
+
+def with_notes(text: str, placement: Placement, kind: str) -> str:
+    """Return an export with what it loses and assumes as comments, if the format has comments."""
     if kind not in COMMENTS:
         return text
-    return "".join(f"{COMMENTS[kind]}Lost: {each}\n" for each in losses(placement, kind)) + text
+    notes = [f"Lost: {each}" for each in losses(placement, kind)]
+    notes += [f"Assumed: {each}" for each in assumptions(placement, kind)]
+    return "".join(f"{COMMENTS[kind]}{note}\n" for note in notes) + text
 
 
 def _accelerators(placement: Placement) -> str:
@@ -36,13 +44,23 @@ def _accelerators(placement: Placement) -> str:
     names = [
         graph.names[v]
         for v, labels in graph.requires.items()
-        if any(ACCELERATOR.search(label) for label in labels)
+        if any(ACCELERATOR.search(label) for label in labels) and v not in graph.resources
     ]
     if not names:
         return ""
     return (
         f"the work of {_shown(names)}, which require an accelerator, is counted as CPU; "
         "set what they need by hand"
+    )
+
+
+def _resources(placement: Placement) -> str:
+    names = placement.problem.graph.resource_names
+    if not names:
+        return ""
+    return (
+        f"the file does not reserve {_shown(names)}, which the placement counts; "
+        "reserve what is needed by hand"
     )
 
 
@@ -72,15 +90,20 @@ def _slots(placement: Placement) -> str:
     return f"Flink chooses the TaskManagers of the slots of {_shown(several)}"
 
 
-def _shown(names: list[str]) -> str:
+def _shown(names: Sequence[str]) -> str:
     return " ".join(listed(names).encode("ascii", "backslashreplace").decode().split())
 
 
 FINDERS: dict[str, tuple[Callable[[Placement], str], ...]] = {
-    "flink": (_instances, _slots),
-    "flink-config": (_instances,),
-    "storm-ras": (_hosts, _accelerators),
-    "kubernetes": (_accelerators,),
+    "flink": (_instances, _slots, _resources),
+    "flink-config": (_instances, _resources),
+    "capsys": (_resources,),
+    "storm-ras": (_hosts, _accelerators, _resources),
+    "kubernetes": (_accelerators, rounded_up),
+    "ibm-spl": (_resources,),
     "ibm-overlay": (_operators,),
 }
 """Format -> what finds its losses."""
+
+ASSUMED: dict[str, tuple[Callable[[Placement], str], ...]] = {"kubernetes": (assumed_names,)}
+"""Format -> what finds its assumptions."""

@@ -7,7 +7,7 @@ from typing import cast
 from streamplace.errors import FormatError, UsageError, located
 from streamplace.files.reading import name_of, read_text
 from streamplace.integrations.kinds import READERS, WRITERS
-from streamplace.integrations.losses import with_losses
+from streamplace.integrations.losses import with_notes
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 from streamplace.util.suggest import valid_choices
@@ -58,7 +58,7 @@ def export_text(placement: Placement, kind: str) -> str:
         If the format cannot express the placement.
     """
     write = cast("Callable[[Placement], str]", _load(WRITERS, kind))
-    return with_losses(write(placement), placement, kind)
+    return with_notes(write(placement), placement, kind)
 
 
 def _load(table: dict[str, str], kind: str) -> object:

@@ -1,6 +1,7 @@
 """Repair of draft placements: few changes that make them feasible, or the reason why not."""
 
 from collections.abc import Iterable, Sequence
+from operator import le
 
 import numpy as np
 
@@ -31,7 +32,11 @@ def feasible(problem: Problem, draft: Ints) -> Placement:
     if rules.is_free or rules.violation(draft) is None:
         return Placement(problem, draft)
     preferred = _preferences(problem, draft)
-    on = assign(problem, preferred)
+    try:
+        on = assign(problem, preferred)
+    except InfeasibleError as error:
+        error.infeasible = problem.graph, problem.cluster, problem.constraints
+        raise
     return Placement(problem, on[rules.unit_of])
 
 
@@ -102,14 +107,13 @@ def assign(problem: Problem, preferred: list[list[int]], most_steps: int = STEPS
         If the search has tried everything.
     """
     rules = problem.feasibility
-    memory = rules.unit_memory
-    room = problem.cluster.memory_bytes.copy()
+    needs, room, size = rules.needs.tolist(), rules.room.tolist(), rules.relative_needs
     rivals, distant = rivals_of(rules.excluding), rivals_of(rules.separating)
     group_of = problem.cluster.group_of
     constrained = rivals.keys() | distant.keys()
     order = sorted(
         range(len(preferred)),
-        key=lambda u: (len(preferred[u]), u not in constrained, -memory[u], u),
+        key=lambda u: (len(preferred[u]), u not in constrained, -size[u], u),
     )
     on = np.full(len(preferred), -1, dtype=np.int32)
     tried = [0] * len(order)
@@ -118,7 +122,7 @@ def assign(problem: Problem, preferred: list[list[int]], most_steps: int = STEPS
         unit = order[depth]
         furthest = max(furthest, depth)
         if on[unit] >= 0:  # the search backtracked to this unit: undo its last choice
-            room[on[unit]] += memory[unit]
+            _take(room[on[unit]], [-need for need in needs[unit]])
             on[unit] = -1
         taken = {int(on[rival]) for rival in rivals.get(unit, ())}
         groups = {int(group_of[on[rival]]) for rival in distant.get(unit, ()) if on[rival] >= 0}
@@ -128,22 +132,27 @@ def assign(problem: Problem, preferred: list[list[int]], most_steps: int = STEPS
             tried[depth] += 1
             if device in taken or group_of[device] in groups:
                 continue
-            if memory[unit] <= room[device]:
+            if all(map(le, needs[unit], room[device])):
                 on[unit] = device
-                room[device] -= memory[unit]
+                _take(room[device], needs[unit])
                 break
         steps += 1
         if on[unit] >= 0:
             depth += 1
         elif depth == 0:
-            limits = "constraints and memory" if rules.memory_bounded else "constraints"
             raise InfeasibleError(
-                f"{limits}: no device is left for {rules.describe(order[furthest])}, wherever "
-                "the other operators go (all combinations tried)"
+                f"{rules.rules_text}: no device is left for {rules.describe(order[furthest])}, "
+                "wherever the other operators go (all combinations tried)"
             )
         elif steps > most_steps + len(order):
-            raise PlacementError("found no placement that obeys the constraints and memory limits")
+            raise PlacementError(f"found no placement that obeys the limits: {rules.rules_text}")
         else:
             tried[depth] = 0
             depth -= 1
     return on
+
+
+def _take(room: list[float], needs: list[float]) -> None:
+    """Subtract needs from the room of a device."""
+    for k, need in enumerate(needs):
+        room[k] -= need

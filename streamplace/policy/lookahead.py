@@ -29,6 +29,6 @@ def lookahead_problem(problem: Problem) -> LookaheadProblem:
         leader=rules.first_of[rules.unit_of],
         row_of=row_of,
         allowed=np.ascontiguousarray(allowed),
-        memory=problem.graph.memory_bytes,
-        room=problem.cluster.memory_bytes,
+        needs=rules.operator_needs,
+        room=rules.room,
     )

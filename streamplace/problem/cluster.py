@@ -1,7 +1,7 @@
 """Clusters: devices and the network between them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -16,6 +16,7 @@ from streamplace.display.text import number
 from streamplace.display.view import Cell, Grid, Names, View
 from streamplace.errors import ClusterError
 from streamplace.problem.columns import MAX_CORES
+from streamplace.problem.resources import NO_RESOURCES, Resources, amounts_text
 from streamplace.util.added import added_field
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_number, check_str, check_type
@@ -46,6 +47,11 @@ class Device(TruncatedRepr):
         Labels that operators may require (`Operator.requires`).
     group
         The group of devices that it belongs to, such as its rack; None: it is in no group.
+    resources
+        Resource -> the amount that it offers, such as ``{"gpu": 1}``; without a name, it offers 0.
+    price
+        Cost per unit of time, such as per hour, in the same unit for all devices; only `plan` uses
+        it. None: it has no price, which differs from a price of 0.
 
     Raises
     ------
@@ -59,6 +65,8 @@ class Device(TruncatedRepr):
     memory_bytes: float | None = None
     labels: tuple[str, ...] = ()
     group: str | None = added_field(None)
+    resources: Mapping[str, float] = added_field(NO_RESOURCES)
+    price: float | None = added_field(None)
 
     def __post_init__(self) -> None:
         check_str("device: name", self.name, ClusterError)
@@ -68,6 +76,8 @@ class Device(TruncatedRepr):
         if isinstance(self.labels, str):
             raise ClusterError(f"device {self.name!r}: labels must be a list, not text")
         object.__setattr__(self, "labels", tuple(self.labels))
+        resources = Resources(self.resources, f"device {self.name!r}: resources", ClusterError)
+        object.__setattr__(self, "resources", resources)
         if self.group is not None:
             check_str(f"device {self.name!r}: group", self.group, ClusterError)
             if not self.group:
@@ -79,6 +89,8 @@ class Device(TruncatedRepr):
             _check(
                 f"device {self.name!r}: memory_bytes", self.memory_bytes, maximum=MAX_MEMORY_BYTES
             )
+        if self.price is not None:
+            _check(f"device {self.name!r}: price", self.price)
 
 
 @dataclass(frozen=True, repr=False)
@@ -294,6 +306,10 @@ class Cluster(Displayable):
         limits = (device.memory_bytes for device in self.devices)
         return _fixed([inf if limit is None else limit for limit in limits])
 
+    def resource(self, name: str) -> Floats:
+        """Return the amount of a resource that each device offers, (D,)."""
+        return np.array([device.resources.get(name, 0.0) for device in self.devices])
+
     @cached_property
     def fastest_first(self) -> NDArray[np.int32]:
         """(D,) device indices in order of decreasing capacity, ties by index."""
@@ -438,18 +454,33 @@ class Cluster(Displayable):
         groups = f" in {counted(len(self.groups), 'group')}" if self.groups else ""
         shared = self.network.uplinks
         links += f", {counted(len(shared), 'group')} with uplinks" if shared else ""
+        names = (0, 4, 5) if self.groups else (0, 4)
         head += ("group",) if self.groups else ()
+        head += ("resources",) if self._offers else ()
+        head += ("price",) if self._priced else ()
         return View(
             f"Cluster {kinds}: {counted(len(self.devices), 'device')}{groups}, {links}",
-            body=(Grid(head, len(self.devices), self._cells, names=(0, 4, 5)[: len(head) - 3]),),
+            body=(Grid(head, len(self.devices), self._cells, names=names),),
         )
 
     def _cells(self, d: int) -> tuple[Cell, ...]:
         device = self.devices[d]
         memory = "no limit" if device.memory_bytes is None else number(device.memory_bytes)
         labels = Names.of(device.labels)
-        cells = (device.name, number(device.mips), str(device.cores), memory, labels)
-        return (*cells, device.group or "") if self.groups else cells
+        group = (device.group or "",) if self.groups else ()
+        offers = (amounts_text(device.resources),) if self._offers else ()
+        price = ("" if device.price is None else number(device.price),) if self._priced else ()
+        speed = number(device.mips), str(device.cores)
+        return (device.name, *speed, memory, labels, *group, *offers, *price)
+
+    @property
+    def _offers(self) -> bool:
+        """Whether some device offers resources."""
+        return any(device.resources for device in self.devices)
+
+    @property
+    def _priced(self) -> bool:
+        return any(device.price is not None for device in self.devices)
 
     @property
     def _kinds(self) -> list[str]:

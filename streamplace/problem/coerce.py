@@ -6,7 +6,12 @@ from numbers import Real
 from typing import Any, TypeVar
 
 from streamplace.errors import GraphError
-from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, STREAM_PAYLOAD
+from streamplace.problem.columns import (
+    OPERATOR_NUMBERS,
+    SELECTIVITY,
+    SELECTIVITY_SE,
+    STREAM_PAYLOAD,
+)
 from streamplace.problem.operators import Operator, Stream
 
 OperatorLike = Operator | tuple[Any, ...] | Mapping[str, Any]
@@ -16,7 +21,8 @@ StreamLike = Stream | tuple[Any, ...] | Mapping[str, Any]
 Row = TypeVar("Row", Operator, Stream)
 
 TEXT = ("name", "source", "target", "instance_of")
-NUMBERS = {column.name for column in (*OPERATOR_NUMBERS, SELECTIVITY, STREAM_PAYLOAD)}
+STREAM_NUMBERS = (SELECTIVITY, STREAM_PAYLOAD, SELECTIVITY_SE)
+NUMBERS = {column.name for column in (*OPERATOR_NUMBERS, *STREAM_NUMBERS)}
 
 
 def operator_of(i: int, row: OperatorLike) -> Operator:
@@ -70,6 +76,8 @@ def _check(where: str, name: str, value: object) -> None:
         raise GraphError(f"{where}: must be a number (got {value!r:.40})")
     if name == "requires" and not are_labels(value):
         raise GraphError(f"{where}: must be a list of labels (got {value!r:.40})")
+    if name == "resources" and not isinstance(value, Mapping):
+        raise GraphError(f"{where}: must be a mapping of names to amounts (got {value!r:.40})")
 
 
 def are_labels(value: object) -> bool:

@@ -51,8 +51,11 @@ OPERATOR_NUMBERS = (
     NumberColumn("payload_bytes", may_be_unknown=True),
     NumberColumn("memory_bytes", default=0.0),
     NumberColumn("cores", default=1.0, least=1.0, most=MAX_CORES, whole=True, added=True),
+    NumberColumn("instructions_se", default=0.0, added=True),
+    NumberColumn("payload_bytes_se", default=0.0, added=True),
 )
 SELECTIVITY = NumberColumn("selectivity", default=1.0, may_be_unknown=True)
+SELECTIVITY_SE = NumberColumn("selectivity_se", default=0.0, added=True)
 STREAM_PAYLOAD = NumberColumn("payload_bytes", may_be_unknown=True)
 
 

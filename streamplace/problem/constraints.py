@@ -11,7 +11,7 @@ from streamplace.util.checks import check_type
 
 @dataclass(frozen=True, repr=False)
 class Constraints(StableRepr):
-    """Rules for placements, besides the labels and memory that operators and devices declare.
+    """Rules for placements, besides the labels, memory and resources of operators and devices.
 
     Parameters
     ----------

@@ -32,9 +32,9 @@ def to_instances(logical: LogicalGraph) -> StreamGraph:
     """Return the graph in which every operator of parallelism p > 1 is replaced by p instances.
 
     Instances are called ``operator[0]``, ``operator[1]``, … and refer to their operator. Each has
-    the operator's numbers per tuple and its memory. A stream's distribution divides its tuples
-    among the streams between instances. Constraints on an operator, including pins, hold for all
-    its instances.
+    the operator's numbers per tuple, its memory and its resources. A stream's distribution divides
+    its tuples among the streams between instances. Constraints on an operator, including pins, hold
+    for all its instances.
 
     Raises
     ------
@@ -62,11 +62,17 @@ def to_instances(logical: LogicalGraph) -> StreamGraph:
         ends,
         memory_bytes=graph.memory_bytes[owner],
         cores=graph.cores[owner],
+        instructions_se=graph.instructions_se[owner],
+        payload_bytes_se=graph.payload_bytes_se[owner],
         requires={
             i: graph.requires[v] for i, v in enumerate(owner.tolist()) if v in graph.requires
         },
         instance_of=_owners(graph, count, owner),
+        resources={
+            i: graph.resources[v] for i, v in enumerate(owner.tolist()) if v in graph.resources
+        },
         selectivity=graph.selectivity[stream] * part,
+        selectivity_se=graph.selectivity_se[stream] * part,
         stream_payload_bytes=graph.stream_payload_bytes[stream],
         name=graph.name,
         source_rate=graph.source_rate,
@@ -80,20 +86,25 @@ def to_instances(logical: LogicalGraph) -> StreamGraph:
 def to_operators(logical: LogicalGraph) -> StreamGraph:
     """Return the graph in which each operator stays one operator, whatever its parallelism.
 
-    An operator's memory and cores are those of all its instances together. Its other numbers, which
-    are per tuple, do not change.
+    An operator's memory, cores and resources are those of all its instances together. Its other
+    numbers, which are per tuple, do not change.
 
     Raises
     ------
     GraphError
-        If memory overflows.
+        If memory or a resource overflows.
     """
     count = _counts(logical)
     if (count == 1).all():
         return logical.graph
     with np.errstate(over="ignore"):  # the graph refuses infinity
         graph, _ = logical.graph.with_numbers(
-            memory_bytes=logical.graph.memory_bytes * count, cores=logical.graph.cores * count
+            memory_bytes=logical.graph.memory_bytes * count,
+            cores=logical.graph.cores * count,
+            resources={
+                v: {name: amount * float(count[v]) for name, amount in taken.items()}
+                for v, taken in logical.graph.resources.items()
+            },
         )
     return graph
 

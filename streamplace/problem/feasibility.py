@@ -1,29 +1,27 @@
-"""Feasibility: constraints, labels and memory as one mask over units, and one check."""
+"""Feasibility: constraints, labels and limits as one mask over units, and one check."""
 
 from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
-from streamplace.display.text import byte_count
 from streamplace.errors import InfeasibleError, ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
-from streamplace.util.arrays import Bools, Ints
+from streamplace.problem.limits import limits_of
+from streamplace.util.arrays import Bools, Floats, Ints
 from streamplace.util.suggest import did_you_mean
-
-DIGITS = 6  # of numbers of bytes in messages
 
 
 class Feasibility:
-    """The constraints, labels and memory of a problem, compiled to arrays over units.
+    """The constraints, labels and limits of a problem, compiled to arrays over units.
 
     A *unit* is a colocated group, or a single operator that is in no group. A placement is feasible
     if every unit is on a device that its mask allows, no two units of an excluding set share a
     device, no two units of a separating set are on devices of one group, and the units on each
-    device fit in its memory.
+    device need no more memory and resources than it has.
 
     Attributes
     ----------
@@ -33,9 +31,9 @@ class Feasibility:
         U, the number of units.
     allowed
         (U, D) bool, the devices that each unit may run on by pins, allowed devices, labels and
-        memory.
-    unit_memory
-        (U,) memory in bytes.
+        limits.
+    limits
+        Memory and resources, those that some device can run out of.
     excluding
         Tuples of units; no two units of a tuple may share a device.
     separating
@@ -54,28 +52,51 @@ class Feasibility:
         _check_names(graph, cluster, constraints)
         self.unit_of = _units(graph, constraints.colocate)
         self.unit_count = int(self.unit_of.max()) + 1
-        self.unit_memory = np.bincount(
-            self.unit_of, weights=graph.memory_bytes, minlength=self.unit_count
-        )
-        with np.errstate(over="ignore"):
-            if not np.isfinite(self.unit_memory.sum()):
-                raise ProblemError("operators: the sum of memory_bytes overflows")
+        self.limits = limits_of(graph, cluster, self.unit_of)
         self.allowed = self._mask(constraints)
         self.excluding = self._sets(constraints.exlocate)
         self.separating = self._sets(constraints.apart_groups)
-        self._prove_infeasible(constraints)
+        try:
+            self._prove_infeasible(constraints)
+        except InfeasibleError as error:
+            error.infeasible = graph, cluster, constraints
+            raise
 
     @cached_property
-    def memory_bounded(self) -> bool:
-        """Whether the memory of some device can run out."""
-        limit: float = self._cluster.memory_bytes.min()
-        return bool(self.unit_memory.sum() > limit)
+    def needs(self) -> Floats:
+        """(U, K) counts of each of the K limits that a unit takes; see `Limit`."""
+        columns = [limit.needs for limit in self.limits]
+        return np.stack(columns, axis=1) if columns else np.zeros((self.unit_count, 0))
+
+    @cached_property
+    def room(self) -> Floats:
+        """(D, K) counts of each of the K limits that a device has, inf where it has no limit."""
+        columns = [limit.room for limit in self.limits]
+        return np.stack(columns, axis=1) if columns else np.zeros((len(self._cluster.devices), 0))
+
+    @property
+    def operator_needs(self) -> Floats:
+        """(V, K) counts of each of the K limits that an operator takes."""
+        columns = [limit.of_operators for limit in self.limits]
+        return np.stack(columns, axis=1) if columns else np.zeros((len(self.unit_of), 0))
+
+    @cached_property
+    def relative_needs(self) -> Floats:
+        """(U,) largest share that each unit takes of what all units together take of a limit."""
+        shares = [limit.needs / limit.needs.sum() for limit in self.limits]
+        return np.max(shares, axis=0) if shares else np.zeros(self.unit_count)
+
+    @property
+    def rules_text(self) -> str:
+        """What restricts placements, for messages: constraints, and limits by name."""
+        *first, last = "constraints", *(limit.name for limit in self.limits)
+        return f"{', '.join(first)} and {last}" if first else last
 
     @cached_property
     def is_free(self) -> bool:
         """Whether every placement is feasible."""
         colocated = self.unit_count < len(self._graph.names)
-        if self.excluding or self.separating or self.memory_bounded or colocated:
+        if self.excluding or self.separating or self.limits or colocated:
             return False
         return self.allowed.strides == (0, 0) or bool(self.allowed.all())
 
@@ -124,13 +145,11 @@ class Feasibility:
             return f"{moved} is not on the device of the operators that it is colocated with"
         if broken := self._not_apart(leader):
             return broken
-        used = np.bincount(leader, weights=self.unit_memory, minlength=len(where))
-        full = np.flatnonzero(used > self._cluster.memory_bytes)
-        if len(full):
-            d = full[0]
-            has = byte_count(self._cluster.memory_bytes[d], DIGITS)
-            needs = byte_count(used[d], DIGITS)
-            return f"device {where[d]!r} would need {needs} of memory but has {has}"
+        for limit in self.limits:
+            used = np.bincount(leader, weights=limit.needs, minlength=len(where))
+            for d in np.flatnonzero(used > limit.room):
+                has = limit.available(limit.room[d])
+                return f"device {where[d]!r} would need {limit.text(used[d])} but has {has}"
         return None
 
     def _not_apart(self, leader: Ints) -> str | None:
@@ -167,10 +186,12 @@ class Feasibility:
     def _mask(self, constraints: Constraints) -> Bools:
         graph, cluster = self._graph, self._cluster
         shape = (self.unit_count, len(cluster.devices))
-        fits = self.unit_memory.max() <= cluster.memory_bytes.min()
+        fits = all(limit.needs.max() <= limit.room.min() for limit in self.limits)
         if fits and not (constraints.pins or constraints.allowed or graph.requires):
             return np.broadcast_to(np.True_, shape)
-        mask = self.unit_memory[:, None] <= cluster.memory_bytes[None, :]
+        mask = np.ones(shape, dtype=np.bool_)
+        for limit in self.limits:
+            mask &= limit.needs[:, None] <= limit.room[None, :]
         for operator, labels in graph.requires.items():
             carries = [set(labels) <= set(device.labels) for device in cluster.devices]
             mask[self.unit_of[operator]] &= carries
@@ -196,12 +217,9 @@ class Feasibility:
                 raise InfeasibleError(f"constraints: too few devices to keep {listed(names)} apart")
         for names, group in zip(constraints.apart_groups, self.separating, strict=True):
             self._prove_inseparable(names, group)
-        needed, available = self.unit_memory.sum(), self._cluster.memory_bytes.sum()
-        if needed > available:
-            raise InfeasibleError(
-                f"memory: the operators need {byte_count(needed, DIGITS)}, but the devices have "
-                f"{byte_count(available, DIGITS)} in all; add devices or memory"
-            )
+        for limit in self.limits:
+            if excess := limit.exceeded_in_all():
+                raise InfeasibleError(excess)
 
     def _prove_inseparable(self, names: Sequence[str], units: tuple[int, ...]) -> None:
         if len(set(units)) < len(units):
@@ -239,16 +257,8 @@ class Feasibility:
             for v, d in constraints.allowed.items()
             if v in names
         ]
-        if self.unit_memory[unit] > self._cluster.memory_bytes.min():
-            room = self._cluster.memory_bytes
-            small = np.flatnonzero(room < self.unit_memory[unit])
-            needs = byte_count(self.unit_memory[unit], DIGITS)
-            names_of_small = listed([self._cluster.names[d] for d in small])
-            has = f"{names_of_small} {'has' if len(small) == 1 else 'have at most'}"
-            reasons.append(
-                f"it needs {needs} of memory ({has} {byte_count(room[small].max(), DIGITS)})"
-            )
-        return reasons
+        too_small = (limit.too_small(unit, self._cluster.names) for limit in self.limits)
+        return reasons + [reason for reason in too_small if reason is not None]
 
 
 def _check_names(graph: StreamGraph, cluster: Cluster, constraints: Constraints) -> None:

@@ -14,7 +14,7 @@ from streamplace.display.text import number, quoted
 from streamplace.display.view import MAX_NAMES, Cell, Grid, Names, View
 from streamplace.errors import GraphError
 from streamplace.problem.coerce import OperatorLike, StreamLike, operator_of, stream_of
-from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, graph_hash
+from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, SELECTIVITY_SE, graph_hash
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph_checks import (
     acyclic_order,
@@ -30,9 +30,11 @@ from streamplace.problem.graph_checks import (
     own_payload,
     owner_of,
     payload_of_streams,
+    resources_of,
     shares_of,
 )
 from streamplace.problem.operators import UNKNOWN, Operator, RowView, Stream
+from streamplace.problem.resources import NO_RESOURCES, Resources
 from streamplace.problem.topology import sorted_streams
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_type
@@ -47,6 +49,7 @@ STRUCTURE = (
     "index",
     "requires",
     "instance_of",
+    "resources",
     "constraints",
     "order",
     "stated_cores",
@@ -85,18 +88,24 @@ class StreamGraph(Displayable):
         Operator name -> its index.
     instructions, payload_bytes, memory_bytes, cores
         (V,) float64, see `Operator`; NaN if unknown.
+    instructions_se, payload_bytes_se
+        (V,) float64, standard errors, see `Operator`; 0 if the number is exact.
     stated_cores
         Names of the operators whose number of cores the graph's file states.
     requires
         Operator index -> labels, for operators that require any.
     instance_of
         Operator index -> name of the operator of which it is an instance, for instances.
+    resources
+        Operator index -> resource -> amount, for operators that take any.
     source_share
         (V,) float64, share of the source rate; 0 for operators with inputs.
     stream_source, stream_target
         (E,) int32, operator indices.
     selectivity, stream_payload_bytes
         (E,) float64, see `Stream`; NaN if unknown.
+    selectivity_se
+        (E,) float64, standard errors of the selectivities; 0 if they are exact.
     order
         (V,) int32, the operators in topological order, sources first; ties by index.
 
@@ -111,6 +120,8 @@ class StreamGraph(Displayable):
     payload_bytes: Floats
     memory_bytes: Floats
     cores: Floats
+    instructions_se: Floats
+    payload_bytes_se: Floats
 
     def __init__(
         self,
@@ -135,9 +146,11 @@ class StreamGraph(Displayable):
             {
                 "selectivity": [s.selectivity for s in edges],
                 "payload_bytes": [own_payload(i, s) for i, s in enumerate(edges)],
+                "selectivity_se": [s.selectivity_se for s in edges],
             },
             {i: labels_of(i, o) for i, o in enumerate(steps) if o.requires},
             {i: owner_of(i, o.instance_of) for i, o in enumerate(steps) if o.instance_of},
+            {i: o.resources for i, o in enumerate(steps) if o.resources},
             name,
             source_rate,
             source_shares,
@@ -154,9 +167,13 @@ class StreamGraph(Displayable):
         *,
         memory_bytes: ArrayLike | None = None,
         cores: ArrayLike | None = None,
+        instructions_se: ArrayLike | None = None,
+        payload_bytes_se: ArrayLike | None = None,
         requires: Mapping[int, tuple[str, ...]] | None = None,
         instance_of: Mapping[int, str] | None = None,
+        resources: Mapping[int, Mapping[str, float]] | None = None,
         selectivity: ArrayLike | None = None,
+        selectivity_se: ArrayLike | None = None,
         stream_payload_bytes: ArrayLike | None = None,
         name: str = "",
         source_rate: float | None = None,
@@ -165,20 +182,20 @@ class StreamGraph(Displayable):
     ) -> "StreamGraph":
         """Return a graph from columns; this is faster than rows for large graphs.
 
-        The other parameters are those of the class. Memory defaults to 0, cores and selectivity to
-        1.
+        The other parameters are those of the class. Memory and standard errors default to 0, cores
+        and selectivity to 1.
 
         Parameters
         ----------
         names
             The names of the V operators.
-        instructions, payload_bytes, memory_bytes, cores
+        instructions, payload_bytes, memory_bytes, cores, instructions_se, payload_bytes_se
             (V,) numbers, see `Operator`.
         ends
             (E, 2) operator indices, source and target.
-        requires, instance_of
-            Operator index -> labels or name, see `Operator`.
-        selectivity
+        requires, instance_of, resources
+            Operator index -> labels, name or amounts, see `Operator`.
+        selectivity, selectivity_se
             (E,) numbers, see `Stream`.
         stream_payload_bytes
             (E,) numbers; NaN stands for the payload of the source operator.
@@ -191,7 +208,12 @@ class StreamGraph(Displayable):
         graph = cls.__new__(cls)
         index = index_of(names)
         ends = ends_of(ends, len(index))
-        for what, rows in (("requires", requires), ("instance_of", instance_of)):
+        rows_of: dict[str, Mapping[int, object] | None] = {
+            "requires": requires,
+            "instance_of": instance_of,
+            "resources": resources,
+        }
+        for what, rows in rows_of.items():
             if wrong := [v for v in rows or () if not 0 <= v < len(index)]:
                 raise GraphError(f"{what}: unknown operator index {wrong[0]}")
         count, streams = len(index), len(ends)
@@ -204,6 +226,10 @@ class StreamGraph(Displayable):
                 "payload_bytes": payload_bytes,
                 "memory_bytes": np.zeros(count) if memory_bytes is None else memory_bytes,
                 "cores": np.ones(count) if cores is None else cores,
+                "instructions_se": np.zeros(count) if instructions_se is None else instructions_se,
+                "payload_bytes_se": (
+                    np.zeros(count) if payload_bytes_se is None else payload_bytes_se
+                ),
             },
             {
                 "selectivity": np.ones(streams) if selectivity is None else selectivity,
@@ -212,9 +238,11 @@ class StreamGraph(Displayable):
                     if stream_payload_bytes is None
                     else stream_payload_bytes
                 ),
+                "selectivity_se": np.zeros(streams) if selectivity_se is None else selectivity_se,
             },
             dict(requires or {}),
             dict(instance_of or {}),
+            resources or {},
             name,
             source_rate,
             source_shares,
@@ -230,6 +258,7 @@ class StreamGraph(Displayable):
         stream_numbers: Mapping[str, ArrayLike],
         requires: Mapping[int, tuple[str, ...]],
         instance_of: Mapping[int, str],
+        resources: Mapping[int, Mapping[str, float]],
         name: str,
         source_rate: float | None,
         source_shares: Mapping[str, float] | None,
@@ -242,15 +271,19 @@ class StreamGraph(Displayable):
         self.index: Mapping[str, int] = MappingProxyType(dict(index))
         self.requires: Mapping[int, tuple[str, ...]] = MappingProxyType(dict(requires))
         self.instance_of: Mapping[int, str] = MappingProxyType(dict(instance_of))
+        self._set_resources(resources)
         self.stated_cores: frozenset[str] = frozenset()
         self.constraints = Constraints() if constraints is None else Constraints.of(constraints)
         defaults = {c.name: np.full(len(index), c.default) for c in OPERATOR_NUMBERS if c.added}
         self._set_operator_numbers({**defaults, **operator_numbers})
         self.source_rate = checked_rate(source_rate)
         payload = payload_of_streams(ends, stream_numbers["payload_bytes"], self.payload_bytes)
-        selectivity = column_of("streams", SELECTIVITY, stream_numbers["selectivity"], len(ends))
+        selectivity, error = (
+            column_of("streams", column, stream_numbers[column.name], len(ends))
+            for column in (SELECTIVITY, SELECTIVITY_SE)
+        )
         self.order = acyclic_order(self.names, ends)
-        self._sort_streams(ends, selectivity, payload)
+        self._sort_streams(ends, selectivity, payload, error)
         self.source_share = shares_of(source_shares, self.names, self.sources)
         self._freeze()
 
@@ -261,10 +294,14 @@ class StreamGraph(Displayable):
         payload_bytes: ArrayLike | None = None,
         memory_bytes: ArrayLike | None = None,
         cores: ArrayLike | None = None,
+        instructions_se: ArrayLike | None = None,
+        payload_bytes_se: ArrayLike | None = None,
         selectivity: ArrayLike | None = None,
+        selectivity_se: ArrayLike | None = None,
         stream_payload_bytes: ArrayLike | None = None,
         source_rate: float | None = None,
         source_shares: Mapping[str, float] | None = None,
+        resources: Mapping[int, Mapping[str, float]] | None = None,
     ) -> tuple["StreamGraph", Ints]:
         """Return a graph of the same operators and streams with other numbers.
 
@@ -273,14 +310,16 @@ class StreamGraph(Displayable):
 
         Parameters
         ----------
-        instructions, payload_bytes, memory_bytes, cores
+        instructions, payload_bytes, memory_bytes, cores, instructions_se, payload_bytes_se
             (V,) numbers, see `Operator`.
-        selectivity
+        selectivity, selectivity_se
             (E,) numbers, see `Stream`.
         stream_payload_bytes
             (E,) numbers; NaN stands for the payload of the source operator.
         source_rate, source_shares
             See the class.
+        resources
+            Operator index -> resource -> amount.
 
         Returns
         -------
@@ -305,17 +344,23 @@ class StreamGraph(Displayable):
                 "payload_bytes": payload_bytes,
                 "memory_bytes": memory_bytes,
                 "cores": cores,
+                "instructions_se": instructions_se,
+                "payload_bytes_se": payload_bytes_se,
             },
         )
+        if resources is not None:
+            StreamGraph._set_resources(graph, resources)
         if source_rate is not None:
             graph.source_rate = checked_rate(source_rate)
         ends = np.stack([self.stream_source, self.stream_target], axis=1)
-        payload, chosen = self.stream_payload_bytes, self.selectivity
+        payload, chosen, error = self.stream_payload_bytes, self.selectivity, self.selectivity_se
         if stream_payload_bytes is not None:
             payload = payload_of_streams(ends, stream_payload_bytes, graph.payload_bytes)
         if selectivity is not None:
             chosen = column_of("streams", SELECTIVITY, selectivity, len(ends))
-        before = StreamGraph._sort_streams(graph, ends, chosen, payload)
+        if selectivity_se is not None:
+            error = column_of("streams", SELECTIVITY_SE, selectivity_se, len(ends))
+        before = StreamGraph._sort_streams(graph, ends, chosen, payload, error)
         if source_shares is not None:
             graph.source_share = shares_of(source_shares, graph.names, graph.sources)
         StreamGraph._freeze(graph)
@@ -328,13 +373,23 @@ class StreamGraph(Displayable):
             if values is not None:
                 setattr(self, column.name, column_of("operators", column, values, len(self.names)))
 
-    def _sort_streams(self, ends: Ints, selectivity: Floats, payload_bytes: Floats) -> Ints:
+    def _set_resources(self, resources: Mapping[int, Mapping[str, float]]) -> None:
+        """Check and set the resources of operators."""
+        checked = {v: resources_of(v, resources[v]) for v in sorted(resources)}
+        self.resources: Mapping[int, Resources] = MappingProxyType(
+            {v: amounts for v, amounts in checked.items() if amounts}
+        )
+
+    def _sort_streams(
+        self, ends: Ints, selectivity: Floats, payload_bytes: Floats, selectivity_se: Floats
+    ) -> Ints:
         """Set the columns of streams in topological order; return their previous indices, (E,)."""
-        by = sorted_streams(self.order, ends, selectivity, payload_bytes)
+        by = sorted_streams(self.order, ends, selectivity, payload_bytes, selectivity_se)
         self.stream_source = np.ascontiguousarray(ends[by, 0])
         self.stream_target = np.ascontiguousarray(ends[by, 1])
         self.selectivity = selectivity[by]
         self.stream_payload_bytes = payload_bytes[by]
+        self.selectivity_se = selectivity_se[by]
         return by
 
     def _freeze(self) -> None:
@@ -351,6 +406,18 @@ class StreamGraph(Displayable):
     def sinks(self) -> Ints:
         """Indices of the operators without outputs, in increasing order."""
         return indices_not_in(len(self.names), self.stream_source)
+
+    @cached_property
+    def resource_names(self) -> tuple[str, ...]:
+        """The names of the resources that operators take, sorted."""
+        return tuple(sorted({name for taken in self.resources.values() for name in taken}))
+
+    def resource(self, name: str) -> Floats:
+        """Return the amount of a resource that each operator takes, (V,)."""
+        column = np.zeros(len(self.names))
+        for v, amounts in self.resources.items():
+            column[v] = amounts.get(name, 0.0)
+        return column
 
     @cached_property
     def owners(self) -> tuple[str, ...]:
@@ -399,6 +466,9 @@ class StreamGraph(Displayable):
             self.requires.get(v, ()),
             self.instance_of.get(v, ""),
             int(self.cores[v]),
+            self.resources.get(v, NO_RESOURCES),
+            float(self.instructions_se[v]),
+            float(self.payload_bytes_se[v]),
         )
 
     def _stream(self, e: int) -> Stream:
@@ -408,6 +478,7 @@ class StreamGraph(Displayable):
             self.names[self.stream_target[e]],
             float(self.selectivity[e]),
             None if isnan(payload) else payload,
+            float(self.selectivity_se[e]),
         )
 
     @cached_property
@@ -417,6 +488,8 @@ class StreamGraph(Displayable):
         header: list[object] = [self.names, labels]
         if self.instance_of:
             header.append(sorted(self.instance_of.items()))
+        if self.resources:
+            header.append({"resources": [[v, dict(taken)] for v, taken in self.resources.items()]})
         of_operators = {column: getattr(self, column.name) for column in OPERATOR_NUMBERS}
         always = (
             self.stream_source,
@@ -427,7 +500,7 @@ class StreamGraph(Displayable):
             self.stream_payload_bytes,
         )
         added = {column: values for column, values in of_operators.items() if column.added}
-        return graph_hash(header, always, added)
+        return graph_hash(header, always, {**added, SELECTIVITY_SE: self.selectivity_se})
 
     def __getstate__(self) -> dict[str, object]:
         """Return the state to pickle, with plain dicts for read-only mappings."""
@@ -439,7 +512,7 @@ class StreamGraph(Displayable):
         for name, value in state.items():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
-            is_mapping = name in ("index", "requires", "instance_of")
+            is_mapping = name in ("index", "requires", "instance_of", "resources")
             vars(self)[name] = MappingProxyType(value) if is_mapping else value
 
     def __eq__(self, other: object) -> bool:
@@ -457,11 +530,13 @@ class StreamGraph(Displayable):
         rules = ", constraints" if self.constraints else ""
         numbers = (self.instructions, self.stream_payload_bytes, self.selectivity)
         unknown = ", unknown numbers" if any(np.isnan(n).any() for n in numbers) else ""
+        errors = (self.instructions_se, self.payload_bytes_se, self.selectivity_se)
+        uncertain = ", standard errors" if any(e.any() for e in errors) else ""
         head = ("operator", "instructions", "payload, bytes", "memory, bytes", "streams to")
         return View(
             f"StreamGraph{label}: {counted(len(self.names), 'operator')}, "
             f"{counted(len(self.streams), 'stream')}, {counted(len(self.sources), 'source')}, "
-            f"{counted(len(self.sinks), 'sink')}{rate}{rules}{unknown}",
+            f"{counted(len(self.sinks), 'sink')}{rate}{rules}{unknown}{uncertain}",
             body=(Grid(head, len(self.names), self._cells, names=(0, 4)),),
         )
 

@@ -10,6 +10,7 @@ from streamplace.errors import GraphError
 from streamplace.problem.coerce import are_labels
 from streamplace.problem.columns import STREAM_PAYLOAD, NumberColumn
 from streamplace.problem.operators import UNKNOWN, Operator, Stream
+from streamplace.problem.resources import Resources
 from streamplace.problem.topology import first_cycle, topological_order
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_number, check_str, check_type
@@ -79,6 +80,11 @@ def labels_of(v: int, operator: Operator) -> tuple[str, ...]:
         expected = f"must be a list of labels (got {operator.requires!r:.40})"
         raise GraphError(f"operators[{v}].requires: {expected}")
     return tuple(operator.requires)
+
+
+def resources_of(v: int, resources: Mapping[str, float]) -> Resources:
+    """Return the resources that operator v takes."""
+    return Resources(resources, f"operators[{v}].resources", GraphError)
 
 
 def own_payload(i: int, stream: Stream) -> float:

@@ -5,24 +5,37 @@ from typing import TYPE_CHECKING, Any
 
 from streamplace.errors import GraphError
 from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.operators import standard_errors_of
+from streamplace.problem.resources import NO_RESOURCES
 from streamplace.util.suggest import closest_match
 
 if TYPE_CHECKING:
     import networkx
 
 
-OF_NODES = ("instructions", "payload_bytes", "memory_bytes", "requires", "instance_of", "cores")
-OF_EDGES = ("selectivity", "payload_bytes")
+OF_NODES = (
+    "instructions",
+    "payload_bytes",
+    "memory_bytes",
+    "requires",
+    "instance_of",
+    "cores",
+    "resources",
+    "instructions_se",
+    "payload_bytes_se",
+)
+OF_EDGES = ("selectivity", "payload_bytes", "selectivity_se")
 
 
 def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
     """Return a networkx graph whose nodes are operator names.
 
     Nodes have the attributes ``instructions``, ``payload_bytes``, ``memory_bytes``, ``requires``,
-    ``cores`` if above 1 and, for instances, ``instance_of``; edges have ``selectivity`` and
-    ``payload_bytes``; the graph has ``name``, ``source_rate`` and ``source_shares``. The result is
-    a MultiDiGraph if two streams join the same two operators, otherwise a DiGraph. Constraints are
-    not converted.
+    ``cores`` if above 1, ``resources`` if it takes any and, for instances, ``instance_of``; edges
+    have ``selectivity`` and ``payload_bytes``. Standard errors other than 0 are attributes too:
+    ``instructions_se``, ``payload_bytes_se``, ``selectivity_se``. The graph has ``name``,
+    ``source_rate`` and ``source_shares``. The result is a MultiDiGraph if two streams join the same
+    two operators, otherwise a DiGraph. Constraints are not converted.
     """
     import networkx  # noqa: PLC0415 - heavy
 
@@ -46,12 +59,16 @@ def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
             made.nodes[operator.name]["instance_of"] = operator.instance_of
         if operator.cores > 1:
             made.nodes[operator.name]["cores"] = operator.cores
+        if operator.resources:
+            made.nodes[operator.name]["resources"] = dict(operator.resources)
+        made.nodes[operator.name].update(standard_errors_of(operator))
     for stream in graph.streams:
         made.add_edge(
             stream.source,
             stream.target,
             selectivity=stream.selectivity,
             payload_bytes=stream.payload_bytes,
+            **standard_errors_of(stream),
         )
     return made
 
@@ -86,10 +103,19 @@ def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
                 data.get("requires", ()),
                 data.get("instance_of", ""),
                 data.get("cores", 1),
+                data.get("resources", NO_RESOURCES),
+                data.get("instructions_se", 0.0),
+                data.get("payload_bytes_se", 0.0),
             )
         )
     streams = [
-        Stream(str(a), str(b), data.get("selectivity", 1.0), data.get("payload_bytes"))
+        Stream(
+            str(a),
+            str(b),
+            data.get("selectivity", 1.0),
+            data.get("payload_bytes"),
+            data.get("selectivity_se", 0.0),
+        )
         for a, b, data in graph.edges(data=True)
     ]
     shares = graph.graph.get("source_shares")

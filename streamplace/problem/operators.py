@@ -1,11 +1,13 @@
 """Operators and streams: the rows of a graph's columns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import Generic, TypeVar, overload
 
 from streamplace.display.mixins import TruncatedRepr
+from streamplace.problem.resources import NO_RESOURCES
+from streamplace.util.added import added_field
 
 Row = TypeVar("Row")
 ROWS_SHOWN = 3
@@ -32,6 +34,11 @@ class Operator(TruncatedRepr):
     cores
         Number of cores of its device that it can use at once. Stream engines run an instance in one
         thread, so the default is 1.
+    resources
+        Resource -> the amount that the operator takes on its device, such as ``{"gpu": 1}``.
+    instructions_se, payload_bytes_se
+        Standard errors of the two numbers, in the same units; 0: the number is exact. Streams with
+        their own payload have the same relative error as the payload of their source operator.
     """
 
     name: str
@@ -41,6 +48,9 @@ class Operator(TruncatedRepr):
     requires: tuple[str, ...] = ()
     instance_of: str = ""
     cores: int = 1
+    resources: Mapping[str, float] = added_field(NO_RESOURCES)
+    instructions_se: float = added_field(default=0.0)
+    payload_bytes_se: float = added_field(default=0.0)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -55,12 +65,21 @@ class Stream(TruncatedRepr):
         Tuples on this stream per tuple that its source operator processes; may be `UNKNOWN`.
     payload_bytes
         Bytes per tuple on this stream; None stands for the payload of its source operator.
+    selectivity_se
+        Standard error of the selectivity, in the same unit; 0: the selectivity is exact.
     """
 
     source: str
     target: str
     selectivity: float = 1.0
     payload_bytes: float | None = None
+    selectivity_se: float = added_field(default=0.0)
+
+
+def standard_errors_of(row: Operator | Stream) -> dict[str, float]:
+    """Return the standard errors of a row's numbers other than 0, by the name of their field."""
+    names = ("instructions_se", "payload_bytes_se", "selectivity_se")
+    return {name: error for name in names if (error := getattr(row, name, 0.0))}
 
 
 class RowView(Sequence[Row], Generic[Row]):

@@ -42,7 +42,7 @@ class Problem(Displayable):
     objective
         The objective, with its source rates filled in.
     feasibility
-        The compiled constraints, labels and memory; see `Feasibility`.
+        The compiled constraints, labels, memory and resources; see `Feasibility`.
 
     Raises
     ------
@@ -50,7 +50,7 @@ class Problem(Displayable):
         If the model or a number of the graph is unknown, if there is no source rate, if a rate or
         the target utilisation is out of range, or if constraints name unknown operators or devices.
     InfeasibleError
-        If constraints, labels or memory provably allow no placement.
+        If constraints, labels or limits of devices provably allow no placement.
     """
 
     graph: StreamGraph
@@ -136,7 +136,7 @@ class Problem(Displayable):
         ProblemError
             If constraints name a device that is not in `cluster`.
         InfeasibleError
-            If constraints, labels or memory provably allow no placement on it.
+            If constraints, labels or limits of devices provably allow no placement on it.
         """
         return Problem(self.graph, cluster, objective=self.objective, constraints=self.constraints)
 
@@ -158,7 +158,7 @@ class Problem(Displayable):
         ProblemError
             If the constraints name an unknown operator or device.
         InfeasibleError
-            If constraints, labels or memory provably allow no placement.
+            If constraints, labels or limits of devices provably allow no placement.
         """
         return Problem(self.graph, self.cluster, objective=self.objective, constraints=constraints)
 

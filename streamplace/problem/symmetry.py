@@ -21,7 +21,8 @@ def interchangeable(problem: Problem) -> Ints:
     kind = []
     for device in problem.cluster.devices:
         group = device.group if groups_matter else None
-        traits = (device.mips, device.cores, device.memory_bytes, frozenset(device.labels), group)
+        held = (device.memory_bytes, device.resources, frozenset(device.labels))
+        traits = (device.mips, device.cores, held, group)
         key = device.name if device.name in named else traits
         kind.append(kinds.setdefault(key, len(kinds)))
     return np.array(kind, dtype=np.int32)

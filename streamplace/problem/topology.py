@@ -30,11 +30,12 @@ def topological_order(count: int, ends: Ints) -> Ints:
     return np.array(order, dtype=np.int32)
 
 
-def sorted_streams(order: Ints, ends: Ints, selectivity: Floats, payload_bytes: Floats) -> Ints:
-    """Return the streams, (E,) indices, sorted by source in `order`, target and numbers."""
+def sorted_streams(order: Ints, ends: Ints, *numbers: Floats) -> Ints:
+    """Return the streams, (E,) indices, sorted by source in `order`, target and numbers, (E,)."""
     position = np.empty(len(order), dtype=np.int32)
     position[order] = np.arange(len(order), dtype=np.int32)
-    by = np.lexsort((payload_bytes, selectivity, ends[:, 1], position[ends[:, 0]]))
+    keys: tuple[Floats | Ints, ...] = (*reversed(numbers), ends[:, 1], position[ends[:, 0]])
+    by = np.lexsort(keys)
     return by.astype(np.int32)
 
 

@@ -18,6 +18,7 @@ SCRIPTS = (  # in order: each script uses those before it
     "text",
     "labels",
     "model",
+    "limits",
     "rules",
     "state",
     "view",

@@ -8,6 +8,7 @@ from sim.links import all_crossed
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
+from streamplace.util.arrays import Floats
 
 
 def sums_of(placement: Placement) -> dict[str, Any]:
@@ -20,7 +21,8 @@ def sums_of(placement: Placement) -> dict[str, Any]:
         device, D numbers; ``own``: for each device [instructions per core, name] of one operator:
         among those that cannot use all cores of the device, the one with the most instructions per
         core; [0, None] if there is none; ``links``: [link, tuples, bits] of each link that tuples
-        cross, numbered as in `Flow`.
+        cross, numbered as in `Flow`; ``limits``: for memory, with ``resource`` None, and for each
+        resource, the amount ``used`` on each device, D numbers, if operators take any.
     """
     arrays, devices = flow(placement.problem), placement.devices
     rate, count = arrays.source_rate, len(placement.problem.cluster.devices)
@@ -36,6 +38,7 @@ def sums_of(placement: Placement) -> dict[str, Any]:
         "operators": np.bincount(devices, minlength=count).tolist(),
         "own": _largest_own(placement),
         "links": [[int(i), float(tuples[i]), float(bits[i])] for i in np.flatnonzero(tuples)],
+        "limits": _limits(placement),
     }
 
 
@@ -48,6 +51,18 @@ def heaviest_work(problem: Problem) -> list[tuple[float, float]]:
     return [
         (float(c), float(arrays.work[arrays.operator_cores == c].max() / arrays.source_rate))
         for c in np.unique(arrays.operator_cores)
+    ]
+
+
+def _limits(placement: Placement) -> list[dict[str, Any]]:
+    """Return the memory and resources used on each device, without those that nothing takes."""
+    graph, count = placement.problem.graph, len(placement.problem.cluster.devices)
+    taken: dict[str | None, Floats] = {None: graph.memory_bytes}
+    taken |= {name: graph.resource(name) for name in graph.resource_names}
+    return [
+        {"resource": name, "used": np.bincount(placement.devices, column, count).tolist()}
+        for name, column in taken.items()
+        if column.any()
     ]
 
 

@@ -1,7 +1,10 @@
 """Closed-form evaluators of throughput: ``bottleneck`` and ``path-average``."""
 
 from abc import abstractmethod
+from math import inf
 from typing import ClassVar
+
+import numpy as np
 
 from sim.closed_form import bottleneck, path_average
 from sim.closed_form.bottleneck import utilisations
@@ -16,6 +19,7 @@ from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator, score_at
 from streamplace.util.arrays import Floats
 
+SOLVED = 1e-10  # share of the throughput that counts as error of the solver, with a margin
 MAX_STREAMS = 2_000  # beyond this, solving the links' equations after every change is slow
 
 
@@ -29,6 +33,14 @@ class ClosedFormEvaluator(ThroughputEvaluator):
     """
 
     quick_score_elements: ClassVar[int]
+
+    @abstractmethod
+    def highest_utilisation(self, share: float) -> float:
+        """Return the highest largest utilisation of any placement with a relative throughput.
+
+        It holds for relative throughputs of at least `share`, at the highest source rate; inf: no
+        limit is known. Utilisation is relative to the usable capacity.
+        """
 
     @abstractmethod
     def reached(self, flow: Flow, devices: Placements) -> Floats:
@@ -61,6 +73,10 @@ class BottleneckEvaluator(ClosedFormEvaluator):
     linear: ClassVar[bool] = True
     quick_score_elements: ClassVar[int] = 3 * 10**8
 
+    def highest_utilisation(self, share: float) -> float:
+        """Return 1 / share, since the largest utilisation throttles all sources."""
+        return 1.0 / share
+
     def reached(self, flow: Flow, devices: Placements) -> Floats:
         """Return the throughput of K placements, (K,) in source tuples/s."""
         return bottleneck.throughput(flow, devices)
@@ -79,6 +95,15 @@ class PathAverageEvaluator(ClosedFormEvaluator):
 
     overload_matters: bool = True
     quick_score_elements: ClassVar[int] = 2 * 10**7
+
+    def highest_utilisation(self, share: float) -> float:
+        """Return the limit that follows from the stream that contributes least to the sinks.
+
+        A link of utilisation u > 1 passes on at most 1 / u of the flow of some stream, so that the
+        sinks lose at least 1 - 1 / u of that stream's contribution.
+        """
+        loss, least = 1.0 - share + SOLVED, float(_contributions(self._compiled.flow).min())
+        return 1.0 / (1.0 - loss / least) if loss < least else inf
 
     def reached(self, flow: Flow, devices: Placements) -> Floats:
         """Return the throughput of K placements, (K,) in source tuples/s.
@@ -99,3 +124,17 @@ class PathAverageEvaluator(ClosedFormEvaluator):
         if len(parts.flow.source) > MAX_STREAMS:
             return UtilisationSearch(parts.instance, self.least_load)
         return PathAverageSearch(parts.instance, self.least_load, parts.flow)
+
+
+def _contributions(flow: Flow) -> Floats:
+    """Return the share of the tuples at the sinks that pass each loaded stream, and a 1, (E + 1,).
+
+    The 1 stands for the sources, which every full device throttles.
+    """
+    reaching = np.zeros(flow.operators)  # tuples at the sinks per tuple that an operator processes
+    reaching[flow.sinks] = 1.0
+    for e in range(len(flow.source) - 1, -1, -1):  # streams into an operator precede those out
+        reaching[flow.source[e]] += flow.selectivity[e] * reaching[flow.target[e]]
+    loaded = flow.stream_tuples > 0
+    passing = flow.stream_tuples * reaching[flow.target] / flow.nominal_sink_tuples
+    return np.append(passing[loaded], 1.0)

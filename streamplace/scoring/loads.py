@@ -9,7 +9,7 @@ from streamplace.display.mixins import RoundedRepr
 from streamplace.display.text import quoted
 from streamplace.display.view import Cell, Grid, Line
 from streamplace.problem.placement import Placement
-from streamplace.scoring.memory import memory_use
+from streamplace.scoring.memory import use_columns
 
 LINKS_SHOWN = 8
 
@@ -98,17 +98,17 @@ def uplink_name(group: str, direction: str) -> str:
 def device_grid(devices: Sequence[DeviceLoad], placement: Placement | None) -> Grid:
     """Return a table of devices, with names of operators if a placement is passed, else counts.
 
-    With a placement of operators that have memory, it also has the memory used on each device.
+    With a placement, it also has the memory and resources used on each device, if there are any.
     """
-    memory = () if placement is None else memory_use(placement)
+    columns = {} if placement is None else use_columns(placement)
 
     def row(d: int) -> tuple[Cell, ...]:
         load = devices[d]
         operators = f"{load.operators:,}" if placement is None else placement.operators_on(d)
-        used = (memory[d].text(),) if memory else ()
+        used = (column[d] for column in columns.values())
         return load.name, f"{load.utilisation:.1%}", *used, operators
 
-    head = ("device", "utilisation", *(("memory",) if memory else ()), "operators")
+    head = ("device", "utilisation", *columns, "operators")
     names = (0,) if placement is None else (0, len(head) - 1)
     return Grid(head, len(devices), row, names)
 

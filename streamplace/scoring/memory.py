@@ -1,12 +1,16 @@
-"""Memory that a placement uses on each device."""
+"""Memory and resources that a placement uses on each device."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from streamplace.display.text import byte_count
+from streamplace.display.text import byte_count, number
+from streamplace.display.view import Grid
 from streamplace.problem.placement import Placement
+
+DECIMALS = 9  # of amounts of resources, finer than the millionths in which they are counted
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,24 @@ class MemoryUse:
         return vars(self).copy()
 
 
+@dataclass(frozen=True)
+class ResourceUse:
+    """The amounts of a resource that operators take on a device, and that are left there."""
+
+    device: str
+    resource: str
+    used: float
+    free: float
+
+    def text(self) -> str:
+        """Return the use in words, such as ``1 of 2 gpu``."""
+        return f"{number(self.used)} of {number(self.used + self.free)} {self.resource}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of ``resources`` in `place --json`."""
+        return vars(self).copy()
+
+
 def memory_use(placement: Placement) -> tuple[MemoryUse, ...]:
     """Return the memory of each device; nothing if no operator of the graph has memory."""
     graph, cluster = placement.problem.graph, placement.problem.cluster
@@ -43,3 +65,50 @@ def memory_use(placement: Placement) -> tuple[MemoryUse, ...]:
         )
         for device, bytes_ in zip(cluster.devices, used, strict=True)
     )
+
+
+def resource_use(placement: Placement) -> tuple[ResourceUse, ...]:
+    """Return the resources that devices offer or their operators take, by device and name."""
+    graph, cluster = placement.problem.graph, placement.problem.cluster
+    offered = {name for device in cluster.devices for name in device.resources}
+    found = []
+    for name in sorted(offered.union(graph.resource_names)):
+        used = np.bincount(placement.devices, graph.resource(name), len(cluster.devices))
+        for d, free in enumerate((cluster.resource(name) - used).tolist()):
+            amounts = round(float(used[d]), DECIMALS), round(free, DECIMALS)
+            if any(amounts):
+                found.append((d, ResourceUse(cluster.names[d], name, *amounts)))
+    return tuple(use for _, use in sorted(found, key=lambda row: row[0]))
+
+
+def use_entries(placement: Placement) -> dict[str, Any]:
+    """Return the entries ``memory`` and ``resources`` of JSON documents, without empty ones."""
+    entries = {
+        "memory": [use.to_dict() for use in memory_use(placement)],
+        "resources": [use.to_dict() for use in resource_use(placement)],
+    }
+    return {key: rows for key, rows in entries.items() if rows}
+
+
+def use_columns(placement: Placement) -> dict[str, list[str]]:
+    """Return heading -> cell of each device: memory and resources, where there are any."""
+    columns: dict[str, list[str]] = {}
+    if memory := memory_use(placement):
+        columns["memory"] = [use.text() for use in memory]
+    if resources := resource_use(placement):
+        texts: dict[str, list[str]] = {name: [] for name in placement.problem.cluster.names}
+        for use in resources:
+            texts[use.device].append(use.text())
+        columns["resources"] = [", ".join(several) for several in texts.values()]
+    return columns
+
+
+def use_grids(placement: Placement) -> Iterator[Grid]:
+    """Yield a table of the memory and resources of each device, where there are any."""
+    names, columns = placement.problem.cluster.names, use_columns(placement)
+    if columns:
+        yield Grid(
+            ("device", *columns),
+            len(names),
+            lambda d: (names[d], *(column[d] for column in columns.values())),
+        )

@@ -1,16 +1,28 @@
-"""Capacity plans: the source rate that each number of devices sustains."""
+"""Capacity plans: the source rate that sets of devices sustain, and the cheapest of them."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from streamplace.display.mixins import Displayable, RoundedRepr
 from streamplace.display.text import number
-from streamplace.display.view import TABLE_ROWS, Grid, Line, View
+from streamplace.display.view import TABLE_ROWS, Cell, Grid, Line, Names, View
+from streamplace.placers.search.balance import CARRIED
 from streamplace.util.text import counted
+from streamplace.workflows.device_sets import CheapestSet, DeviceLoss
 from streamplace.workflows.too_heavy import TooHeavy
 
-CLOSE = 1.0 - 1e-9  # share of a rate that counts as reaching it, up to rounding
+CLOSE = CARRIED  # share of a rate that counts as reaching it, up to rounding
 ROWS_SHOWN = 12  # in a repr
+
+
+class Limits(NamedTuple):
+    """The options of a plan; see `workflows.plan.plan`."""
+
+    most: int | None
+    seconds: float | None
+    evaluations: int | None
+    survive: int
+    seed: int
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,59 +40,103 @@ class PlanRow(RoundedRepr):
         Upper bound in tuples/s on the source rate that any placement on these devices sustains.
     relative_throughput
         Throughput / planned source rate, at that rate and under the model.
+    relative_after_loss
+        The same after the loss of the device that matters most; None: the plan has no losses.
+    price
+        Total price of the devices per unit of time; None: they have no price.
+    names
+        Names of the devices; None: the devices are equal, so any of them will do.
     """
 
     devices: int
     max_source_rate: float
     bound: float
     relative_throughput: float
+    relative_after_loss: float | None = None
+    price: float | None = None
+    names: tuple[str, ...] | None = None
 
     @property
     def keeps_up(self) -> bool:
-        """Whether the planned source rate is sustained."""
-        return self.relative_throughput >= CLOSE
+        """Whether the planned source rate is sustained, also after a loss if the plan has any."""
+        after = self.relative_after_loss
+        return (self.relative_throughput if after is None else after) >= CLOSE
 
     @property
     def headline(self) -> str:
         """The source rate that these devices sustain, in words."""
         many = "devices sustain" if self.devices > 1 else "device sustains"
-        return f"{self.devices} {many} {number(self.max_source_rate)} tuples/s"
+        at = "" if self.price is None else f" at a price of {number(self.price)}"
+        return f"{self.devices} {many} {number(self.max_source_rate)} tuples/s{at}"
 
-    def cells(self) -> tuple[str, ...]:
-        """Return the cells of the row."""
-        rates = map(number, (self.max_source_rate, self.bound))
-        return (str(self.devices), *rates, f"{self.relative_throughput:.1%}")
+    def cells(self, head: tuple[str, ...]) -> tuple[Cell, ...]:
+        """Return the cells of the row under some of the headings of `HEAD`."""
+        after = self.relative_after_loss
+        cells: dict[str, Cell] = {
+            "devices": str(self.devices),
+            "price": "" if self.price is None else number(self.price),
+            "sustained, tuples/s": number(self.max_source_rate),
+            "upper bound": number(self.bound),
+            "relative": f"{self.relative_throughput:.1%}",
+            "after a loss": "" if after is None else f"{after:.1%}",
+            "names": Names.of(self.names or ()),
+        }
+        return tuple(cells[title] for title in head)
 
 
 @dataclass(frozen=True, repr=False)
 class Plan(Displayable):
-    """Capacities of increasing numbers of devices, except those too few for the constraints.
+    """Capacities of numbers of devices, except those too few for the constraints.
 
     Parameters
     ----------
     source_rate
         The planned source rate in tuples/s.
+    rows
+        One row per number of equal devices or, on unequal ones, per number of devices the best set
+        found: the cheapest that keeps up or, if none does, the one that sustains the most.
     cause
         The operators that no device can run at the source rate, so that more devices do not help.
+    survive
+        Number of devices that may be lost without falling behind.
+    cheapest
+        The cheapest set of devices found that keeps up; None: there is none, or the devices of the
+        plan are equal.
+    losses
+        What is left after the loss of each device of the cheapest set, or of the whole cluster if
+        no set keeps up; empty unless `survive` is 1.
+    unpriced
+        Whether each device counted 1, because no device of the cluster has a price.
+    proven
+        Whether a proof shows that no set of the cluster's devices keeps up.
     """
 
     source_rate: float
     rows: tuple[PlanRow, ...]
     cause: TooHeavy | None = None
+    survive: int = 0
+    cheapest: CheapestSet | None = None
+    losses: tuple[DeviceLoss, ...] = ()
+    unpriced: bool = False
+    proven: bool = False
 
     @property
     def fewest_devices(self) -> int | None:
-        """The fewest devices that sustain the source rate; None if no row does."""
+        """The fewest devices of a row that keeps up; None if no row does."""
         return next((row.devices for row in self.rows if row.keeps_up), None)
 
     @property
     def headline(self) -> str:
-        """The fewest devices that sustain the source rate, in words."""
-        count, rate = self.fewest_devices, f"{number(self.source_rate)} tuples/s"
-        if count is None:
-            last = max(row.devices for row in self.rows)
-            return f"{last} {'devices are' if last > 1 else 'device is'} not enough for {rate}"
-        return f"{count} {'devices keep' if count > 1 else 'device keeps'} up with {rate}"
+        """The fewest or the cheapest devices that sustain the source rate, in words."""
+        rate = f"{number(self.source_rate)} tuples/s"
+        rate += " after the loss of any one device" if self.survive else ""
+        if self.cheapest is not None:
+            return self.cheapest.headline(rate)
+        if (count := self.fewest_devices) is not None:
+            return f"{count} {'devices keep' if count > 1 else 'device keeps'} up with {rate}"
+        last = max(row.devices for row in self.rows)
+        proven = " (proven)" if self.proven else ""
+        return f"{last} {'devices are' if last > 1 else 'device is'} not enough for {rate}{proven}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `plan --json` prints."""
@@ -88,6 +144,9 @@ class Plan(Displayable):
             "source_rate": self.source_rate,
             "rows": [vars(row) for row in self.rows],
             "fewest_devices": self.fewest_devices,
+            "cheapest": None if self.cheapest is None else self.cheapest.to_dict(),
+            "survive": self.survive,
+            "losses": [vars(loss) for loss in self.losses],
             "cause": None if self.cause is None else self.cause.to_dict(),
         }
 
@@ -96,8 +155,31 @@ class Plan(Displayable):
         if len(self.rows) > ROWS_SHOWN:
             more = len(self.rows) - ROWS_SHOWN
             lines.append(f"and {counted(more, 'more row')}")
-        head = ("devices", "sustained, tuples/s", "upper bound", "relative")
-        table = Grid(head, len(self.rows), lambda i: self.rows[i].cells(), names=())
-        cause = () if self.cause is None else (Line(*self.cause.text()),)
-        body = (table, Line(self.headline), *cause)
-        return View(f"Plan: {self.headline}", tuple(lines), body, TABLE_ROWS)
+        body: list[Line | Grid] = [self._table()]
+        if self.cheapest is not None:
+            names = self.cheapest.devices
+            body.append(Line("cheapest: {}", (Names.of(names),)))
+        body += self._loss_tables()
+        body.append(Line(self.headline))
+        body += [] if self.cause is None else [Line(*self.cause.text())]
+        return View(f"Plan: {self.headline}", tuple(lines), tuple(body), TABLE_ROWS)
+
+    def _table(self) -> Grid:
+        head: tuple[str, ...] = ("devices", "sustained, tuples/s", "upper bound", "relative")
+        if any(row.price is not None for row in self.rows):
+            head = ("devices", "price", *head[1:])
+        head += ("after a loss",) if self.survive else ()
+        named = any(row.names is not None for row in self.rows)
+        head += ("names",) if named else ()
+        names = (len(head) - 1,) if named else ()
+        return Grid(head, len(self.rows), lambda i: self.rows[i].cells(head), names=names)
+
+    def _loss_tables(self) -> list[Grid | Line]:
+        """Return what is left after each loss as a table, and the worst loss as a line."""
+        if not self.losses:
+            return []
+        head = ("without", "carries, tuples/s", "relative")
+        worst = min(self.losses, key=lambda loss: loss.rank)
+        text = f"worst loss: {{}}, after which they carry {number(worst.max_source_rate)} tuples/s"
+        table = Grid(head, len(self.losses), lambda i: self.losses[i].cells())
+        return [table, Line(text, (worst.device,))]

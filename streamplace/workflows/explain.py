@@ -12,21 +12,32 @@ from sim.threads import own_utilisations
 from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.problem.violations import violations
 from streamplace.scoring.flow import flow
 from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.registry import CLOSED_FORMS, closed_form, throughput_evaluator
 from streamplace.scoring.throughput import at_worst_rate, simulate
 from streamplace.util.arrays import Floats, Ints
+from streamplace.workflows.constraint_costs import constraint_costs as costs_of_constraints
 from streamplace.workflows.explanation import Contribution, Explanation
 from streamplace.workflows.improving_moves import improving_moves
 from streamplace.workflows.too_heavy import too_heavy
 
 
-def explain(placement: Placement) -> Explanation:
+def explain(placement: Placement, *, constraint_costs: bool = False, seed: int = 0) -> Explanation:
     """Explain a placement: its bottleneck at the worst source rate, and helpful single moves.
 
     Under a custom objective, the moves are those that raise the objective, even if nothing limits
     the throughput.
+
+    Parameters
+    ----------
+    constraint_costs
+        Whether to search for better placements without each constraint, however long that takes. If
+        not, this is done only if the placement is below the source rate, and for as many
+        constraints as take a fraction of a second.
+    seed
+        Seed of these searches.
 
     Raises
     ------
@@ -35,6 +46,16 @@ def explain(placement: Placement) -> Explanation:
     SimulationError
         If the equations of the model could not be solved.
     """
+    found = _explained(placement)
+    costs = None
+    if found.limited or constraint_costs:
+        closed = _in_closed_form(placement)
+        costs = costs_of_constraints(closed, seed=seed, quick=not constraint_costs)
+    return replace(found, violations=tuple(violations(placement)), costs=costs)
+
+
+def _explained(placement: Placement) -> Explanation:
+    """Explain the bottleneck of a placement, without its constraints."""
     explained, placement = placement, _in_closed_form(placement)
     problem, score = placement.problem, simulate(placement)
     load = _load(at_worst_rate(placement), score.bottleneck)

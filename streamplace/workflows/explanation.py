@@ -7,7 +7,11 @@ from typing import Any
 from streamplace.display.mixins import Displayable
 from streamplace.display.view import Grid, Line, View
 from streamplace.problem.placement import Placement
+from streamplace.problem.violations import Violation, violation_grid
+from streamplace.scoring.memory import use_entries, use_grids
 from streamplace.scoring.score import THROUGHPUT, ThroughputScore
+from streamplace.workflows.against.comparison import Against
+from streamplace.workflows.constraint_costs import ConstraintCosts
 from streamplace.workflows.improving_moves import MIN_GAIN, ImprovingMove, move_grid
 from streamplace.workflows.too_heavy import TooHeavy
 
@@ -59,6 +63,12 @@ class Explanation(Displayable):
         load the bottleneck most were tried.
     cause
         The operators that no device can run at the source rate, if that limits the placement.
+    violations
+        The rules that the placement violates.
+    costs
+        What each constraint costs; None if that was not examined.
+    against
+        The comparison with a running job; None if there was none.
     """
 
     placement: Placement
@@ -68,6 +78,9 @@ class Explanation(Displayable):
     moves: tuple[ImprovingMove, ...]
     every_move_tried: bool
     cause: TooHeavy | None = None
+    violations: tuple[Violation, ...] = ()
+    costs: ConstraintCosts | None = None
+    against: Against | None = None
 
     @property
     def limited(self) -> bool:
@@ -85,14 +98,22 @@ class Explanation(Displayable):
             "moves": [move.to_dict() for move in self.moves],
             "every_move_tried": self.every_move_tried,
             "cause": None if self.cause is None else self.cause.to_dict(),
+            "violations": [violation.to_dict() for violation in self.violations],
+            "constraint_costs": None if self.costs is None else self.costs.to_dict(),
+            "against": None if self.against is None else self.against.to_dict(),
             "model": self.score.model,
+            **use_entries(self.placement),
             **self.score.objective_entry,
         }
 
     def _view(self) -> View:
         top = self.score.bottleneck
         title = f"Explanation: {top.headline}, {self.score.headline}"
-        return View(title, body=(*self._lines(), *self._objective_lines(), *self._tables()))
+        broken = [violation_grid(self.violations)] if self.violations else []
+        body = (*broken, *self._lines(), *self._objective_lines(), *self._tables())
+        body += tuple(use_grids(self.placement))
+        more = [line for part in (self.costs, self.against) if part for line in part.body()]
+        return View(title, body=(*body, *more))
 
     def _lines(self) -> Iterator[Line]:
         """Yield the throughput and its limit."""

@@ -94,7 +94,8 @@ class Migration(Displayable):
         further = f"{chosen} further move{'' if chosen == 1 else 's'}"
         forced = len(self.forced)
         if 0 < self.fewest - forced <= chosen:
-            further += f" (at least {self.fewest - forced} necessary for constraints and memory)"
+            more = self.fewest - forced
+            further += f" (at least {more} necessary for constraints, memory and resources)"
 
         return f"{forced} forced move{'' if forced == 1 else 's'}, {further}"
 

@@ -1,6 +1,7 @@
 """Placement and scoring in one call."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ from streamplace.scoring.registry import evaluator
 from streamplace.scoring.throughput import bound, max_source_rate, simulate
 from streamplace.util import work_clock
 from streamplace.util.checks import check_seed
+from streamplace.workflows.confidence import check_confidence, confident
+from streamplace.workflows.conflict import naming_conflicts
 from streamplace.workflows.result import Result
 
 
@@ -34,6 +37,7 @@ def place(
     objective: Objective | None = None,
     placer: str | Placer = "auto",
     seed: int = 0,
+    confidence: float | None = None,
 ) -> Result:
     """Place a graph on a cluster.
 
@@ -54,26 +58,38 @@ def place(
     placer
         A name with options, such as ``metis:parts=3``; or a custom placer, by its name
         ``module:Class`` or as an object; see `Placer`.
+    confidence
+        Probability, above 0 and below 1, with which the placement should carry the source rate,
+        over the standard errors of the costs. A search for a higher probability then follows the
+        placer, and the result has `Confidence`. Requires a closed form.
 
     Raises
     ------
+    InfeasibleError
+        If provably no placement satisfies the constraints; the message ends with the rules that
+        cannot hold together, see `workflows.conflict`.
     StreamplaceError
         If the problem, the placer's name or the placer's result is invalid.
     """
-    problem = Problem(
-        graph,
-        cluster,
-        source_rate=source_rate,
-        constraints=constraints,
-        model=model,
-        target_utilisation=target_utilisation,
-        objective=objective,
-    )
-    return solve(problem, placer, seed)
+    with naming_conflicts():
+        problem = Problem(
+            graph,
+            cluster,
+            source_rate=source_rate,
+            constraints=constraints,
+            model=model,
+            target_utilisation=target_utilisation,
+            objective=objective,
+        )
+        return solve(problem, placer, seed, confidence=confidence)
 
 
 def solve(
-    problem: Problem, placer: str | Placer = "auto", seed: int = 0, start: Placement | None = None
+    problem: Problem,
+    placer: str | Placer = "auto",
+    seed: int = 0,
+    start: Placement | None = None,
+    confidence: float | None = None,
 ) -> Result:
     """Place and score a problem, from an initial placement if `start` is set; see `place`.
 
@@ -89,8 +105,16 @@ def solve(
         raise UsageError(
             f"placer {placer!r} does not accept an initial placement; choose from {accepting}"
         )
+    if confidence is not None:
+        check_confidence(problem, confidence)
     outcome = _run_placer(problem, placer, np.random.default_rng(seed), start)
-    return result_of(outcome.placement, name, outcome.seconds, outcome.proof)
+    if confidence is None:
+        return result_of(outcome.placement, name, outcome.seconds, outcome.proof)
+    begun = work_clock.now()
+    found, report = confident(problem, outcome.placement, confidence, seed)
+    seconds = outcome.seconds + work_clock.now() - begun
+    proof = outcome.proof if found is outcome.placement else None
+    return replace(result_of(found, name, seconds, proof), confidence=report)
 
 
 def _accepts_start(placer: str | Placer) -> bool:

@@ -9,8 +9,9 @@ from streamplace.display.text import number, quoted
 from streamplace.display.view import Line, View
 from streamplace.files import write_placement
 from streamplace.problem.placement import Placement
-from streamplace.scoring.memory import memory_use
+from streamplace.scoring.memory import use_entries
 from streamplace.scoring.score import ThroughputScore
+from streamplace.workflows.confidence import Confidence
 
 DEVICES_SHOWN, NAMES_SHOWN = 8, 8
 
@@ -31,6 +32,9 @@ class Result(Displayable):
     max_source_rate
         Source rate in tuples/s at which the first device or link is full, by the loads of
         ``bottleneck``; None if nothing is loaded, and for custom objectives.
+    confidence
+        The probability with which the source rate is carried, if it was asked for and costs have
+        standard errors.
     """
 
     placement: Placement
@@ -40,6 +44,7 @@ class Result(Displayable):
     seconds: float
     status: str | None = None
     max_source_rate: float | None = None
+    confidence: Confidence | None = None
 
     @property
     def gap(self) -> float | None:
@@ -59,8 +64,9 @@ class Result(Displayable):
             "seconds": self.seconds,
             "max_source_rate": self.max_source_rate,
         }
-        if memory := memory_use(self.placement):
-            document["memory"] = [use.to_dict() for use in memory]
+        if self.confidence is not None:
+            document["confidence"] = self.confidence.to_dict()
+        document |= use_entries(self.placement)
         return document if self.status is None else document | {"status": self.status}
 
     @property
@@ -89,6 +95,7 @@ class Result(Displayable):
             score=self.score.to_dict(),
             bound=self.bound,
             gap=self.gap,
+            **({} if self.confidence is None else {"confidence": self.confidence.to_dict()}),
         )
 
     def _view(self) -> View:
@@ -103,7 +110,8 @@ class Result(Displayable):
 
     def _headroom(self) -> tuple[Line, ...]:
         sustained = self._sustained()
-        return (Line(sustained),) if sustained else ()
+        lines = (Line(sustained),) if sustained else ()
+        return lines if self.confidence is None else (*lines, *self.confidence.lines())
 
     def _line(self) -> Line:
         """Return the placer, its time, and the gap to the bound."""

@@ -19,9 +19,15 @@ def bars_agree(report: Report, score: ThroughputScore) -> None:
     expected = [100 * load.utilisation for load in score.devices]
     assert shown == pytest.approx(expected, rel=1e-5, abs=1e-12)
     rows = report.page.locator("#links [role=meter]")
-    assert rows.count() == len(score.links)
+    assert rows.count() == len(score.links) + len(score.uplinks)
     figure = report.page.inner_text("#figures .main strong").removesuffix(" tuples/s")
     assert float(figure.replace(",", "")) == pytest.approx(score.throughput, rel=1e-3)
+
+
+def test_some_random_placements_have_uplinks() -> None:
+    loaded = [simulate(random_placement(seed)) for seed in range(20)]
+    assert sum(bool(score.uplinks) for score in loaded) >= 4
+    assert any(score.bottleneck.kind == "uplink" for score in loaded)
 
 
 @pytest.mark.parametrize("seed", range(20))

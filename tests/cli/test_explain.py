@@ -178,3 +178,85 @@ def test_diff_of_placements_without_throughput(
 
 def test_explain_refuses_a_graph(inputs: InputFiles, capsys: Capture) -> None:
     assert "graph.json" in refused(capsys, "explain", inputs.graph)
+
+
+@pytest.fixture
+def placed(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> Path:
+    """Return a placement of the three operators on one of three devices."""
+    options = ("--devices", "3x5", "--placer", "single")
+    return place_by_cli(capsys, inputs.graph, tmp_path / "placement.json", *options)
+
+
+def rules_file(folder: Path, **rules: Any) -> Path:
+    file = folder / "rules.json"
+    file.write_text(json.dumps(rules))
+    return file
+
+
+def test_violated_rules_are_listed(placed: Path, tmp_path: Path, capsys: Capture) -> None:
+    rules = rules_file(tmp_path, pins={"b": "d1"}, exlocate=[["a", "b"], ["a", "c"]])
+    found = json_of(capsys, "explain", placed, "--constraints", rules)
+    assert found["violations"] == [
+        {"rule": "constraints.pins['b']", "why": "'b' is on 'd0' instead of 'd1'"},
+        {"rule": "constraints.exlocate[0]", "why": "'a', 'b' share 'd0'"},
+        {"rule": "constraints.exlocate[1]", "why": "'a', 'c' share 'd0'"},
+    ]
+    lines = succeeds(capsys, "explain", placed, "--constraints", rules).splitlines()
+    assert lines[0].split() == ["violated", "rule", "found"]
+    assert lines[1].split(maxsplit=1)[0] == "constraints.pins['b']"
+    assert json_of(capsys, "explain", placed)["violations"] == []
+
+
+def test_costs_of_constraints(
+    inputs: InputFiles, placed: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    """At 1,000 tuples/s, 6 MIPS of work are on 5; three devices would carry all of it."""
+    rules = rules_file(tmp_path, colocate=[["a", "b", "c"]])
+    found = json_of(capsys, "explain", placed, "--constraints", rules)["constraint_costs"]
+    assert found["max_source_rate"] == pytest.approx(1000 / 1.2)
+    assert [each["rule"] for each in found["without"]] == ["constraints.colocate[0]"]
+    assert found["without"][0]["max_source_rate"] == pytest.approx(1000 / 0.6)
+    output = succeeds(capsys, "explain", placed, "--constraints", rules)
+    assert "with all constraints, placements carry up to 833.333 tuples/s" in output
+    carried = place_by_cli(capsys, inputs.graph, tmp_path / "spread.json", "--devices", "3x50")
+    apart = rules_file(tmp_path, exlocate=[["a", "b"]])
+    quick = json_of(capsys, "explain", carried, "--constraints", apart)
+    assert quick["constraint_costs"] is None
+    asked = json_of(capsys, "explain", carried, "--constraints", apart, "--constraint-costs")
+    assert asked["constraint_costs"]["every_rule_tried"] is True
+
+
+def test_losses_of_devices(placed: Path, capsys: Capture) -> None:
+    assert "'d0', which --without removes" in refused(capsys, "explain", placed, "--without", "d0")
+    found = json_of(capsys, "explain", placed, "--slow", "d0=0.5", "--without", "d2")
+    assert found["bottleneck"]["utilisation"] == pytest.approx(2.4)
+    assert {move["to"] for move in found["moves"]} == {"d1"}
+
+
+def test_constraints_that_cannot_hold(
+    inputs: InputFiles, placed: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    """Every command names the rules as the files name them."""
+    graph, out = inputs.graph, tmp_path / "out.json"
+    rules = rules_file(tmp_path, pins={"a": "d0", "b": "d0", "c": "d1"}, exlocate=[["a", "b"]])
+    names = "constraints.pins['a'], constraints.pins['b'] and constraints.exlocate[0] together"
+    devices = ["--devices", "3x5", "--constraints", rules]
+    for words in (
+        ["explain", placed, "--constraints", rules],
+        ["place", graph, *devices, "-o", out],
+        ["plan", graph, *devices],
+    ):
+        assert refused(capsys, *words).endswith(f"; no placement satisfies {names}")
+    assert not out.exists()
+
+
+def test_a_placement_whose_constraints_cannot_hold_on_another_cluster(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    rules, file = rules_file(tmp_path, exlocate=[["a", "b"], ["b", "c"]]), tmp_path / "p.json"
+    options = ["--devices", "3x5", "--constraints", rules]
+    place_by_cli(capsys, inputs.graph, file, *options)
+    message = refused(capsys, "simulate", inputs.graph, file, "--devices", "1x5")
+    assert message.endswith("; no placement satisfies constraints.exlocate[0]") or (
+        message.endswith("; no placement satisfies constraints.exlocate[1]")
+    )

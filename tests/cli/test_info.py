@@ -101,3 +101,21 @@ def test_a_list_of_tables_is_printed_as_blocks(capsys: Capture) -> None:
         "pairs: 1, 2, 3, 4",
         "rate: 0.001",
     ]
+
+
+def test_resources_are_added_up(tmp_path: Path, capsys: Capture) -> None:
+    operators = [
+        {**row, "resources": {"gpu": 0.1, "licence": 1}} if i else row
+        for i, row in enumerate(GRAPH["operators"])
+    ]
+    devices = [{**row, "resources": {"gpu": 2}} for row in CLUSTER["devices"]]
+    graph, cluster = tmp_path / "graph.json", tmp_path / "cluster.json"
+    graph.write_text(json.dumps({**GRAPH, "operators": operators}))
+    cluster.write_text(json.dumps({**CLUSTER, "devices": devices}))
+    count = len(operators) - 1
+    found = json.loads(succeeds(capsys, "info", graph, "--json"))
+    assert found["resources"] == {"gpu": pytest.approx(0.1 * count), "licence": count}
+    assert json.loads(succeeds(capsys, "info", cluster, "--json"))["resources"] == {
+        "gpu": 2 * len(devices)
+    }
+    assert "resources:\n  gpu: " in succeeds(capsys, "info", cluster)

@@ -10,7 +10,15 @@ from tests.support.input_files import CLUSTER, InputFiles
 
 RESULT = SCORE_KEYS | {"assignment", "placer", "bound", "gap", "seconds", "max_source_rate"}
 EXPLANATION = {"throughput", "relative_throughput", "bottleneck", "contributors", "moves"}
-EXPLANATION |= {"rate_factor", "every_move_tried", "model", "cause"}
+EXPLANATION |= {
+    "rate_factor",
+    "every_move_tried",
+    "model",
+    "cause",
+    "violations",
+    "constraint_costs",
+    "against",
+}
 MOVE = {"operators", "from", "to", "throughput", "gain", "bottleneck"}
 ROW = {
     "placer",

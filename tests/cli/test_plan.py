@@ -1,11 +1,13 @@
 """The command `plan`, and `place --start`."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from streamplace.cli.main import main
 from tests.support.cli import Capture, json_of, place_by_cli, refused, succeeds
 from tests.support.input_files import InputFiles
 
@@ -37,7 +39,8 @@ def test_a_plan_is_a_table_a_curve_and_json(
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--devices", "1x4,1x5"], "requires equal devices"),
+        (["--survive", "2"], "plan: survive must be 0 or 1 (got 2)"),
+        (["--survive", "-1"], "--survive"),
         (
             ["--model", "engine"],
             "plan: does not support the model engine; choose from bottleneck, path-average",
@@ -56,6 +59,49 @@ def test_plans_that_are_refused(
     inputs: InputFiles, capsys: Capture, options: list[str], expected: str
 ) -> None:
     assert expected in refused(capsys, "plan", inputs.graph, *options)
+
+
+def test_the_cheapest_devices_and_how_to_place_on_them(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    """The graph needs 6 MIPS at 1,000 tuples/s, 3 of them for one operator."""
+    speeds_and_prices = {"big one": (7, 9), "a": (4, 2), "b": (4, 3), "c": (4, 4), "old": (1, 0)}
+    devices = [
+        {"name": name, "mips": mips, "price": price}
+        for name, (mips, price) in speeds_and_prices.items()
+    ]
+    cluster = tmp_path / "my racks.json"
+    cluster.write_text(json.dumps({"devices": devices}))
+    options = ("plan", inputs.graph, "--cluster", cluster)
+    lines = succeeds(capsys, *options).splitlines()
+    assert lines[-2] == (
+        "2 devices keep up with 1,000 tuples/s at a price of 5, the lowest possible (proven)"
+    )
+    command = shlex.split(lines[-1].removeprefix("to place on these devices: "))
+    assert command[:3] == ["streamplace", "place", str(inputs.graph)]
+    assert json_of(capsys, *command[1:])["relative_throughput"] == 1.0
+    found = json_of(capsys, *options)
+    assert found["cheapest"] == {"devices": ["a", "b"], "price": 5.0, "bound": 5.0, "gap": 0.0}
+    assert found["fewest_devices"] == 1
+    row: dict[str, Any] = found["rows"][0]
+    assert (row["devices"], row["names"], row["price"]) == (1, ["big one"], 9.0)
+    assert found["losses"] == []
+
+    lines = succeeds(capsys, *options, "--survive", "1").splitlines()
+    assert (
+        "3 devices keep up with 1,000 tuples/s after the loss of any one device at a " in lines[-2]
+    )
+    found = json_of(capsys, *options, "--survive", "1")
+    assert found["cheapest"]["devices"] == ["a", "b", "c"]
+    assert [loss["device"] for loss in found["losses"]] == ["a", "b", "c"]
+    assert all(loss["max_source_rate"] >= 1000 * (1 - 1e-9) for loss in found["losses"])
+
+
+def test_devices_without_prices_count_one_each(inputs: InputFiles, capsys: Capture) -> None:
+    assert main(["plan", str(inputs.graph), "--devices", "1x4,1x5,1x9"]) == 0
+    output, messages = capsys.readouterr()
+    assert "1 device keeps up with 1,000 tuples/s at a price of 1, the lowest" in output
+    assert messages == "no device has a price: each counts 1, so that the cheapest are the fewest\n"
 
 
 def test_moves_after_losing_a_device(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:

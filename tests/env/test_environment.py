@@ -192,7 +192,7 @@ def test_an_action_that_breaks_a_rule_ends_the_episode() -> None:
     env = PlacementEnv([graph], "3x100")
     env.reset(seed=0)
     assert env.action_masks().tolist() == [False, True, False]
-    reason = "operator 'a' on device 'd0' violates a constraint or exceeds its memory"
+    reason = "operator 'a' on device 'd0' violates a constraint, or exceeds its memory or resources"
     assert env.step(np.int64(0))[4]["infeasible"] == reason
     env.reset(seed=0)
     env.step(np.int64(1))

@@ -21,7 +21,7 @@ PLACED = Placement(
 )
 PLACEMENT = placement_to(PLACED, placer="x", score={}, bound=1.0, gap=0.0)
 # objects whose keys are names
-MAPS = ("pins", "allowed", "source_shares", "uplinks", "assignment", "score")
+MAPS = ("pins", "allowed", "source_shares", "uplinks", "resources", "assignment", "score")
 
 
 def objects(value: Any, key: str = "") -> Iterator[dict[str, Any]]:

@@ -127,6 +127,8 @@ def test_replaced_numbers_equal_a_new_graph(graph: StreamGraph, data: st.DataObj
         memory_bytes=graph.memory_bytes,
         requires=graph.requires,
         instance_of=graph.instance_of,
+        cores=graph.cores,
+        resources=graph.resources,
         selectivity=selectivity,
         stream_payload_bytes=payload,
         name=graph.name,

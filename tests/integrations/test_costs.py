@@ -222,3 +222,29 @@ def test_parallel_streams_keep_their_distributions() -> None:
         3.0,
         3.0,
     ]
+
+
+def test_resources_in_toml_and_csv(tmp_path: Path) -> None:
+    toml = read_costs(
+        tmp_path,
+        "[default]\nresources = {slot = 1}\n[operators.parse]\nresources = {gpu = 0.5}\n",
+    )
+    assert toml.of(parse_and_count()).graph.resources == {0: {"gpu": 0.5}, 1: {"slot": 1}}
+    kept = toml.of(parse_and_count(Operator("parse", 1.0, 1.0, resources={"tpu": 1})))
+    assert kept.graph.resources[0] == {"gpu": 0.5}
+    csv = read_costs(
+        tmp_path, "operator,resources.gpu,resources.a b\nparse,0.5,\ncount words,,2\n", "c.csv"
+    )
+    assert csv.of(parse_and_count()).graph.resources == {0: {"gpu": 0.5}, 1: {"a b": 2}}
+
+
+def test_graphs_keep_their_resources_without_others_in_the_costs(tmp_path: Path) -> None:
+    logical = parse_and_count(Operator("parse", 1.0, 1.0, resources={"tpu": 1}))
+    costs = read_costs(tmp_path, "[default]\nresources = {slot = 1}\n")
+    assert costs.of(logical).graph.resources == {0: {"tpu": 1}, 1: {"slot": 1}}
+
+
+@pytest.mark.parametrize("header", ["operator,resources.", "operator,resource.gpu"])
+def test_columns_of_resources_need_a_name(header: str, tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"unknown column .*resources\.NAME$"):
+        read_costs(tmp_path, f"{header}\nparse,1\n", "costs.csv")

@@ -1,10 +1,11 @@
-"""The memory that placements use."""
+"""The memory and resources that placements use."""
 
 import pytest
 
 from streamplace import Cluster, Device, Operator, Placement, Problem, StreamGraph
 from streamplace.display.text import byte_count
-from streamplace.scoring.memory import memory_use
+from streamplace.scoring.memory import memory_use, resource_use
+from streamplace.workflows.explain import explain
 from streamplace.workflows.place import solve
 
 
@@ -37,3 +38,34 @@ def test_byte_counts(count: float, text: str) -> None:
 
 def test_byte_counts_of_more_digits() -> None:
     assert byte_count(8.0001e9, 6) == "8.0001 GB"
+
+
+def with_resources() -> Placement:
+    """Return two operators that share a GPU, on a device that offers more of another resource."""
+    operators = [Operator(name, 1e5, 10.0, 1e9, resources={"gpu": 0.1}) for name in "abc"]
+    graph = StreamGraph(operators, [("a", "b")], source_rate=100.0)
+    offers = Device("d0", 1000.0, resources={"gpu": 1, "fpga": 2})
+    return Placement(Problem(graph, Cluster([offers, Device("d1", 1000.0)])), [0, 0, 0])
+
+
+def test_used_and_free_resources_of_each_device() -> None:
+    fpga, gpu = resource_use(with_resources())
+    assert (fpga.to_dict(), fpga.text()) == (
+        {"device": "d0", "resource": "fpga", "used": 0.0, "free": 2.0},
+        "0 of 2 fpga",
+    )
+    assert (gpu.used, gpu.free, gpu.text()) == (0.3, 0.7, "0.3 of 1 gpu")
+    excess = Placement(with_resources().problem, [1, 1, 0])
+    assert [use.text() for use in resource_use(excess)][-1] == "0.2 of 0 gpu"
+    assert resource_use(Placement(problem(1e9), [0, 1])) == ()
+
+
+def test_resources_are_in_the_result_and_the_explanation() -> None:
+    result, explanation = solve(with_resources().problem), explain(with_resources())
+    for found in (result, explanation):
+        rows = found.to_dict()["resources"]
+        assert [(row["device"], row["resource"]) for row in rows] == [("d0", "fpga"), ("d0", "gpu")]
+        assert "0 of 2 fpga, 0.3 of 1 gpu" in found._repr_html_()
+        assert "3 GB" in found._repr_html_()
+    assert "resources" not in solve(problem(1e9)).to_dict()
+    assert not {"memory", "resources"} & explain(Placement(problem(0.0), [0, 1])).to_dict().keys()

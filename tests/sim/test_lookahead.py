@@ -196,10 +196,14 @@ class Draft:
             if job.leader[u] == job.leader[v]:
                 return [d == on for d in devices]
         allowed = [bool(job.allowed[job.row_of[v], d]) for d in devices]
-        used = [sum(float(job.memory[u]) for u in self.on if self.on[u] == d) for d in devices]
+        limits = range(job.room.shape[1])
+        used = [
+            [sum(float(job.needs[u, k]) for u in self.on if self.on[u] == d) for k in limits]
+            for d in devices
+        ]
         fits = [
             allowed[d]
-            and used[d] + job.memory[v] <= job.room[d]
+            and all(used[d][k] + job.needs[v, k] <= job.room[d, k] for k in limits)
             and (
                 self.operators_on[d] > 0
                 or not any(
@@ -231,22 +235,24 @@ def lookahead_problem(
         leader=np.arange(operators, dtype=np.int32),
         row_of=np.zeros(operators, np.int32),
         allowed=np.ones((1, devices), np.bool_),
-        memory=np.zeros(operators),
-        room=np.full(devices, np.inf),
+        needs=np.zeros((operators, 0)),
+        room=np.zeros((devices, 0)),
     )
     return free._replace(**changes)
 
 
 @st.composite
 def lookahead_problems(draw: st.DrawFn, max_size: int = 8) -> LookaheadProblem:
-    """Draw a problem in which devices of one kind share a mask and a memory limit."""
+    """Draw a problem in which devices of one kind share a mask and limits, up to two of them."""
     problem = draw(problems(max_size=max_size))
     operators, devices = len(problem.graph.names), len(problem.cluster.devices)
     kind = np.array([draw(st.integers(0, 1)) for _ in range(devices)], dtype=np.int32)
     masks = [np.array(mask) for mask in ([True, True], [True, False], [False, True])]
     allowed = [mask[kind] for mask in masks if mask[kind].any()]
     rows = st.sampled_from([0] * 6 + list(range(len(allowed))))
-    limits = draw(st.lists(st.sampled_from([np.inf, 4e6, 9e6]), min_size=2, max_size=2))
+    count = draw(st.integers(0, 2))
+    of_kind = st.lists(st.sampled_from([np.inf, 4e6, 9e6]), min_size=count, max_size=count)
+    memory = problem.graph.memory_bytes
     leader = np.arange(operators, dtype=np.int32)
     if draw(st.booleans()):
         followers = draw(st.lists(st.integers(0, operators - 1), max_size=3))
@@ -259,8 +265,8 @@ def lookahead_problems(draw: st.DrawFn, max_size: int = 8) -> LookaheadProblem:
         leader=leader,
         row_of=np.array([draw(rows) for _ in range(operators)], dtype=np.int32),
         allowed=np.stack(allowed),
-        memory=problem.graph.memory_bytes,
-        room=np.array(limits)[kind],
+        needs=np.stack([memory, np.roll(memory, 1)], axis=1)[:, :count].copy(),
+        room=np.array([draw(of_kind), draw(of_kind)]).reshape(2, count)[kind],
     )
 
 
@@ -409,12 +415,17 @@ def test_loads_are_those_of_the_finished_placement(run: DecodingRun) -> None:
             (grown.link, link, worst),
             (grown.busiest, np.array(busiest), worst),
             (grown.open, np.zeros(len(device)), sum(done.traffic)),
-            (grown.memory, np.bincount(placement, job.memory, len(device)), 0.0),
             (grown.operators_on, np.array(done.operators_on), 0.0),
         ):
             values, beyond = np.split(column[r], [len(expected)])
             np.testing.assert_allclose(values, expected, rtol=1e-10, atol=1e-12 * least)
             assert not beyond.any()
+        limits = job.room.shape[1]
+        for k in range(limits):
+            used = np.bincount(placement, job.needs[:, k], len(device))
+            assert grown.used[r, : len(device), k].tolist() == used.tolist()
+        assert not grown.used[r, len(device) :].any()
+        assert not grown.used[r, :, limits:].any()
         assert grown.worst[r] == pytest.approx(worst, rel=1e-10)
         assert grown.left[r] == pytest.approx(0.0, abs=1e-12 * flow.work.sum())
         assert grown.placed[r] == size
@@ -511,7 +522,7 @@ def test_computing_features_changes_nothing_beyond_rounding(run: DecodingRun) ->
         )
         candidate_features(laid, grown, operator, features, offered)
         for name, one in before.items():
-            slack = 1e-12 * (1 + one.max())
+            slack = 1e-12 * (1 + one.max(initial=0))
             np.testing.assert_allclose(getattr(grown, name), one, rtol=1e-12, atol=slack)
         devices = [made[p].flow.devices for p in rows]
         chosen = [choice[t] % count for choice, count in zip(choices, devices, strict=True)]

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.reference.grouped_problems import grouped_cluster
 from streamplace import Cluster, Device, LinkOverride, Network, Placement, Problem
 from streamplace.generate import PRESETS, Recipe
 from streamplace.scoring.score import ThroughputScore
 from tests.support.reports import Report
 
 SIZES = range(5, 28)
+GROUPED = 2  # remainder of the seeds whose devices are in groups, some of which share links
 TOLERANCE = 1e-6
 
 HOSTILE_NAMES = (
@@ -35,7 +37,7 @@ HOSTILE_NAMES = (
 
 
 def random_placement(seed: int) -> Placement:
-    """Return a random placement; the seed decides on the preset and the kind of network."""
+    """Return a random placement; the seed decides on the preset, the network and groups."""
     rng = np.random.default_rng(seed)
     preset = PRESETS[seed % len(PRESETS)]
     graph = Recipe(preset, 50, SIZES, seed=1).graph(int(rng.integers(50)))
@@ -44,11 +46,13 @@ def random_placement(seed: int) -> Placement:
         Device(f"d{i}", float(rng.integers(10, 60)) * 100.0, int(rng.integers(1, 5)))
         for i in range(count)
     ]
-    network = _network(rng, count, "nic" if seed % 2 else "pair")
+    cluster = Cluster(devices, _network(rng, count, "nic" if seed % 2 else "pair"))
+    if seed % 3 == GROUPED:
+        cluster = grouped_cluster(cluster, np.random.default_rng((seed, GROUPED)))
     rates = rng.integers(20, 300, size=1 if rng.random() < 0.7 else 3) * 100.0
     problem = Problem(
         graph,
-        Cluster(devices, network),
+        cluster,
         source_rate=rates.tolist(),
         target_utilisation=1.0 if rng.random() < 0.6 else 0.75,
     )
@@ -133,6 +137,9 @@ def check_page_score(shown_score: dict[str, Any], score: ThroughputScore) -> Non
     links = {(load.source, load.target): load.utilisation for load in score.links}
     shown = {(source, target): value for source, target, value in shown_score["links"]}
     assert shown == pytest.approx(links, rel=TOLERANCE, abs=1e-12)
+    uplinks = {(load.group, load.direction): load.utilisation for load in score.uplinks}
+    shared = {(group, direction): value for group, direction, value in shown_score["uplinks"]}
+    assert shared == pytest.approx(uplinks, rel=TOLERANCE, abs=1e-12)
     assert shown_score["devices_used"] == score.devices_used
     top = shown_score["bottleneck"]
     assert top["utilisation"] == pytest.approx(score.bottleneck.utilisation, rel=TOLERANCE)
@@ -142,12 +149,13 @@ def check_page_score(shown_score: dict[str, Any], score: ThroughputScore) -> Non
 
 
 def possible_bottlenecks(score: ThroughputScore) -> list[str]:
-    """Return the devices, links and operators that rounding could make the bottleneck."""
+    """Return the devices, links, uplinks and operators that rounding could make the bottleneck."""
     top = score.bottleneck
     lowest = top.utilisation * (1 - 1e-12)
     devices = [top.name] if top.kind == "operator" else []
     devices += [load.name for load in score.devices if load.utilisation >= lowest]
-    return devices + [load.name for load in score.links if load.utilisation >= lowest]
+    devices += [load.name for load in score.links if load.utilisation >= lowest]
+    return devices + [load.name for load in score.uplinks if load.utilisation >= lowest]
 
 
 def edit_page(report: Report, edited: EditedPlacement, kind: str, rng: np.random.Generator) -> None:

@@ -12,12 +12,14 @@ from benchmarks.reference.strategies import graphs, problems
 from streamplace import Cluster, Device, Problem
 from streamplace.errors import InfeasibleError
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.problem.graph import UNKNOWN, Stream, StreamGraph
 from streamplace.scoring.registry import CLOSED_FORMS
 from tests.support.graphs import chain_graph
 
 NAMES = st.text(min_size=1, max_size=8)
+RESOURCES = st.dictionaries(NAMES, st.sampled_from([0, 1, 0.1, 2.5, 1e15]), max_size=2)
 NUMBERS = st.floats(0, 1e300) | st.sampled_from([0.1 + 0.2, 5e-324, 1e-7, 1 / 3])
+GPUS = st.sampled_from([0.0, 0.5, 1.0]).map(lambda amount: {"gpu": amount})
 JUNK = st.one_of(
     st.none(),
     st.booleans(),
@@ -40,7 +42,7 @@ def full_graphs(draw: st.DrawFn) -> StreamGraph:
     labels = st.lists(NAMES, max_size=2, unique=True).map(tuple)
     return StreamGraph(
         [
-            Operator(called[o.name], o.instructions, o.payload_bytes, o.memory_bytes, draw(labels))
+            replace(o, name=called[o.name], requires=draw(labels), resources=draw(RESOURCES))
             for o in plain.operators
         ],
         [
@@ -106,7 +108,7 @@ def graphs_with_unknowns(draw: st.DrawFn) -> StreamGraph:
 
 @st.composite
 def constrained_problems(draw: st.DrawFn) -> Problem | None:
-    """Return a problem with constraints and memory limits; None if it is proven infeasible."""
+    """Return a problem with constraints, memory and resources; None if it is proven infeasible."""
     count = draw(st.integers(3, 7))
     names = [chr(ord("a") + i) for i in range(count)]
     some = st.lists(st.sampled_from(names), min_size=2, max_size=3, unique=True)
@@ -119,11 +121,15 @@ def constrained_problems(draw: st.DrawFn) -> Problem | None:
         np.stack([base.stream_source, base.stream_target], axis=1),
         memory_bytes=draw(st.lists(st.integers(0, 4), min_size=count, max_size=count)),
         requires={0: ("ssd",)} if draw(st.booleans()) else {},
+        resources=draw(st.dictionaries(st.integers(0, count - 1), GPUS, max_size=count)),
         source_rate=1000.0,
     )
     limits = draw(st.lists(st.sampled_from([None, 4.0, 9.0]), min_size=3, max_size=3))
     labels = draw(st.lists(st.sampled_from([(), ("ssd",)]), min_size=3, max_size=3))
-    devices = [Device(f"d{i}", 1000.0, memory_bytes=limits[i], labels=labels[i]) for i in range(3)]
+    devices = [
+        Device(f"d{i}", 1000.0, memory_bytes=limits[i], labels=labels[i], resources={"gpu": gpus})
+        for i, gpus in enumerate(draw(st.lists(st.integers(0, 3), min_size=3, max_size=3)))
+    ]
     rules = Constraints(
         pins={draw(st.sampled_from(names)): "d1"} if draw(st.booleans()) else {},
         colocate=[draw(some)] if draw(st.booleans()) else [],

@@ -8,7 +8,6 @@ from streamplace import (
     Cluster,
     Constraints,
     Device,
-    LinkOverride,
     Network,
     Operator,
     Problem,
@@ -141,6 +140,20 @@ def test_a_thousand_plans_exist_wherever_placements_do(part: int) -> None:
     assert sum(has_a_plan(seed) for seed in range(100 + 600 * part, 700 + 600 * part)) >= 250
 
 
+def test_a_loss_costs_one_equal_device() -> None:
+    found = plan(GRAPH, SLOW, source_rate=500.0, evaluations=20_000)
+    after = plan(GRAPH, SLOW, source_rate=500.0, evaluations=20_000, survive=1)
+    assert found.fewest_devices is not None
+    assert after.fewest_devices == found.fewest_devices + 1
+    rows = {row.devices: row for row in after.rows}
+    for count, row in rows.items():
+        one_less = rows[count - 1].relative_throughput if count > 1 else 0.0
+        assert row.relative_after_loss == one_less
+    assert after.to_dict()["survive"] == 1
+    short = plan(GRAPH, SLOW, source_rate=500.0, evaluations=20_000, survive=1, most=2)
+    assert short.fewest_devices is None
+
+
 def test_a_large_cluster_is_tried_as_a_whole() -> None:
     """Each of 70 operators needs its own device."""
     rows = [Operator(f"o{v}", 1e3, 10.0, 9.0) for v in range(70)]
@@ -164,12 +177,11 @@ def test_a_row_has_the_bound_of_a_placement() -> None:
 
 
 def test_invalid_arguments_are_refused() -> None:
-    unequal = Cluster([Device("fast", 2000.0), Device("slow", 1000.0)])
-    with pytest.raises(UsageError, match="requires equal devices"):
-        plan(GRAPH, unequal)
-    override = Network(overrides=(LinkOverride("d0", "d1", bandwidth_mbps=1.0),))
-    with pytest.raises(UsageError, match="requires equal links"):
-        plan(GRAPH, Cluster.equal(2, network=override))
+    half_priced = Cluster([Device("a", 2000.0, price=1.0), Device("b", 1000.0)])
+    with pytest.raises(UsageError, match="plan: 'b' has no price, but other devices have one"):
+        plan(GRAPH, half_priced)
+    with pytest.raises(UsageError, match=r"survive must be 0 or 1 \(got 2\)"):
+        plan(GRAPH, SLOW, survive=2)
     with pytest.raises(UsageError, match="engine"):
         plan(GRAPH, SLOW, model="engine")
     with pytest.raises(UsageError, match="most must be"):

@@ -9,12 +9,12 @@ GRAPH: dict[str, Any] = {
     "source_rate": 1000.0,
     "source_shares": {"a": 0.25, "b": 0.75},
     "operators": [
-        {"name": "a", "instructions": 1000.0, "payload_bytes": 100.0},
-        {"name": "b", "instructions": 2000.0, "memory_bytes": 5.0},
-        {"name": "c", "instructions": 3000.0, "requires": ["gpu"]},
+        {"name": "a", "instructions": 1000.0, "payload_bytes": 100.0, "payload_bytes_se": 9.0},
+        {"name": "b", "instructions": 2000.0, "memory_bytes": 5.0, "instructions_se": 300.0},
+        {"name": "c", "instructions": 3000.0, "requires": ["gpu"], "resources": {"gpu": 0.5}},
     ],
     "streams": [
-        {"source": "a", "target": "c", "selectivity": 0.5},
+        {"source": "a", "target": "c", "selectivity": 0.5, "selectivity_se": 0.1},
         {"source": "b", "target": "c", "payload_bytes": 7.0},
     ],
     "constraints": {
@@ -43,8 +43,14 @@ CLUSTER: dict[str, Any] = {
     "format": "streamplace-cluster",
     "version": 1,
     "devices": [
-        {"name": "d0", "mips": 2500.0, "cores": 2, "memory_bytes": 1e9, "group": "r"},
-        {"name": "d1", "mips": 1000.0, "labels": ["gpu"]},
+        {"name": "d0", "mips": 2500.0, "cores": 2, "memory_bytes": 1e9, "group": "r", "price": 1.5},
+        {
+            "name": "d1",
+            "mips": 1000.0,
+            "labels": ["gpu"],
+            "price": 0.5,
+            "resources": {"gpu": 2},
+        },
     ],
     "network": {
         "kind": "pair",

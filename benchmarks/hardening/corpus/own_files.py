@@ -83,20 +83,23 @@ source_rate = 1e4
 payload_bytes = 100
 [operators.split]
 instructions = 20000
+instructions_se = 900
 selectivity = 0.5
+selectivity_se = 0.1
 [operators."by-word"]
 instructions = 1e3
 memory_bytes = 1e6
+resources = {gpu = 1}
 [streams]
 "split->filter" = 0.25
 [source_shares]
 lines = 1.0
 """
 COSTS_CSV = """\
-operator,instructions,payload_bytes,selectivity
-lines,100,250,
-split,20000,,0.5
-"by-word",,8,1
+operator,instructions,payload_bytes,selectivity,payload_bytes_se,resources.gpu
+lines,100,250,,20,
+split,20000,,0.5,,0.25
+"by-word",,8,1,,
 """
 LOG = "".join(
     json.dumps({"reward": 0.5, "loss": -0.1, "entropy": 1.5, "step": i, "epoch": 0}) + "\n"
@@ -114,6 +117,7 @@ def files() -> dict[str, tuple[Document, ...]]:
     """Return reader -> valid files, without weights and checkpoints, which need torch."""
     full, lines = json.dumps(GRAPH), f"{json.dumps(GRAPH)}\n{PLAIN}\n{PLAIN}\n"
     placed = placement_to(placement(), placer="single", bound=1000.0, gap=0.5, score={"a": [1]})
+    placed["confidence"] = {"asked": 0.9, "measure_better": None}
     constrained = json.loads(full)["constraints"]
     return {
         "graph": json_documents(json.loads(PLAIN), GRAPH, [GRAPH]),

@@ -8,6 +8,7 @@ from pathlib import Path
 from benchmarks.hardening.corpus import own_files
 from benchmarks.hardening.corpus.documents import CEPSIM
 from benchmarks.hardening.corpus.engine_documents.kafka_streams import KAFKA
+from benchmarks.hardening.targets import flink_against
 from streamplace.files import write_placement
 from streamplace.integrations.kinds import READERS, WRITERS
 
@@ -15,7 +16,8 @@ BAD, OUT = "BAD", "OUT"
 """Placeholders of the bad file and of the output."""
 ENGINE = ("--model", "engine", "--duration", "2")
 RESTARTED = ("--url", "URL", "--job", "job", "--jar", "job.jar", "--timeout", "0.9")
-SERVED = ("flink-rest", "flink-apply")  # readers of servers
+SERVED = ("flink-rest", "flink-apply", "flink-against")  # readers of servers
+AGAINST = ("--against", "URL", "--job", "job", "--seconds", "0", "--timeout", "0.9")
 WATCHED = ("--seconds", "0", "--timeout", "0.9", "--mips", "2500")
 GREEDY = ("--cluster", "GPUS", "--placer", "greedy")
 COMPARE_OPTIONS = ("--source-rate", "100", "--placers", "greedy", "--jobs", "1")
@@ -28,7 +30,8 @@ class Command:
     Parameters
     ----------
     accepts
-        The indices of the reader's valid files that the command accepts; None means all.
+        The indices of the reader's valid files that the command accepts; None means all. If it is
+        empty, the command reads none to its end, because it waits for counters that grow.
     """
 
     words: tuple[str, ...]
@@ -37,7 +40,8 @@ class Command:
     @property
     def reads_server(self) -> bool:
         """Whether it reads the responses of a server, whose address its errors must name."""
-        return self.words[:2] in (("profile", "flink"), ("apply", "flink"))
+        servers = (("profile", "flink"), ("apply", "flink"))
+        return self.words[:2] in servers or "--against" in self.words
 
     @property
     def trains(self) -> bool:
@@ -89,6 +93,8 @@ def write_good_files(folder: Path) -> GoodFiles:
         path.write_bytes(data[name])
     paths["PLACEMENT"] = folder / "placement.json"
     write_placement(paths["PLACEMENT"], own_files.placement())
+    paths["RUNNING"] = folder / "running.json"
+    write_placement(paths["RUNNING"], flink_against.placement())
     return GoodFiles({name: str(path) for name, path in paths.items()})
 
 
@@ -100,6 +106,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "graph": (
         _command("place", BAD, *GREEDY, "-o", OUT),
         _command("place", BAD, *GREEDY, "--source-rate", "1e3,10", "--json"),
+        _command("place", BAD, *GREEDY, "--confidence", "0.9", "-o", OUT),
         _first_only("simulate", BAD, "PLACEMENT", "--json"),
         _command("compare", BAD, "--cluster", "GPUS", *COMPARE_OPTIONS, "-o", OUT),
         _first_only("plan", BAD, "--json"),
@@ -122,11 +129,13 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         _command("place", "GRAPH", "--cluster", BAD, "--placer", "single", "-o", OUT),
         _command("simulate", "GRAPH", "PLACEMENT", "--cluster", BAD, "--json"),
         _command("compare", "GRAPH", "--cluster", BAD, *COMPARE_OPTIONS, "--json"),
+        _first_only("plan", "GRAPH", "--cluster", BAD, "--survive", "1", "--json"),
         _command("info", BAD),
     ),
     "constraints": (
         _command("place", "GRAPH", "--constraints", BAD, "--placer", "greedy", "-o", OUT),
         _command("place", "GRAPH", "--constraints", BAD, "--placer", "greedy", "--json"),
+        _command("explain", "PLACEMENT", "--constraints", BAD, "--json"),
     ),
     "placement": (
         *map(_export, ("csv", "json", "cepsim", *WRITERS)),
@@ -160,6 +169,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "storm-profile": (_command("profile", "storm", BAD, "--mips", "2500", "-o", OUT),),
     "flink-rest": (_command("profile", "flink", "URL", "--job", "job", *WATCHED, "-o", OUT),),
     "flink-apply": (_command("apply", "flink", "PLACEMENT", *RESTARTED, "--dry-run"),),
+    "flink-against": (Command(("explain", "RUNNING", *AGAINST, "--json"), ()),),
     "info": (_command("info", BAD, "--json"), _command("info", BAD)),
     "weights": (
         _command("place", "GRAPH", "--placer", "policy:file=BAD", "-o", OUT),

@@ -97,6 +97,7 @@ def commands() -> list[EntryPoint]:
         "report -o report.html": ("bad.json",),
         "export --to csv": ("bad.json",),
         "place graph.json --cluster": ("bad.json",),
+        "plan graph.json --survive 1 --cluster": ("bad.json",),
         "place graph.json --constraints": ("bad.json",),
         "place graph.json --start": ("bad.json",),
         "train -o new --config config.json": ("bad.jsonl", "bad.npz"),

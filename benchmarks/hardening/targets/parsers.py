@@ -16,7 +16,7 @@ from benchmarks.hardening.corpus.line_graph import line_graph
 from benchmarks.hardening.corpus.own_files import json_documents
 from benchmarks.hardening.mutation import npz_files, tensor_files
 from benchmarks.hardening.mutation.text_files import Fault
-from benchmarks.hardening.targets import flink_apply, flink_rest
+from benchmarks.hardening.targets import flink_against, flink_apply, flink_rest
 from benchmarks.hardening.targets.consumers import (
     InconsistencyError,
     use_cluster,
@@ -185,6 +185,12 @@ PARSERS: dict[str, Parser] = {
             "flink-apply",
             lambda: (Document("file.json", flink_apply.TEXT.encode()),),
             flink_apply.read,
+            use_result,
+        ),
+        Parser(
+            "flink-against",
+            lambda: (Document("file.json", flink_against.TEXT.encode()),),
+            flink_against.read,
             use_result,
         ),
         Parser(

@@ -1,6 +1,5 @@
 """Observation of a running Flink job over REST: plan, TaskManagers, and counters every second."""
 
-import random
 import time
 import urllib.parse
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from streamplace.errors import BackendError
 from streamplace.integrations.flink.answers import expecting
 from streamplace.integrations.flink.plan import RunningPlan, Vertex, running
 from streamplace.integrations.profiling.counters import Counters, Reading
+from streamplace.integrations.profiling.pauses import jittered_pauses
 from streamplace.integrations.profiling.rest import GoneError, Server
 from streamplace.problem.logical import LogicalGraph
 
@@ -43,8 +43,8 @@ class Watched:
 
     Parameters
     ----------
-    hosts
-        Vertex id -> the TaskManager of each of its subtasks.
+    subtasks
+        Vertex id -> the TaskManager and the counters of each of its subtasks, at the beginning.
     task_managers
         TaskManager -> number of its slots; includes idle TaskManagers.
     fault
@@ -54,11 +54,16 @@ class Watched:
     """
 
     plan: RunningPlan
-    hosts: dict[str, list[str]] = field(default_factory=dict)
+    subtasks: dict[str, list[tuple[str, Counters]]] = field(default_factory=dict)
     task_managers: dict[str, int] = field(default_factory=dict)
     readings: list[Reading] = field(default_factory=list)
     fault: str = ""
     interrupted: bool = False
+
+    @property
+    def hosts(self) -> dict[str, list[str]]:
+        """Vertex id -> the TaskManager of each of its subtasks."""
+        return {vertex: [host for host, _ in each] for vertex, each in self.subtasks.items()}
 
 
 class Watch:
@@ -113,7 +118,6 @@ class Watch:
         watched = Watched(self._plan())
         check(watched.plan.logical)
         try:
-            self._begin()
             self._read_task_managers(watched)
             until = time.monotonic() + seconds
             while time.monotonic() < until:
@@ -134,13 +138,29 @@ class Watch:
             plan = value["plan"] if isinstance(value, dict) else None
             return running(plan, self.server.url + path)
 
-    def _read_task_managers(self, watched: Watched) -> None:
-        for vertex in watched.plan.vertices:
+    def subtasks(self, plan: RunningPlan) -> dict[str, list[tuple[str, Counters]]]:
+        """Return vertex id -> the TaskManager and the counters of each of its subtasks, now.
+
+        Raises
+        ------
+        BackendError
+            If the server does not answer.
+        """
+        self._begin()
+        found = {}
+        for vertex in plan.vertices:
             path = f"{self.job}/vertices/{urllib.parse.quote(vertex.id, safe='')}"
             value = self._ask(path)
             with expecting(self.server.url + path):
                 subtasks = sorted(value["subtasks"], key=lambda task: int(task["subtask"]))
-                watched.hosts[vertex.id] = [str(task["taskmanager-id"]) for task in subtasks]
+                found[vertex.id] = [
+                    (str(task["taskmanager-id"]), counters(task.get("metrics") or {}))
+                    for task in subtasks
+                ]
+        return found
+
+    def _read_task_managers(self, watched: Watched) -> None:
+        watched.subtasks = self.subtasks(watched.plan)
         value = self._ask("/taskmanagers")
         with expecting(f"{self.server.url}/taskmanagers"):
             watched.task_managers = {
@@ -224,18 +244,6 @@ def queries(metrics: Sequence[str]) -> Iterator[str]:
         query += ("%2C" if query else "") + quoted
     if query:
         yield query
-
-
-def jittered_pauses(seed: int) -> Iterator[float]:
-    """Yield random pauses between readings forever: 0.5 to 1.5, in units of the mean pause.
-
-    Flink counts waiting time as busy until the next tuple arrives, and as idle afterwards. If
-    the period of the readings were close to a period of the job, that error would drift, and tuples
-    would seem to take more or less time than they do. At random times it averages out.
-    """
-    rng = random.Random(seed)
-    while True:
-        yield rng.uniform(0.5, 1.5)
 
 
 def counters(metrics: Mapping[str, Any]) -> Counters:

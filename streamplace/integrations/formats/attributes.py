@@ -8,15 +8,18 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isnan
+from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from streamplace.errors import FormatError
 from streamplace.files.graphs import constraints_from, constraints_to, uneven_shares
 from streamplace.files.reading import check, parse
-from streamplace.files.schema import ConstraintsForm, Name
+from streamplace.files.schema import Amounts, ConstraintsForm, Name
 from streamplace.integrations.parsing.decimals import DECIMAL
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.problem.operators import standard_errors_of
+from streamplace.problem.resources import whole_amounts
 
 # The attributes that streamplace uses; others are ignored. A device is written but not read.
 GRAPH = ("name", "source_rate", "constraints")
@@ -27,14 +30,19 @@ NODE = (
     "requires",
     "instance_of",
     "cores",
+    "resources",
+    "instructions_se",
+    "payload_bytes_se",
     "source_share",
     "device",
 )
-EDGE = ("selectivity", "payload_bytes")
-TEXTS = frozenset({"name", "constraints", "requires", "instance_of", "device"})
+EDGE = ("selectivity", "payload_bytes", "selectivity_se")
+TEXTS = frozenset({"name", "constraints", "requires", "instance_of", "resources", "device"})
 """Attributes that are not numbers."""
 
 _LABELS = TypeAdapter(list[Name])
+_AMOUNTS = TypeAdapter(Amounts)
+Value = TypeVar("Value")
 Attributes = dict[str, str]
 
 
@@ -92,14 +100,16 @@ def _node(operator: Operator) -> Attributes:
         attributes["instance_of"] = operator.instance_of
     if operator.cores > 1:
         attributes["cores"] = str(operator.cores)
-    return attributes
+    if operator.resources:
+        attributes["resources"] = json.dumps(whole_amounts(operator.resources))
+    return attributes | _numbers(**standard_errors_of(operator))
 
 
 def _edge(stream: Stream, payload_of_source: float) -> Attributes:
     attributes = _numbers(selectivity=stream.selectivity)
     if stream.payload_bytes is not None and stream.payload_bytes != payload_of_source:
         attributes["payload_bytes"] = repr(stream.payload_bytes)
-    return attributes
+    return attributes | _numbers(**standard_errors_of(stream))
 
 
 def _numbers(**numbers: float) -> Attributes:
@@ -128,7 +138,15 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
                 raise FormatError(f"{place}: unknown node {end!r:.40}")
         selectivity = _number(attributes, "selectivity", place)
         payload = _number(attributes, "payload_bytes", place)
-        streams.append(Stream(source, target, selectivity, None if isnan(payload) else payload))
+        streams.append(
+            Stream(
+                source,
+                target,
+                selectivity,
+                None if isnan(payload) else payload,
+                _or_zero(attributes, "selectivity_se", place),
+            )
+        )
     shares = {
         name: _number(attributes, "source_share", f"{where}: {name!r:.40}")
         for name, attributes in attributed.nodes.items()
@@ -152,27 +170,44 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
 
 
 def _operator(name: str, attributes: Attributes, place: str) -> Operator:
-    memory = _number(attributes, "memory_bytes", place)
     cores = _number(attributes, "cores", place)
     if not isnan(cores) and not (cores >= 1 and cores.is_integer()):
         raise FormatError(f"{place}: cores: must be a whole number of at least 1 (got {cores:g})")
-    labels: list[str] = []
-    if "requires" in attributes:
-        try:
-            labels = _LABELS.validate_python(
-                parse(attributes["requires"], f"{place}: requires"), strict=True
-            )
-        except ValidationError:
-            raise FormatError(f"{place}: requires: must be a JSON list of labels") from None
+    labels = _json(attributes, "requires", "[]", _LABELS, "list of labels", place)
+    resources = _json(attributes, "resources", "{}", _AMOUNTS, 'object such as {"gpu": 1}', place)
     return Operator(
         name,
         _number(attributes, "instructions", place),
         _number(attributes, "payload_bytes", place),
-        0.0 if isnan(memory) else memory,
+        _or_zero(attributes, "memory_bytes", place),
         tuple(labels),
         attributes.get("instance_of", ""),
         1 if isnan(cores) else int(cores),
+        resources,
+        _or_zero(attributes, "instructions_se", place),
+        _or_zero(attributes, "payload_bytes_se", place),
     )
+
+
+def _or_zero(attributes: Attributes, name: str, place: str) -> float:
+    """Return the number of an attribute; 0 if it is absent."""
+    return _number(attributes, name, place) if name in attributes else 0.0
+
+
+def _json(
+    attributes: Attributes,
+    name: str,
+    default: str,
+    form: TypeAdapter[Value],
+    expected: str,
+    place: str,
+) -> Value:
+    """Return the value of an attribute that is JSON text of a form."""
+    try:
+        value = parse(attributes.get(name, default), f"{place}: {name}")
+        return form.validate_python(value, strict=True)
+    except ValidationError:
+        raise FormatError(f"{place}: {name}: must be a JSON {expected}") from None
 
 
 def _number(attributes: Attributes, name: str, place: str) -> float:

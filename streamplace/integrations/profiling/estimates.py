@@ -1,7 +1,7 @@
 """Estimates from counters: slopes and flows with standard errors."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum, inf, sqrt
 from typing import Any, Literal
 
@@ -11,6 +11,10 @@ from streamplace.problem.operators import UNKNOWN
 from streamplace.util.arrays import Floats
 
 How = Literal["measured", "bound", "missing"]
+MIN_INTERVALS = 3  # fewer say practically nothing about the spread
+BY_CHANCE = 2.0  # lag-1 covariance of a walk that counts as chance, in variances / intervals
+ROUNDING = 1e-9  # relative standard errors up to this come from floating-point numbers
+Z = 1.959963984540054  # quantile .975 of the normal distribution
 
 
 @dataclass(frozen=True)
@@ -22,18 +26,21 @@ class Estimate:
     value
         The number; None if it is missing.
     error
-        Standard error of the value; None for bounds and for values from a single interval.
+        Standard error of the value; None for bounds and for values from fewer than 3 intervals.
     how
         ``measured``; ``bound``: the number is at least or at most the value, as `why` says;
         ``missing``.
     why
         Why the number is missing or a bound; empty if it was measured.
+    intervals
+        Number of intervals that the standard error was estimated from; 0 if unknown.
     """
 
     value: float | None
     error: float | None = None
     how: How = "measured"
     why: str = ""
+    intervals: int = 0
 
     @classmethod
     def missing(cls, why: str) -> "Estimate":
@@ -49,7 +56,19 @@ class Estimate:
         """Return the estimate times a factor, for example in another unit."""
         value = None if self.value is None else self.value * factor
         error = None if self.error is None else self.error * factor
-        return Estimate(value, error, self.how, self.why)
+        return replace(self, value=value, error=error)
+
+    @property
+    def widened_error(self) -> float | None:
+        """The standard error, widened because it was itself estimated from few intervals.
+
+        It is multiplied by t / z, the quantiles .975 of Student's distribution, with one degree of
+        freedom less than there are intervals, and of the normal distribution. An interval of 1.96
+        times the result then covers the true value with probability .95.
+        """
+        if self.error is None or not self.intervals:
+            return self.error
+        return self.error * _student_t(self.intervals - 1) / Z
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON value."""
@@ -66,6 +85,23 @@ def or_unknown(estimate: Estimate) -> float:
     return UNKNOWN if estimate.known is None else estimate.known
 
 
+def or_exact(estimate: Estimate) -> float:
+    """Return the widened standard error of a measured value; 0 if it has none but rounding."""
+    error = 0.0 if estimate.known is None else estimate.widened_error or 0.0
+    return error if error > ROUNDING * (estimate.value or 0.0) else 0.0
+
+
+def _student_t(freedom: int) -> float:
+    """Return the quantile .975 of Student's distribution, to 1% (Abramowitz and Stegun, 26.7.5)."""
+    terms = (
+        (Z**3 + Z) / 4,
+        (5 * Z**5 + 16 * Z**3 + 3 * Z) / 96,
+        (3 * Z**7 + 19 * Z**5 + 17 * Z**3 - 15 * Z) / 384,
+        (79 * Z**9 + 776 * Z**7 + 1482 * Z**5 - 1920 * Z**3 - 945 * Z) / 92160,
+    )
+    return Z + fsum(term / float(freedom) ** power for power, term in enumerate(terms, start=1))
+
+
 def sum_of(numbers: Iterable[float]) -> float:
     """Return a sum; infinite on overflow, which graphs reject."""
     try:
@@ -80,8 +116,11 @@ def slope(y: Floats, x: Floats, why: str = "no tuples arrived during the measure
     This is the least-squares slope through the counters themselves. Each counter has an error from
     work in progress when it was read (a half-full buffer, a pause not yet counted), which averages
     out. The residuals of the intervals are split into this error, which the next interval cancels
-    (estimated by the negated lag-1 covariance), and a random walk, which accumulates. Both enter
-    the standard error, the walk with the factor 6/5 of a least-squares fit.
+    (estimated by the negated lag-1 covariance, less what a pure walk may show by chance), and a
+    random walk, which accumulates. Both enter the standard error, the walk with the factor 6/5 of a
+    least-squares fit. With few intervals, reading errors may count as a walk, which makes the
+    standard error too large, but a walk hardly ever counts as reading errors.
+    There is none from fewer than three intervals.
 
     Parameters
     ----------
@@ -101,11 +140,14 @@ def slope(y: Floats, x: Floats, why: str = "no tuples arrived during the measure
         return Estimate.missing(why)
     value = both / squares
     off = y - value * x
+    if len(off) < MIN_INTERVALS:
+        return Estimate(max(value, 0.0))
     variance = float(off @ off) / (len(off) - 1)
-    reading_noise = min(max(-float(off[1:] @ off[:-1]) / (len(off) - 1), 0.0), variance / 2)
+    cancelled = -float(off[1:] @ off[:-1]) / (len(off) - 1) - BY_CHANCE * variance / len(off)
+    reading_noise = min(max(cancelled, 0.0), variance / 2)
     walk = variance - 2 * reading_noise
     error = sqrt(reading_noise / squares + 1.2 * walk * len(x) / (total * total))
-    return Estimate(max(value, 0.0), error)
+    return Estimate(max(value, 0.0), error, intervals=len(off))
 
 
 def solve_flows(

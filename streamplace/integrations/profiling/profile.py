@@ -69,6 +69,15 @@ class Profile:
     intervals: int
     seconds: float
 
+    @property
+    def without_error(self) -> int:
+        """The number of measured costs that have no standard error, and so count as exact."""
+        costs = (
+            *(cost for each in self.operators for cost in (each.instructions, each.payload_bytes)),
+            *(stream.selectivity for stream in self.streams),
+        )
+        return sum(cost.known is not None and cost.error is None for cost in costs)
+
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON value."""
         return {

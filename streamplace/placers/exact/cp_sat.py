@@ -78,7 +78,7 @@ class Model:
         return Outcome(found=self._decision.placement(on.astype(np.int32)))
 
     def _place_units(self) -> None:
-        """Put every unit on one allowed device, within its memory, apart from units it excludes."""
+        """Put every unit on one allowed device, within its limits, apart from units it excludes."""
         instance = self._instance
         too_slow = own_loads(instance) > self._decision.limit
         for u, row in enumerate(self._on):
@@ -92,8 +92,8 @@ class Model:
                     for x, y in zip(row, self._on[v], strict=True):
                         self._model.add_at_most_one(x, y)
             self._keep_apart(u)
-        for d in np.flatnonzero(instance.memory.sum() > instance.room).tolist():
-            share = instance.memory / max(instance.room[d], 1.0)
+        for d, k in np.argwhere(instance.needs.sum(axis=0) > instance.room).tolist():
+            share = instance.needs[:, k] / max(instance.room[d, k], 1.0)
             column = [row[d] for row in self._on]
             self._model.add(_total([*zip(map(_rounded, share), column, strict=True)]) <= LIMIT)
 

@@ -25,6 +25,7 @@ from streamplace.util.arrays import Floats, Ints
 
 FIRST, GROWTH = 1_000, 2.5  # nodes until the first restart, and their growth per restart
 SLICE = 10_000  # nodes between two checks of the time
+MAX_SIZE = 4_000_000  # units x units x devices: larger problems do not fit into memory
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,11 @@ class DecisionProblem:
     def placement(self, on: Ints) -> Placement:
         """Return the placement with the joined units on devices `on`, (U,)."""
         return Placement(self.problem, on[self._group][self.problem.feasibility.unit_of])
+
+
+def is_small(problem: Problem) -> bool:
+    """Return whether a decision problem fits into memory."""
+    return problem.feasibility.unit_count**2 * len(problem.cluster.devices) <= MAX_SIZE
 
 
 def identical_devices(problem: Problem) -> Ints:

@@ -10,6 +10,7 @@ import numpy as np
 from streamplace.errors import UsageError
 from streamplace.placers.base import Proof
 from streamplace.placers.exact.bottleneck import refute_all
+from streamplace.placers.exact.decision import is_small
 from streamplace.placers.exact.incumbent import Incumbent
 from streamplace.placers.exact.path_average import enumerate_all
 from streamplace.placers.search.annealing import Budget, check_limits
@@ -22,7 +23,6 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 
 MAX_WORKERS = 1024  # CP-SAT refuses more than 10,000 and reports an invalid model
-MAX_SIZE = 4_000_000  # units x units x devices: larger problems do not fit into memory
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,7 @@ class Exact:
         _compile()  # before the clock starts
         clock = Budget(self.seconds)
         incumbent = Incumbent(problem, Search()(problem, rng, start))
-        units, devices = problem.feasibility.unit_count, len(problem.cluster.devices)
-        if units**2 * devices > MAX_SIZE:
+        if not is_small(problem):
             return incumbent.proof()
         improve(incumbent, clock, self.workers, rng)
         return incumbent.proof()

@@ -23,7 +23,7 @@ def feasible_rows(
     """Return all feasible placements whose cost is within a limit, (K, V); None if there are many.
 
     Placements are extended unit by unit, all of them at once; those that violate a constraint, a
-    memory limit or the limit on cost are dropped.
+    limit of a device or the limit on cost are dropped.
 
     Parameters
     ----------
@@ -40,15 +40,15 @@ def feasible_rows(
     extra = costs - cheapest[:, None]
     left = np.array([limit - cheapest.sum() + ROUNDING * (1.0 + abs(cheapest.sum()))])
     most = min(most, MAX_CELLS // (rules.unit_count * devices))
-    room = np.broadcast_to(problem.cluster.memory_bytes, (1, devices))
+    room = rules.room[None]
     rivals, distant = rivals_of(rules.excluding), rivals_of(rules.separating)
     group_of, on_of_rival = problem.cluster.group_of, dict[int, Ints]()
     affordable = (rules.allowed & (extra <= left[0])).sum(axis=1)
     levels: list[tuple[int, Ints, Ints]] = []
     for u in np.argsort(affordable, kind="stable").tolist():
         fits = rules.allowed[u] & (extra[u] <= left[:, None])
-        if rules.memory_bounded:
-            fits &= rules.unit_memory[u] <= room
+        if rules.limits:
+            fits &= (rules.needs[u] <= room).all(axis=2)
         for rival in rivals.get(u, set()) & on_of_rival.keys():
             fits[np.arange(len(fits)), on_of_rival[rival]] = False
         for rival in distant.get(u, set()) & on_of_rival.keys():
@@ -58,9 +58,9 @@ def feasible_rows(
             return None
         levels.append((u, parent, device))
         left = left[parent] - extra[u, device]
-        if rules.memory_bounded:
-            room = room[parent].copy()
-            room[np.arange(len(parent)), device] -= rules.unit_memory[u]
+        if rules.limits:
+            room = room[parent]
+            room[np.arange(len(parent)), device] -= rules.needs[u]
         on_of_rival = {rival: on[parent] for rival, on in on_of_rival.items()}
         if u in rivals or u in distant:
             on_of_rival[u] = device

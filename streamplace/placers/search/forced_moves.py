@@ -1,4 +1,4 @@
-"""The moves that constraints, memory limits and lost devices force."""
+"""The moves that constraints, limits of devices and lost devices force."""
 
 from collections.abc import Iterator
 from itertools import combinations, islice
@@ -133,11 +133,11 @@ def _with_first(device: int, costs: Floats) -> Floats:
 
 
 def _candidate_sets(current: Current) -> Iterator[tuple[int, ...]]:
-    """Yield sets of units that may be in the way of others, small sets with little memory first."""
+    """Yield sets of units that may be in the way of others, small sets with low needs first."""
     rules = current.problem.feasibility
     apart = {u for group in (*rules.excluding, *rules.separating) for u in group}
     settled = np.unique(rules.unit_of[current.devices >= 0]).tolist()
-    units = [u for u in settled if rules.unit_memory[u] > 0 or u in apart]
-    units.sort(key=lambda u: rules.unit_memory[u])
+    units = [u for u in settled if rules.relative_needs[u] > 0 or u in apart]
+    units.sort(key=lambda u: rules.relative_needs[u])
     for count in range(MAX_EVICTED + 1):
         yield from combinations(units, count)

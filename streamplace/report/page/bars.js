@@ -44,7 +44,7 @@ SP.bars = (() => {
    * Build the rows of devices; if there are many, the busiest of the original placement come first.
    * `calls` has mips(device, text) and choose(kind, number).
    */
-  function devices(body, { cluster, called }, first, calls) {
+  function devices(body, { cluster, called, limits }, first, calls) {
     const { narrow, whole } = SP.labels;
     const rows = cluster.devices.map((device, d) => {
       const shown = bar(called.devices(d));
@@ -73,17 +73,21 @@ SP.bars = (() => {
         runs,
         element("td", { class: "speed" }, input, cores),
       );
-      return { shown, input, swatch, runs, row };
+      const uses = element("td", { colspan: "5" });
+      const rowOfUses = element("tr", { class: "uses" }, uses);
+      const both = limits.length > 0 ? [row, rowOfUses] : [row];
+      return { shown, input, swatch, runs, uses, rows: both };
     });
     const order = rows.map((_, d) => d);
     if (rows.length > SORTED) order.sort((a, b) => first.devices[b] - first.devices[a] || a - b);
-    body.replaceChildren(...order.map((d) => rows[d].row));
+    body.replaceChildren(...order.flatMap((d) => rows[d].rows));
     return {
-      show(sums, score, setting, usable) {
+      show({ sums, score, setting, used }, usable) {
         const scale = Math.max(1, score.bottleneck.utilisation);
         rows.forEach((row, d) => {
           row.shown.set(score.devices[d], scale, usable, score.bottleneck.device === d);
           put(row.runs, number(sums.operators[d]));
+          showUses(row.uses, limits, used, d);
           if (row.input !== document.activeElement || Number(row.input.value) !== setting.mips[d]) {
             SP.text.fill(row.input, String(setting.mips[d]));
           }
@@ -95,6 +99,17 @@ SP.bars = (() => {
         });
       },
     };
+  }
+
+  /** Show what is used of the memory and resources of device d; what exceeds them stands out. */
+  function showUses(cell, limits, used, d) {
+    const texts = limits.map((limit, k) => {
+      const use = SP.limits.useOf(limit, used[k], d);
+      return limit.name === null ? `memory ${use}` : use;
+    });
+    put(cell, texts.filter((text) => text !== null).join(" · "));
+    const exceeds = limits.some((limit, k) => SP.limits.excessOf(limit, used[k], d) !== null);
+    cell.classList.toggle("alarm", exceeds);
   }
 
   /** Build the rows of links, the busiest first; rows are reused while their links carry traffic. */

@@ -1,7 +1,7 @@
 // Details of the chosen operator, stream or device.
 SP.details = (() => {
   "use strict";
-  const { element, number, counted, percent, shortened } = SP.text;
+  const { element, number, bytes, counted, percent, shortened } = SP.text;
 
   const line = (text) => element("bdi", { dir: "auto", class: "whole" }, text);
   const name = (text) => line(shortened(text, SP.labels.whole));
@@ -37,11 +37,19 @@ SP.details = (() => {
             : null,
         ],
         ["Emits", `${number(row.payload_bytes ?? 0)} bytes per tuple`],
-        ["Memory", row.memory_bytes ? `${number(row.memory_bytes)} bytes` : null],
+        ["Memory", row.memory_bytes ? bytes(row.memory_bytes) : null],
+        ["Takes", taken(row)],
         ["Requires", row.requires ? name(row.requires.join(", ")) : null],
         ["Instance of", row.instance_of ? name(row.instance_of) : null],
       ]),
     ];
+  }
+
+  /** Return the resources that an operator takes, or null. */
+  function taken({ resources = {} }) {
+    const amounts = Object.entries(resources);
+    if (amounts.length === 0) return null;
+    return name(amounts.map(([resource, amount]) => `${number(amount)} ${resource}`).join(", "));
   }
 
   function stream(view, e) {
@@ -73,18 +81,20 @@ SP.details = (() => {
   }
 
   function device(view, d) {
-    const { cluster, called } = view.problem;
+    const { cluster, called, limits } = view.problem;
     const { setting, score, sums } = view;
     const row = cluster.devices[d];
-    const memory = row.memory_bytes == null ? "no limit" : `${number(row.memory_bytes)} bytes`;
-    const needed = sums.memory ? `${number(sums.memory[d])} of ` : "";
+    const uses = limits.map((limit, k) => [limit.name, SP.limits.useOf(limit, view.used[k], d)]);
+    const resources = uses.flatMap(([resource, use]) => (resource === null ? [] : (use ?? [])));
+    const memory = row.memory_bytes == null ? "no limit" : bytes(row.memory_bytes);
     return [
       element("h3", {}, "Device ", named(called.devices, d)),
       rows([
         ["Utilisation", percent(score.devices[d])],
         ["Runs", counted(sums.operators[d], "operator")],
         ["Speed", `${number(setting.mips[d])} MIPS, ${counted(row.cores, "core")}`],
-        ["Memory", needed + memory],
+        ["Memory", uses.find(([resource]) => resource === null)?.[1] ?? memory],
+        ["Resources", resources.length > 0 ? line(resources.join(", ")) : null],
         ["Labels", row.labels ? name(row.labels.join(", ")) : null],
       ]),
     ];

@@ -83,7 +83,7 @@
     const usable = current.problem.target_utilisation;
     strip.show(current);
     cards.show(chosen, current);
-    shown.devices.show(current.sums, current.score, current.setting, usable);
+    shown.devices.show(current, usable);
     shown.links.show(current.score, usable);
     SP.controls.notes(at("broken"), SP.view.brokenIn(current));
   }

@@ -28,7 +28,6 @@ SP.model = (() => {
       tuples,
       streamTuples: source.map((u, e) => tuples[u] * selectivity[e]),
       instructions: file.operators.map((operator) => operator.instructions),
-      memory: file.operators.map((operator) => operator.memory_bytes ?? 0),
       cores: file.operators.map((operator) => operator.cores ?? 1),
       work: file.operators.map((operator, v) => tuples[v] * operator.instructions),
     };
@@ -74,12 +73,10 @@ SP.model = (() => {
     const devices = cluster.devices.length;
     const work = new Float64Array(devices);
     const own = cluster.devices.map(() => [0, null]);
-    const memory = new Float64Array(devices);
     const operators = new Float64Array(devices);
     const links = new Map();
     assignment.forEach((d, v) => {
       work[d] += flow.work[v];
-      memory[d] += flow.memory[v];
       operators[d] += 1;
       const perCore = flow.work[v] / flow.cores[v];
       if (flow.cores[v] < cluster.devices[d].cores && perCore > own[d][0]) {
@@ -97,7 +94,7 @@ SP.model = (() => {
         links.set(link, load);
       }
     });
-    return { work, memory, operators, own, links };
+    return { work, operators, own, links };
   }
 
   /** Return a network with its overrides by link number, and the links that groups share. */

@@ -1,9 +1,9 @@
-// Violated constraints, labels and memory limits of an assignment: reported, but not prevented.
+// Violated constraints, labels and limits of an assignment: reported, but not prevented.
 SP.rules = (() => {
   "use strict";
 
-  /** Return one sentence per violated rule. `flow` and `sums` are those of SP.model. */
-  function broken(problem, flow, sums, assignment) {
+  /** Return one sentence per violated rule. `flow` is that of SP.model. */
+  function broken(problem, flow, assignment) {
     const violations = [];
     const where = problem.cluster.devices.map((device) => device.name);
     const on = (name) => where[assignment[flow.index.get(name)]];
@@ -52,12 +52,13 @@ SP.rules = (() => {
         violations.push(`${operator(row.name)} requires a device with the label ${label}`);
       }
     });
-    problem.cluster.devices.forEach((row, d) => {
-      if (row.memory_bytes != null && sums.memory[d] > row.memory_bytes) {
-        const needs = SP.text.number(sums.memory[d]);
-        violations.push(`${device(row.name)} would need ${needs} bytes of memory`);
-      }
-    });
+    for (const limit of problem.limits) {
+      const used = SP.limits.usedBy(limit, assignment);
+      problem.cluster.devices.forEach((row, d) => {
+        const excess = SP.limits.excessOf(limit, used, d);
+        if (excess !== null) violations.push(`${device(row.name)} would need ${excess}`);
+      });
+    }
     return violations;
   }
 

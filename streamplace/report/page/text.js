@@ -5,6 +5,12 @@ SP.text = (() => {
   "use strict";
   const grouped = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
   const large = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+  const BYTES = [
+    [1e12, "TB"],
+    [1e9, "GB"],
+    [1e6, "MB"],
+    [1e3, "kB"],
+  ];
 
   function number(value) {
     if (value === Infinity) return "unlimited";
@@ -22,6 +28,12 @@ SP.text = (() => {
     const value = share * 100;
     if (value >= 1e7) return `${value.toExponential(1)} %`;
     return `${value >= 1000 ? large.format(value) : value.toFixed(1)} %`;
+  }
+
+  /** Return a number of bytes in B, kB, MB, GB or TB. */
+  function bytes(count) {
+    const [factor, unit] = BYTES.find(([size]) => count >= size) ?? [1, "B"];
+    return `${grouped.format(count / factor)} ${unit}`;
   }
 
   /** Return the beginning of a text in complete characters, without line breaks. */
@@ -74,5 +86,17 @@ SP.text = (() => {
     field.dataset.shown = value;
   }
 
-  return { fill, number, counted, percent, shortened, isolated, element, named, linked, put };
+  return {
+    fill,
+    number,
+    counted,
+    percent,
+    bytes,
+    shortened,
+    isolated,
+    element,
+    named,
+    linked,
+    put,
+  };
 })();

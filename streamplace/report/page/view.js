@@ -21,6 +21,7 @@ SP.view = (() => {
         ...row.sums,
         links: new Map(row.sums.links.map(([l, t, b]) => [l, [t, b]])),
       },
+      limits: SP.limits.limitsOf(graph.file, row.cluster, row.sums?.limits),
       heaviest: flow ? model.heaviestOf(flow) : row.heaviest,
     };
     const first = {
@@ -47,6 +48,7 @@ SP.view = (() => {
       problem,
       setting,
       sums,
+      used: problem.limits.map((limit) => SP.limits.usedBy(limit, setting.assignment)),
       score,
       first: first ?? score,
       boundIsFull,
@@ -77,9 +79,9 @@ SP.view = (() => {
   }
 
   /** Return the violated constraints: the first ones in words, then the number of the others. */
-  function brokenIn({ problem, sums, setting }) {
+  function brokenIn({ problem, setting }) {
     const broken = problem.flow
-      ? SP.rules.broken(problem, problem.flow, sums, setting.assignment)
+      ? SP.rules.broken(problem, problem.flow, setting.assignment)
       : [problem.violation]
           .filter((line) => line !== null)
           .map((line) => text.shortened(line, SENTENCE));

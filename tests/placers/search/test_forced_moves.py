@@ -88,4 +88,4 @@ def test_one_of_two_colocated_operators_has_to_move() -> None:
     found = migrate(problem, old, max_moves=0)
     assert not found.forced
     assert len(found.chosen) == found.fewest == 1
-    assert "(at least 1 necessary for constraints and memory)" in found.headline
+    assert "(at least 1 necessary for constraints, memory and resources)" in found.headline

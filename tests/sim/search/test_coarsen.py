@@ -34,7 +34,9 @@ def test_groups_have_the_loads_of_their_members(
     own = own_utilisations(flow(problem), on[group])
     largest = [own[group == g].max() for g in range(count)] if instance.limits_operators else []
     assert np.allclose(load[len(expected) :], largest, rtol=1e-9, atol=1e-12)
-    assert np.allclose(np.bincount(on, coarse.memory), np.bincount(on[group], instance.memory))
+    for k in range(instance.needs.shape[1]):
+        used = np.bincount(on[group], instance.needs[:, k])
+        assert np.allclose(np.bincount(on, coarse.needs[:, k]), used)
     for g in range(count):
         members = coarse.member[coarse.first_member[g] : coarse.first_member[g + 1]]
         assert sorted(members.tolist()) == np.flatnonzero(group == g).tolist()

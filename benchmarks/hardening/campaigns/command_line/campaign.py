@@ -72,7 +72,7 @@ def _run_on_good_files(
 ) -> None:
     """Run each command on valid files, which it must accept for its refusals to mean anything."""
     for command in COMMANDS[name]:
-        documents = cases.documents(name, command)
+        documents = () if command.accepts == () else cases.documents(name, command)
         for document in documents[: max(1, round(share * len(documents)))]:
             with cases.good(name, command, document) as case:
                 verdicts.judge_good(

@@ -73,9 +73,7 @@ class CaseFactory:
         if name == "checkpoint":
             return (Document(CHECKPOINT, (self.trained / CHECKPOINT).read_bytes()),)
         documents = PARSERS[name].documents()
-        return (
-            documents if command.accepts is None else tuple(documents[i] for i in command.accepts)
-        )
+        return tuple(documents[i] for i in command.accepts) if command.accepts else documents
 
     @contextmanager
     def case(self, name: str, number: int, seed: int = 0) -> Iterator[Case]:

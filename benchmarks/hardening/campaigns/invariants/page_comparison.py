@@ -66,13 +66,20 @@ def in_page(page: Any) -> Evaluate:
 @contextmanager
 def in_node() -> Iterator[Evaluate | None]:
     """Yield a function that scores a batch in Node.js (with Chromium's engine); None without it."""
+    with called_in_node(script(), SCORES) as evaluate:
+        yield evaluate
+
+
+@contextmanager
+def called_in_node(script: str, function: str) -> Iterator[Evaluate | None]:
+    """Yield a JavaScript function of one list that runs after a script; None without Node.js."""
     path = shutil.which("node")
     if path is None:
         yield None
         return
-    program = f"{script()}\nconst score = {SCORES};\n" + (
+    program = f"{script}\nconst called = {function};\n" + (
         'const lines = require("node:readline").createInterface({ input: process.stdin });\n'
-        'lines.on("line", (line) => console.log(JSON.stringify(score(JSON.parse(line)))));\n'
+        'lines.on("line", (line) => console.log(JSON.stringify(called(JSON.parse(line)))));\n'
     )
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen([path, "-e", program], **pipes) as process:

@@ -7,10 +7,11 @@ GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
   <key id="d2" for="edge" attr.name="selectivity" attr.type="double"/>
   <key id="d3" for="node" attr.name="requires" attr.type="string"/>
   <key id="d4" for="graph" attr.name="source_rate" attr.type="double"/>
+  <key id="d5" for="node" attr.name="resources" attr.type="string"/>
   <graph edgedefault="directed">
     <data key="d4">1e3</data>
     <node id="a"><data key="d0">100.5</data><data key="d1">red</data></node>
-    <node id="b"><data key="d3">["gpu"]</data></node>
+    <node id="b"><data key="d3">["gpu"]</data><data key="d5">{"gpu": 1}</data></node>
     <edge source="a" target="b"><data key="d2">0.25</data></edge>
     <edge source="a" target="b"/>
   </graph>
@@ -28,7 +29,7 @@ digraph "a job" {
   subgraph cluster_0 {
     node [payload_bytes=8]
     label = inside
-    b; "c \"quoted\" \\" [requires="[\"gpu\"]"]
+    b; "c \"quoted\" \\" [requires="[\"gpu\"]", resources="{\"gpu\": 1}"]
   }
   a:out:s -> {b "c \"quoted\" \\"} -> d [selectivity=2, color=red]
   a -> "lo" + "ng"

@@ -1,0 +1,115 @@
+"""The largest utilisation of placements under many draws of a flow's costs.
+
+Each draw has its own instructions, payloads and selectivities; everything else is the flow's. The
+utilisations are those of `bottleneck`, so a placement carries the source rate under a draw if the
+largest one is at most 1, and sustains the source rate divided by it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.closed_form.bottleneck import add_utilisations
+from sim.flow import Columns, Floats, Flow, Ints, checked
+from sim.jit import kernel
+from sim.threads import largest_own
+
+
+class Draws(NamedTuple):
+    """Loads of a flow at the offered rate in S draws of its costs.
+
+    Parameters
+    ----------
+    work
+        (S, V) instructions/s of each operator.
+    tuples
+        (S, E) tuples/s on each stream.
+    bits
+        (S, E) bits per tuple on each stream.
+    """
+
+    work: Floats
+    tuples: Floats
+    bits: Floats
+
+
+def draws_of(flow: Flow, instructions: Floats, payload_bytes: Floats, selectivity: Floats) -> Draws:
+    """Return the loads of a flow whose costs are multiplied by factors.
+
+    Parameters
+    ----------
+    instructions, payload_bytes
+        (S, V) factors on the instructions of operators and on the bits of the streams that they
+        send.
+    selectivity
+        (S, E) factors on selectivities.
+    """
+    chosen = flow.selectivity * selectivity
+    rates = _run_down(flow.source_tuples, flow.source, flow.target, chosen)
+    return Draws(
+        rates * flow.instructions * instructions,
+        rates[:, flow.source] * chosen,
+        flow.bits * payload_bytes[:, flow.source],
+    )
+
+
+def sampled_utilisation(flow: Flow, draws: Draws, placements: NDArray[np.integer]) -> Floats:
+    """Return the largest utilisation of K placements in S draws, (K, S).
+
+    Parameters
+    ----------
+    placements
+        (K, V) device indices; (V,) counts as K = 1.
+
+    Raises
+    ------
+    ValueError
+        If `placements` does not fit the flow or names an unknown device.
+    """
+    rows = checked(flow, placements)
+    worst = np.empty((len(rows), len(draws.work)))
+    _worst(rows, flow.columns, draws, worst)
+    return worst
+
+
+@kernel
+def _run_down(source_tuples: Floats, source: Ints, target: Ints, selectivity: Floats) -> Floats:
+    """Return the tuples/s of every operator, (S, V), for selectivities, (S, E)."""
+    rates = np.empty((selectivity.shape[0], source_tuples.shape[0]))
+    for s in range(selectivity.shape[0]):
+        rates[s] = source_tuples
+        for e in range(source.shape[0]):
+            rates[s, target[e]] += rates[s, source[e]] * selectivity[s, e]
+    return rates
+
+
+@kernel
+def _worst(placements: Ints, flow: Columns, draws: Draws, worst: Floats) -> None:
+    device, link = np.empty(flow.capacity.shape[0]), np.empty(flow.gap_s.shape[0])
+    for s in range(draws.work.shape[0]):
+        drawn = Columns(
+            flow.source_tuples,
+            flow.instructions,
+            draws.work[s],
+            flow.source,
+            flow.target,
+            flow.selectivity,
+            draws.bits[s],
+            draws.tuples[s],
+            flow.capacity,
+            flow.cores,
+            flow.nic,
+            flow.gap_s,
+            flow.seconds_per_bit,
+            flow.overhead_s,
+            flow.operator_cores,
+            flow.limits_operators,
+            flow.up,
+            flow.down,
+        )
+        for k in range(placements.shape[0]):
+            device[:] = 0.0
+            link[:] = 0.0
+            add_utilisations(placements[k], drawn, device, link)
+            worst[k, s] = max(device.max(), link.max(), largest_own(placements[k], drawn))

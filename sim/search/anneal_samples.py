@@ -1,0 +1,279 @@
+"""Simulated annealing of the probability that something is full, over draws of the costs.
+
+A placement carries the source rate in a draw if no device, link or operator is full in it. The
+share of draws in which a given one is overfull, summed over all of them, bounds the share in which
+any is. Annealing minimises that sum with a ramp in place of the step from 0 to 1 (`_excess`), so
+that draws that are nearly full count too. A change alters few devices and links, whose excess alone
+is computed again.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.closed_form.sampled import Draws
+from sim.flow import Floats, Flow, Ints
+from sim.jit import bare, kernel
+from sim.links import ends_of, uplinks_of
+from sim.search.anneal import Schedule
+from sim.search.instance import Instance, ends_of_units
+from sim.search.moves import SearchState, drawn, remember, settle
+from sim.search.rng import Word, uniform
+from sim.threads import of_usable_cores
+
+BEYOND = 0.1  # slope of the excess beyond full, relative to the ramp: less overload is better
+
+
+class SampledLoads(NamedTuple):
+    """Loads of units and streams in S draws, by row of draws."""
+
+    work: Floats  # (U, S) instructions/s of each unit
+    thread_work: Floats  # (U, C, S) the largest operator of each unit by its number of cores
+    stream: Ints  # (N,) the stream of each end
+    tuples: Floats  # (E, S) tuples/s
+    bits: Floats  # (E, S) bit/s
+
+
+class SampledState(NamedTuple):
+    """Loads of R resources in S draws, numbered as in `sim.search.moves`."""
+
+    load: Floats  # (R, S) utilisation
+    excess: Floats  # (R,) mean excess of each resource
+    change: Floats  # (R, S) load change of the trial; valid for listed resources only
+    after: Floats  # (R,) mean excess after the trial; valid for listed resources only
+    listed: Ints  # (R,) resources that the trial changes; the first `tally[0]` are valid
+    listed_in: NDArray[np.int64]  # (R,) number of the trial that last listed the resource
+    tally: NDArray[np.int64]  # (2,) number of listed resources; number of the trial
+
+
+def sampled_loads(flow: Flow, unit_of: Ints, instance: Instance, draws: Draws) -> SampledLoads:
+    """Return the loads of an instance's units and streams in S draws of the costs."""
+    units, count = len(instance.work), len(draws.work)
+    work = np.zeros((units, count))
+    np.add.at(work, unit_of, draws.work.T)
+    thread_of = np.searchsorted(instance.threads, flow.operator_cores)
+    thread_work = np.zeros((units, len(instance.threads), count))
+    if instance.limits_operators:
+        np.maximum.at(thread_work, (unit_of, thread_of), draws.work.T)
+    _, _, stream, _ = ends_of_units(flow, unit_of)
+    tuples = np.ascontiguousarray(draws.tuples.T)
+    return SampledLoads(work, thread_work, stream, tuples, tuples * draws.bits.T)
+
+
+def sampled_state(instance: Instance, loads: SampledLoads) -> SampledState:
+    """Return a state for `anneal_samples` to fill."""
+    units, devices = len(instance.work), len(instance.capacity)
+    resources = devices + len(instance.gap_s) + (units if instance.limits_operators else 0)
+    count = loads.work.shape[1]
+    return SampledState(
+        load=np.zeros((resources, count)),
+        excess=np.zeros(resources),
+        change=np.zeros((resources, count)),
+        after=np.zeros(resources),
+        listed=np.zeros(resources, np.int32),
+        listed_in=np.zeros(resources, np.int64),
+        tally=np.zeros(2, np.int64),
+    )
+
+
+@kernel
+def anneal_samples(
+    instance: Instance,
+    loads: SampledLoads,
+    now: SearchState,
+    sampled: SampledState,
+    state: Word,
+    schedule: Schedule,
+    least: float,
+    full: float,
+) -> float:
+    """Anneal a search state in place; its `best` is the placement with the least excess.
+
+    Parameters
+    ----------
+    least, full
+        Utilisations from which a resource has excess, and at which it counts as full.
+
+    Returns
+    -------
+    float
+        The excess of the best placement, summed over resources.
+    """
+    _weigh(instance, loads, now, sampled)
+    for r in range(sampled.load.shape[0]):
+        sampled.excess[r] = _excess(sampled.load[r], least, full)
+    total: float = sampled.excess.sum()
+    best = total
+    remember(now)
+    temperature = schedule.hot
+    cooling = (schedule.cold / schedule.hot) ** (1.0 / max(1.0, np.float64(schedule.steps)))
+    for step in range(schedule.steps):
+        if best <= 0.0:
+            break
+        temperature *= cooling
+        trial = drawn(instance, now, state, step, schedule.swaps, schedule.joins)
+        if trial.b < 0:
+            continue
+        sampled.tally[0] = 0
+        sampled.tally[1] += 1
+        _shift(instance, loads, now, sampled, trial.u, trial.b)
+        if trial.other >= 0:
+            now.on[trial.u] = trial.b
+            _shift(instance, loads, now, sampled, trial.other, trial.c)
+            now.on[trial.u] = trial.a
+        after = total
+        for k in range(sampled.tally[0]):
+            r = sampled.listed[k]
+            for s in range(sampled.change.shape[1]):
+                sampled.change[r, s] += sampled.load[r, s]
+            sampled.after[r] = _excess(sampled.change[r], least, full)
+            after += sampled.after[r] - sampled.excess[r]
+        if after > total * np.exp(-temperature * np.log(1.0 - uniform(state))) + 1e-15:
+            continue
+        for k in range(sampled.tally[0]):
+            r = sampled.listed[k]
+            sampled.load[r] = sampled.change[r]
+            sampled.excess[r] = sampled.after[r]
+        settle(instance, now, trial)
+        total = max(after, 0.0)
+        if total < best * (1.0 - 1e-9):
+            best = total
+            remember(now)
+    return best
+
+
+@bare
+def _excess(load: Floats, least: float, full: float) -> float:
+    """Return the mean over draws of a ramp: 0 up to `least`, 1 at `full`, then flatter."""
+    total = 0.0
+    slope: float = 1.0 / (full - least)
+    for s in range(load.shape[0]):
+        over = max(load[s] - least, 0.0) * slope
+        total += min(over, 1.0 + BEYOND * (over - 1.0))
+    mean: float = total / load.shape[0]
+    return mean
+
+
+@kernel
+def _weigh(
+    instance: Instance, loads: SampledLoads, now: SearchState, sampled: SampledState
+) -> None:
+    """Compute the loads of a placement from scratch."""
+    sampled.tally[0] = 0
+    sampled.tally[1] += 1
+    for r in range(sampled.load.shape[0]):
+        _list(sampled, r)
+    for u in range(instance.work.shape[0]):
+        a = now.on[u]
+        _add(sampled, a, loads.work[u], 1.0 / instance.capacity[a])
+        if instance.limits_operators:
+            _add_own(instance, loads, sampled, u, a, 1.0)
+        for i in range(instance.first_end[u], instance.first_end[u + 1]):
+            b = now.on[instance.other[i]]
+            if a != b and instance.outward[i]:
+                _cross(instance, loads, sampled, i, a, b, 1.0)
+    sampled.load[:] = sampled.change
+
+
+@bare
+def _shift(
+    instance: Instance,
+    loads: SampledLoads,
+    now: SearchState,
+    sampled: SampledState,
+    u: int,
+    b: int,
+) -> None:
+    """Add the effect of moving unit u to device b to the trial."""
+    a = now.on[u]
+    _add(sampled, a, loads.work[u], -1.0 / instance.capacity[a])
+    _add(sampled, b, loads.work[u], 1.0 / instance.capacity[b])
+    if instance.limits_operators:
+        _add_own(instance, loads, sampled, u, a, -1.0)
+        _add_own(instance, loads, sampled, u, b, 1.0)
+    for i in range(instance.first_end[u], instance.first_end[u + 1]):
+        c = now.on[instance.other[i]]
+        if c != a:
+            _cross(instance, loads, sampled, i, a, c, -1.0)
+        if c != b:
+            _cross(instance, loads, sampled, i, b, c, 1.0)
+
+
+@bare
+def _cross(
+    instance: Instance,
+    loads: SampledLoads,
+    sampled: SampledState,
+    i: int,
+    own: int,
+    other: int,
+    sign: float,
+) -> None:
+    """Add or subtract the load of end i's stream between its own device and the other one."""
+    devices, e = instance.capacity.shape[0], loads.stream[i]
+    x, y = (own, other) if instance.outward[i] else (other, own)
+    sends, receives = ends_of(instance.nic, devices, x, y)
+    _add_stream(instance, loads, sampled, e, sends, sign)
+    if instance.nic:
+        _add_stream(instance, loads, sampled, e, receives, sign)
+    if instance.up.shape[0] > 0:
+        for shared in uplinks_of(instance, x, y):
+            if shared >= 0:
+                _add_stream(instance, loads, sampled, e, shared, sign)
+    if instance.taxing:
+        tuples = loads.tuples[e]
+        _add(sampled, x, tuples, sign * instance.overhead_s[sends] / instance.cores[x])
+        _add(sampled, y, tuples, sign * instance.overhead_s[receives] / instance.cores[y])
+
+
+@bare
+def _add_stream(
+    instance: Instance,
+    loads: SampledLoads,
+    sampled: SampledState,
+    e: int,
+    link: int,
+    sign: float,
+) -> None:
+    """Add the load of stream e on a link, times a sign."""
+    resource = instance.capacity.shape[0] + link
+    if instance.gap_s[link] > 0.0:
+        _add(sampled, resource, loads.tuples[e], sign * instance.gap_s[link])
+    _add(sampled, resource, loads.bits[e], sign * instance.seconds_per_bit[link])
+
+
+@bare
+def _add_own(
+    instance: Instance, loads: SampledLoads, sampled: SampledState, u: int, d: int, sign: float
+) -> None:
+    """Add the load of unit u's operators on the cores of device d that they can use."""
+    r = instance.capacity.shape[0] + instance.gap_s.shape[0] + u
+    _list(sampled, r)
+    cores, capacity = instance.cores[d], instance.capacity[d]
+    for s in range(loads.work.shape[1]):
+        largest = 0.0
+        for c in range(instance.threads.shape[0]):
+            work = loads.thread_work[u, c, s]
+            load = of_usable_cores(work, instance.threads[c], cores, capacity)
+            largest = max(largest, load)
+        sampled.change[r, s] += sign * largest
+
+
+@bare
+def _add(sampled: SampledState, r: int, row: Floats, factor: float) -> None:
+    """Add a row of draws times a factor to the load of a resource."""
+    _list(sampled, r)
+    for s in range(row.shape[0]):
+        sampled.change[r, s] += factor * row[s]
+
+
+@bare
+def _list(sampled: SampledState, r: int) -> None:
+    """List a resource among those that the trial changes."""
+    if sampled.listed_in[r] != sampled.tally[1]:
+        sampled.listed_in[r] = sampled.tally[1]
+        sampled.listed[sampled.tally[0]] = r
+        sampled.tally[0] += 1
+        for s in range(sampled.change.shape[1]):
+            sampled.change[r, s] = 0.0

@@ -1,0 +1,199 @@
+"""Increases of a Flink job's counters between readings, and the flows that follow from them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from streamplace.integrations.flink.plan import RunningPlan, Vertex
+from streamplace.integrations.profiling.counters import Counters, Reading
+from streamplace.integrations.profiling.estimates import Estimate, slope, solve_flows
+from streamplace.problem.graph import Stream
+from streamplace.problem.logical import Distribution, LogicalGraph
+from streamplace.util.arrays import Floats
+
+BUFFER_WEIGHT = 1e-4  # bytes sent are counted by whole buffers; bytes received are exact
+TOO_FEW = "the server's metrics changed fewer than two times; increase --seconds"
+ABSENT = "the server did not report it"
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Increase of every counter in each of the n intervals; nan where a counter is missing."""
+
+    plan: RunningPlan
+    readings: Sequence[Reading]
+
+    @cached_property
+    def intervals(self) -> int:
+        """The number of intervals."""
+        return max(len(self.readings) - 1, 0)
+
+    @cached_property
+    def dt(self) -> Floats:
+        """Seconds of each interval, (n,)."""
+        return np.diff([reading.at_s for reading in self.readings]) if self.intervals else NOTHING
+
+    @cached_property
+    def vertex_of(self) -> dict[str, Vertex]:
+        """Operator -> its vertex."""
+        return {name: vertex for vertex in self.plan.vertices for name in vertex.operators}
+
+    @cached_property
+    def outer(self) -> list[int]:
+        """Indices of the streams between vertices."""
+        return [e for e, s in enumerate(self.logical.graph.streams) if not self.is_inner(s)]
+
+    @property
+    def logical(self) -> LogicalGraph:
+        """The job's graph."""
+        return self.plan.logical
+
+    @cached_property
+    def sources(self) -> set[str]:
+        """The operators without inputs."""
+        return {self.logical.graph.names[v] for v in self.logical.graph.sources}
+
+    def is_inner(self, stream: Stream) -> bool:
+        """Return whether a stream is inside a chain."""
+        return self.vertex_of[stream.source] is self.vertex_of[stream.target]
+
+    def vertex_counter(self, vertex: Vertex, counter: str) -> Floats:
+        """Return the increases, (n,), of a vertex's counter."""
+        return self._increase(lambda reading: reading.vertices.get(vertex.id), counter)
+
+    def operator_counter(self, operator: str, counter: str) -> Floats:
+        """Return the increases, (n,), of an operator's own counter."""
+        return self._increase(lambda reading: reading.operators.get(operator), counter)
+
+    def _increase(self, of: Callable[[Reading], Counters | None], counter: str) -> Floats:
+        if not self.intervals:
+            return NOTHING
+        values = [getattr(of(reading) or Counters(), counter) for reading in self.readings]
+        return np.diff(np.array([np.nan if each is None else each for each in values]))
+
+    def processed(self, operator: str) -> Floats:
+        """Return the tuples (n,) that an operator processed; a source processes what it emits."""
+        vertex = self.vertex_of[operator]
+        if operator in self.sources:
+            emitted = self.operator_counter(operator, "records_out")
+            alone = len(vertex.operators) == 1
+            return (
+                self.vertex_counter(vertex, "records_out")
+                if alone and all_missing(emitted)
+                else emitted
+            )
+        if operator == vertex.operators[0]:
+            return self.vertex_counter(vertex, "records_in")
+        return self.operator_counter(operator, "records_in")
+
+    def per_second(self, increase: Floats) -> Estimate:
+        """Return the growth of a counter per second."""
+        return self.ratio(increase, self.dt)
+
+    def ratio(self, y: Floats, x: Floats) -> Estimate:
+        """Return the slope of y over x in the intervals where both are known."""
+        if not self.intervals:
+            return Estimate.missing(TOO_FEW)
+        both = np.isfinite(y) & np.isfinite(x)
+        if not both.any():
+            return Estimate.missing(ABSENT)
+        return slope(y[both], x[both])
+
+    @cached_property
+    def tuples(self) -> dict[int, Floats]:
+        """Stream -> its tuples (n,); streams that the counters do not determine are absent."""
+        rows = [*self._received("records_in"), *self._sent()]
+        found = self._flows(rows)
+        for e, stream in enumerate(self.logical.graph.streams):
+            if self.is_inner(stream):
+                found[e] = self.operator_counter(stream.target, "records_in")
+        return found
+
+    @cached_property
+    def bytes(self) -> dict[int, Floats]:
+        """Stream -> its bytes (n,); see `tuples`."""
+        rows = list(self._received("bytes_in"))
+        for vertex in self.plan.vertices:
+            outgoing = [e for e in self.outer if self._source(e) in vertex.operators]
+            if outgoing:
+                terms = [(e, self._copies(e)) for e in outgoing]
+                rows.append((terms, self.vertex_counter(vertex, "bytes_out"), BUFFER_WEIGHT))
+        return self._flows(rows)
+
+    def _received(self, counter: str) -> list["_Row"]:
+        rows: list[_Row] = []
+        for vertex in self.plan.vertices:
+            incoming = [e for e in self.outer if self._target(e) == vertex.operators[0]]
+            if incoming:
+                terms = [(e, self._copies(e)) for e in incoming]
+                rows.append((terms, self.vertex_counter(vertex, counter), 1.0))
+        return rows
+
+    def _sent(self) -> list["_Row"]:
+        """Return the sums of tuples sent by vertices and operators.
+
+        Flink counts a tuple once even if its operator sends it on several streams, so vertices with
+        such operators are left out.
+        """
+        rows: list[_Row] = []
+        streams = self.logical.graph.streams
+        counts: dict[str, int] = {}
+        for stream in streams:
+            counts[stream.source] = counts.get(stream.source, 0) + 1
+        for vertex in self.plan.vertices:
+            outgoing = [e for e in self.outer if self._source(e) in vertex.operators]
+            if not outgoing or any(counts[self._source(e)] > 1 for e in outgoing):
+                continue
+            rows.append(
+                ([(e, 1.0) for e in outgoing], self.vertex_counter(vertex, "records_out"), 1.0)
+            )
+            if len(vertex.operators) > 1:
+                for e in outgoing:
+                    emitted = self.operator_counter(self._source(e), "records_out")
+                    rows.append(([(e, 1.0)], emitted, 1.0))
+        return rows
+
+    def _flows(self, rows: Sequence["_Row"]) -> dict[int, Floats]:
+        known = [row for row in rows if not all_missing(row[1])]
+        if not known or not self.outer:
+            return {}
+        position = {e: i for i, e in enumerate(self.outer)}
+        complete = np.all([np.isfinite(values) for _, values, _ in known], axis=0)
+        flows, certain = solve_flows(
+            [
+                ([(position[e], f) for e, f in terms], values[complete], t)
+                for terms, values, t in known
+            ],
+            len(self.outer),
+            int(complete.sum()),
+        )
+        found = {}
+        for e, i in position.items():
+            if certain[i]:
+                found[e] = np.full(self.intervals, np.nan)
+                found[e][complete] = flows[i]
+        return found
+
+    def _copies(self, e: int) -> float:
+        """Return the number of copies of each tuple that arrive on a stream."""
+        ends = self._source(e), self._target(e)
+        distributions = self.logical.distributions.get(ends, ())
+        copied = Distribution.BROADCAST in distributions
+        return float(self.vertex_of[ends[1]].parallelism) if copied else 1.0
+
+    def _source(self, e: int) -> str:
+        return self.logical.graph.streams[e].source
+
+    def _target(self, e: int) -> str:
+        return self.logical.graph.streams[e].target
+
+
+_Row = tuple[Sequence[tuple[int, float]], Floats, float]
+"""A sum of flows: [(stream, factor), …], the sum in each interval (n,), its weight."""
+NOTHING: Floats = np.zeros(0)
+
+
+def all_missing(increase: Floats) -> bool:
+    return not np.isfinite(increase).any()

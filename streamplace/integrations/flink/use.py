@@ -1,0 +1,175 @@
+"""The CPU time that a running Flink job uses, read over REST while it is watched."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from streamplace.errors import BackendError, ProblemError, UsageError
+from streamplace.integrations.flink.answers import expecting
+from streamplace.integrations.flink.applying.documents import Cluster, task_manager
+from streamplace.integrations.flink.applying.preflight import hosts_of
+from streamplace.integrations.flink.fit import MS_PER_S, fit, seconds_per_tuple
+from streamplace.integrations.flink.groups import groups_of
+from streamplace.integrations.flink.growth import Growth
+from streamplace.integrations.flink.poll import Watch, Watched, task_managers_of
+from streamplace.integrations.profiling.counters import Counters, usable_readings
+from streamplace.integrations.profiling.rest import Server
+from streamplace.integrations.profiling.use import JobUse, Part, Task
+from streamplace.problem.logical import LogicalGraph
+from streamplace.problem.placement import Placement
+
+JOBS_SHOWN = 6
+Subtasks = Mapping[str, Sequence[tuple[str, Counters]]]
+"""Vertex id -> the TaskManager and the counters of each of its subtasks."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """A job's use of CPU time, and what ended the observation early.
+
+    Parameters
+    ----------
+    fault
+        The fault that ended it; empty if there was none.
+    interrupted
+        Whether an interrupt ended it.
+    """
+
+    use: JobUse
+    fault: str = ""
+    interrupted: bool = False
+
+
+def running_job(server: Server, within_s: float) -> str:
+    """Return the id of the only job that runs.
+
+    Raises
+    ------
+    UsageError
+        If no job runs, or several do.
+    BackendError
+        If the server does not answer.
+    """
+    value = server.get("/jobs/overview", within_s)
+    with expecting(f"{server.url}/jobs/overview"):
+        jobs = [(str(job["jid"]), str(job["name"])) for job in value["jobs"] if _runs(job)]
+    if len(jobs) != 1:
+        texts = [f"{job} ({name})" for job, name in jobs[:JOBS_SHOWN]]
+        which = f"several jobs run: {', '.join(texts)}" if jobs else "no job runs"
+        raise UsageError(f"{server.url}: {which}; set --job ID")
+    return jobs[0][0]
+
+
+def _runs(job: Mapping[str, Any]) -> bool:
+    return str(job["state"]) == "RUNNING"
+
+
+def observe(
+    placement: Placement,
+    server: Server,
+    job: str,
+    *,
+    seconds: float,
+    timeout_s: float,
+    seed: int = 0,
+    check: Callable[[LogicalGraph], object] = lambda logical: None,
+) -> Observed:
+    """Watch a job; faults that occur once its plan is known end the observation early.
+
+    Parameters
+    ----------
+    placement
+        A placement for whose devices TaskManagers may have labels.
+    seconds, timeout_s, seed, check
+        See `Watch`.
+
+    Raises
+    ------
+    BackendError
+        If the plan is not available.
+    """
+    watch = Watch(server, job, timeout_s, seed=seed)
+    watched = watch.run(seconds, check)
+    last, labelled = watched.subtasks, dict[str, str]()
+    if not watched.fault:
+        with suppress(BackendError):
+            last, labelled = (
+                watch.subtasks(watched.plan),
+                labelled_hosts(placement, server, timeout_s),
+            )
+    return Observed(use_of(watched, last, labelled), watched.fault, watched.interrupted)
+
+
+def use_of(watched: Watched, last: Subtasks, labelled: Mapping[str, str]) -> JobUse:
+    """Return a job's use of CPU time, from what was read while it was watched.
+
+    Parameters
+    ----------
+    last
+        The subtasks at the end.
+    labelled
+        Device -> the TaskManager with its label.
+    """
+    growth = Growth(watched.plan, usable_readings(watched.readings))
+    tasks = [
+        Task(
+            vertex.operators,
+            growth.per_second(growth.vertex_counter(vertex, "busy_ms")).times(1 / MS_PER_S),
+            seconds_per_tuple(growth, vertex),
+            parts(watched.subtasks.get(vertex.id, ()), last.get(vertex.id, ())),
+        )
+        for vertex in watched.plan.vertices
+    ]
+    hosts = {name: tuple(on) for name, on in task_managers_of(watched).items()}
+    busy = {host for each in watched.hosts.values() for host in each}
+    idle = tuple(host for host in watched.task_managers if host not in busy)
+    profile = fit(watched.plan, watched.readings, 1.0)
+    return JobUse(profile, tuple(tasks), hosts, idle, labelled)
+
+
+def parts(
+    first: Sequence[tuple[str, Counters]], last: Sequence[tuple[str, Counters]]
+) -> dict[str, Part]:
+    """Return TaskManager -> its part of a vertex, from the subtasks at the beginning and the end.
+
+    Subtasks count equally if some of their counters are missing or did not grow.
+    """
+    if [host for host, _ in first] != [host for host, _ in last]:
+        first = last
+    busy = _grown([(a.busy_ms, b.busy_ms) for (_, a), (_, b) in zip(first, last, strict=True)])
+    received = [(a.records_in, b.records_in) for (_, a), (_, b) in zip(first, last, strict=True)]
+    sent = [(a.records_out, b.records_out) for (_, a), (_, b) in zip(first, last, strict=True)]
+    tuples = _grown(received, sent)
+    found: dict[str, Part] = {}
+    for (host, _), time, count in zip(last, busy, tuples, strict=True):
+        before = found.get(host, Part(0, 0.0, 0.0))
+        found[host] = Part(before.instances + 1, before.busy + time, before.tuples + count)
+    return found
+
+
+def _grown(*rows: Sequence[tuple[float | None, float | None]]) -> list[float]:
+    """Return each subtask's share of the growth of the first counter that grew at all."""
+    for row in rows:
+        grown = [-1.0 if a is None or b is None else b - a for a, b in row]
+        if grown and min(grown) >= 0 and sum(grown) > 0:
+            return [each / sum(grown) for each in grown]
+    return [1 / len(rows[0])] * len(rows[0]) if rows[0] else []
+
+
+def labelled_hosts(placement: Placement, server: Server, within_s: float) -> dict[str, str]:
+    """Return device -> the TaskManager that has its label.
+
+    Raises
+    ------
+    BackendError
+        If the server does not answer.
+    """
+    try:
+        groups = groups_of(placement, labels=True)
+    except ProblemError:  # names or sinks that labels cannot express
+        return {}
+    value = server.get("/taskmanagers", within_s)
+    with expecting(f"{server.url}/taskmanagers"):
+        found = tuple(task_manager(each, "") for each in value["taskmanagers"])
+    return {device: host.id for device, host in hosts_of(groups, Cluster({}, found)).items()}

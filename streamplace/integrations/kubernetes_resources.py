@@ -1,0 +1,89 @@
+"""Extended resources of Kubernetes for the resources that a PE takes."""
+
+import re
+from math import ceil
+
+from streamplace.errors import ProblemError
+from streamplace.integrations.kubernetes_names import LABEL_VALUE, label_value
+from streamplace.problem.graph_checks import listed
+from streamplace.problem.placement import Placement
+from streamplace.scoring.memory import resource_use
+
+GPU = "nvidia.com/gpu"
+DOMAIN = "streamplace"
+KNOWN = {"gpu": GPU}
+"""Resources whose extended resource differs from ``streamplace/NAME``."""
+PREFIX = re.compile(r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+RESERVED = ("kubernetes.io", ".kubernetes.io")  # extended resources must be outside of it
+
+
+def extended_name(resource: str) -> str:
+    """Return the extended resource that stands for a resource.
+
+    A name with a slash, such as ``amd.com/gpu``, is one already; ``gpu`` stands for
+    ``nvidia.com/gpu``, and any other NAME for ``streamplace/NAME``.
+
+    Raises
+    ------
+    ProblemError
+        If a name with a slash is not one that Kubernetes accepts.
+    """
+    if "/" not in resource:
+        return KNOWN.get(resource, f"{DOMAIN}/{label_value(resource)}")
+    prefix, _, name = resource.partition("/")
+    valid = PREFIX.fullmatch(prefix) and LABEL_VALUE.fullmatch(name)
+    if not valid or prefix.endswith(RESERVED[1]) or prefix == RESERVED[0]:
+        raise ProblemError(
+            f"resource {resource!r:.80}: not an extended resource of Kubernetes, which is "
+            "DOMAIN/NAME outside of kubernetes.io"
+        )
+    return resource
+
+
+def extended_resources(placement: Placement) -> dict[str, dict[str, str]]:
+    """Return device -> extended resource -> the whole amount that its operators take.
+
+    Raises
+    ------
+    ProblemError
+        If a name is not valid, or two resources stand for the same extended resource.
+    """
+    names = _names(placement)
+    found: dict[str, dict[str, str]] = {}
+    for use in resource_use(placement):
+        if use.used > 0:
+            found.setdefault(use.device, {})[names[use.resource]] = str(ceil(use.used))
+    return found
+
+
+def assumed_names(placement: Placement) -> str:
+    """Return which extended resources stand for other names, as text; empty if none do."""
+    changed = {name: to for name, to in _names(placement).items() if name != to}
+    return ", ".join(f"{to} stands for {_shown(name)}" for name, to in changed.items())
+
+
+def rounded_up(placement: Placement) -> str:
+    """Return the resources of which fractions are rounded up, as text; empty if there are none."""
+    uses = resource_use(placement)
+    names = dict.fromkeys(use.resource for use in uses if use.used != ceil(use.used))
+    if not names:
+        return ""
+    text = ", ".join(map(_shown, names))
+    return f"fractions of {text} are rounded up for each PE, since Kubernetes counts whole ones"
+
+
+def _names(placement: Placement) -> dict[str, str]:
+    """Return resource -> extended resource, for resources that operators take."""
+    taken = dict.fromkeys(use.resource for use in resource_use(placement) if use.used > 0)
+    names: dict[str, str] = {}
+    for resource in sorted(taken):
+        name = extended_name(resource)
+        if name in names.values():
+            same = [known for known, to in names.items() if to == name]
+            raise ProblemError(f"resources {listed([*same, resource])}: both stand for {name!r}")
+        names[resource] = name
+    return names
+
+
+def _shown(name: str) -> str:
+    return " ".join(listed([name]).encode("ascii", "backslashreplace").decode().split())

@@ -1,0 +1,183 @@
+"""The cheapest set of devices that carries everything offered, with a lower bound on its price."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from streamplace.placers.search.annealing import Budget
+from streamplace.placers.subset.examination import QUICK, Examiner, Verdict
+from streamplace.placers.subset.kinds import Counts, without
+from streamplace.placers.subset.lattice import Lattice
+from streamplace.placers.subset.price_bound import PriceBound, price_bound
+from streamplace.util.arrays import Floats
+
+CHEAPER = 1.0 - 1e-9  # factor below which a price is lower by more than rounding
+EFFORTS = 4  # turns over all sets that are still possible, each with a higher effort
+FEW_SETS = 300  # sets that are examined one by one without a search for a cheaper set first
+PATIENCE = 30  # rounds of removals without a cheaper set after which to stop
+TINY = 1e-300  # spread of the order of removals where all devices are equally useful
+ADDED = 4  # devices added before a round of removals, at most
+SEARCHING = 0.4  # share of the time for rounds of removals if the examination of all sets follows
+
+
+@dataclass(frozen=True)
+class Cheapest:
+    """The cheapest set found.
+
+    Parameters
+    ----------
+    counts
+        The set; None: none was found that carries everything.
+    bound
+        Lower bound on the price of any such set.
+    refuted
+        Whether a proof shows that there is no such set.
+    """
+
+    counts: Counts | None
+    bound: float
+    refuted: bool = False
+
+
+class Search:
+    """A search for the cheapest set of devices that carries everything after any loss.
+
+    Devices are removed from a set that carries everything in blocks, the least useful for their
+    price first. Then the cheapest set that may still carry everything is examined again and again,
+    until none is cheaper than the best one known. Refuted sets are extended as far as a short proof
+    refutes them, so that each excludes many others.
+
+    Parameters
+    ----------
+    survive
+        Number of devices that a set must be able to lose.
+    """
+
+    def __init__(self, examiner: Examiner, survive: int, seed: int) -> None:
+        self._examiner, self._kinds, self._survive = examiner, examiner.kinds, survive
+        self._clock = examiner.clock
+        self._rng = np.random.default_rng(seed)
+        self._best: Counts | None = None
+        self._price = np.inf
+
+    def run(self) -> Cheapest:
+        """Return the cheapest set found and the bound on its price."""
+        everything = self._kinds.everything
+        verdict = Verdict.OPEN
+        for effort in range(EFFORTS):
+            verdict = self._carries(everything, effort)
+            if verdict is not Verdict.OPEN or self._clock.seconds_left() <= 0:
+                break
+        if verdict is not Verdict.CARRIES:
+            return Cheapest(None, 0.0, refuted=verdict is Verdict.REFUTED)
+        self._accept(everything)
+        lattice = Lattice(self._examiner, self._survive) if Lattice.is_small(self._kinds) else None
+        if lattice is None:
+            self._remove_repeatedly(self._clock)
+            return Cheapest(self._best, self._relaxation().price)
+        if lattice.left > FEW_SETS:
+            self._remove_repeatedly(self._clock.share(SEARCHING))
+        bound = self._examine_all(lattice)
+        return Cheapest(self._best, bound)
+
+    def _carries(self, counts: Counts, effort: int = 0) -> Verdict:
+        return self._examiner.survives(counts, self._survive, effort)
+
+    def _accept(self, counts: Counts) -> bool:
+        """Keep a set that carries everything if it is cheaper, or as cheap with fewer devices."""
+        price = self._kinds.cost(counts)
+        if self._best is not None and price >= self._price * CHEAPER:
+            smaller = sum(counts) < sum(self._best)
+            if not smaller or price > self._price / CHEAPER:
+                return False
+        better = price < self._price * CHEAPER
+        self._best, self._price = counts, price
+        return better
+
+    def _remove_repeatedly(self, clock: Budget) -> None:
+        """Add a few devices to the best set and remove others, until no round is successful."""
+        usefulness = self._relaxation().value - self._kinds.price
+        spread = max(float(np.median(np.abs(usefulness))), TINY)
+        larger = self._kinds.everything
+        if self._survive:
+            larger = self._with_spares(usefulness, clock)
+        self._accept(self._reduced(larger, usefulness, clock))
+        waited = 0
+        while waited < PATIENCE and clock.seconds_left() > 0 and self._best is not None:
+            noise = self._rng.normal(0.0, spread, len(usefulness))
+            reduced = self._reduced(self._extended(self._best), usefulness + noise, clock)
+            waited = 0 if self._accept(reduced) else waited + 1
+
+    def _with_spares(self, usefulness: Floats, clock: Budget) -> Counts:
+        """Return a cheap set that carries everything after one loss less, with spare devices."""
+        inner = Search(self._examiner, self._survive - 1, 0)
+        inner._accept(self._kinds.everything)
+        inner._remove_repeatedly(clock.share(SEARCHING))
+        counts = self._kinds.everything if inner._best is None else inner._best
+        order = np.argsort(-usefulness, kind="stable")
+        spares = np.repeat(order, (self._kinds.total - np.array(counts))[order])
+        count = self._survive
+        while count < len(spares) and clock.seconds_left() > 0:
+            added = np.bincount(spares[:count], minlength=len(counts))
+            larger = tuple((np.array(counts) + added).tolist())
+            if self._carries(larger) is Verdict.CARRIES:
+                self._accept(larger)
+                return larger
+            count *= 2
+        return self._kinds.everything
+
+    def _relaxation(self) -> PriceBound:
+        conditions = self._examiner.conditions
+        return price_bound(conditions, self._kinds, self._survive, self._price)
+
+    def _extended(self, counts: Counts) -> Counts:
+        """Return a set with a few more devices at random."""
+        spare = np.repeat(
+            np.arange(len(counts)), np.array(self._kinds.everything) - np.array(counts)
+        )
+        count = min(len(spare), int(self._rng.integers(1, ADDED + 1)))
+        added = self._rng.choice(spare, count, replace=False) if count else spare[:0]
+        extra = np.bincount(added, minlength=len(counts))
+        return tuple((np.array(counts) + extra).tolist())
+
+    def _reduced(self, counts: Counts, usefulness: Floats, clock: Budget) -> Counts:
+        """Return a part of a set that carries everything too, after removing what it can spare."""
+        order = np.lexsort((-self._kinds.price, usefulness))
+        pending = [int(kind) for kind in order for _ in range(counts[kind])]
+        blocks: list[Sequence[int]] = [pending]
+        while blocks and clock.seconds_left() > 0:
+            block = blocks.pop()
+            lost = tuple(np.bincount(block, minlength=len(counts)).tolist())
+            left = without(counts, lost)
+            holds = self._examiner.conditions.hold(np.array([left]), self._survive)[0]
+            if holds and sum(left) and self._carries(left, QUICK) is Verdict.CARRIES:
+                counts = left
+            elif len(block) > 1:
+                middle = len(block) // 2
+                blocks += [block[middle:], block[:middle]]
+        return counts
+
+    def _examine_all(self, lattice: Lattice) -> float:
+        """Examine sets that may be cheaper, the cheapest first; return the lower bound on price."""
+        for effort in range(EFFORTS):
+            lattice.exclude(self._price * CHEAPER)
+            while self._clock.seconds_left() > 0 and (number := lattice.next()) is not None:
+                counts, refuted = lattice.counts(number), len(self._examiner.refuted)
+                verdict = self._carries(counts, effort)
+                if verdict is Verdict.CARRIES:
+                    self._accept(counts)
+                    lattice.exclude(self._price * CHEAPER)
+                elif verdict is Verdict.REFUTED:
+                    if len(self._examiner.refuted) > refuted:
+                        self._grow(lattice)
+                    lattice.refute(number)
+            if not lattice.new_turn() or self._clock.seconds_left() <= 0:
+                break
+        cheapest = lattice.cheapest()
+        return self._price if cheapest is None else min(cheapest, self._price)
+
+    def _grow(self, lattice: Lattice) -> None:
+        """Extend the latest refuted set if it is worth it."""
+        if lattice.left > 2 * len(self._kinds.price):
+            self._examiner.grow(self._examiner.refuted[-1])

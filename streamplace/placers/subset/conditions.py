@@ -1,0 +1,140 @@
+"""Linear conditions that every set of devices meets which carries everything offered.
+
+Each condition is a sum of one amount per device that must reach a need: of speed, memory or slots.
+It concerns the units that only some devices can run at all, because of constraints, labels, memory
+or their own work, and counts only those devices. Links are not considered, except that units that
+no link could separate are joined.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.search import Instance, own_loads
+from streamplace.placers.exact.decide import decision_on
+from streamplace.placers.subset.kinds import Kinds
+from streamplace.problem.problem import Problem
+from streamplace.scoring.compiled import compiled
+from streamplace.scoring.registry import closed_form
+from streamplace.util.arrays import Bools, Floats, Ints
+
+ROUNDING = 1e-9  # relative margin of every condition
+MAX_MASKS = 40  # distinct sets of devices, those of the most units first
+MAX_SIZES = 12  # sizes of units for which slots are counted, per set of devices
+
+
+class Conditions(NamedTuple):
+    """R conditions: the amounts of a set's devices must add up to at least 1.
+
+    Attributes
+    ----------
+    amounts
+        (R, K) amount of one device of each kind, relative to the need; at most 1.
+    """
+
+    amounts: Floats
+
+    def hold(self, counts: Ints, survive: int = 0) -> Bools:
+        """Return whether sets meet all conditions after the loss of any `survive` devices, (M,).
+
+        Parameters
+        ----------
+        counts
+            (M, K) sets of devices.
+        """
+        met = np.ones(len(counts), dtype=np.bool_)
+        for amounts in self.amounts:
+            left = counts @ amounts
+            if survive:
+                left -= _largest(counts, amounts, survive)
+            met &= left >= 1.0 - ROUNDING
+        return met
+
+
+def _largest(counts: Ints, amounts: Floats, survive: int) -> Floats:
+    """Return the sum of the largest amounts of `survive` devices of each set, (M,)."""
+    lost_amount = np.zeros(len(counts))
+    to_lose = np.full(len(counts), survive)
+    for kind in np.argsort(-amounts, kind="stable").tolist():
+        lost = np.minimum(counts[:, kind], to_lose)
+        lost_amount += lost * amounts[kind]
+        to_lose -= lost
+        if not to_lose.any():
+            break
+    return lost_amount
+
+
+def conditions(problem: Problem, kinds: Kinds, share: float) -> Conditions:
+    """Return the conditions for placements with a relative throughput of at least `share`."""
+    limit = closed_form(problem).highest_utilisation(share)
+    decision = decision_on(problem, share)
+    instance = compiled(problem).instance if decision is None else decision.instance
+    limit = limit if np.isfinite(limit) else 1.0 / share  # devices throttle all sources
+    kind_devices = [members[0] for members in kinds.members]
+    masks, inside = _masks(_able(instance, limit))
+    capacity = instance.capacity * (limit / instance.reference)
+    sums = [(instance.work, capacity)]  # and memory and resources, of which no more than all count
+    for needs, room in zip(instance.needs.T, instance.room.T, strict=True):
+        sums.append((needs, np.minimum(room, needs.sum())))
+    rows: list[Floats] = []
+    for mask, units in zip(masks, inside, strict=True):
+        rows.append(mask.astype(np.float64))  # at least one of the devices
+        for needs, amounts in sums:
+            if needs[units].sum() > 0:
+                with np.errstate(over="ignore"):
+                    rows.append(np.where(mask, amounts, 0.0) / needs[units].sum())
+            rows += _slots(needs[units], amounts, mask)
+    rows += _apart(problem)
+    amounts = np.minimum(np.array(rows)[:, kind_devices], 1.0)
+    return Conditions(np.unique(amounts, axis=0))
+
+
+def _able(instance: Instance, limit: float) -> Bools:
+    """Return whether each unit can run on each device, (U, D), if nothing else does."""
+    alone = np.maximum(instance.work[:, None] / instance.capacity, own_loads(instance))
+    able: Bools = instance.allowed[instance.row_of] & (
+        alone * instance.reference <= limit * (1.0 + ROUNDING)
+    )
+    return able
+
+
+def _masks(able: Bools) -> tuple[Bools, list[Ints]]:
+    """Return distinct sets of devices, (M, D), and the units that can run only on each of them."""
+    distinct, row_of, count = np.unique(able, axis=0, return_inverse=True, return_counts=True)
+    masks = distinct
+    if len(masks) > MAX_MASKS:
+        common = np.sort(np.argsort(-count, kind="stable")[:MAX_MASKS])
+        masks = masks[common]
+    everywhere = np.ones((1, able.shape[1]), dtype=np.bool_)
+    masks = np.unique(np.concatenate([masks, everywhere]), axis=0)
+    within = (~(distinct & ~mask).any(axis=1) for mask in masks)
+    return masks, [np.flatnonzero(each[row_of.reshape(-1)]).astype(np.int32) for each in within]
+
+
+def _slots(needs: Floats, amounts: Floats, mask: Bools) -> list[Floats]:
+    """Return conditions on slots: each of the n units that need at least s takes one.
+
+    A device has as many slots as units of that need would fit.
+    """
+    sizes = np.unique(needs[needs > 0])[::-1]
+    rows: list[Floats] = []
+    if not len(sizes):
+        return rows
+    for size in sizes[np.unique(np.linspace(0, len(sizes) - 1, MAX_SIZES).astype(int))]:
+        count = float((needs >= size).sum())
+        with np.errstate(over="ignore"):
+            slots = np.floor(amounts * (1.0 + ROUNDING) / size)
+        if count > 1 and (slots[mask] < count).any():
+            rows.append(np.where(mask, np.minimum(slots, count), 0.0) / count)
+    return rows
+
+
+def _apart(problem: Problem) -> list[Floats]:
+    """Return conditions on the number of devices for units that must be on different ones."""
+    rules = problem.feasibility
+    rows: list[Floats] = []
+    for units in (*rules.excluding, *rules.separating):
+        if units:
+            anywhere = np.any(rules.allowed[list(units)], axis=0)
+            rows.append(np.where(anywhere, 1.0 / len(units), 0.0))
+    return rows

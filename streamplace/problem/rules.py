@@ -1,0 +1,136 @@
+"""The single rules of a problem: each constraint, required label and limit by its name."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.operators import Operator
+
+Kind = Literal[
+    "pins", "allowed", "colocate", "exlocate", "apart_groups", "requires", "memory", "resources"
+]
+BY_OPERATOR: tuple[Kind, ...] = ("pins", "allowed")
+BY_NUMBER: tuple[Kind, ...] = ("colocate", "exlocate", "apart_groups")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule for placements.
+
+    Parameters
+    ----------
+    kind
+        A field of `Constraints`; ``requires``: the labels of one operator; ``memory`` and
+        ``resources``: the memory of one device, and one of its resources.
+    key
+        Name of the operator or device, or the number of a group in its list.
+    resource
+        Name of the resource; None for all other kinds.
+    """
+
+    kind: Kind
+    key: str | int
+    resource: str | None = None
+
+    def __str__(self) -> str:
+        if self.kind == "resources":
+            return f"resources[{self.resource!r}] of {self.key}"
+        if self.kind in ("requires", "memory"):
+            return f"{self.kind} of {self.key}"
+        return f"constraints.{self.kind}[{self.key!r}]"
+
+
+class RuledParts(NamedTuple):
+    """The parts of a problem that decide which placements are feasible."""
+
+    graph: StreamGraph
+    cluster: Cluster
+    constraints: Constraints
+
+    def rules(self) -> Iterator[Rule]:
+        """Yield all rules: limits, then labels, then constraints in the order of their fields.
+
+        The memory or a resource of a device counts only if all operators together could exceed it.
+        """
+        needed = float(self.graph.memory_bytes.sum())
+        for device in self.cluster.devices:
+            if device.memory_bytes is not None and needed > device.memory_bytes:
+                yield Rule("memory", device.name)
+        for name in self.graph.resource_names:
+            taken = float(self.graph.resource(name).sum())
+            for device in self.cluster.devices:
+                if device.resources.get(name, 0.0) < taken:
+                    yield Rule("resources", device.name, name)
+        for v in self.graph.requires:
+            yield Rule("requires", self.graph.names[v])
+        for kind in BY_OPERATOR:
+            yield from (Rule(kind, name) for name in getattr(self.constraints, kind))
+        for kind in BY_NUMBER:
+            yield from (Rule(kind, i) for i in range(len(getattr(self.constraints, kind))))
+
+    def with_only(self, kept: Collection[Rule]) -> "RuledParts":
+        """Return the parts with only some of their rules.
+
+        The operators keep their order, memory and resources. They have no streams and hardly any
+        work, since neither matters to feasibility.
+        """
+        operators = [
+            replace(row, instructions=1.0, payload_bytes=0.0, requires=_required(row, kept))
+            for row in self.graph.operators
+        ]
+        return RuledParts(
+            StreamGraph(operators, source_rate=1.0),
+            self._cluster_with(kept),
+            constraints_with(self.constraints, kept),
+        )
+
+    def without(self, rule: Rule) -> "RuledParts":
+        """Return the parts without one rule; the graph keeps its numbers."""
+        graph, kept = self.graph, {*self.rules()} - {rule}
+        if rule.kind == "requires":
+            graph = StreamGraph(
+                [replace(row, requires=_required(row, kept)) for row in graph.operators],
+                graph.streams,
+                name=graph.name,
+                source_rate=graph.source_rate,
+                source_shares={graph.names[v]: float(graph.source_share[v]) for v in graph.sources},
+            )
+        limits = rule.kind in ("memory", "resources")
+        cluster = self._cluster_with(kept) if limits else self.cluster
+        return RuledParts(graph, cluster, constraints_with(self.constraints, kept))
+
+    def _cluster_with(self, kept: Collection[Rule]) -> Cluster:
+        """Return the cluster with only those limits that are among some rules."""
+        taken = {name: float(self.graph.resource(name).sum()) for name in self.graph.resource_names}
+        devices = []
+        for device in self.cluster.devices:
+            limited = Rule("memory", device.name) in kept
+            free = {n: x for n, x in taken.items() if Rule("resources", device.name, n) not in kept}
+            devices.append(
+                replace(
+                    device,
+                    memory_bytes=device.memory_bytes if limited else None,
+                    resources={**device.resources, **free},
+                )
+            )
+        return Cluster(devices, self.cluster.network)
+
+
+def _required(row: Operator, kept: Collection[Rule]) -> tuple[str, ...]:
+    return row.requires if Rule("requires", row.name) in kept else ()
+
+
+def constraints_with(constraints: Constraints, kept: Collection[Rule]) -> Constraints:
+    """Return the constraints that are among some rules."""
+    fields: dict[str, Any] = {
+        kind: {v: of for v, of in getattr(constraints, kind).items() if Rule(kind, v) in kept}
+        for kind in BY_OPERATOR
+    }
+    fields |= {
+        kind: [g for i, g in enumerate(getattr(constraints, kind)) if Rule(kind, i) in kept]
+        for kind in BY_NUMBER
+    }
+    return replace(constraints, **fields)

@@ -1,0 +1,1 @@
+"""Predictions for a placement compared with the measured use of a running job."""

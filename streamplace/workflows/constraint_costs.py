@@ -1,0 +1,155 @@
+"""What each constraint costs: how much more placements would carry without it."""
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from streamplace.display.text import number
+from streamplace.display.view import Grid, Line
+from streamplace.errors import InfeasibleError, PlacementError
+from streamplace.placers.search.annealing import Budget
+from streamplace.placers.search.balance import overloaded
+from streamplace.placers.search.chains import best_of_chains, starts
+from streamplace.problem.objective import Throughput
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.problem.rules import Rule, RuledParts
+from streamplace.scoring.throughput import max_source_rate
+from streamplace.util.arrays import Ints
+
+EVALUATIONS = 20_000  # changes tried without each rule, and with all of them
+MIN_GAIN = 5e-3  # relative gain below which a rule counts as free, since the searches are short
+FEW, SMALL = 20, 50_000  # rules, and rules x operators and streams, that take a fraction of 1 s
+MANY, LARGE = 1_000, 20_000_000  # the same for some tens of seconds
+
+
+@dataclass(frozen=True)
+class ConstraintCost:
+    """What placements carry without one rule.
+
+    Parameters
+    ----------
+    max_source_rate
+        Source rate in tuples/s that the best placement found without the rule carries.
+    gain
+        The increase over the best placement found with all rules.
+    """
+
+    rule: Rule
+    max_source_rate: float
+    gain: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cost as `explain --json` prints it."""
+        return {
+            "rule": str(self.rule),
+            "max_source_rate": self.max_source_rate,
+            "gain": self.gain,
+        }
+
+
+@dataclass(frozen=True)
+class ConstraintCosts:
+    """The rules without which placements carry more, the most costly first.
+
+    Parameters
+    ----------
+    max_source_rate
+        Source rate in tuples/s that the best placement found with all rules carries.
+    every_rule_tried
+        False if there were too many rules.
+    """
+
+    max_source_rate: float
+    without: tuple[ConstraintCost, ...]
+    every_rule_tried: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry ``constraint_costs`` of `explain --json`."""
+        return {
+            "max_source_rate": self.max_source_rate,
+            "without": [cost.to_dict() for cost in self.without],
+            "every_rule_tried": self.every_rule_tried,
+        }
+
+    def body(self) -> list[Line | Grid]:
+        """Return the lines and the table of the costs."""
+        carried = f"up to {number(self.max_source_rate)} tuples/s"
+        more = [] if self.every_rule_tried else [Line("too many constraints to try all of them")]
+        if not self.without:
+            free = f"no constraint alone costs throughput: placements carry {carried}"
+            return [*more, Line(free)]
+
+        def row(i: int) -> tuple[str, ...]:
+            cost = self.without[i]
+            return str(cost.rule), number(cost.max_source_rate), f"+{number(cost.gain)}"
+
+        grid = Grid(
+            ("without", "carries up to", "gain"),
+            len(self.without),
+            row,
+            left_out="and {} more that cost less",
+        )
+        return [*more, Line(f"with all constraints, placements carry {carried}"), grid]
+
+
+def constraint_costs(
+    placement: Placement, *, seed: int = 0, quick: bool = False
+) -> ConstraintCosts | None:
+    """Return the rules whose removal alone would let placements carry more.
+
+    A short search, limited by its number of changes, runs with all rules, from the placement and
+    from placers, and then without each rule, from the best placement with all of them. Loads are
+    those of ``bottleneck``. The same seed gives the same result. The result is None if there are no
+    rules, if nothing limits the source rate, for custom objectives, if no placement that obeys the
+    rules is found, and if `quick` is set and the graph is too large.
+
+    Parameters
+    ----------
+    quick
+        Try only as many rules as take a fraction of a second.
+    """
+    problem = placement.problem
+    parts = RuledParts(problem.graph, problem.cluster, problem.constraints)
+    rules = list(parts.rules())
+    size = len(problem.graph.names) + len(problem.graph.selectivity)
+    most, total = (FEW, SMALL) if quick else (MANY, LARGE)
+    tried = rules[: min(most, total // size)]
+    if not tried or type(problem.objective) is not Throughput or overloaded(problem) is None:
+        return None
+    rng = np.random.default_rng(seed)
+
+    def obeys(row: Ints) -> bool:
+        return problem.feasibility.violation(row) is None
+
+    def carried(row: Ints) -> float:
+        return max_source_rate(problem, row) or inf
+
+    own = [placement.devices] if obeys(placement.devices) else []
+    try:
+        best = _searched(problem, rng, [*own, *starts(problem, rng, None)])
+    except (InfeasibleError, PlacementError):
+        return None
+    found = []
+    for rule in tried:
+        graph, cluster, constraints = parts.without(rule)
+        relaxed = Problem(graph, cluster, objective=problem.objective, constraints=constraints)
+        found.append(_searched(relaxed, rng, [best]))
+    most_carried = max(carried(row) for row in (best, *found) if obeys(row))
+    rates = [(carried(row), rule) for rule, row in zip(tried, found, strict=True)]
+    costs = [
+        ConstraintCost(rule, rate, rate - most_carried)
+        for rate, rule in sorted(rates, key=lambda each: -each[0])
+        if rate > most_carried * (1 + MIN_GAIN)
+    ]
+    return ConstraintCosts(most_carried, tuple(costs), len(tried) == len(rules))
+
+
+def _searched(problem: Problem, rng: np.random.Generator, rows: list[Ints]) -> Ints:
+    """Return the devices, (V,), of the placement that carries most, as a short search finds it."""
+    loaded = overloaded(problem)
+    if loaded is None:
+        return rows[0]
+    return best_of_chains(loaded, rng, rows, Budget(evaluations=EVALUATIONS)).devices

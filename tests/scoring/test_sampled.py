@@ -1,0 +1,125 @@
+"""Utilisations under draws of the costs, compared with the ordinary score of each draw."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.reference.random_problems import feasible_placements
+from benchmarks.reference.uncertain_problems import larger_uncertain_problem, uncertain_problem
+from sim.closed_form.bottleneck import utilisations
+from sim.threads import own_utilisations
+from streamplace import Problem, read_cluster
+from streamplace.problem.objective import Model
+from streamplace.problem.uncertainty import Uncertainty
+from streamplace.scoring import sampled
+from streamplace.scoring.flow import flow
+from streamplace.scoring.registry import CLOSED_FORMS
+from streamplace.scoring.sampled import CostDraws, carried, draws_within, utilisation_at
+from streamplace.scoring.throughput import throughput
+from tests.support.graphs import chain_graph
+
+SEEDS = range(40)
+
+
+def drawn_problems(draws: CostDraws) -> list[Problem]:
+    """Return an ordinary problem for each draw of the costs."""
+    problem, graph = draws.problem, draws.problem.graph
+    factors = draws.uncertainty.factors(draws.normals)
+    problems = []
+    for s in range(draws.count):
+        drawn, before = graph.with_numbers(
+            instructions=graph.instructions * factors.instructions[s],
+            selectivity=graph.selectivity * factors.selectivity[s],
+            stream_payload_bytes=graph.stream_payload_bytes
+            * factors.payload_bytes[s][graph.stream_source],
+        )
+        assert sorted(before.tolist()) == list(range(len(before)))
+        rates = problem.source_rates
+        options = {"constraints": problem.constraints, "model": problem.model}
+        share = problem.target_utilisation
+        problems.append(
+            Problem(drawn, problem.cluster, source_rate=rates, target_utilisation=share, **options)  # type: ignore[arg-type]  # the options have different types
+        )
+    return problems
+
+
+def some_placements(problem: Problem) -> np.ndarray:
+    rows = next(feasible_placements(problem))
+    return rows[:: max(1, len(rows) // 6)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_each_draw_scores_as_an_ordinary_problem(seed: int) -> None:
+    problem = uncertain_problem(seed)
+    draws = CostDraws(problem, Uncertainty.of(problem.graph), (seed,), 5)
+    rows = some_placements(problem)
+    found = draws.utilisation(rows)
+    for s, drawn in enumerate(drawn_problems(draws)):
+        for k, row in enumerate(rows):
+            arrays = flow(drawn)
+            device, link = utilisations(arrays, row)
+            own = own_utilisations(arrays, row)
+            worst = max(device.max(), link.max(initial=0.0), own.max())
+            assert found[k, s] == pytest.approx(worst, rel=1e-9, abs=1e-300)
+
+
+@pytest.mark.parametrize("model", CLOSED_FORMS)
+def test_a_draw_is_carried_where_the_score_is_the_source_rate(model: Model) -> None:
+    agreed = np.zeros(2, int)
+    for seed in range(15):
+        problem = uncertain_problem(seed, model)
+        problem = problem.with_source_rate(problem.source_rate)
+        draws = CostDraws(problem, Uncertainty.of(problem.graph), (seed,), 4)
+        rows = some_placements(problem)
+        found = draws.utilisation(rows) <= 1.0
+        for s, drawn in enumerate(drawn_problems(draws)):
+            reached = throughput(drawn, rows)
+            full = reached >= problem.source_rate * (1 - 1e-9)
+            assert (full == found[:, s]).all()
+            agreed += [full.sum(), (~full).sum()]
+    assert (agreed > 50).all()
+
+
+def test_blocks_do_not_change_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = uncertain_problem(3)
+    draws = CostDraws(problem, Uncertainty.of(problem.graph), (1, 2), 50)
+    rows = some_placements(problem)
+    whole = draws.utilisation(rows)
+    monkeypatch.setattr(sampled, "BLOCK", 100)
+    again = CostDraws(problem, Uncertainty.of(problem.graph), (1, 2), 50)
+    assert (again.utilisation(rows) == whole).all()
+
+
+def test_uplinks_count(tmp_path: Path) -> None:
+    file = tmp_path / "cluster.json"
+    file.write_text(
+        '{"format": "streamplace-cluster", "version": 1, "devices": ['
+        '{"name": "a", "mips": 2500, "group": "r"}, {"name": "b", "mips": 2500, "group": "s"}],'
+        '"network": {"uplinks": {"r": {"up_mbps": 1.6}}}}'
+    )
+    graph, _ = chain_graph(1.0, 1.0).with_numbers(payload_bytes_se=[10.0, 0.0])
+    problem = Problem(graph, read_cluster(file))
+    draws = CostDraws(problem, Uncertainty.of(graph), (0,), 20_000)
+    together, apart = draws.utilisation(np.array([[0, 0], [0, 1]], dtype=np.int32))
+    assert together.max() < 1e-5
+    assert apart.mean() == pytest.approx(0.5, rel=0.01)  # 0.8 of 1.6 Mbit/s
+    assert apart.std() == pytest.approx(0.05, rel=0.03)
+
+
+def test_quantiles_are_those_of_the_draws() -> None:
+    utilisation = np.array([[0.5, 0.7, 0.9, 1.1], [1.2, 1.0, 0.1, 1.3]])
+    assert carried(utilisation).tolist() == [0.75, 0.5]
+    assert utilisation_at(utilisation, 0.75).tolist() == [0.9, 1.2]
+    assert utilisation_at(utilisation, 0.76).tolist() == [1.1, 1.3]
+    assert utilisation_at(utilisation, 1e-9).tolist() == [0.5, 0.1]
+
+
+def test_large_graphs_have_fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = larger_uncertain_problem(3)
+    found = Uncertainty.of(problem.graph)
+    assert draws_within(problem, found, 5000) == 5000
+    monkeypatch.setattr(sampled, "MAX_LOADS", 100_000)
+    assert 200 < draws_within(problem, found, 5000) < 2000
+    monkeypatch.setattr(sampled, "MAX_NORMALS", 10)
+    assert draws_within(problem, found, 5000) == 200

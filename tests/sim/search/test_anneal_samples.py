@@ -1,0 +1,64 @@
+"""Annealing on draws of the loads: incremental loads equal those computed from scratch."""
+
+import numpy as np
+import pytest
+
+from benchmarks.reference.uncertain_problems import uncertain_problem
+from sim.closed_form.bottleneck import utilisations
+from sim.flow import Flow
+from sim.search import Schedule, anneal_samples, sampled_loads, sampled_state, search_state
+from sim.search.anneal_samples import BEYOND
+from streamplace import Problem
+from streamplace.placers.search.search import Search
+from streamplace.problem.uncertainty import Uncertainty
+from streamplace.scoring.compiled import compiled
+from streamplace.scoring.flow import flow
+from streamplace.scoring.sampled import CostDraws
+from tests.support.placers import seeded_rng
+
+DRAWS = 6
+LEAST, FULL = 0.9, 1.0
+
+
+def excess_of(problem: Problem, draws: CostDraws, on: np.ndarray) -> float:
+    """Return the summed excess of a placement of units, from ordinary scores of each draw."""
+    arrays, rules = flow(problem), problem.feasibility
+    devices = on[rules.unit_of]
+    loads = draws.loads()
+    total = 0.0
+    for s in range(DRAWS):
+        drawn = Flow(
+            **{name: getattr(arrays, name) for name in Flow.__dataclass_fields__}
+            | {"bits": np.ascontiguousarray(loads.bits[s])}
+        )
+        vars(drawn).update(
+            work=np.ascontiguousarray(loads.work[s]),
+            stream_tuples=np.ascontiguousarray(loads.tuples[s]),
+        )
+        device, link = utilisations(drawn, devices)
+        own = np.zeros(rules.unit_count)
+        if arrays.limits_operators:
+            usable, cores = arrays.operator_cores, arrays.cores[devices]
+            each = loads.work[s] * cores / (arrays.capacity[devices] * usable)
+            np.maximum.at(own, rules.unit_of, np.where(usable < cores, each, 0.0))
+        over = np.maximum(np.concatenate([device, link, own]) - LEAST, 0.0) / (FULL - LEAST)
+        total += float(np.minimum(over, 1.0 + BEYOND * (over - 1.0)).sum())
+    return total / DRAWS
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_excess_of_the_best_placement_is_that_from_scratch(seed: int) -> None:
+    problem = uncertain_problem(seed)
+    instance, rules = compiled(problem).instance, problem.feasibility
+    draws = CostDraws(problem, Uncertainty.of(problem.graph), (seed,), DRAWS)
+    loads = sampled_loads(flow(problem), rules.unit_of, instance, draws.loads())
+    on = Search(evaluations=10)(problem, seeded_rng()).devices[rules.first_of]
+    state, word = search_state(instance, on), np.array([seed + 1], dtype=np.uint64)
+    sampled = sampled_state(instance, loads)
+    plan = Schedule(steps=400, hot=0.5, cold=0.1, swaps=0.4, joins=0.25)
+    found = anneal_samples(instance, loads, state, sampled, word, plan, LEAST, FULL)
+    assert rules.violation(state.best[rules.unit_of]) is None
+    assert found == pytest.approx(excess_of(problem, draws, state.best), rel=1e-9, abs=1e-9)
+    assert found <= excess_of(problem, draws, on) + 1e-9
+    now = float(sampled.excess.sum())
+    assert now == pytest.approx(excess_of(problem, draws, state.on), rel=1e-9, abs=1e-9)

@@ -1,0 +1,228 @@
+"""Rules that cannot hold together, compared with brute force."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import streamplace as sp
+from streamplace import Cluster, Constraints, Device, Operator, StreamGraph
+from streamplace.errors import InfeasibleError, PlacementError
+from streamplace.placers.repair import feasible
+from streamplace.problem.feasibility import Feasibility
+from streamplace.problem.problem import Problem
+from streamplace.problem.rules import Rule, RuledParts
+from streamplace.workflows import conflict as conflicts
+from streamplace.workflows.conflict import conflict
+
+NAMES, DEVICES = "abcd", ("x", "y", "z")
+some = st.lists(st.sampled_from(NAMES), min_size=2, max_size=3, unique=True)
+where = st.lists(st.sampled_from(DEVICES), min_size=1, max_size=2, unique=True)
+
+
+@st.composite
+def parts(draw: st.DrawFn) -> RuledParts:
+    """Return a graph, a cluster and constraints that often contradict each other."""
+    memory = draw(st.lists(st.integers(0, 4), min_size=4, max_size=4))
+    taken = draw(st.lists(st.sampled_from([0, 0, 0.5, 1]), min_size=4, max_size=4))
+    labelled = draw(st.sampled_from(["", "a", "bc"]))
+    rows = [
+        Operator(
+            name,
+            1,
+            1,
+            memory_bytes=size,
+            requires=("gpu",) if name in labelled else (),
+            resources={"fpga": amount},
+        )
+        for name, size, amount in zip(NAMES, memory, taken, strict=True)
+    ]
+    devices = [
+        Device(
+            name,
+            1,
+            memory_bytes=draw(st.sampled_from([None, 3, 6])),
+            labels=("gpu",) if draw(st.booleans()) else (),
+            group=draw(st.sampled_from([None, "rack"])),
+            resources={"fpga": draw(st.sampled_from([0, 1, 1.5, 2]))},
+        )
+        for name in DEVICES
+    ]
+    rules = Constraints(
+        pins=draw(st.dictionaries(st.sampled_from(NAMES), st.sampled_from(DEVICES), max_size=3)),
+        colocate=draw(st.lists(some, max_size=2)),
+        exlocate=draw(st.lists(some, max_size=2)),
+        allowed=draw(st.dictionaries(st.sampled_from(NAMES), where, max_size=2)),
+        apart_groups=draw(st.lists(some, max_size=1)),
+    )
+    return RuledParts(StreamGraph(rows, source_rate=1), Cluster(devices), rules)
+
+
+def obeyed(of: RuledParts, rule: Rule, on: dict[str, str]) -> bool:
+    """Return whether a placement obeys one rule, as docs/constraints.md defines it."""
+    key, rules = rule.key, of.constraints
+    devices = {device.name: device for device in of.cluster.devices}
+    if rule.kind in ("pins", "allowed"):
+        allowed = {v: [d] for v, d in rules.pins.items()} if rule.kind == "pins" else rules.allowed
+        return on[str(key)] in allowed[str(key)]
+    if rule.kind == "requires":
+        wanted = next(row.requires for row in of.graph.operators if row.name == key)
+        return set(wanted) <= set(devices[on[str(key)]].labels)
+    if rule.kind in ("memory", "resources"):
+        here = [row for row in of.graph.operators if on[row.name] == key]
+        if rule.kind == "memory":
+            return sum(row.memory_bytes for row in here) <= (devices[str(key)].memory_bytes or 0)
+        taken = sum(row.resources.get("fpga", 0) for row in here)
+        return taken <= devices[str(key)].resources.get("fpga", 0)
+    group = getattr(rules, rule.kind)[int(key)]
+    if rule.kind == "colocate":
+        return len({on[name] for name in group}) == 1
+    places = [on[name] for name in group]
+    if rule.kind == "apart_groups":
+        places = [devices[name].group or name for name in places]
+    return len(set(places)) == len(places)
+
+
+def can_hold(of: RuledParts, rules: list[Rule]) -> bool:
+    """Return whether some placement obeys all of these rules, by trying all placements."""
+    return any(
+        all(obeyed(of, rule, dict(zip(NAMES, row, strict=True))) for rule in rules)
+        for row in product(DEVICES, repeat=len(NAMES))
+    )
+
+
+@settings(max_examples=150)
+@given(parts())
+def test_conflicts_are_irreducible(of: RuledParts) -> None:
+    found = conflict(*of)
+    every = [*of.rules()]
+    if found is None:
+        assert can_hold(of, every)
+        return
+    assert found.is_minimal
+    assert not can_hold(of, list(found.rules))
+    for left_out in found.rules:
+        assert can_hold(of, [rule for rule in found.rules if rule != left_out]), left_out
+
+
+GRAPH = StreamGraph(
+    [
+        Operator("a", 1, 1, memory_bytes=4e9),
+        Operator("b", 1, 1, memory_bytes=4e9),
+        Operator("c", 1, 1, requires=("gpu",)),
+        *(Operator(name, 1, 1) for name in "defgh"),
+    ],
+    source_rate=1,
+)
+CLUSTER = Cluster(
+    [
+        Device("x", 10, memory_bytes=6e9, labels=("gpu",)),
+        Device("y", 10, memory_bytes=6e9),
+        Device("z", 10, memory_bytes=1e9),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("rules", "text"),
+    [
+        (
+            {"pins": {"a": "x", "b": "x", "d": "y"}, "exlocate": [["e", "f"]]},
+            "no placement satisfies memory of x, constraints.pins['a'] and constraints.pins['b'] "
+            "together",
+        ),
+        (
+            {"pins": {"c": "y"}},
+            "no placement satisfies requires of c and constraints.pins['c'] together",
+        ),
+        (
+            {"exlocate": [["e", "f"], ["d", "e", "f", "g"]]},
+            "no placement satisfies constraints.exlocate[1]",
+        ),
+        (
+            {"colocate": [["d", "e"], ["f", "g"], ["e", "f"]], "exlocate": [["d", "g"]]},
+            "no placement satisfies constraints.colocate[0], constraints.colocate[1], "
+            "constraints.colocate[2] and constraints.exlocate[0] together",
+        ),
+    ],
+)
+def test_errors_name_the_rules(rules: dict[str, object], text: str) -> None:
+    constraints = Constraints(**rules)  # type: ignore[arg-type]
+    assert str(conflict(GRAPH, CLUSTER, constraints)) == text
+    with pytest.raises(InfeasibleError) as raised:
+        sp.place(GRAPH, CLUSTER, constraints=constraints, placer="greedy")
+    assert str(raised.value).endswith(f"; {text}")
+    assert len(str(raised.value).splitlines()) == 1
+
+
+def test_a_resource_is_named_with_its_device() -> None:
+    graph = StreamGraph([Operator("a", 1, 1, resources={"gpu": 1})], source_rate=1)
+    cluster = Cluster([Device("x", 10), Device("y", 10, resources={"gpu": 1})])
+    with pytest.raises(
+        InfeasibleError, match=r"resources\['gpu'\] of x and constraints.pins\['a'\]"
+    ):
+        sp.place(graph, cluster, constraints=Constraints(pins={"a": "x"}))
+
+
+def test_a_cycle_of_excluded_pairs_that_no_proof_covers() -> None:
+    """Four operators that exclude each other by pairs need four devices; other pairs do not."""
+    pairs = [["d", "e"], ["d", "f"], ["d", "g"], ["e", "f"], ["e", "g"], ["f", "g"]]
+    rules = Constraints(exlocate=[["a", "h"], *pairs, ["b", "h"]])
+    Feasibility(GRAPH, CLUSTER, rules)  # the quick proofs do not find it
+    found = conflict(GRAPH, CLUSTER, rules)
+    assert found is not None
+    assert found.is_minimal
+    assert found.to_dict()["rules"] == [f"constraints.exlocate[{i}]" for i in range(1, 7)]
+
+
+def test_a_plan_names_the_rules_that_no_number_of_devices_satisfies() -> None:
+    rules = Constraints(colocate=[["d", "e"]], exlocate=[["e", "d"]])
+    with pytest.raises(InfeasibleError, match=r"^plan: found no placement on up to 3 devices; .*"
+                       r"; no placement satisfies constraints.colocate\[0\] and "
+                       r"constraints.exlocate\[0\] together$"):  # fmt: skip
+        sp.plan(GRAPH.with_numbers()[0], "2x10", constraints=rules, most=3)
+
+
+def test_many_rules_are_counted() -> None:
+    rows = [Operator(f"o{i}", 1, 1, memory_bytes=2) for i in range(9)]
+    cluster = Cluster([Device(f"d{i}", 1, memory_bytes=1) for i in range(8)])
+    found = conflict(StreamGraph(rows, source_rate=1), cluster)
+    assert str(found).endswith("memory of d5 and 2 more together")
+
+
+def test_what_is_left_when_time_is_up() -> None:
+    rules = Constraints(exlocate=[["d", "e", "f", "g"], ["a", "h"]])
+    found = conflict(GRAPH, CLUSTER, rules, seconds=0.0)
+    assert found is not None
+    assert not found.is_minimal
+    assert len(found.rules) > 1
+    assert str(found).startswith("the conflict is among memory of x")
+
+
+def test_neither_a_placement_nor_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conflicts, "satisfiable", lambda problem, clock: None)
+    with pytest.raises(PlacementError, match="neither a placement nor a proof"):
+        conflict(GRAPH, CLUSTER)
+
+
+def test_undecided_rules_stay_and_the_conflict_is_not_minimal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(conflicts, "satisfiable", lambda problem, clock: None)
+    rules = Constraints(exlocate=[["d", "e", "f", "g"]], pins={"c": "x"})
+    error = InfeasibleError("too few devices")
+    error.infeasible = GRAPH, CLUSTER, rules
+    text = str(conflicts.named(error))
+    assert text == "too few devices; the conflict is among constraints.exlocate[0]"
+
+
+def test_an_error_names_its_conflict_once() -> None:
+    problem = Problem(GRAPH, CLUSTER, constraints=Constraints(pins={"a": "x", "b": "x"}))
+    with pytest.raises(InfeasibleError) as raised:
+        feasible(problem, np.zeros(8, np.int32))
+    once = conflicts.named(raised.value)
+    assert isinstance(once, InfeasibleError)
+    assert str(once).count("no placement satisfies") == 1
+    assert conflicts.named(once) is once

@@ -1,0 +1,104 @@
+"""What each constraint costs."""
+
+import pytest
+
+from streamplace import Cluster, Constraints, Device, Operator, Stream, StreamGraph
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.workflows import constraint_costs
+from streamplace.workflows.constraint_costs import ConstraintCosts
+from streamplace.workflows.constraint_costs import constraint_costs as costs_of
+from streamplace.workflows.explain import explain
+
+GRAPH = StreamGraph(
+    [Operator(name, 1e6, 0) for name in "abcdef"],
+    [Stream(*pair) for pair in ("ab", "bc", "cd", "de", "ef")],
+    source_rate=1500,
+)
+
+
+def placed(rules: Constraints, cluster: Cluster | str = "3x2500", rate: float = 1500) -> Placement:
+    return Placement(
+        Problem(GRAPH, cluster, constraints=rules, source_rate=rate), [0, 0, 0, 1, 1, 2]
+    )
+
+
+def found(placement: Placement, **how: bool) -> ConstraintCosts:
+    costs = costs_of(placement, **how)
+    assert costs is not None
+    return costs
+
+
+def table(costs: ConstraintCosts) -> dict[str, float]:
+    return {str(each.rule): each.max_source_rate for each in costs.without}
+
+
+def test_rules_without_which_placements_carry_more() -> None:
+    """Three operators on one device carry 2,500 / 3 tuples/s, and two per device 2,500 / 2."""
+    rules = Constraints(pins=dict.fromkeys("abc", "d0"), exlocate=[["a", "f"]])
+    costs = found(placed(rules))
+    assert costs.max_source_rate == pytest.approx(2500 / 3)
+    assert table(costs) == {f"constraints.pins['{name}']": pytest.approx(1250) for name in "abc"}
+    assert [each.gain for each in costs.without] == pytest.approx([1250 - 2500 / 3] * 3)
+    assert costs.every_rule_tried
+    assert costs.to_dict()["without"][0]["rule"] == "constraints.pins['a']"
+
+
+def test_memory_and_labels_count_too() -> None:
+    rows = [Operator("a", 1e6, 0, requires=("gpu",)), Operator("b", 1e6, 0, memory_bytes=5)]
+    graph = StreamGraph(rows, source_rate=2000)
+    cluster = Cluster(
+        [Device("x", 500, labels=("gpu",)), Device("y", 2000, memory_bytes=1), Device("z", 1000)]
+    )
+    placement = Placement(Problem(graph, cluster), [0, 2])
+    costs = found(placement)
+    assert costs.max_source_rate == pytest.approx(1000)  # half of it for each source
+    assert table(costs) == {"requires of a": pytest.approx(2000)}
+    slow = Cluster([cluster.devices[1], Device("z", 500)])
+    one = StreamGraph(rows[1:], source_rate=2000)
+    costs = found(Placement(Problem(one, slow), [1]))
+    assert table(costs) == {"memory of y": pytest.approx(2000)}
+
+
+def test_a_poor_placement_is_no_fault_of_the_constraints() -> None:
+    """The best placement under all constraints is the base, not the one that is explained."""
+    costs = found(placed(Constraints(exlocate=[["a", "f"]])))
+    assert costs.max_source_rate == pytest.approx(1250)
+    assert costs.without == ()
+    line = costs.body()[0]
+    assert "no constraint alone costs throughput" in getattr(line, "text", "")
+
+
+def test_the_same_seed_gives_the_same_costs() -> None:
+    placement = placed(Constraints(pins=dict.fromkeys("abc", "d0")))
+    assert costs_of(placement, seed=7) == costs_of(placement, seed=7)
+
+
+def test_when_nothing_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert costs_of(placed(Constraints())) is None
+    rules = Constraints(pins=dict.fromkeys("abcdef", "d0"))
+    monkeypatch.setattr(constraint_costs, "FEW", 2)
+    costs = found(placed(rules), quick=True)
+    assert not costs.every_rule_tried
+    assert "too many constraints" in getattr(costs.body()[0], "text", "")
+    assert found(placed(rules)).every_rule_tried
+    monkeypatch.setattr(constraint_costs, "SMALL", 1)
+    assert costs_of(placed(rules), quick=True) is None
+
+
+def test_explain_searches_if_the_rate_is_not_carried_or_if_asked() -> None:
+    rules = Constraints(pins=dict.fromkeys("abc", "d0"))
+    limited, carried = placed(rules), placed(rules, rate=100)
+    assert explain(limited).costs == costs_of(limited, quick=True)
+    assert explain(carried).costs is None
+    asked = explain(carried, constraint_costs=True).costs
+    assert asked is not None
+    assert table(asked) == {f"constraints.pins['{name}']": pytest.approx(1250) for name in "abc"}
+
+
+def test_rules_that_cannot_hold_have_no_costs() -> None:
+    """Four operators that exclude each other in pairs do not fit on three devices."""
+    pairs = [[a, b] for a in "abcd" for b in "abcd" if a < b]
+    placement = placed(Constraints(exlocate=pairs))
+    assert costs_of(placement) is None
+    assert len(explain(placement).violations) > 0
