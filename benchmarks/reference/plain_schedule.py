@@ -69,13 +69,19 @@ class JobTimes:
 
 @dataclass(frozen=True)
 class MessageTimes:
-    """A message: when it may start, starts, and arrives at each device (before receive jobs)."""
+    """A message in seconds: when it may start, starts, leaves its channels, arrives and counts.
+
+    It counts as an input of the operators of a device when it has arrived and the receive job has
+    ended. Keys are names of devices.
+    """
 
     source: str
     streams: tuple[int, ...]
     ready: Fraction
     start: Fraction
+    channel_free: Fraction
     arrival: dict[str, Fraction]
+    counts: dict[str, Fraction]
 
 
 @dataclass(frozen=True)
@@ -282,7 +288,9 @@ class _Run:
                     tuple(sorted(e for es in one.message.streams.values() for e in es)),
                     time(one.ready),
                     time(one.start),
+                    time(one.channel_free),
                     {devices[d]: time(one.arrival(d)) for d in one.message.to},
+                    {devices[d]: time(one.counts_at(d)) for d in one.message.to},
                 )
                 for one in self.messages
             ),

@@ -37,6 +37,13 @@ def schedule_problem(seed: int, *, large: bool = False) -> ScheduleForm:
     return _Draw(Random(f"{seed} {large}"), large).problem()
 
 
+def exact_shares(sources: list[str]) -> dict[str, float]:
+    """Return shares of the source rate that are exact in binary: 1/2, 1/4, … and some of 0."""
+    shares = [0.5**i for i in range(1, min(len(sources), 5))]
+    shares.append(1 - sum(shares))
+    return dict.fromkeys(sources, 0.0) | dict(zip(sources, shares, strict=False))
+
+
 class _Draw:
     """The random choices of one problem."""
 
@@ -160,13 +167,10 @@ class _Draw:
         """Return unequal shares, and shares wherever equal ones are not exact in binary."""
         targets = {stream["target"] for stream in graph["streams"]}
         sources = [o["name"] for o in graph["operators"] if o["name"] not in targets]
-        if len(sources) in {1, 2, 4, 8, 16, 32} and self.rng.random() < 0.7:
+        if len(sources) & (len(sources) - 1) == 0 and self.rng.random() < 0.7:
             return None
         self.rng.shuffle(sources)
-        halvings = min(len(sources) - 1, 4)
-        shares = [0.5**i for i in range(1, halvings + 1)]
-        shares.append(1 - sum(shares))
-        return dict.fromkeys(sources, 0.0) | dict(zip(sources, shares, strict=False))
+        return exact_shares(sources)
 
     def network(self, devices: list[str]) -> dict[str, Any]:
         kind = self.rng.choice(("free", "egress", "pair", "nic"))
