@@ -75,8 +75,11 @@ class ScheduleInputs:
         self.operators: list[Form] = list(graph["operators"])
         self.devices: list[Form] = list(cluster["devices"])
         self.network: Form = {**DEFAULTS, **cluster.get("network", {})}
-        if self.network.get("uplinks"):
-            raise ValueError("network: uplinks of groups have no rule in a makespan")
+        overrides = self.network.get("overrides", ())
+        if self.network.get("uplinks") or any(
+            {"from_group", "to_group"} & set(o) for o in overrides
+        ):
+            raise ValueError("network: this engine has no groups of devices")
         self.link_kind = _one_of(self.network, "kind", ("pair", "free", "egress", "nic"))
         self.multicast = _one_of(graph, "multicast", ("none", "device", "all"))
         self.firing = _one_of(graph, "firing", ("each", "all"))
@@ -222,19 +225,14 @@ class ScheduleInputs:
         return self._link_or_none(name, a, b) or Fraction(0)
 
     def _link_or_none(self, name: str, a: int | None, b: int | None) -> Fraction | None:
-        """Return a value of a link, or of one end of it, where the other device is None.
-
-        It is that of the override that names most of its ends, the last of several, or else the
-        network's.
-        """
+        """Return a value of a link, or of one end of it, where the other device is None."""
         ends = tuple(None if d is None else self.devices[d]["name"] for d in (a, b))
-        value, most = self.network.get(name), 0
+        value = self.network.get(name)
         for override in self.network.get("overrides", ()):
-            named = [override.get("from"), override.get("to")]
-            fits = all(one in (None, end) for one, end in zip(named, ends, strict=True))
-            count = sum(one is not None for one in named)
-            if fits and count >= max(most, 1) and override.get(name) is not None:
-                value, most = override[name], count
+            if (override.get("from"), override.get("to")) == ends and override.get(
+                name
+            ) is not None:
+                value = override[name]
         return None if value is None else exact(value)
 
     def _sorted(self, forms: list[Form]) -> tuple[list[Stream], list[int]]:

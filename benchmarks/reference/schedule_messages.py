@@ -89,11 +89,9 @@ class SentMessage:
         last_byte = self.start + self.transfer + self.latency
         if d not in self.receivers:
             return last_byte
-        return (
-            max(last_byte, self.service[d] + self.receivers[d].transfer)
-            if d in self.service
-            else None
-        )
+        if d not in self.service:
+            return None
+        return max(last_byte, self.service[d] + self.receivers[d].transfer)
 
     def counts_at(self, d: int) -> int | None:
         """Return when it counts as an input on a device, as soon as that is fixed."""

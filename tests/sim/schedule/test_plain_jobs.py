@@ -64,10 +64,15 @@ def test_of_one_moment_receiving_precedes_sending(order: str) -> None:
 
 
 def test_jobs_of_earlier_moments_come_first() -> None:
-    """d1 is busy until 4; p's message arrives at 3, and a's at 3.5; then p's producer sends."""
-    operators = "a:1 p:1@2 w:4@1 b:1@1 c:1@1 e:1"
-    times = starts(operators, "a>b:2 p>c:1.5 w>e", devices=3, network=HALF, order="topological")
-    assert times == {"a": 0, "p": 0, "w": 0, "b": 5.5, "c": 6.5, "e": 6}
+    """d1 is busy until 4; the messages arrive at 3.5 and 3, and w's message is sent after both."""
+    operators, streams = "a:1 p:1@2 w:4@1 b:1@1 c:1@1 e:1", "a>b:2 p>c:1.5 w>e"
+    schedule = schedule_of(operators, streams, devices=3, network=HALF, order="topological")
+    assert schedule.start == {"a": 0, "p": 0, "w": 0, "b": 5.5, "c": 6.5, "e": 6}
+    assert [(m.source, *m.counts.values()) for m in schedule.messages] == [
+        ("a", 5),
+        ("p", 4.5),
+        ("w", 6),
+    ]
 
 
 @pytest.mark.parametrize("order", ["fifo", *PRIORITY_ORDERS])

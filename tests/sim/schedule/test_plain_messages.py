@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.schedule_cases import schedule_of, starts
+from benchmarks.reference.plain_schedule import plain_schedule
+from tests.support.schedule_cases import schedule_form, schedule_of, starts
 
 FAN = ("a:1 b:1@1 c:1@1 e:1@2", "a>b:1 a>c:2 a>e:1")  # two messages to d1, one to d2
 
@@ -32,6 +33,14 @@ def test_a_message_without_bytes_pays_latency_and_gap() -> None:
     assert times == {"a": 0, "b": 3, "c": 3.5}
 
 
+def test_a_stream_without_payload_has_that_of_its_source() -> None:
+    form = schedule_form("a:1 b:1@1", "a>b")
+    form["graph"]["operators"][0]["payload_bytes"] = 2_000_000
+    assert plain_schedule(**form).start["b"] == 1
+    del form["graph"]["streams"][0]["payload_bytes"]
+    assert plain_schedule(**form).start["b"] == 3
+
+
 def test_a_bandwidth_without_limit_transfers_at_once() -> None:
     unlimited = network("egress", bandwidth_mbps=None, latency_s=2)
     assert starts("a:1 b:1@1 c:1@2", "a>b:9 a>c:9", devices=3, network=unlimited) == {
@@ -57,6 +66,9 @@ def test_egress_uses_the_numbers_of_the_pair() -> None:
 def test_pair_is_one_channel_for_each_ordered_pair() -> None:
     times = starts(*FAN, devices=3, network=network("pair", latency_s=3, gap_s=0.5))
     assert times == {"a": 0, "b": 5, "c": 7.5, "e": 5}
+    two: list[dict[str, Any]] = [{}, {}, {"cores": 2}]
+    times = starts("p:1 q:1@1 b:1@2 c:1@2", "p>b:1 q>c:1", devices=two, network=network("pair"))
+    assert times == {"p": 0, "q": 0, "b": 2, "c": 2}
     times = starts("p:1 q:1@1 b:1 c:1@1", "p>c:1 q>b:1", network=network("pair"))
     assert times == {"p": 0, "q": 0, "b": 2, "c": 2}
 
@@ -82,6 +94,14 @@ def test_a_nic_receives_one_message_at_a_time_by_first_byte() -> None:
     late = network("nic", {"from": "d0", "latency_s": 1}, latency_s=0.5)
     times = starts(operators, streams, devices=3, network=late)
     assert times == {"p": 0, "q": 0, "b": 4.5, "c": 2.5}  # first bytes at 2 and 1.5; 2.5 + 2
+
+
+def test_messages_that_wait_for_a_receiver_go_by_first_byte() -> None:
+    """The receiver is busy from 1 to 5; the first bytes of p and q arrive at 2 and at 1.5."""
+    late = network("nic", {"from": "d0", "latency_s": 1}, latency_s=0.5)
+    operators, streams = "r:0.5@3 p:1 q:1@1 f:1@2 b:1@2 c:1@2", "r>f:4 p>b:2 q>c:1"
+    times = starts(operators, streams, devices=4, network=late)
+    assert times == {"r": 0, "p": 0, "q": 0, "f": 5, "b": 8, "c": 6}
 
 
 def test_a_slow_nic_receives_from_the_first_byte_on_and_does_not_hold_the_sender() -> None:
@@ -122,6 +142,14 @@ def test_messages_of_producers_that_end_together_go_by_producer() -> None:
     cores = [{"cores": 2}, {}, {}]
     times = starts("c:1@2 q:1 p:1 b:1@1", "p>b:1 q>c:1", devices=cores, network=network("egress"))
     assert times == {"q": 0, "p": 0, "c": 2, "b": 3}
+
+
+def test_the_index_of_a_producer_counts_more_than_the_index_of_a_stream() -> None:
+    """x and q end at 2; q's stream is the lower one, since Kahn's order is q, p, x."""
+    cores = [{"cores": 2}, {}]
+    operators, streams = "x:1 q:2 p:1@1 b:1@1 c:1@1", "p>x x>b:1 q>c:1"
+    times = starts(operators, streams, devices=cores, network=network("egress"))
+    assert times == {"x": 1, "q": 0, "p": 0, "b": 3, "c": 4}
 
 
 @pytest.mark.parametrize("streams", ["a>b:2 a>b:1 a>c:1 a>b:4*0.5", "a>b:4*0.5 a>c:1 a>b:1 a>b:2"])

@@ -87,6 +87,15 @@ def test_ranks_include_latency_and_the_receiver_of_a_nic() -> None:
     assert times["a"] == 0  # 1 + (3 + 3) / 4 + 1 = 3.5
 
 
+def test_ranks_use_messages_between_devices_that_can_run_both_ends() -> None:
+    """b and e can run on d0 only, so that their message costs nothing: the ranks are 1.5 and 1."""
+    form = schedule_form("a:1.5 b:1 e:0", "b>e:4", devices=[{}, {"kind": "gpu"}], order="b-level")
+    assert plain_schedule(**form).start["b"] == 0  # 1 + 4 / 2
+    for operator in form["graph"]["operators"][1:]:
+        operator["seconds_on"] = {"gpu": None}
+    assert plain_schedule(**form).start["b"] == 1.5
+
+
 def test_a_stream_without_cost_adds_nothing_to_ranks() -> None:
     everything = {"order": "b-level", "network": {"latency_s": 8}}
     assert starts("a:3 b:1 e:1", "b>e:9", **everything)["b"] == 0
@@ -150,6 +159,12 @@ def test_a_level_waits_for_all_operators_and_messages_of_the_level_before() -> N
     assert starts("a:3 b:1@1 c:1@1", "b>c", barrier=True) == {"a": 0, "b": 0, "c": 3}
 
 
+def test_levels_count_the_most_hops() -> None:
+    """e is two hops from a by b, so that x, two hops away as well, does not wait for it."""
+    times = starts("a:1 b:1 e:5@1 x:1", "a>b b>e a>e b>x", barrier=True)
+    assert times == {"a": 0, "b": 1, "e": 2, "x": 2}
+
+
 def test_a_level_goes_by_the_moments_at_which_inputs_arrived() -> None:
     times = starts("b:1 c:1 p:1@1 q:1@1 r:4@2", "p>c q>b", devices=3, barrier=True)
     assert times == {"p": 0, "q": 1, "r": 0, "c": 4, "b": 5}
@@ -184,5 +199,9 @@ def test_a_name_that_is_not_an_option_is_an_error() -> None:
     for option in ({"order": "lifo"}, {"multicast": "some"}, {"firing": "any"}):
         with pytest.raises(ValueError, match="unknown"):
             schedule_of("a:1", **option)
-    with pytest.raises(ValueError, match="uplinks"):
-        schedule_of("a:1", network={"uplinks": {"rack": {"up_mbps": 1}}})
+    for network in (
+        {"uplinks": {"rack": {"up_mbps": 1}}},
+        {"overrides": [{"from_group": "rack", "to": "d1"}]},
+    ):
+        with pytest.raises(ValueError, match="groups"):
+            schedule_of("a:1", network=network)
