@@ -19,8 +19,8 @@ Operators
 - A stream without flow still counts for levels and for becoming runnable.
 - Ranks: a message takes x + L, under `nic` max(x, x of the receiver) + L, for the bytes of its own
   stream whatever the multicast; 0 without flow and from a source under `inputs_everywhere`. Gaps,
-  jobs and rests do not count. A device is feasible for an operator that has a time there;
-  constraints do not count.
+  jobs and rests do not count. A device is feasible for an operator if it has the labels and the
+  operator has a time there; a graph's constraints do not count.
 
 Messages
 - A message to several devices has the largest x, L, g and sender's CPU time of its destinations.
@@ -249,13 +249,19 @@ class _Run:
         return is_past(moment, self.now)
 
     def _sent(self, message: Message) -> SentMessage:
-        times = (self._units(message.largest(n)) for n in ("transfer_s", "latency_s", "gap_s"))
         receivers = {
             d: Receiver(self._units(one.receive_transfer_s), self._units(one.receive_gap_s))
             for d, one in message.to.items()
             if self.inputs.link_kind == "nic"
         }
-        sent = SentMessage(message, *times, self.operators[message.source], receivers)
+        sent = SentMessage(
+            message,
+            self._units(message.largest("transfer_s")),
+            self._units(message.largest("latency_s")),
+            self._units(message.largest("gap_s")),
+            self.operators[message.source],
+            receivers,
+        )
         if send := self._units(message.largest("send_s")):
             sent.send = Task(sent.producer.device, 1, send, message=sent)
         for d, one in message.to.items():

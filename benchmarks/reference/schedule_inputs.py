@@ -53,7 +53,8 @@ class Message:
 
     def largest(self, name: str) -> Fraction:
         """Return the largest value of a field of `Crossing` over the destinations."""
-        return max(getattr(crossing, name) for crossing in self.to.values())
+        values: list[Fraction] = [getattr(crossing, name) for crossing in self.to.values()]
+        return max(values)
 
 
 class ScheduleInputs:
@@ -100,6 +101,8 @@ class ScheduleInputs:
 
     def seconds(self, v: int, d: int) -> Fraction | None:
         """Return the time of an operator on a device; None if it cannot run there."""
+        if not set(self.operators[v].get("requires", ())) <= set(self.devices[d].get("labels", ())):
+            return None
         by_kind, kind = self.operators[v].get("seconds_on") or {}, self.devices[d].get("kind")
         if kind in by_kind:
             return None if by_kind[kind] is None else self.tuples[v] * exact(by_kind[kind])

@@ -57,7 +57,7 @@ def first_difference(
     for seed in seeds:
         problem = schedule_problem(seed, large=large)
         if kind := kind_of(problem):
-            small = _shrunk(problem, lambda one, kind=kind: kind_of(one) == kind)
+            small = _shrunk(problem, kind_of, kind)
             found = _difference(engine, small, tolerance_s)
             return Difference(seed, small, found[1] if found else "the engine is not deterministic")
     return None
@@ -90,7 +90,9 @@ def _difference(
     """
     plain = plain_schedule(**problem)
     try:
-        start, finish = engine(**problem)
+        start, finish = engine(
+            problem["graph"], problem["cluster"], problem["settings"], problem["placement"]
+        )
     except Exception as error:
         return type(error).__name__, f"the engine raises {error!r}"
     lines = []
@@ -104,11 +106,13 @@ def _difference(
     return ("times", "\n".join(lines)) if lines else None
 
 
-def _shrunk(problem: ScheduleForm, still: Callable[[ScheduleForm], bool]) -> ScheduleForm:
-    """Return a problem that still differs, and that no single simplification makes smaller."""
+def _shrunk(
+    problem: ScheduleForm, kind_of: Callable[[ScheduleForm], str | None], kind: str
+) -> ScheduleForm:
+    """Return a problem with a difference of the same kind that no simplification makes smaller."""
     while True:
         for candidate in simpler(problem):
-            if _is_valid(candidate) and still(candidate):
+            if _is_valid(candidate) and kind_of(candidate) == kind:
                 problem = candidate
                 break
         else:

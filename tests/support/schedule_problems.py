@@ -63,7 +63,7 @@ class _Draw:
             multicast = self.rng.choice(("device", "all"))
         operators = self.operators()
         streams = self.streams([operator["name"] for operator in operators])
-        graph = {
+        graph: dict[str, Any] = {
             "operators": operators,
             "streams": streams,
             "firing": firing,
@@ -99,7 +99,7 @@ class _Draw:
             if self.uses():
                 device["cores"] = self.rng.choice((2, 2, 3, 4))
             if self.has_kinds:  # half of the devices each, since operators may exclude a kind
-                device["kind"] = KINDS[d % 2]
+                device |= {"kind": KINDS[d % 2], "labels": [KINDS[d % 2]]}
             if self.uses():
                 device["startup_s"] = self.rng.choice((0.125, 0.5, 1))
             if self.rng.random() < self.richness / 3:
@@ -121,6 +121,8 @@ class _Draw:
                 operator["seconds_on"] = self.seconds_on()
                 if len(operator["seconds_on"]) == len(KINDS):
                     operator["instructions"] = self.rng.choice((None, WORK))
+            elif self.has_kinds and self.rng.random() < 0.2:
+                operator["requires"] = [self.rng.choice(KINDS)]
             operators.append(operator)
         return operators
 
@@ -204,8 +206,12 @@ class _Draw:
         favoured = self.rng.sample(devices, max(1, len(devices) - self.rng.choice((0, 0, 0, 2))))
         placement = {}
         for operator in operators:
-            times = operator.get("seconds_on", {})
-            possible = [d for d in devices if times.get(d.get("kind"), 0) is not None]
+            times, labels = operator.get("seconds_on", {}), set(operator.get("requires", ()))
+            possible = [
+                d
+                for d in devices
+                if times.get(d.get("kind"), 0) is not None and labels <= set(d.get("labels", ()))
+            ]
             preferred = [d for d in possible if d in favoured] or possible
             placement[operator["name"]] = self.rng.choice(preferred)["name"]
         return placement

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 from tests.support.schedule_problems import WORK, ScheduleForm, exact_shares
@@ -21,8 +22,16 @@ SIMPLEST: dict[str, dict[str, Any]] = {
     "streams": {"selectivity": 1, "payload_bytes": 0},
     "devices": {"cores": 1, "mips": 1, "startup_s": 0, "overhead_s_per_byte": 0},
 }
-REMOVABLE = ("seconds_on", "kind", "source_shares", "bandwidth_mbps", "latency_s", "gap_s")
-Edit = Callable[[ScheduleForm], object]
+REMOVABLE = (
+    "seconds_on",
+    "requires",
+    "kind",
+    "source_shares",
+    "bandwidth_mbps",
+    "latency_s",
+    "gap_s",
+)
+Edit = Callable[[ScheduleForm], None]
 
 
 def simpler(problem: ScheduleForm) -> Iterator[ScheduleForm]:
@@ -38,27 +47,24 @@ def simpler(problem: ScheduleForm) -> Iterator[ScheduleForm]:
 def _edits(problem: ScheduleForm) -> Iterator[Edit]:
     devices = [device["name"] for device in problem["cluster"]["devices"]]
     for operator in problem["graph"]["operators"]:
-        yield lambda one, name=operator["name"]: _remove_operator(one, name)
+        yield partial(_remove_operator, name=operator["name"])
     for i in range(len(problem["graph"]["streams"])):
-        yield lambda one, i=i: one["graph"]["streams"].pop(i)
+        yield partial(_remove_stream, i=i)
     for a in devices:
         for b in devices:  # two at once keep their number a power of two
             if len({a, b}) < len(devices):
-                yield lambda one, both={a, b}: _remove_devices(one, both)
+                yield partial(_remove_devices, names={a, b})
     for i in range(len(problem["cluster"]["network"].get("overrides", ()))):
-        yield lambda one, i=i: one["cluster"]["network"]["overrides"].pop(i)
+        yield partial(_remove_override, i=i)
     for name in problem["placement"]:
-        yield lambda one, name=name: one["placement"].update({name: devices[0]})
-    for place in range(len(_objects(problem))):
-        kind, form = _objects(problem)[place]
-        for key, value in SIMPLEST.get(kind, {}).items():
+        yield partial(_move, operator=name, device=devices[0])
+    for i, (kind, form) in enumerate(_objects(problem)):
+        for key in SIMPLEST.get(kind, {}):
             if key in form:
-                yield lambda one, at=place, key=key, value=value: _objects(one)[at][1].update(
-                    {key: value}
-                )
+                yield partial(_simplify, i=i, key=key)
         for key in REMOVABLE:
             if key in form and kind != "network":
-                yield lambda one, at=place, key=key: _objects(one)[at][1].pop(key)
+                yield partial(_remove_option, i=i, key=key)
 
 
 def _objects(problem: ScheduleForm) -> list[tuple[str, dict[str, Any]]]:
@@ -85,6 +91,27 @@ def _remove_operator(problem: ScheduleForm, name: str) -> None:
     graph["operators"] = [o for o in graph["operators"] if o["name"] != name]
     graph["streams"] = [s for s in graph["streams"] if name not in (s["source"], s["target"])]
     del problem["placement"][name]
+
+
+def _remove_stream(problem: ScheduleForm, i: int) -> None:
+    del problem["graph"]["streams"][i]
+
+
+def _remove_override(problem: ScheduleForm, i: int) -> None:
+    del problem["cluster"]["network"]["overrides"][i]
+
+
+def _move(problem: ScheduleForm, operator: str, device: str) -> None:
+    problem["placement"][operator] = device
+
+
+def _simplify(problem: ScheduleForm, i: int, key: str) -> None:
+    kind, form = _objects(problem)[i]
+    form[key] = SIMPLEST[kind][key]
+
+
+def _remove_option(problem: ScheduleForm, i: int, key: str) -> None:
+    del _objects(problem)[i][1][key]
 
 
 def _remove_devices(problem: ScheduleForm, names: set[str]) -> None:

@@ -158,7 +158,7 @@ def test_messages_of_one_producer_go_by_target_selectivity_and_payload(streams: 
         "c:1@2 a:1 b:1@1", streams, devices=3, firing="each", network=network("egress")
     )
     assert schedule.start == {"a": 0, "c": 2, "b": 7}
-    assert [(m.streams, m.start) for m in schedule.messages] == [
+    assert [(m.streams, float(m.start)) for m in schedule.messages] == [
         ((0,), 1),  # to c
         ((1,), 2),  # half a tuple of 4 MB
         ((2,), 4),  # 1 MB

@@ -77,6 +77,15 @@ def test_ranks_use_means_over_the_devices_that_can_run_an_operator() -> None:
     assert plain_schedule(**form).start == {"b": 4, "a": 0}  # ranks 3.125 and 4
 
 
+def test_ranks_leave_out_devices_without_the_labels_of_an_operator() -> None:
+    form = schedule_form("b:5 a:4", devices=[{"labels": ["ssd"]}, {"mips": 4}], order="b-level")
+    form["graph"]["operators"][1]["requires"] = ["ssd"]
+    assert plain_schedule(**form).start == {"b": 4, "a": 0}  # ranks 3.125 and 4
+    form["placement"]["a"] = "d1"
+    with pytest.raises(ValueError, match="cannot run"):
+        plain_schedule(**form)
+
+
 def test_ranks_include_latency_and_the_receiver_of_a_nic() -> None:
     """Of four pairs, d0 -> d1 takes 1 + 4 and d1 -> d0 takes 1 + 2 s; the others cost nothing."""
     network = {"kind": "nic", "latency_s": 1, "overrides": [{"to": "d1", "bandwidth_mbps": 4}]}

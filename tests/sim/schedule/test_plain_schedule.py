@@ -1,5 +1,6 @@
 """The plain engine of makespans: the golden cases, and what holds for every problem."""
 
+import gzip
 import json
 from collections.abc import Iterator
 from fractions import Fraction
@@ -38,6 +39,22 @@ def test_golden_cases() -> None:
         assert schedule.makespan == expected["makespan_s"], case["name"]
 
 
+@pytest.mark.parametrize("name", ["giph-single", "giph-several"])
+def test_known_makespans_of_giph_problems(name: str) -> None:
+    """Under fifo on free links; numbers are not exact in binary there."""
+    path = SHARED / "makespan" / f"{name}.jsonl.gz"
+    if not path.exists():
+        pytest.skip("the GiPH problems are not in ../shared")
+    rows = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+    assert len(rows) == 30
+    for row in rows:
+        for placement, makespan in (("best_placement", "optimum"), ("heft_placement", "heft")):
+            devices = row["reference"][placement]
+            schedule = plain_schedule(row["graph"], row["cluster"], row["settings"], devices)
+            expected = pytest.approx(row["reference"][makespan], rel=1e-9)
+            assert float(schedule.makespan) == expected, row["name"]
+
+
 def test_random_problems_are_exact_in_binary() -> None:
     for seed in SEEDS:
         assert is_exact(schedule_problem(seed)), seed
@@ -61,6 +78,7 @@ def test_random_problems_use_every_option() -> None:
     for flag in ("barrier", "inputs_everywhere"):
         assert {s[flag] for s in settings} == {False, True}
     assert {o.get("cores", 1) for o in operators} == {1, 2, 3, 4, 8}
+    assert any("requires" in o for o in operators)
     assert any(None in o.get("seconds_on", {}).values() for o in operators)
     assert {s.get("selectivity", 1) for s in streams} == {0, 0.5, 1, 2}
     for key in ("kind", "cores", "startup_s", "overhead_s_per_byte"):
