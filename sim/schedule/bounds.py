@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sim.flow import Floats, Ints
 from sim.jit import kernel
 from sim.schedule.ranks import optimistic_costs
-from sim.schedule.task_graph import Columns, TaskGraph, link_between, seconds_on
+from sim.schedule.task_graph import Columns, TaskGraph, message_seconds, seconds_on
 
 Bools = NDArray[np.bool_]
 SLICES = 24  # quantiles of heads and tails between which work is summed
@@ -143,9 +143,8 @@ def _earliest_ends(tasks: Columns, allowed: Bools, row_of: Ints) -> Floats:
             for a in best_first:
                 if value[a] >= soonest:
                     break
-                link = link_between(tasks, a, b)
-                seconds = tasks.bits[e] / tasks.rate[link] + tasks.latency_s[link]
-                soonest = min(soonest, value[a] + (0.0 if tasks.silent[e] else seconds))
+                seconds = 0.0 if tasks.silent[e] else message_seconds(tasks, tasks.bits[e], a, b)
+                soonest = min(soonest, value[a] + seconds)
             arrived[w, b] = max(arrived[w, b], soonest)
     return ends
 

@@ -4,7 +4,7 @@ from sim.flow import Ints
 from sim.jit import bare
 from sim.schedule.messages import message_precedes, receive_seconds, send_seconds
 from sim.schedule.queues import NOTHING, push
-from sim.schedule.state import FIFO, JOINING, OPENED, SEQUENCE, TOUCHED, Order, Run, join, touch
+from sim.schedule.state import FIFO, JOINING, OPENED, SEQUENCE, TOUCHED, Order, Run, line_up, touch
 from sim.schedule.task_graph import Columns
 
 
@@ -22,7 +22,7 @@ def enqueue(tasks: Columns, order: Order, devices: Ints, run: Run, now: float) -
             d = devices[tasks.source[item - operators]]
         else:
             d = devices[tasks.target[item - operators - streams]]
-        run.ready[item] = now
+        run.joined[item] = now
         run.child[item] = NOTHING
         run.sibling[item] = NOTHING
         root = run.root[d]
@@ -42,7 +42,7 @@ def _open_levels(tasks: Columns, run: Run) -> None:
         if level > 0 and run.unfinished[level - 1] > 0:
             return
         while i < tasks.level.shape[0] and tasks.level[run.by_level[i]] == level:
-            join(run, run.by_level[i])
+            line_up(run, run.by_level[i])
             i += 1
         run.counts[OPENED] = i
 
@@ -167,7 +167,7 @@ def _start(
     operators, streams = tasks.work.shape[0], tasks.target.shape[0]
     _dequeue(tasks, order, run, d)
     run.cause[item] = NOTHING
-    if run.ready[item] < now:
+    if run.joined[item] < now:
         in_time = run.releaser[d] != NOTHING and run.released[d] == now
         run.cause[item] = run.releaser[d] if in_time else run.latest[d]
     if item < operators:

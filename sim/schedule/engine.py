@@ -12,7 +12,7 @@ from sim.jit import bare, kernel
 from sim.schedule.dispatch import enqueue, start_items
 from sim.schedule.messages import arrive, deliver, end_operator, land, queue_message, start_channels
 from sim.schedule.queues import NOTHING, pop
-from sim.schedule.state import LANDING, SEQUENCE, Noise, Order, Run, join, release
+from sim.schedule.state import LANDING, SEQUENCE, TURN, Noise, Order, Run, line_up, release
 from sim.schedule.task_graph import PAIR, Columns, seconds_on
 
 
@@ -47,7 +47,7 @@ def run_pass(
                 elif what < operators + 2 * streams:
                     m = what - operators - streams
                     release(run, devices[tasks.target[m]], 1, what, now)
-                    deliver(tasks, run, m)
+                    deliver(tasks, run, m, now)
                 elif what < operators + 3 * streams:
                     run.landing[run.counts[LANDING]] = what - operators - 2 * streams
                     run.counts[LANDING] += 1
@@ -58,12 +58,15 @@ def run_pass(
                     v = what - operators - 4 * streams
                     d = devices[v]
                     release(run, d, min(tasks.cores[v], tasks.device_cores[d]), v, now)
-            start_channels(tasks, devices, run, now)
-            land(tasks, noise, devices, run, now)
+            start_channels(tasks, devices, run, now, not instant)
+            land(tasks, noise, devices, run, now, not instant)
         enqueue(tasks, order, devices, run, now)
         if not start_items(tasks, order, devices, run, now, instant, limit):
             _forget(tasks, devices, run)
             return np.inf
+        if instant and not (run.events.size[0] > 0 and run.events.when[0] == now):
+            start_channels(tasks, devices, run, now, True)
+            land(tasks, noise, devices, run, now, True)
         if run.events.size[0] == 0:
             break
         now = run.events.when[0]
@@ -76,7 +79,9 @@ def _reset(tasks: Columns, order: Order, noise: Noise, devices: Ints, run: Run) 
     """Prepare a pass; return whether some operator takes no time."""
     instant = False
     run.events.size[0] = 0
+    turn = run.counts[TURN]
     run.counts[:] = 0
+    run.counts[TURN] = turn
     for d in range(run.root.shape[0]):
         run.root[d] = NOTHING
         run.free[d] = tasks.device_cores[d]
@@ -95,6 +100,7 @@ def _reset(tasks: Columns, order: Order, noise: Noise, devices: Ints, run: Run) 
         instant |= seconds == 0.0
         run.waiting[v] = tasks.inputs[v]
         run.last_input[v] = NOTHING
+        run.ready[v] = 0.0
     if order.kind == SEQUENCE:
         for i in range(devices.shape[0] - 1, -1, -1):
             v = order.sequence[i]
@@ -107,7 +113,7 @@ def _reset(tasks: Columns, order: Order, noise: Noise, devices: Ints, run: Run) 
     else:
         for v in range(devices.shape[0]):
             if run.waiting[v] == 0:
-                join(run, v)
+                line_up(run, v)
     return instant
 
 

@@ -52,10 +52,27 @@ class FifoMemory(NamedTuple):
 
 
 def serves(tasks: Columns) -> bool:
-    """Return whether the kernel computes the makespans of a task graph under FIFO."""
+    """Return whether the kernel computes the makespans of a task graph under FIFO.
+
+    On a channel, messages of an operator that takes no time may precede those of the operator
+    before it, which this kernel has already sent.
+    """
     if tasks.barrier or tasks.has_jobs or tasks.network == NIC:
         return False
-    return tasks.network == FREE or bool(np.all(tasks.device_cores == 1))
+    if tasks.network == FREE:
+        return True
+    senders = np.unique(tasks.source[~tasks.silent]).astype(np.int32)
+    return bool(np.all(tasks.device_cores == 1)) and not _may_be_instant(tasks, senders)
+
+
+@kernel
+def _may_be_instant(tasks: Columns, operators: Ints) -> bool:
+    """Return whether some of these operators takes no time on some device."""
+    for v in operators:
+        for d in range(tasks.speed.shape[0]):
+            if seconds_on(tasks, v, d) == 0.0:
+                return True
+    return False
 
 
 def fifo_memory(tasks: Columns) -> FifoMemory:
@@ -264,9 +281,7 @@ def _send(tasks: Columns, devices: Ints, memory: FifoMemory, v: int, now: float)
             latency = tasks.latency_s[link]
             gap = tasks.gap_s[link]
         memory.arrival[b] = begin + seconds + latency
-        if tasks.network == PAIR:
-            memory.channel[channel] = begin + seconds + tasks.gap_s[link]
-        elif tasks.network != FREE:
+        if tasks.network != FREE:
             memory.channel[channel] = begin + seconds + gap
 
 

@@ -13,7 +13,7 @@ from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
 from sim.schedule.queues import Events, no_events, pop, push
 from sim.schedule.rules import NOWHERE, Placed, Rules, may_run, nothing_placed, put
-from sim.schedule.task_graph import Columns, TaskGraph, link_between, seconds_on
+from sim.schedule.task_graph import Columns, TaskGraph, message_seconds, seconds_on
 from sim.schedule.timelines import Timelines, earliest, insert, timelines
 
 
@@ -157,8 +157,7 @@ def arrival(tasks: Columns, devices: Ints, end: Floats, e: int, d: int) -> float
     v = tasks.source[e]
     if devices[v] == d or tasks.silent[e]:
         return float(end[v])
-    link = link_between(tasks, devices[v], d)
-    return float(end[v] + tasks.bits[e] / tasks.rate[link] + tasks.latency_s[link])
+    return float(end[v] + message_seconds(tasks, tasks.bits[e], devices[v], d))
 
 
 @bare

@@ -3,7 +3,7 @@
 from sim.flow import Ints
 from sim.jit import bare
 from sim.schedule.queues import NOTHING, push
-from sim.schedule.state import LANDING, STARTING, Noise, Run, join, release
+from sim.schedule.state import LANDING, STARTING, TURN, Noise, Run, join, line_up, release
 from sim.schedule.task_graph import ALL, FREE, NIC, NONE, PAIR, Columns, link_between
 
 
@@ -16,7 +16,7 @@ def end_operator(tasks: Columns, noise: Noise, devices: Ints, run: Run, v: int, 
         push(run.events, now + tasks.startup_s[a], rested)
     else:
         release(run, a, min(tasks.cores[v], tasks.device_cores[a]), v, now)
-    _address(tasks, devices, run, v)
+    _address(tasks, devices, run, v, now)
     for k in range(tasks.first_out[v], tasks.end_out[v]):
         if run.delivery[k] == k:
             _time(tasks, noise, run, k, link_between(tasks, a, devices[tasks.target[k]]))
@@ -25,7 +25,7 @@ def end_operator(tasks: Columns, noise: Noise, devices: Ints, run: Run, v: int, 
             run.may_start[k] = now
             run.sending[k] = tasks.has_jobs and send_seconds(tasks, devices, run, k) > 0.0
             if run.sending[k]:
-                join(run, tasks.work.shape[0] + k)
+                join(run, tasks.work.shape[0] + k, now)
             else:
                 queue_message(run, k, now)
     if tasks.barrier:
@@ -33,14 +33,14 @@ def end_operator(tasks: Columns, noise: Noise, devices: Ints, run: Run, v: int, 
 
 
 @bare
-def _address(tasks: Columns, devices: Ints, run: Run, v: int) -> None:
+def _address(tasks: Columns, devices: Ints, run: Run, v: int, now: float) -> None:
     """Assign the streams of an operator to deliveries and messages, and count local inputs."""
     a, first = devices[v], NOTHING
     for k in range(tasks.first_out[v], tasks.end_out[v]):
         b = devices[tasks.target[k]]
         if a == b or tasks.silent[k]:
             run.delivery[k] = NOTHING
-            _count_input(tasks, run, k)
+            _count_input(tasks, run, k, now)
             continue
         if tasks.multicast == NONE or run.lead_of[b] != v:
             run.lead_of[b], run.lead[b] = v, k
@@ -48,7 +48,7 @@ def _address(tasks: Columns, devices: Ints, run: Run, v: int) -> None:
                 run.unfinished[tasks.level[v]] += 1
             if tasks.multicast != ALL or first == NOTHING:
                 first = k
-                run.size[k], run.transfer[k], run.latency[k] = 0.0, 0.0, 0.0
+                run.size[k], run.transfer[k], run.latency[k], run.gap[k] = 0.0, 0.0, 0.0, 0.0
             run.message[k] = first
         run.delivery[k] = run.lead[b]
         m = run.message[run.lead[b]]
@@ -64,6 +64,7 @@ def _time(tasks: Columns, noise: Noise, run: Run, k: int, link: int) -> None:
         seconds *= noise.streams[m]
     run.transfer[m] = max(run.transfer[m], seconds)
     run.latency[m] = max(run.latency[m], tasks.latency_s[link])
+    run.gap[m] = max(run.gap[m], tasks.gap_s[link])
 
 
 @bare
@@ -105,6 +106,12 @@ def message_precedes(tasks: Columns, run: Run, one: int, other: int) -> bool:
     """Return whether a message comes before another one in the order of messages."""
     if run.may_start[one] != run.may_start[other]:
         return bool(run.may_start[one] < run.may_start[other])
+    return _producer_precedes(tasks, run, one, other)
+
+
+@bare
+def _producer_precedes(tasks: Columns, run: Run, one: int, other: int) -> bool:
+    """Return whether a message comes before another one that may start at the same moment."""
     v, w = tasks.source[one], tasks.source[other]
     if run.end[v] != run.end[w]:
         return bool(run.end[v] < run.end[w])
@@ -115,32 +122,62 @@ def message_precedes(tasks: Columns, run: Run, one: int, other: int) -> bool:
 
 @bare
 def _sort_from(tasks: Columns, run: Run, listed: Ints, i: int) -> None:
-    """Move a delivery up in a list that is sorted before it, by the order of messages."""
+    """Move a delivery up in a list that is sorted before it, by the order of messages.
+
+    All of them may start at the same moment, at their senders or at their receivers.
+    """
     k = listed[i]
     m = run.message[k]
-    while i > 0 and message_precedes(tasks, run, m, run.message[listed[i - 1]]):
+    while i > 0 and _producer_precedes(tasks, run, m, run.message[listed[i - 1]]):
         listed[i] = listed[i - 1]
         i -= 1
     listed[i] = k
 
 
 @bare
-def start_channels(tasks: Columns, devices: Ints, run: Run, now: float) -> None:
-    """Start the messages of this moment, in their order, as soon as their channels are free."""
-    for i in range(run.counts[STARTING]):
+def start_channels(tasks: Columns, devices: Ints, run: Run, now: float, settled: bool) -> None:
+    """Start the messages of this moment, in their order, if their channels are free.
+
+    Unless the moment is `settled`, so that no more messages can join, the others are kept: a message
+    that joins later may precede them. A message that waits keeps its turn on all its channels.
+    """
+    run.counts[TURN] += 1
+    count, kept = run.counts[STARTING], 0
+    for i in range(count):
         _sort_from(tasks, run, run.starting, i)
-    for i in range(run.counts[STARTING]):
+    for i in range(count):
         m = run.starting[i]
-        run.begin[m] = now
-        run.held[m] = NOTHING
-        if tasks.network != FREE:
+        if _may_begin(tasks, devices, run, m, now) or settled:
             for k in range(m, _last_delivery(tasks, m)):
                 if run.delivery[k] == k and run.message[k] == m:
-                    _wait(run, m, _channel(tasks, devices, k))
-        for k in range(m, _last_delivery(tasks, m)):
-            if run.delivery[k] == k and run.message[k] == m:
-                _depart(tasks, devices, run, k)
-    run.counts[STARTING] = 0
+                    _depart(tasks, devices, run, k)
+        else:
+            run.starting[kept] = m
+            kept += 1
+    run.counts[STARTING] = kept
+
+
+@bare
+def _may_begin(tasks: Columns, devices: Ints, run: Run, m: int, now: float) -> bool:
+    """Return whether a message may begin now; otherwise, note when, and its turn on channels."""
+    run.begin[m] = now
+    run.held[m] = NOTHING
+    if tasks.network == FREE:
+        return True
+    passes = True
+    for k in range(m, _last_delivery(tasks, m)):
+        if run.delivery[k] == k and run.message[k] == m:
+            channel = _channel(tasks, devices, k)
+            passes &= run.claimed[channel] != run.counts[TURN]
+            if run.channel[channel] > run.begin[m]:
+                run.begin[m] = run.channel[channel]
+                run.held[m] = run.channel_user[channel]
+    if run.begin[m] == now and passes:
+        return True
+    for k in range(m, _last_delivery(tasks, m)):
+        if run.delivery[k] == k and run.message[k] == m:
+            run.claimed[_channel(tasks, devices, k)] = run.counts[TURN]
+    return False
 
 
 @bare
@@ -153,24 +190,13 @@ def _channel(tasks: Columns, devices: Ints, k: int) -> int:
 
 
 @bare
-def _wait(run: Run, m: int, channel: int) -> None:
-    """Delay a message until a channel is free."""
-    if run.channel[channel] > run.begin[m]:
-        run.begin[m] = run.channel[channel]
-        run.held[m] = run.channel_user[channel]
-
-
-@bare
 def _depart(tasks: Columns, devices: Ints, run: Run, k: int) -> None:
     """Occupy the channel of a delivery, and plan its arrival or that of its first byte."""
     m = run.message[k]
     if tasks.network != FREE:
         channel = _channel(tasks, devices, k)
-        link = link_between(tasks, devices[tasks.source[k]], devices[tasks.target[k]])
-        kept = run.begin[m] + run.transfer[m] + tasks.gap_s[link]
-        if run.channel_user[channel] != m or kept > run.channel[channel]:
-            run.channel[channel] = kept
-            run.channel_user[channel] = m
+        run.channel[channel] = run.begin[m] + run.transfer[m] + run.gap[m]
+        run.channel_user[channel] = m
     operators, streams = tasks.work.shape[0], tasks.target.shape[0]
     if tasks.network == NIC:
         push(run.events, run.begin[m] + run.latency[m], operators + 2 * streams + k)
@@ -180,28 +206,42 @@ def _depart(tasks: Columns, devices: Ints, run: Run, k: int) -> None:
 
 
 @bare
-def land(tasks: Columns, noise: Noise, devices: Ints, run: Run, now: float) -> None:
-    """Serve the deliveries whose first byte has reached their receiver, in their order."""
-    for i in range(run.counts[LANDING]):
+def land(tasks: Columns, noise: Noise, devices: Ints, run: Run, now: float, settled: bool) -> None:
+    """Serve the deliveries whose first byte reaches their receiver now, in their order.
+
+    Unless the moment is `settled`, those whose receiver is busy are kept; see `start_channels`.
+    """
+    count, kept = run.counts[LANDING], 0
+    for i in range(count):
         _sort_from(tasks, run, run.landing, i)
-    for i in range(run.counts[LANDING]):
+    for i in range(count):
         k = run.landing[i]
-        m = run.message[k]
-        b = devices[tasks.target[k]]
-        seconds = run.size[m] / tasks.rate_in[b]
-        if noise.streams.shape[0] > 0:
-            seconds *= noise.streams[m]
-        begin = max(now, run.receiver[b])
-        arrival = run.begin[m] + run.transfer[m] + run.latency[m]
-        run.held_in[k] = NOTHING
-        if begin + seconds > arrival:
-            arrival = begin + seconds
-            if begin > now:
-                run.held_in[k] = run.receiver_user[b]
-        run.receiver[b] = begin + seconds + tasks.gap_in_s[b]
-        run.receiver_user[b] = k
-        push(run.events, arrival, tasks.work.shape[0] + 3 * tasks.target.shape[0] + k)
-    run.counts[LANDING] = 0
+        if run.receiver[devices[tasks.target[k]]] <= now or settled:
+            _serve(tasks, noise, devices, run, k, now)
+        else:
+            run.landing[kept] = k
+            kept += 1
+    run.counts[LANDING] = kept
+
+
+@bare
+def _serve(tasks: Columns, noise: Noise, devices: Ints, run: Run, k: int, now: float) -> None:
+    """Occupy the receiver of a delivery, and plan its arrival."""
+    m = run.message[k]
+    b = devices[tasks.target[k]]
+    seconds = run.size[m] / tasks.rate_in[b]
+    if noise.streams.shape[0] > 0:
+        seconds *= noise.streams[m]
+    begin = max(now, run.receiver[b])
+    arrival = run.begin[m] + run.transfer[m] + run.latency[m]
+    run.held_in[k] = NOTHING
+    if begin + seconds > arrival:
+        arrival = begin + seconds
+        if begin > now:
+            run.held_in[k] = run.receiver_user[b]
+    run.receiver[b] = begin + seconds + tasks.gap_in_s[b]
+    run.receiver_user[b] = k
+    push(run.events, arrival, tasks.work.shape[0] + 3 * tasks.target.shape[0] + k)
 
 
 @bare
@@ -210,34 +250,35 @@ def arrive(tasks: Columns, devices: Ints, run: Run, k: int, now: float) -> None:
     run.arrival[k] = now
     run.receiving[k] = tasks.has_jobs and receive_seconds(tasks, devices, run, k) > 0.0
     if run.receiving[k]:
-        join(run, tasks.work.shape[0] + tasks.target.shape[0] + k)
+        join(run, tasks.work.shape[0] + tasks.target.shape[0] + k, now)
     else:
-        deliver(tasks, run, k)
+        deliver(tasks, run, k, now)
 
 
 @bare
-def deliver(tasks: Columns, run: Run, k: int) -> None:
+def deliver(tasks: Columns, run: Run, k: int, now: float) -> None:
     """Count the inputs that a delivery serves."""
     v = tasks.source[k]
     if tasks.multicast == NONE:
-        _count_input(tasks, run, k)
+        _count_input(tasks, run, k, now)
     else:
         for e in range(tasks.first_out[v], tasks.end_out[v]):
             if run.delivery[e] == k:
-                _count_input(tasks, run, e)
+                _count_input(tasks, run, e, now)
     if tasks.barrier:
         _finish_in_level(tasks, run, v, tasks.work.shape[0] + k)
 
 
 @bare
-def _count_input(tasks: Columns, run: Run, e: int) -> None:
+def _count_input(tasks: Columns, run: Run, e: int, now: float) -> None:
     """Count the input that a stream brings; the last one lets its operator join."""
     w = tasks.target[e]
     run.waiting[w] -= 1
     if run.waiting[w] == 0:
         run.last_input[w] = e
+        run.ready[w] = now
         if not tasks.barrier:
-            join(run, w)
+            line_up(run, w)
 
 
 @bare

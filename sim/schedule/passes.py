@@ -104,21 +104,23 @@ class Timetable:
     def critical_path(self) -> list[Step]:
         """The operators and messages that each other one waited for, up to the last end."""
         steps: list[Step] = []
+        visited: set[int] = set()  # messages of no length can wait for each other at both ends
         item: int | None = int(self.run.last[0])
         while item is not None:
-            step, item = self._step(item)
+            visited.add(item)
+            step, item = self._step(item, visited)
             if step is not None:
                 steps.append(step)
         return steps[::-1]
 
-    def _step(self, item: int) -> tuple[Step | None, int | None]:
+    def _step(self, item: int, visited: set[int]) -> tuple[Step | None, int | None]:
         """Return an item or message of the critical path, and the one before it.
 
         Items have the numbers of `Run`; delivery k is V + 2 E + k.
         """
         run, operators, streams = self.run, self.tasks.operators, len(self.tasks.source)
         if item >= operators + 2 * streams:
-            return self._message(item - operators - 2 * streams)
+            return self._message(item - operators - 2 * streams, visited)
         cause = int(run.cause[item])
         if item >= operators:  # a job: part of its message
             k = (item - operators) % streams
@@ -149,18 +151,16 @@ class Timetable:
         has_job = self.run.receiving[k]
         return delivery + (1 if has_job else 2) * streams
 
-    def _message(self, k: int) -> tuple[Step, int]:
+    def _message(self, k: int, visited: set[int]) -> tuple[Step, int]:
         run, operators, streams = self.run, self.tasks.operators, len(self.tasks.source)
         m = int(run.message[k])
         first = operators + 2 * streams
-        if self.tasks.rate_in.size and run.held_in[k] != NOTHING:
-            reason, before = "receiver", first + int(run.held_in[k])
-        elif run.held[m] != NOTHING:
-            reason, before = "channel", first + int(run.held[m])
-        elif run.sending[m]:
-            reason, before = "", operators + m
-        else:
-            reason, before = "", int(self.tasks.source[m])
+        held_in = int(run.held_in[k]) if self.tasks.rate_in.size else NOTHING
+        reason, before = "", operators + m if run.sending[m] else int(self.tasks.source[m])
+        for why, other in (("receiver", held_in), ("channel", int(run.held[m]))):
+            if other != NOTHING and first + other not in visited:
+                reason, before = why, first + other
+                break
         return Step("message", k, float(run.begin[m]), float(run.arrival[k]), reason), before
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sim.flow import Floats, Ints
 from sim.jit import kernel
-from sim.schedule.task_graph import Columns, TaskGraph, link_between, seconds_on
+from sim.schedule.task_graph import NIC, Columns, TaskGraph, message_seconds, seconds_on
 
 Bools = NDArray[np.bool_]
 
@@ -45,16 +45,24 @@ def _mean_links(tasks: TaskGraph, allowed: Bools) -> tuple[Floats, Floats]:
     counts = masks.sum(axis=1)
     pairs = np.outer(counts, counts)
     per_bit = 1.0 / tasks.rate
-    if tasks.row:
-        square = (tasks.devices, tasks.devices)
-        means = []
-        for values in (per_bit, tasks.latency_s):
-            between = values.reshape(square).copy()
-            np.fill_diagonal(between, 0.0)
-            means.append(masks @ between @ masks.T / pairs)
-        return means[0], means[1]
-    apart = 1.0 - masks @ masks.T / pairs
-    return apart * per_bit[0], apart * tasks.latency_s[0]
+    if tasks.network == NIC:
+        per_bit = np.maximum(
+            per_bit.reshape(-1, min(len(per_bit), tasks.devices)), 1.0 / tasks.rate_in
+        )
+    return (
+        _mean_between(masks, per_bit, pairs),
+        _mean_between(masks, tasks.latency_s, pairs),
+    )
+
+
+def _mean_between(masks: Floats, values: Floats, pairs: Floats) -> Floats:
+    """Return the mean of a value of links over the pairs of devices of any two masks, (M, M)."""
+    devices = masks.shape[1]
+    if values.size == 1:
+        return (pairs - masks @ masks.T) / pairs * values.reshape(-1)[0]
+    between = np.broadcast_to(values.reshape(-1, devices), (devices, devices)).copy()
+    np.fill_diagonal(between, 0.0)
+    return masks @ between @ masks.T / pairs
 
 
 def upward_rank(tasks: TaskGraph, seconds: Floats, messages: Floats) -> Floats:
@@ -139,8 +147,7 @@ def _optimistic_costs(tasks: Columns, allowed: Bools, row_of: Ints) -> Floats:
             for b in best_first:
                 if value[b] >= best:
                     break
-                link = link_between(tasks, a, b)
-                seconds = tasks.bits[e] / tasks.rate[link] + tasks.latency_s[link]
-                best = min(best, value[b] + (0.0 if tasks.silent[e] else seconds))
+                seconds = 0.0 if tasks.silent[e] else message_seconds(tasks, tasks.bits[e], a, b)
+                best = min(best, value[b] + seconds)
             table[v, a] = max(table[v, a], best)
     return table

@@ -40,13 +40,15 @@ class Run(NamedTuple):
     end: Floats  # (V,)
     duration: Floats  # (V,)
     waiting: Ints  # (V,) inputs that have not arrived
-    ready: Floats  # (V + 2 E,) moment at which each item joined the queue of its device
+    ready: Floats  # (V + 2 E,) moment at which each item became runnable
+    joined: Floats  # (V + 2 E,) moment at which it joined the queue of its device
     delivery: Ints  # (E,) the delivery that serves each stream, or -1
     message: Ints  # (E,) the message of each delivery
     may_start: Floats  # (E,) moment at which each message may start its channel
     begin: Floats  # (E,) moment at which it starts
     transfer: Floats  # (E,) seconds that it keeps the channel, without the gap
     latency: Floats  # (E,) seconds
+    gap: Floats  # (E,) seconds
     size: Floats  # (E,) bits
     arrival: Floats  # (E,) moment at which each delivery has arrived, before a receive job
     cause: Ints  # (V + 2 E,) the item whose end an item waited for in the queue, or -1
@@ -66,6 +68,7 @@ class Run(NamedTuple):
     channel: Floats  # (C,) moment from which each sending channel is free
     receiver: Floats  # (D,) the same for receivers
     channel_user: Ints  # (C,) the last message on each channel
+    claimed: Ints  # (C,) the turn in which a message last waited for each channel
     receiver_user: Ints  # (D,) the last delivery at each receiver
     releaser: Ints  # (D,) the item that last freed cores of each device
     released: Floats  # (D,) moment at which it did
@@ -81,10 +84,10 @@ class Run(NamedTuple):
     unfinished: Ints  # (levels,) operators and deliveries of each level that are not done
     by_level: Ints  # (V,) operators by level
     joining: Ints  # (V + 2 E,) items that join the queues of their devices at this moment
-    counts: Ints  # (5,) lengths of the lists above, and operators of open levels
+    counts: Ints  # (6,) lengths of the lists above, operators of open levels, and turns of channels
 
 
-TOUCHED, STARTING, LANDING, JOINING, OPENED = range(5)  # indices in `counts`
+TOUCHED, STARTING, LANDING, JOINING, OPENED, TURN = range(6)  # indices in `counts`
 
 
 def run_state(tasks: Columns) -> Run:
@@ -100,12 +103,14 @@ def run_state(tasks: Columns) -> Run:
         duration=np.empty(operators),
         waiting=np.empty(operators, ints),
         ready=np.empty(items),
+        joined=np.empty(items),
         delivery=np.full(streams, NOTHING, ints),
         message=np.full(streams, NOTHING, ints),
         may_start=np.empty(streams),
         begin=np.empty(streams),
         transfer=np.empty(streams),
         latency=np.empty(streams),
+        gap=np.empty(streams),
         size=np.empty(streams),
         arrival=np.empty(streams),
         cause=np.empty(items, ints),
@@ -125,6 +130,7 @@ def run_state(tasks: Columns) -> Run:
         channel=np.zeros(channels),
         receiver=np.empty(devices),
         channel_user=np.empty(channels, ints),
+        claimed=np.zeros(channels, ints),
         receiver_user=np.empty(devices, ints),
         releaser=np.empty(devices, ints),
         released=np.empty(devices),
@@ -140,7 +146,7 @@ def run_state(tasks: Columns) -> Run:
         unfinished=np.empty(levels + 1, ints),
         by_level=np.argsort(tasks.level, kind="stable").astype(ints),
         joining=np.empty(items, ints),
-        counts=np.zeros(5, ints),
+        counts=np.zeros(6, ints),
     )
 
 
@@ -163,7 +169,14 @@ def release(run: Run, d: int, cores: int, item: int, now: float) -> None:
 
 
 @bare
-def join(run: Run, item: int) -> None:
-    """Note that an item joins the queue of its device at this moment."""
+def join(run: Run, item: int, now: float) -> None:
+    """Note that an item becomes runnable, and joins the queue of its device, at this moment."""
+    run.ready[item] = now
+    line_up(run, item)
+
+
+@bare
+def line_up(run: Run, item: int) -> None:
+    """Note that an item that is runnable joins the queue of its device at this moment."""
     run.joining[run.counts[JOINING]] = item
     run.counts[JOINING] += 1

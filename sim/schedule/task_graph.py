@@ -246,6 +246,16 @@ def link_between(tasks: Columns, a: int, b: int) -> int:
     return (a * tasks.row + b) if tasks.row else 0
 
 
+@bare
+def message_seconds(tasks: Columns, bits: float, a: int, b: int) -> float:
+    """Return the time of a message between two devices if nothing delays it, in seconds."""
+    link = link_between(tasks, a, b)
+    seconds = bits / tasks.rate[link]
+    if tasks.network == NIC:
+        seconds = max(seconds, bits / tasks.rate_in[b])
+    return float(seconds + tasks.latency_s[link])
+
+
 @kernel
 def _times(tasks: Columns, devices: Ints) -> Floats:
     table = np.empty((tasks.work.shape[0], devices.shape[0]))
