@@ -83,6 +83,9 @@ def compare(
         raise click.UsageError("--plots requires -o")
     from contextlib import nullcontext  # noqa: PLC0415 - loaded when the command runs
 
+    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
+
+    load_numba()
     from streamplace.cli.output_files import refuse_folder, weights_of  # noqa: PLC0415
     from streamplace.cli.terminal import console, print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415

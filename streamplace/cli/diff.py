@@ -22,6 +22,9 @@ def diff(a: str, b: str, seed: int, as_json: bool) -> None:
     streamplace diff before.json after.json
     streamplace diff before.json after.json --json
     """
+    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
+
+    load_numba()
     from streamplace.cli.terminal import print_result  # noqa: PLC0415 - loaded when the command runs
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415

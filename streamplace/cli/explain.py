@@ -107,6 +107,9 @@ def explain(
                 raise click.UsageError(f"--{name} requires --against")
     from dataclasses import replace  # noqa: PLC0415 - loaded when the command runs
 
+    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
+
+    load_numba()
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.errors import BackendError, located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415

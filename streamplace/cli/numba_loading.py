@@ -1,10 +1,19 @@
-"""Loading of numba for short commands, without scipy.linalg."""
+"""Loading of numba for short commands, without scipy.linalg, and a note while it compiles."""
 
 import sys
+import time
+
+import click
+
+from streamplace.execution.progress import is_quiet
+
+NOTED_AFTER = 1.0  # seconds of compiling
 
 
 def load_numba() -> None:
     """Load numba's NumPy functions without importing scipy.linalg, which takes about 0.13 s.
+
+    On a terminal, a note on stderr announces that kernels are being compiled.
 
     `numba.np.arraymath` imports scipy.linalg to find out whether BLAS exists, and uses the answer
     in `np.convolve` and `np.correlate` only: without it, they use a loop. No kernel here calls
@@ -21,6 +30,28 @@ def load_numba() -> None:
         import numba.np.arraymath  # noqa: F401, PLC0415
     finally:
         linalg.ensure_blas = ensure_blas
+    if sys.stderr.isatty() and not is_quiet():
+        _note_compiling()
+
+
+def _note_compiling() -> None:
+    """Print a note when kernels that are not in the cache have taken a second to compile."""
+    from numba.core import event  # noqa: PLC0415 - takes 0.25 s
+
+    class Noting(event.Listener):  # type: ignore[misc]  # numba has no types
+        begun = 0.0
+
+        def on_start(self, event: object) -> None:
+            self.begun = self.begun or time.monotonic()
+            if self.begun > 0 and time.monotonic() - self.begun > NOTED_AFTER:
+                self.begun = -1.0
+                text = "compiling kernels for this machine; that takes about half a minute, once"
+                click.echo(text, err=True)
+
+        def on_end(self, event: object) -> None:
+            pass
+
+    event.register("numba:compile", Noting())
 
 
 def _no_blas() -> None:

@@ -104,12 +104,9 @@ class Costs:
             raise GraphError(f"streams: unknown {_counted('stream', unknown)}")
         of_operators, of_streams = self._operator_columns(graph), self._stream_columns(graph)
         renumbered = graph.with_numbers(
-            instructions=of_operators["instructions"],
-            payload_bytes=of_operators["payload_bytes"],
-            memory_bytes=of_operators["memory_bytes"],
+            **of_operators,
+            **of_streams,
             resources=self._resources(graph),
-            selectivity=of_streams["selectivity"],
-            stream_payload_bytes=of_streams["stream_payload_bytes"],
             source_rate=self.source_rate,
             source_shares=self.source_shares,
         )

@@ -1,7 +1,7 @@
 """The rules of an infeasible problem that cannot hold together."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +10,14 @@ from streamplace.placers.satisfiability import satisfiable
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
+from streamplace.problem.feasibility import Feasibility
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.problem.rules import Rule, RuledParts
 
 SECONDS = 2.0  # for the search, by default
 NAMES_SHOWN = 6
+LIMITS = ("memory", "resources")
 
 
 @dataclass(frozen=True)
@@ -35,17 +37,30 @@ class Conflict:
     is_minimal: bool
 
     def __str__(self) -> str:
+        if self.is_minimal and all(rule.kind in LIMITS for rule in self.rules):
+            return f"the operators do not fit on the devices: {self._limits()} is too small"
         names = [str(rule) for rule in self.rules]
-        more = len(names) - NAMES_SHOWN
-        listed = names[:NAMES_SHOWN] + ([f"{more} more"] if more > 0 else [])
-        text = " and ".join(filter(None, (", ".join(listed[:-1]), listed[-1])))
+        text = listed_and(names)
         if not self.is_minimal:
             return f"the conflict is among {text}"
         return f"no placement satisfies {text}" + (" together" if len(names) > 1 else "")
 
+    def _limits(self) -> str:
+        """Return what devices have too little of, such as ``the memory and gpu of a and b``."""
+        kinds = listed_and(dict.fromkeys(rule.resource or "memory" for rule in self.rules))
+        return f"the {kinds} of {listed_and(dict.fromkeys(str(rule.key) for rule in self.rules))}"
+
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON value."""
         return {"rules": [str(rule) for rule in self.rules], "is_minimal": self.is_minimal}
+
+
+def listed_and(names: Iterable[str]) -> str:
+    """Return names as text, such as ``a, b and c``; beyond some, only their number."""
+    every = list(names)
+    more = len(every) - NAMES_SHOWN
+    shown = every[:NAMES_SHOWN] + ([f"{more} more"] if more > 0 else [])
+    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
 
 
 def conflict(
@@ -122,13 +137,17 @@ class _Decider:
 
 
 def named(error: StreamplaceError) -> StreamplaceError:
-    """Return the error with the rules that cannot hold together at the end of its message."""
+    """Return the error with the rules that cannot hold together at the end of its message.
+
+    A message that holds without any constraint needs nothing more: it names what is too small.
+    """
     if error.infeasible is None:
         return error
-    try:
-        found = conflict(*error.infeasible)
-    except StreamplaceError:  # a proof that was possible with costs may need more time without
-        found = None
+    graph, cluster, constraints = error.infeasible
+    found = None
+    with suppress(StreamplaceError):  # a proof that was possible with costs may need more time
+        Feasibility(graph, cluster, Constraints())
+        found = conflict(graph, cluster, constraints)
     text = str(error) if found is None else f"{error}; {found}"
     complete = reworded(error, text)
     complete.infeasible = None

@@ -22,6 +22,23 @@ def test_linear_algebra_still_compiles() -> None:
     subprocess.run([sys.executable, "-c", CODE], check=True, timeout=300)
 
 
+def test_compiling_is_announced_on_a_terminal_once() -> None:
+    code = (
+        "import sys\n"
+        "sys.stderr.isatty = lambda: True\n"
+        "from streamplace.cli import numba_loading\n"
+        "numba_loading.NOTED_AFTER = -1.0\n"
+        "numba_loading.load_numba()\n"
+        "import numba\n"
+        "for each in (lambda x: x + 1, lambda x: x + 2):\n"
+        "    numba.njit(each)(1)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=300
+    )
+    assert run.stderr.count("compiling kernels for this machine") == 1
+
+
 def test_place_does_not_load_scipy_linalg() -> None:
     code = (
         "import sys\n"

@@ -113,7 +113,7 @@ CLUSTERS: list[Fault] = [
     ("cluster-cores-too-many.json", "devices[1].cores", "1000"),
     ("cluster-memory-negative.json", "devices[1].memory_bytes", "-1"),
     ("cluster-resource-negative.json", "devices[1].resources.gpu", "-1"),
-    ("cluster-resource-too-large.json", "devices[1].resources.gpu", "1e+16"),
+    ("cluster-resource-too-large.json", "devices[1].resources.gpu", "must be at most"),
     ("cluster-bandwidth-zero.json", "network.bandwidth_mbps", "must be greater than 0"),
     ("cluster-bandwidth-infinite.json", "network.bandwidth_mbps", "inf"),
     ("cluster-latency-negative.json", "network.latency_s", "-0.1"),

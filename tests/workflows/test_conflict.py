@@ -179,17 +179,29 @@ def test_a_cycle_of_excluded_pairs_that_no_proof_covers() -> None:
 
 def test_a_plan_names_the_rules_that_no_number_of_devices_satisfies() -> None:
     rules = Constraints(colocate=[["d", "e"]], exlocate=[["e", "d"]])
+    graph = StreamGraph([Operator(name, 1, 1) for name in "de"], source_rate=1)
     with pytest.raises(InfeasibleError, match=r"^plan: found no placement on up to 3 devices; .*"
                        r"; no placement satisfies constraints.colocate\[0\] and "
                        r"constraints.exlocate\[0\] together$"):  # fmt: skip
-        sp.plan(GRAPH.with_numbers()[0], "2x10", constraints=rules, most=3)
+        sp.plan(graph, "2x10", constraints=rules, most=3)
 
 
 def test_many_rules_are_counted() -> None:
     rows = [Operator(f"o{i}", 1, 1, memory_bytes=2) for i in range(9)]
     cluster = Cluster([Device(f"d{i}", 1, memory_bytes=1) for i in range(8)])
     found = conflict(StreamGraph(rows, source_rate=1), cluster)
-    assert str(found).endswith("memory of d5 and 2 more together")
+    assert str(found) == (
+        "the operators do not fit on the devices: the memory of d0, d1, d2, d3, d4, d5 and 2 more "
+        "is too small"
+    )
+
+
+def test_a_message_that_holds_without_constraints_is_complete() -> None:
+    """The conflict of the constraints may be another one, about other operators."""
+    graph = StreamGraph([Operator("a", 1, 1, memory_bytes=4e9), Operator("b", 1, 1)], source_rate=1)
+    rules = Constraints(colocate=[["a", "b"]], exlocate=[["b", "a"]])
+    with pytest.raises(InfeasibleError, match=r"it needs 4 GB of memory \('z' has 1 GB\)$"):
+        sp.place(graph, Cluster([CLUSTER.devices[2]]), constraints=rules)
 
 
 def test_what_is_left_when_time_is_up() -> None:
