@@ -13,6 +13,7 @@ from sim.schedule.task_graph import Columns, TaskGraph, message_seconds, seconds
 Bools = NDArray[np.bool_]
 SLICES = 24  # quantiles of heads and tails between which work is summed
 PRICING = 60  # rounds in which prices of devices are adapted to the work
+LEAST = 1e-9  # smallest mean share of a device, relative to the largest
 STEP = 0.5  # relative change of the prices of the busiest device in the first of them
 
 
@@ -47,7 +48,7 @@ def lower_bounds(tasks: TaskGraph, allowed: Bools, row_of: Ints) -> Bounds:
     times = _times_on(tasks.columns, allowed, row_of)
     runs = np.isfinite(times)
     path = float(np.where(runs, ends + ahead, np.inf).min(axis=1).max())
-    head = np.where(runs, ends - times, np.inf).min(axis=1)
+    head = (ends - np.where(runs, times, 0.0)).min(axis=1)  # ends are infinite where it cannot run
     tail = np.where(runs, ahead, np.inf).min(axis=1)
     used = np.minimum(tasks.cores[:, None], tasks.device_cores[None, :])
     shares = times * used / tasks.device_cores  # seconds of the whole device
@@ -93,6 +94,8 @@ def _least_makespan(shares: Floats) -> float:
         cheapest = costs.argmin(axis=1)
         total = float(costs[np.arange(len(costs)), cheapest].sum())
         best = max(best, total)
+        if np.all(costs.max(axis=1) <= total / len(costs) * 1e-12 + costs.min(axis=1)):
+            break  # every device costs the same: the work can be split to keep all of them busy
         loads = np.bincount(
             cheapest, shares[np.arange(len(costs)), cheapest], minlength=len(prices)
         )
@@ -106,14 +109,13 @@ def _least_makespan(shares: Floats) -> float:
 
 
 def _fair_prices(shares: Floats) -> Floats:
-    """Return prices of devices in proportion to their speeds, (D,), as far as those are defined."""
+    """Return prices of devices, (D,), in proportion to their mean speeds."""
     runs = np.isfinite(shares)
-    speed = runs.sum(axis=0) / np.maximum(np.where(runs, shares, 0.0).sum(axis=0), 1e-300)
-    speed = (
-        np.minimum(speed, 1e15 * speed[speed > 0.0].min()) if np.any(speed > 0.0) else speed + 1.0
-    )
-    speed = np.maximum(speed, 1e-15 * speed.max())
-    prices: Floats = speed / speed.sum()
+    mean = np.where(runs, shares, 0.0).sum(axis=0) / np.maximum(runs.sum(axis=0), 1)
+    if not mean.any():
+        return np.full(len(mean), 1.0 / len(mean))
+    mean = np.maximum(mean, mean.max() * LEAST)
+    prices: Floats = (1.0 / mean) / (1.0 / mean).sum()
     return prices
 
 

@@ -21,7 +21,7 @@ from sim.schedule.lists import (
     occupy,
 )
 from sim.schedule.queues import Events, no_events, pop, push
-from sim.schedule.rules import NOWHERE, Placed, Rules, may_run, nothing_placed, put
+from sim.schedule.rules import NOWHERE, Placed, Rules, may_try, nothing_placed, put
 from sim.schedule.task_graph import (
     ALL,
     FREE,
@@ -112,10 +112,7 @@ def _contention_schedule(
         best, best_end, best_start = NOWHERE, np.inf, np.inf
         for strict in (True, False):
             for d in range(tasks.speed.shape[0]):
-                if strict:
-                    if not may_run(rules, placed, unit, d):
-                        continue
-                elif not rules.allowed[rules.row_of[unit], d] or placed.device[unit] != NOWHERE:
+                if not may_try(rules, placed, unit, d, strict):
                     continue
                 arrived = _plan(tasks, devices, end, channels, count, d, False)
                 seconds = seconds_on(tasks, v, d)

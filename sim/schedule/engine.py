@@ -29,37 +29,20 @@ def run_pass(
     run
         Memory; its arrays hold the schedule afterwards, unless `limit` was exceeded.
     """
-    operators, streams = tasks.work.shape[0], tasks.target.shape[0]
     instant = _reset(tasks, order, noise, devices, run)
     makespan, now = 0.0, 0.0
     while True:
         while run.events.size[0] > 0 and run.events.when[0] == now:
             while run.events.size[0] > 0 and run.events.when[0] == now:
                 what = pop(run.events)
-                if what < operators:
+                if what < tasks.work.shape[0]:
                     makespan = now
-                    run.last[0] = what
-                    end_operator(tasks, noise, devices, run, what, now)
-                elif what < operators + streams:
-                    m = what - operators
-                    release(run, devices[tasks.source[m]], 1, what, now)
-                    queue_message(run, m, now)
-                elif what < operators + 2 * streams:
-                    m = what - operators - streams
-                    release(run, devices[tasks.target[m]], 1, what, now)
-                    deliver(tasks, run, m, now)
-                elif what < operators + 3 * streams:
-                    run.landing[run.counts[LANDING]] = what - operators - 2 * streams
-                    run.counts[LANDING] += 1
-                elif what < operators + 4 * streams:
-                    m = what - operators - 3 * streams
-                    arrive(tasks, devices, run, m, now)
-                else:
-                    v = what - operators - 4 * streams
-                    d = devices[v]
-                    release(run, d, min(tasks.cores[v], tasks.device_cores[d]), v, now)
+                _happen(tasks, noise, devices, run, what, now)
             start_channels(tasks, devices, run, now, not instant)
-            land(tasks, noise, devices, run, now, not instant)
+            if not (
+                run.events.size[0] > 0 and run.events.when[0] == now
+            ):  # all first bytes are here
+                land(tasks, noise, devices, run, now, not instant)
         enqueue(tasks, order, devices, run, now)
         if not start_items(tasks, order, devices, run, now, instant, limit):
             _forget(tasks, devices, run)
@@ -72,6 +55,32 @@ def run_pass(
         now = run.events.when[0]
     _forget(tasks, devices, run)
     return makespan
+
+
+@bare
+def _happen(tasks: Columns, noise: Noise, devices: Ints, run: Run, what: int, now: float) -> None:
+    """Handle an event: the end of an item, a first byte, an arrival, or rested cores."""
+    operators, streams = tasks.work.shape[0], tasks.target.shape[0]
+    if what < operators:
+        run.last[0] = what
+        end_operator(tasks, noise, devices, run, what, now)
+    elif what < operators + streams:
+        m = what - operators
+        release(run, devices[tasks.source[m]], 1, what, now)
+        queue_message(run, m, now)
+    elif what < operators + 2 * streams:
+        k = what - operators - streams
+        release(run, devices[tasks.target[k]], 1, what, now)
+        deliver(tasks, run, k, now)
+    elif what < operators + 3 * streams:
+        run.landing[run.counts[LANDING]] = what - operators - 2 * streams
+        run.counts[LANDING] += 1
+    elif what < operators + 4 * streams:
+        arrive(tasks, devices, run, what - operators - 3 * streams, now)
+    else:
+        v = what - operators - 4 * streams
+        d = devices[v]
+        release(run, d, min(tasks.cores[v], tasks.device_cores[d]), v, now)
 
 
 @bare

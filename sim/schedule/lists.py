@@ -12,7 +12,7 @@ import numpy as np
 from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
 from sim.schedule.queues import Events, no_events, pop, push
-from sim.schedule.rules import NOWHERE, Placed, Rules, may_run, nothing_placed, put
+from sim.schedule.rules import NOWHERE, Placed, Rules, may_run, may_try, nothing_placed, put
 from sim.schedule.task_graph import Columns, TaskGraph, message_seconds, seconds_on
 from sim.schedule.timelines import Timelines, earliest, insert, timelines
 
@@ -99,22 +99,16 @@ def _list_schedule(
     while ready.size[0] > 0:
         v = pop(ready)
         unit = rules.unit_of[v]
+        streams = inputs[first_in[v] : first_in[v + 1]]
         best, best_end, best_start, best_value = NOWHERE, np.inf, np.inf, np.inf
         for strict in (True, False):
             for d in range(count):
-                if strict:
-                    if not may_run(rules, placed, unit, d):
-                        continue
-                    other = preferred[v]
-                    if other not in (d, NOWHERE) and may_run(rules, placed, unit, other):
-                        continue
-                elif not rules.allowed[rules.row_of[unit], d] or placed.device[unit] != NOWHERE:
+                other = preferred[v]
+                elsewhere = other not in (d, NOWHERE) and may_run(rules, placed, unit, other)
+                if elsewhere or not may_try(rules, placed, unit, d, strict):
                     continue
                 seconds = seconds_on(tasks, v, d)
-                arrived = 0.0
-                for i in range(first_in[v], first_in[v + 1]):
-                    e = inputs[i]
-                    arrived = max(arrived, arrival(tasks, devices, end, e, d))
+                arrived = last_arrival(tasks, devices, end, streams, d)
                 kept = occupied(tasks, d, seconds)
                 moment = fit(tasks, lines, first_core, moments, v, d, arrived, kept)
                 value = moment + seconds
@@ -158,6 +152,15 @@ def arrival(tasks: Columns, devices: Ints, end: Floats, e: int, d: int) -> float
     if devices[v] == d or tasks.silent[e]:
         return float(end[v])
     return float(end[v] + message_seconds(tasks, tasks.bits[e], devices[v], d))
+
+
+@bare
+def last_arrival(tasks: Columns, devices: Ints, end: Floats, streams: Ints, d: int) -> float:
+    """Return the moment at which the last of some messages is on a device; 0 without messages."""
+    moment = 0.0
+    for i in range(streams.shape[0]):
+        moment = max(moment, arrival(tasks, devices, end, streams[i], d))
+    return moment
 
 
 @bare

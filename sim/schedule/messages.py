@@ -138,8 +138,8 @@ def _sort_from(tasks: Columns, run: Run, listed: Ints, i: int) -> None:
 def start_channels(tasks: Columns, devices: Ints, run: Run, now: float, settled: bool) -> None:
     """Start the messages of this moment, in their order, if their channels are free.
 
-    Unless the moment is `settled`, so that no more messages can join, the others are kept: a message
-    that joins later may precede them. A message that waits keeps its turn on all its channels.
+    Unless the moment is `settled`, so that no more messages can join, the others are kept: one that
+    joins later may precede them. A message that waits keeps its turn on all its channels.
     """
     run.counts[TURN] += 1
     count, kept = run.counts[STARTING], 0

@@ -59,10 +59,12 @@ def _mean_between(masks: Floats, values: Floats, pairs: Floats) -> Floats:
     """Return the mean of a value of links over the pairs of devices of any two masks, (M, M)."""
     devices = masks.shape[1]
     if values.size == 1:
-        return (pairs - masks @ masks.T) / pairs * values.reshape(-1)[0]
+        apart: Floats = (pairs - masks @ masks.T) / pairs * values.reshape(-1)[0]
+        return apart
     between = np.broadcast_to(values.reshape(-1, devices), (devices, devices)).copy()
     np.fill_diagonal(between, 0.0)
-    return masks @ between @ masks.T / pairs
+    means: Floats = masks @ between @ masks.T / pairs
+    return means
 
 
 def upward_rank(tasks: TaskGraph, seconds: Floats, messages: Floats) -> Floats:

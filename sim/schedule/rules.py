@@ -68,6 +68,14 @@ def may_run(rules: Rules, placed: Placed, unit: int, d: int) -> bool:
 
 
 @bare
+def may_try(rules: Rules, placed: Placed, unit: int, d: int, strict: bool) -> bool:
+    """Return whether a unit may be placed on a device; unless `strict`, its mask alone decides."""
+    if strict:
+        return may_run(rules, placed, unit, d)
+    return bool(rules.allowed[rules.row_of[unit], d] and placed.device[unit] == NOWHERE)
+
+
+@bare
 def put(rules: Rules, placed: Placed, unit: int, d: int) -> None:
     """Place a unit on a device, unless it is placed already."""
     if placed.device[unit] == NOWHERE:

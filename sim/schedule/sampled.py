@@ -10,7 +10,7 @@ import numpy as np
 
 from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
-from sim.schedule.lists import arrival, inputs_of, occupied
+from sim.schedule.lists import inputs_of, last_arrival, occupied
 from sim.schedule.rules import NOWHERE, Placed, Rules, forget_all, may_run, nothing_placed, put
 from sim.schedule.task_graph import Columns, TaskGraph, seconds_on
 from sim.search.rng import Word, below
@@ -157,10 +157,8 @@ def _start(
 ) -> float:
     """Return the moment at which an operator could start on a device."""
     needed = min(tasks.cores[v], tasks.device_cores[d])
-    moment = free[first_core[d] + needed - 1]
-    for i in range(streams.shape[0]):
-        moment = max(moment, arrival(tasks, devices, end, streams[i], d))
-    return float(moment)
+    arrived = last_arrival(tasks, devices, end, streams, d)
+    return max(float(free[first_core[d] + needed - 1]), arrived)
 
 
 @bare

@@ -93,25 +93,13 @@ def propose(rules: Rules, shape: Shape, shares: Shares, walk: Walk, state: Word)
     walk.taken[0] = 0
     kind = uniform(state)
     if kind < shares.swaps:
-        other = below(state, units)
-        b = walk.placed.device[other]
-        if a == b:
-            return False
-        _take(rules, walk, u)
-        _take(rules, walk, other)
-        if may_run(rules, walk.placed, u, b):
-            _place(rules, shape, walk, u, b)
-            if may_run(rules, walk.placed, other, a):
-                _place(rules, shape, walk, other, a)
-                return True
-        undo(rules, shape, walk)
-        return False
-    b = np.int32(below(state, devices))
+        return _swap(rules, shape, walk, u, below(state, units))
+    b = below(state, devices)
     if uniform(state) < shares.joins:
         degree = shape.first_neighbour[u + 1] - shape.first_neighbour[u]
         if degree > 0:
             i = shape.first_neighbour[u] + below(state, degree)
-            b = walk.placed.device[shape.neighbour[i]]
+            b = int(walk.placed.device[shape.neighbour[i]])
     if a == b:
         return False
     if kind < shares.swaps + shares.blocks:
@@ -124,6 +112,23 @@ def propose(rules: Rules, shape: Shape, shares: Shares, walk: Walk, state: Word)
             return False
         _place(rules, shape, walk, walk.moved[i], b)
     return True
+
+
+@bare
+def _swap(rules: Rules, shape: Shape, walk: Walk, u: int, other: int) -> bool:
+    """Swap two units; return False, with nothing changed, if it is not feasible."""
+    a, b = walk.placed.device[u], walk.placed.device[other]
+    if a == b:
+        return False
+    _take(rules, walk, u)
+    _take(rules, walk, other)
+    if may_run(rules, walk.placed, u, b):
+        _place(rules, shape, walk, u, b)
+        if may_run(rules, walk.placed, other, a):
+            _place(rules, shape, walk, other, a)
+            return True
+    undo(rules, shape, walk)
+    return False
 
 
 @bare
