@@ -119,7 +119,7 @@ class Flow:
         for ends in (self.source, self.target):
             if streams and (ends.min() < 0 or ends.max() >= operators):
                 raise ValueError("source and target must be operator indices")
-        misplaced = _first_misplaced(self.source, self.target, operators)
+        misplaced = first_misplaced(self.source, self.target, operators)
         if misplaced >= 0:
             raise ValueError(f"stream {misplaced} enters an operator that has already emitted")
 
@@ -308,7 +308,7 @@ def _check_column(name: str, column: Floats | Ints, length: int) -> None:
 
 
 @kernel
-def _first_misplaced(source: Ints, target: Ints, operators: int) -> int:
+def first_misplaced(source: Ints, target: Ints, operators: int) -> int:
     """Return the first stream into an operator that an earlier stream left, or -1."""
     emitted = np.zeros(operators, np.bool_)
     for e in range(source.shape[0]):

@@ -9,12 +9,12 @@ from sim.jit import kernel
 
 def depths(flow: Flow) -> Ints:
     """Return the number of streams on the longest path to each operator, (V,)."""
-    return _depths(flow.source, flow.target, flow.operators)
+    return longest_paths(flow.source, flow.target, flow.operators)
 
 
 def heights(flow: Flow) -> Ints:
     """Return the number of streams on the longest path from each operator, (V,)."""
-    return _depths(flow.target[::-1].copy(), flow.source[::-1].copy(), flow.operators)
+    return longest_paths(flow.target[::-1].copy(), flow.source[::-1].copy(), flow.operators)
 
 
 def breadth_first(flow: Flow) -> Ints:
@@ -31,7 +31,11 @@ def depth_first(flow: Flow) -> Ints:
 
 
 @kernel
-def _depths(source: Ints, target: Ints, operators: int) -> Ints:
+def longest_paths(source: Ints, target: Ints, operators: int) -> Ints:
+    """Return the number of streams on the longest path to each operator, (V,).
+
+    `source` and `target`, (E,), are sorted so that streams into an operator precede those out.
+    """
     depth = np.zeros(operators, np.int32)
     for e in range(source.shape[0]):
         depth[target[e]] = max(depth[target[e]], depth[source[e]] + 1)

@@ -38,7 +38,7 @@ def _note_compiling() -> None:
     """Print a note when kernels that are not in the cache have taken a second to compile."""
     from numba.core import event  # noqa: PLC0415 - takes 0.25 s
 
-    class Noting(event.Listener):  # type: ignore[misc]  # numba has no types
+    class Noting(event.Listener):
         begun = 0.0
 
         def on_start(self, event: object) -> None:
@@ -51,7 +51,7 @@ def _note_compiling() -> None:
         def on_end(self, event: object) -> None:
             pass
 
-    event.register("numba:compile", Noting())
+    event.register("numba:compile", Noting())  # type: ignore[no-untyped-call]
 
 
 def _no_blas() -> None:

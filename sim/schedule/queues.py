@@ -1,0 +1,71 @@
+"""Queues of items: a binary heap of events by time, and a pairing heap per device.
+
+The pairing heaps (Fredman et al. 1986) link items to each other, so all queues together need memory
+for every item once, however long one of them becomes.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.flow import Floats, Ints
+from sim.jit import bare
+
+NOTHING = -1
+
+
+class Events(NamedTuple):
+    """A binary heap of events, ordered by time and then by number."""
+
+    when: Floats  # (N,) seconds
+    what: NDArray[np.int64]  # (N,) the number of the event
+    size: Ints  # (1,)
+
+
+def no_events(capacity: int) -> Events:
+    """Return an empty heap for at most `capacity` events."""
+    return Events(np.empty(capacity), np.empty(capacity, np.int64), np.zeros(1, np.int32))
+
+
+@bare
+def push(events: Events, when: float, what: int) -> None:
+    """Add an event."""
+    i = events.size[0]
+    events.size[0] = i + 1
+    while i > 0:
+        parent = (i - 1) >> 1
+        above = events.when[parent]
+        if above < when or (above == when and events.what[parent] < what):
+            break
+        events.when[i], events.what[i] = above, events.what[parent]
+        i = parent
+    events.when[i], events.what[i] = when, what
+
+
+@bare
+def pop(events: Events) -> int:
+    """Remove the first event and return its number."""
+    first = events.what[0]
+    size = events.size[0] - 1
+    events.size[0] = size
+    when, what = events.when[size], events.what[size]
+    i = 0
+    while True:
+        child = 2 * i + 1
+        if child >= size:
+            break
+        right = child + 1
+        if right < size and (
+            events.when[right] < events.when[child]
+            or (
+                events.when[right] == events.when[child] and events.what[right] < events.what[child]
+            )
+        ):
+            child = right
+        if when < events.when[child] or (when == events.when[child] and what < events.what[child]):
+            break
+        events.when[i], events.what[i] = events.when[child], events.what[child]
+        i = child
+    events.when[i], events.what[i] = when, what
+    return int(first)

@@ -1,0 +1,155 @@
+"""Ranks of operators for list scheduling: mean costs, levels, and the optimistic cost table.
+
+The upward rank and the downward rank are those of HEFT and CPOP (Topcuoglu et al. 2002), and the
+optimistic cost table is that of PEFT (Arabnejad and Barbosa 2014). Means of an operator are over
+the devices that may run it; means of a message are over all pairs of such devices of both ends, in
+which a device with itself counts as zero.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.flow import Floats, Ints
+from sim.jit import kernel
+from sim.schedule.task_graph import NIC, Columns, TaskGraph, message_seconds, seconds_on
+
+Bools = NDArray[np.bool_]
+
+
+def mean_seconds(tasks: TaskGraph, allowed: Bools, row_of: Ints) -> Floats:
+    """Return the mean execution time of each operator over the devices that may run it, (V,).
+
+    Parameters
+    ----------
+    allowed, row_of
+        (M, D) masks of devices, and the index of each operator's mask, (V,).
+    """
+    return _mean_seconds(tasks.columns, np.ascontiguousarray(allowed), row_of)
+
+
+def mean_messages(tasks: TaskGraph, allowed: Bools, row_of: Ints) -> Floats:
+    """Return the mean time of the message on each stream, (E,): transfer and latency, in seconds.
+
+    The parameters are those of `mean_seconds`.
+    """
+    per_bit, latency = _mean_links(tasks, allowed)
+    from_row, to_row = row_of[tasks.source], row_of[tasks.target]
+    seconds = tasks.bits * per_bit[from_row, to_row] + latency[from_row, to_row]
+    seconds[tasks.silent] = 0.0
+    return seconds
+
+
+def _mean_links(tasks: TaskGraph, allowed: Bools) -> tuple[Floats, Floats]:
+    """Return the mean seconds per bit and latency between devices of any two masks, (M, M)."""
+    masks = allowed.astype(float)
+    counts = masks.sum(axis=1)
+    pairs = np.outer(counts, counts)
+    per_bit = 1.0 / tasks.rate
+    if tasks.network == NIC:
+        per_bit = np.maximum(
+            per_bit.reshape(-1, min(len(per_bit), tasks.devices)), 1.0 / tasks.rate_in
+        )
+    return (
+        _mean_between(masks, per_bit, pairs),
+        _mean_between(masks, tasks.latency_s, pairs),
+    )
+
+
+def _mean_between(masks: Floats, values: Floats, pairs: Floats) -> Floats:
+    """Return the mean of a value of links over the pairs of devices of any two masks, (M, M)."""
+    devices = masks.shape[1]
+    if values.size == 1:
+        apart: Floats = (pairs - masks @ masks.T) / pairs * values.reshape(-1)[0]
+        return apart
+    between = np.broadcast_to(values.reshape(-1, devices), (devices, devices)).copy()
+    np.fill_diagonal(between, 0.0)
+    means: Floats = masks @ between @ masks.T / pairs
+    return means
+
+
+def upward_rank(tasks: TaskGraph, seconds: Floats, messages: Floats) -> Floats:
+    """Return the longest path from the start of each operator to the end of a sink, (V,) seconds.
+
+    Parameters
+    ----------
+    seconds, messages
+        (V,) and (E,) times of operators and of messages in seconds.
+    """
+    return _upward_rank(tasks.source, tasks.target, seconds, messages)
+
+
+def downward_rank(tasks: TaskGraph, seconds: Floats, messages: Floats) -> Floats:
+    """Return the longest path from the start of a source to the start of each operator, (V,).
+
+    The parameters are those of `upward_rank`; the result is in seconds.
+    """
+    return _downward_rank(tasks.source, tasks.target, seconds, messages)
+
+
+def by_rank(rank: Floats) -> Ints:
+    """Return the operators, (V,) int32, by rank, the highest first, and then by index."""
+    return np.argsort(-rank, kind="stable").astype(np.int32)
+
+
+def optimistic_costs(tasks: TaskGraph, allowed: Bools, row_of: Ints) -> Floats:
+    """Return PEFT's optimistic cost table, (V, D) seconds.
+
+    An entry is the shortest time from the end of an operator on a device to the end of a sink if
+    no operator ever waits for its device: a bound on what follows. Messages take the time of their
+    link, not a mean one.
+    """
+    return _optimistic_costs(tasks.columns, np.ascontiguousarray(allowed), row_of)
+
+
+@kernel
+def _mean_seconds(tasks: Columns, allowed: Bools, row_of: Ints) -> Floats:
+    means = np.zeros(tasks.work.shape[0])
+    for v in range(means.shape[0]):
+        total, count = 0.0, 0
+        for d in range(allowed.shape[1]):
+            if allowed[row_of[v], d]:
+                total += seconds_on(tasks, v, d)
+                count += 1
+        means[v] = total / count
+    return means
+
+
+@kernel
+def _upward_rank(source: Ints, target: Ints, seconds: Floats, messages: Floats) -> Floats:
+    tail = np.zeros(seconds.shape[0])
+    for e in range(source.shape[0] - 1, -1, -1):
+        w = target[e]
+        tail[source[e]] = max(tail[source[e]], messages[e] + (seconds[w] + tail[w]))
+    return seconds + tail
+
+
+@kernel
+def _downward_rank(source: Ints, target: Ints, seconds: Floats, messages: Floats) -> Floats:
+    head = np.zeros(seconds.shape[0])
+    for e in range(source.shape[0]):
+        v = source[e]
+        head[target[e]] = max(head[target[e]], head[v] + seconds[v] + messages[e])
+    return head
+
+
+@kernel
+def _optimistic_costs(tasks: Columns, allowed: Bools, row_of: Ints) -> Floats:
+    devices = allowed.shape[1]
+    table = np.zeros((tasks.work.shape[0], devices))
+    value = np.empty(devices)
+    for e in range(tasks.source.shape[0] - 1, -1, -1):
+        v, w = tasks.source[e], tasks.target[e]
+        for b in range(devices):
+            value[b] = np.inf
+            if allowed[row_of[w], b]:
+                value[b] = table[w, b] + seconds_on(tasks, w, b)
+        best_first = np.argsort(value)
+        for a in range(devices):
+            best = value[a]
+            for b in best_first:
+                if value[b] >= best:
+                    break
+                seconds = 0.0 if tasks.silent[e] else message_seconds(tasks, tasks.bits[e], a, b)
+                best = min(best, value[b] + seconds)
+            table[v, a] = max(table[v, a], best)
+    return table

@@ -1,0 +1,84 @@
+"""Where units may be placed, for placers that place one unit after the other."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.flow import Floats, Ints
+from sim.jit import bare
+
+Bools = NDArray[np.bool_]
+NOWHERE = -1
+
+
+class Rules(NamedTuple):
+    """The constraints of a problem: U units of operators that stay together, on D devices."""
+
+    unit_of: Ints  # (V,) unit of each operator
+    row_of: Ints  # (U,) index of each unit's mask
+    allowed: Bools  # (M, D) masks of devices
+    needs: Floats  # (U, R) amounts of R resources that each unit needs; the first is memory
+    room: Floats  # (D, R) amounts that each device has
+    first_rival: Ints  # (U + 1,) index of each unit's first rival
+    rival: Ints  # units that must not share a device with the unit
+    far: Bools  # whether that rival must not be on a device of the same group either
+    group_of: Ints  # (D,) group of each device
+
+
+class Placed(NamedTuple):
+    """The units that have been placed."""
+
+    device: Ints  # (U,) device of each unit, or -1
+    left: Floats  # (D, R) amounts that are left on each device
+
+
+def nothing_placed(rules: Rules) -> Placed:
+    """Return the state before the first unit is placed."""
+    return Placed(np.full(len(rules.row_of), NOWHERE, np.int32), rules.room.copy())
+
+
+@bare
+def forget_all(rules: Rules, placed: Placed) -> None:
+    """Return to the state before the first unit is placed."""
+    for u in range(placed.device.shape[0]):
+        placed.device[u] = NOWHERE
+    for d in range(rules.room.shape[0]):
+        for r in range(rules.room.shape[1]):
+            placed.left[d, r] = rules.room[d, r]
+
+
+@bare
+def may_run(rules: Rules, placed: Placed, unit: int, d: int) -> bool:
+    """Return whether a unit may be placed on a device, next to the units that are placed."""
+    if placed.device[unit] != NOWHERE:
+        return bool(placed.device[unit] == d)
+    if not rules.allowed[rules.row_of[unit], d]:
+        return False
+    for r in range(rules.needs.shape[1]):
+        if rules.needs[unit, r] > placed.left[d, r]:
+            return False
+    for i in range(rules.first_rival[unit], rules.first_rival[unit + 1]):
+        other = placed.device[rules.rival[i]]
+        if other == d:
+            return False
+        if rules.far[i] and other != NOWHERE and rules.group_of[other] == rules.group_of[d]:
+            return False
+    return True
+
+
+@bare
+def may_try(rules: Rules, placed: Placed, unit: int, d: int, strict: bool) -> bool:
+    """Return whether a unit may be placed on a device; unless `strict`, its mask alone decides."""
+    if strict:
+        return may_run(rules, placed, unit, d)
+    return bool(rules.allowed[rules.row_of[unit], d] and placed.device[unit] == NOWHERE)
+
+
+@bare
+def put(rules: Rules, placed: Placed, unit: int, d: int) -> None:
+    """Place a unit on a device, unless it is placed already."""
+    if placed.device[unit] == NOWHERE:
+        placed.device[unit] = d
+        for r in range(rules.needs.shape[1]):
+            placed.left[d, r] -= rules.needs[unit, r]

@@ -1,0 +1,174 @@
+"""Randomised list schedulers, of which the best of several placements is taken.
+
+Operators are appended to the devices' schedules and never inserted before others. Without ranks, a
+random ready operator goes to the device where it ends first (the device selection of HEFT); with
+ranks, the ready operator of highest rank goes to the device where it starts first (the critical
+path method that DOPPLER compares itself with). Ties are broken at random.
+"""
+
+import numpy as np
+
+from sim.flow import Floats, Ints
+from sim.jit import bare, kernel
+from sim.schedule.lists import inputs_of, last_arrival, occupied
+from sim.schedule.rules import NOWHERE, Placed, Rules, forget_all, may_run, nothing_placed, put
+from sim.schedule.task_graph import Columns, TaskGraph, seconds_on
+from sim.search.rng import Word, below
+
+
+def sampled_placements(
+    tasks: TaskGraph, rules: Rules, rank: Floats | None, count: int, state: Word
+) -> tuple[Ints, Floats]:
+    """Return placements by a randomised list scheduler.
+
+    Parameters
+    ----------
+    rank
+        (V,) ranks, or None for random operators.
+    count
+        Number of placements, K.
+
+    Returns
+    -------
+    devices
+        (K, V) int32 device of each operator; -1 in rows in which some operator found no device.
+    lengths
+        (K,) lengths of the schedules in seconds.
+    """
+    first_core = np.append(0, np.cumsum(tasks.device_cores)).astype(np.int32)
+    rank = np.zeros(0) if rank is None else rank
+    placed = nothing_placed(rules)
+    return _sampled_placements(tasks.columns, rules, rank, count, state, first_core, placed)
+
+
+@kernel
+def _sampled_placements(
+    tasks: Columns,
+    rules: Rules,
+    rank: Floats,
+    count: int,
+    state: Word,
+    first_core: Ints,
+    placed: Placed,
+) -> tuple[Ints, Floats]:
+    operators = tasks.work.shape[0]
+    devices = np.full((count, operators), np.int32(NOWHERE))
+    lengths = np.full(count, np.inf)
+    first_in, inputs = inputs_of(tasks)
+    free = np.empty(first_core[-1])  # moments from which cores are free, sorted by device
+    end = np.empty(operators)
+    ready, waiting = np.empty(operators, np.int32), np.empty(operators, np.int32)
+    for k in range(count):
+        forget_all(rules, placed)
+        free[:] = 0.0
+        number, length = 0, 0.0
+        for v in range(operators):
+            waiting[v] = tasks.inputs[v]
+            if waiting[v] == 0:
+                ready[number] = v
+                number += 1
+        while number > 0:
+            i = _pick(rank, ready, number, state)
+            v = ready[i]
+            number -= 1
+            ready[i] = ready[number]
+            streams = inputs[first_in[v] : first_in[v + 1]]
+            d = _choose(
+                tasks, rules, placed, devices[k], end, free, first_core, streams, v, rank, state
+            )
+            if d == NOWHERE:
+                devices[k, :] = NOWHERE
+                length = np.inf
+                break
+            put(rules, placed, rules.unit_of[v], d)
+            start = _start(tasks, devices[k], end, free, first_core, streams, v, d)
+            devices[k, v] = d
+            end[v] = start + seconds_on(tasks, v, d)
+            _keep(tasks, free, first_core, v, d, start)
+            length = max(length, end[v])
+            for e in range(tasks.first_out[v], tasks.end_out[v]):
+                w = tasks.target[e]
+                waiting[w] -= 1
+                if waiting[w] == 0:
+                    ready[number] = w
+                    number += 1
+        lengths[k] = length
+    return devices, lengths
+
+
+@bare
+def _pick(rank: Floats, ready: Ints, number: int, state: Word) -> int:
+    """Return the index of a random ready operator, or of one with the highest rank."""
+    if rank.shape[0] == 0:
+        return below(state, number)
+    best, ties = 0, 1
+    for i in range(1, number):
+        difference = rank[ready[i]] - rank[ready[best]]
+        if difference > 0.0:
+            best, ties = i, 1
+        elif difference == 0.0:
+            ties += 1
+            if below(state, ties) == 0:
+                best = i
+    return best
+
+
+@bare
+def _choose(
+    tasks: Columns,
+    rules: Rules,
+    placed: Placed,
+    devices: Ints,
+    end: Floats,
+    free: Floats,
+    first_core: Ints,
+    streams: Ints,
+    v: int,
+    rank: Floats,
+    state: Word,
+) -> int:
+    """Return the device on which an operator starts or ends first, or -1."""
+    best, best_value, ties = NOWHERE, np.inf, 1
+    for d in range(tasks.speed.shape[0]):
+        if not may_run(rules, placed, rules.unit_of[v], d):
+            continue
+        value = _start(tasks, devices, end, free, first_core, streams, v, d)
+        if rank.shape[0] == 0:
+            value += seconds_on(tasks, v, d)
+        if value < best_value:
+            best, best_value, ties = d, value, 1
+        elif value == best_value:
+            ties += 1
+            if below(state, ties) == 0:
+                best = d
+    return best
+
+
+@bare
+def _start(
+    tasks: Columns,
+    devices: Ints,
+    end: Floats,
+    free: Floats,
+    first_core: Ints,
+    streams: Ints,
+    v: int,
+    d: int,
+) -> float:
+    """Return the moment at which an operator could start on a device."""
+    needed = min(tasks.cores[v], tasks.device_cores[d])
+    arrived = last_arrival(tasks, devices, end, streams, d)
+    return max(float(free[first_core[d] + needed - 1]), arrived)
+
+
+@bare
+def _keep(tasks: Columns, free: Floats, first_core: Ints, v: int, d: int, start: float) -> None:
+    """Occupy the cores that are free first, and sort the cores of the device again."""
+    needed = min(tasks.cores[v], tasks.device_cores[d])
+    released = start + occupied(tasks, d, seconds_on(tasks, v, d))
+    i, beyond = first_core[d], first_core[d + 1]
+    while i + needed < beyond and free[i + needed] < released:
+        free[i] = free[i + needed]
+        i += 1
+    for j in range(i, i + needed):
+        free[j] = released
