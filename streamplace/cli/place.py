@@ -334,6 +334,7 @@ def _problem(
         if settings.constraints is not None:
             constraints, rules_file, inherited = settings.constraints, name_of(str(start)), True
     if lost:
+        lost = lost.of_devices(Cluster.of(cluster))
         cluster = lost.cluster(Cluster.of(cluster))
         with located(rules_file):
             constraints = lost.constraints(constraints or read.constraints)
