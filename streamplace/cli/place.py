@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamplace.cli import options, param_types
+from streamplace.cli.whole_operators import naming_whole_operators
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -215,7 +216,9 @@ def place(
     )
     _warn_if_slow(placer, len(problem.graph.names))
     found = None
-    with working("placing"), located(constraints_file or name_of(graph)):
+    groups = problem.constraints.colocate
+    naming = naming_whole_operators(problem.graph, groups, added=whole_operators)
+    with working("placing"), located(constraints_file or name_of(graph)), naming:
         if assignment is None:
             result = solve(problem, placer, seed, confidence=confidence)
         else:
@@ -351,8 +354,9 @@ def _problem(
             from streamplace.integrations.whole_operators import colocate_instances  # noqa: PLC0415 - not always needed
 
             rules = colocate_instances(read, rules)
+        naming = naming_whole_operators(read, rules.colocate, added=whole_operators)
         try:
-            with located(rules_file):
+            with located(rules_file), naming:
                 problem = problem.with_constraints(rules)
         except (ProblemError, InfeasibleError) as error:
             if not inherited:

@@ -67,7 +67,9 @@ def _resources(placement: Placement) -> str:
 def _memory(placement: Placement) -> str:
     if not placement.problem.graph.memory_bytes.any():
         return ""
-    return "memory is not carried over; give each TaskManager what the placement counts on its device"
+    return (
+        "memory is not carried over; give each TaskManager what the placement counts on its device"
+    )
 
 
 def _hosts(placement: Placement) -> str:
