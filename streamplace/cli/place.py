@@ -216,8 +216,9 @@ def place(
     )
     _warn_if_slow(placer, len(problem.graph.names))
     found = None
-    groups = problem.constraints.colocate
-    naming = naming_whole_operators(problem.graph, groups, added=whole_operators)
+    naming = naming_whole_operators(
+        problem.graph, problem.constraints.colocate, added=whole_operators
+    )
     with working("placing"), located(constraints_file or name_of(graph)), naming:
         if assignment is None:
             result = solve(problem, placer, seed, confidence=confidence)
