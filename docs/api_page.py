@@ -59,6 +59,7 @@ SECTIONS = {
         "streamplace.problem.cluster.Device",
         "streamplace.problem.cluster.Network",
         "streamplace.problem.cluster.LinkOverride",
+        "streamplace.problem.cluster.Uplink",
         "streamplace.problem.constraints.Constraints",
         "streamplace.problem.problem.Problem",
         "streamplace.problem.objective.Throughput",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from streamplace.problem.cluster import Device as Device
     from streamplace.problem.cluster import LinkOverride as LinkOverride
     from streamplace.problem.cluster import Network as Network
+    from streamplace.problem.cluster import Uplink as Uplink
     from streamplace.problem.constraints import Constraints as Constraints
     from streamplace.problem.graph import Operator as Operator
     from streamplace.problem.graph import Stream as Stream
@@ -86,6 +87,7 @@ _HOME = {
     "Throughput": "problem.objective",
     "ThroughputScore": "scoring.score",
     "to_networkx": "problem.networkx_interop",
+    "Uplink": "problem.cluster",
     "write_cluster": "files",
     "write_dataset": "files",
     "write_placement": "files",

@@ -269,13 +269,13 @@ def losses(command: Command) -> Command:
     without = click.option(
         "--without",
         metavar="NAME[,…]",
-        help="Devices of the cluster that are lost, by name.",
+        help="Devices of the cluster that are lost; the name of a group means all of its devices.",
     )
     slow = click.option(
         "--slow",
         metavar="NAME=SHARE[,…]",
-        help="Devices of the cluster that are slow, with the share of their speed that is left: "
-        "rack2=0.5 is half as fast.",
+        help="Devices of the cluster, or groups, that are slow, with the share of their speed that "
+        "is left: rack2=0.5 is half as fast.",
     )
     return without(slow(command))
 
@@ -293,8 +293,8 @@ def the_losses(without: str | None, slow: str | None) -> "Losses":
             share = float(text)
         except ValueError:
             share = nan
-        if not equals or not 0 < share < inf:
-            expected = "expected NAME=SHARE with a share above 0, such as rack2=0.5"
+        if not equals or not 0 < share <= 1:
+            expected = "expected NAME=SHARE with a share above 0, at most 1, such as rack2=0.5"
             raise click.UsageError(f"--slow: {expected} (got {part!r})")
         shares[name] = share
     return Losses(() if without is None else tuple(without.split(",")), shares)

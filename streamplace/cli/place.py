@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamplace.cli import options, param_types
+from streamplace.cli.whole_operators import naming_whole_operators
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -217,7 +218,10 @@ def place(
     )
     _warn_if_slow(placer, len(problem.graph.names))
     found = None
-    with working("placing"), located(constraints_file or name_of(graph)):
+    naming = naming_whole_operators(
+        problem.graph, problem.constraints.colocate, added=whole_operators
+    )
+    with working("placing"), located(constraints_file or name_of(graph)), naming:
         if assignment is None:
             result = solve(problem, placer, seed, confidence=confidence)
         else:
@@ -350,6 +354,7 @@ def _problem(
         if settings.constraints is not None:
             constraints, rules_file, inherited = settings.constraints, name_of(str(start)), True
     if lost:
+        lost = lost.of_devices(Cluster.of(cluster))
         cluster = lost.cluster(Cluster.of(cluster))
         with located(rules_file):
             constraints = lost.constraints(constraints or read.constraints)
@@ -366,8 +371,9 @@ def _problem(
             from streamplace.integrations.whole_operators import colocate_instances  # noqa: PLC0415 - not always needed
 
             rules = colocate_instances(read, rules)
+        naming = naming_whole_operators(read, rules.colocate, added=whole_operators)
         try:
-            with located(rules_file):
+            with located(rules_file), naming:
                 problem = problem.with_constraints(rules)
         except (ProblemError, InfeasibleError) as error:
             if not inherited:

@@ -91,6 +91,7 @@ def plan(
         constraints = None if constraints_file is None else read_constraints(constraints_file)
         cluster = options.the_cluster(cluster_file, devices)
     if lost := options.the_losses(without, slow):
+        lost = lost.of_devices(Cluster.of(cluster))
         cluster = lost.cluster(Cluster.of(cluster))
         with located(constraints_file or name_of(graph)):
             constraints = lost.constraints(constraints or read.constraints)

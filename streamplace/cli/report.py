@@ -35,9 +35,10 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - loaded when the command runs
     from streamplace.errors import UsageError, located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
+    from streamplace.files.assignments import read_placement_json  # noqa: PLC0415
     from streamplace.files.atomic import write_text  # noqa: PLC0415
     from streamplace.files.placements import placement_from  # noqa: PLC0415
-    from streamplace.files.reading import name_of, read_json  # noqa: PLC0415
+    from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.report.data import entry  # noqa: PLC0415
     from streamplace.report.html import report_html  # noqa: PLC0415
     from streamplace.report.titles import titles  # noqa: PLC0415
@@ -48,7 +49,7 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
     entries = []
     with working("reading and scoring"):
         for file, title in zip(placements, titles(placements), strict=True):
-            value, name = read_json(file), name_of(file)
+            value, name = read_placement_json(file), name_of(file)
             placement = placement_from(value, name)
             with located(name):
                 placer, proven = value.get("placer", ""), value.get("bound")

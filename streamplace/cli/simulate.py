@@ -39,6 +39,9 @@ def simulate(
     format does not store them; the defaults are then the graph's source rate, the cluster 5x2500
     and the bottleneck model.
 
+    Constraints, labels, memory and resources that the placement violates are listed on stderr; the
+    score is that of the placement as it is.
+
     The options marked "Engine" require --model engine.
 
     \b
@@ -63,6 +66,7 @@ def simulate(
     from streamplace.files import read_graph  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.problem.objectives import only_throughput  # noqa: PLC0415
+    from streamplace.problem.violations import violations  # noqa: PLC0415
     from streamplace.scoring.engine_evaluator import score_of_run  # noqa: PLC0415
     from streamplace.scoring.throughput import simulate as score  # noqa: PLC0415
 
@@ -100,7 +104,11 @@ def simulate(
     with working("simulating"), located(name_of(graph)):
         found = score_of_run(*engine_options.run(stored, chosen, inputs)) if chosen else None
         scored = found or score(stored)
+    violated = list(violations(stored))
+    for each in violated:
+        options.print_note(f"{name_of(placement)}: violates {each.rule}: {each.why}")
     if as_json:
-        options.print_json(scored.to_dict())
+        rows = [each.to_dict() for each in violated]
+        options.print_json({**scored.to_dict(), "violations": rows})
     else:
         print_view(console(), scored.view_with(stored))

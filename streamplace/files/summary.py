@@ -135,6 +135,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
     return {
         "kind": "placement",
         "graph": _graph(problem.graph),
+        "constraints": bool(problem.constraints or problem.graph.requires),
         "cluster": _cluster(problem.cluster),
         "source_rate": problem.source_rate,
         "source_rates": list(problem.source_rates),

@@ -64,6 +64,14 @@ def _resources(placement: Placement) -> str:
     )
 
 
+def _memory(placement: Placement) -> str:
+    if not placement.problem.graph.memory_bytes.any():
+        return ""
+    return (
+        "memory is not carried over; give each TaskManager what the placement counts on its device"
+    )
+
+
 def _hosts(placement: Placement) -> str:
     if len(set(interchangeable(placement.problem).tolist())) == 1:
         return ""
@@ -95,8 +103,8 @@ def _shown(names: Sequence[str]) -> str:
 
 
 FINDERS: dict[str, tuple[Callable[[Placement], str], ...]] = {
-    "flink": (_instances, _slots, _resources),
-    "flink-config": (_instances, _resources),
+    "flink": (_instances, _slots, _resources, _memory),
+    "flink-config": (_instances, _resources, _memory),
     "capsys": (_resources,),
     "storm-ras": (_hosts, _accelerators, _resources),
     "kubernetes": (_accelerators, rounded_up),

@@ -197,7 +197,8 @@ class Feasibility:
             mask[self.unit_of[operator]] &= carries
         for names in (constraints.allowed, {v: [d] for v, d in constraints.pins.items()}):
             for operator_name, device_names in names.items():
-                among = np.isin(np.arange(shape[1]), [cluster.index[d] for d in device_names])
+                among = np.zeros(shape[1], dtype=np.bool_)
+                among[[cluster.index[d] for d in device_names]] = True
                 mask[self.unit_of[graph.index[operator_name]]] &= among
         return mask
 
@@ -250,14 +251,16 @@ class Feasibility:
         if labels := sorted({x for v in members for x in self._graph.requires.get(int(v), ())}):
             carrying = [d.name for d in self._cluster.devices if {*labels} <= {*d.labels}]
             where = f"on {listed(carrying)}" if carrying else "on no device"
-            reasons.append(f"it requires {listed(labels)} ({where})")
+            requires = "it requires" if len(members) == 1 else "they require"
+            reasons.append(f"{requires} {listed(labels)} ({where})")
         reasons += [f"{v!r} is pinned to {d!r}" for v, d in constraints.pins.items() if v in names]
         reasons += [
             f"{v!r} is allowed on {listed(d) if d else 'no device'}"
             for v, d in constraints.allowed.items()
             if v in names
         ]
-        too_small = (limit.too_small(unit, self._cluster.names) for limit in self.limits)
+        needs = "it needs" if len(members) == 1 else "they need"
+        too_small = (limit.too_small(unit, self._cluster.names, needs) for limit in self.limits)
         return reasons + [reason for reason in too_small if reason is not None]
 
 

@@ -79,8 +79,11 @@ class Limit:
             f"{self.available(available)} in all; add devices that offer {self.resource!r}"
         )
 
-    def too_small(self, unit: int, names: tuple[str, ...]) -> str | None:
-        """Return which devices, of these names, cannot hold a unit, as text; None if all can."""
+    def too_small(self, unit: int, names: tuple[str, ...], subject: str) -> str | None:
+        """Return which devices, of these names, cannot hold a unit, as text; None if all can.
+
+        The text starts with the subject and its verb, such as ``it needs``.
+        """
         small = np.flatnonzero(self.room < self.needs[unit])
         if not len(small):
             return None
@@ -89,7 +92,7 @@ class Limit:
         several = len(small) > 1
         most = " at most" if several and (largest or self.resource is None) else ""
         has = f"{listed([names[d] for d in small])} {verb if several else _third(verb)}{most}"
-        return f"it needs {self.text(self.needs[unit])} ({has} {self.available(largest)})"
+        return f"{subject} {self.text(self.needs[unit])} ({has} {self.available(largest)})"
 
 
 def limits_of(graph: StreamGraph, cluster: Cluster, unit_of: Ints) -> tuple[Limit, ...]:

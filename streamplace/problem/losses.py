@@ -18,9 +18,10 @@ class Losses:
     Parameters
     ----------
     without
-        Names of the devices that are lost.
+        Names of the devices that are lost, or of groups, all of whose devices are lost.
     slow
-        Device -> the share of its speed that is left, above 0.
+        Device or group -> the share of speed that is left, above 0. A device's own share counts
+        more than that of its group, and a device's name more than a group's.
     """
 
     without: tuple[str, ...] = ()
@@ -28,6 +29,28 @@ class Losses:
 
     def __bool__(self) -> bool:
         return bool(self.without or self.slow)
+
+    def of_devices(self, whole: Cluster) -> "Losses":
+        """Return these losses with the devices of a cluster's groups instead of the groups.
+
+        Raises
+        ------
+        UsageError
+            If the cluster lacks a device or group that these losses name.
+        """
+        members = {name: [name] for name in whole.names}
+        for device in whole.devices:
+            if device.group is not None and device.group not in whole.index:
+                members.setdefault(device.group, []).append(device.name)
+        for option, names in (("--without", self.without), ("--slow", self.slow)):
+            for name in names:
+                if name not in members:
+                    close = did_you_mean(name, members)
+                    raise UsageError(f"{option}: unknown device or group {name!r}{close}")
+        lost = dict.fromkeys(device for name in self.without for device in members[name])
+        groups_first = sorted(self.slow, key=lambda name: name in whole.index)
+        slow = {device: self.slow[name] for name in groups_first for device in members[name]}
+        return Losses(tuple(lost), slow)
 
     def cluster(self, whole: Cluster) -> Cluster:
         """Return the cluster that is left, without overrides of lost devices and groups.
@@ -37,15 +60,11 @@ class Losses:
         UsageError
             If the cluster lacks a device that these losses name, or none is left.
         """
-        for option, names in (("--without", self.without), ("--slow", self.slow)):
-            for name in names:
-                if name not in whole.index:
-                    close = did_you_mean(name, whole.index)
-                    raise UsageError(f"{option}: unknown device {name!r}{close}")
+        losses = self.of_devices(whole)
         left = [
-            replace(device, mips=device.mips * self.slow.get(device.name, 1.0))
+            replace(device, mips=device.mips * losses.slow.get(device.name, 1.0))
             for device in whole.devices
-            if device.name not in self.without
+            if device.name not in losses.without
         ]
         if not left:
             raise UsageError("--without: no device is left")
@@ -53,14 +72,14 @@ class Losses:
         overrides = tuple(
             override
             for override in whole.network.overrides
-            if not {override.source, override.target} & {*self.without}
+            if not {override.source, override.target} & {*losses.without}
             and {override.source_group, override.target_group} <= {None, *groups}
         )
         uplinks = tuple(uplink for uplink in whole.network.uplinks if uplink.group in groups)
         return Cluster(left, replace(whole.network, overrides=overrides, uplinks=uplinks))
 
     def constraints(self, rules: Constraints) -> Constraints:
-        """Return the constraints without the lost devices.
+        """Return the constraints without the lost devices, which are named without groups.
 
         Raises
         ------
@@ -93,16 +112,17 @@ class Losses:
             As `cluster` and `constraints`, or if an operator runs on a lost device.
         """
         problem = whole.problem
+        losses = self.of_devices(problem.cluster)
         for operator, device in whole.assignment.items():
-            if device in self.without:
+            if device in losses.without:
                 raise ProblemError(
                     f"operator {operator!r} is on {device!r}, which --without removes; "
                     "`streamplace place --start` moves it"
                 )
         left = Problem(
             problem.graph,
-            self.cluster(problem.cluster),
+            losses.cluster(problem.cluster),
             objective=problem.objective,
-            constraints=self.constraints(problem.constraints),
+            constraints=losses.constraints(problem.constraints),
         )
         return Placement.of(left, whole.assignment)

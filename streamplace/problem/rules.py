@@ -1,6 +1,6 @@
 """The single rules of a problem: each constraint, required label and limit by its name."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -12,6 +12,7 @@ from streamplace.problem.operators import Operator
 Kind = Literal[
     "pins", "allowed", "colocate", "exlocate", "apart_groups", "requires", "memory", "resources"
 ]
+LIMITS: tuple[Kind, ...] = ("memory", "resources")
 BY_OPERATOR: tuple[Kind, ...] = ("pins", "allowed")
 BY_NUMBER: tuple[Kind, ...] = ("colocate", "exlocate", "apart_groups")
 
@@ -35,11 +36,14 @@ class Rule:
     key: str | int
     resource: str | None = None
 
+    @property
+    def limit(self) -> str:
+        """The kind, with the resource if there is one."""
+        return self.kind if self.resource is None else f"{self.kind}[{self.resource!r}]"
+
     def __str__(self) -> str:
-        if self.kind == "resources":
-            return f"resources[{self.resource!r}] of {self.key}"
-        if self.kind in ("requires", "memory"):
-            return f"{self.kind} of {self.key}"
+        if self.kind in ("requires", *LIMITS):
+            return f"{self.limit} of {self.key}"
         return f"constraints.{self.kind}[{self.key!r}]"
 
 
@@ -75,17 +79,31 @@ class RuledParts(NamedTuple):
         """Return the parts with only some of their rules.
 
         The operators keep their order, memory and resources. They have no streams and hardly any
-        work, since neither matters to feasibility.
+        work, since neither matters to feasibility. Without limits, operators that no rule names are
+        left out.
         """
+        if any(rule.kind in LIMITS for rule in kept):
+            found = list(range(len(self.graph.names)))
+        else:
+            named = {self.graph.index[name] for rule in kept for name in self.operators_of(rule)}
+            found = sorted(named or {0})
+        rows = [self.graph.operators[v] for v in found]
         operators = [
             replace(row, instructions=1.0, payload_bytes=0.0, requires=_required(row, kept))
-            for row in self.graph.operators
+            for row in rows
         ]
         return RuledParts(
             StreamGraph(operators, source_rate=1.0),
             self._cluster_with(kept),
             constraints_with(self.constraints, kept),
         )
+
+    def operators_of(self, rule: Rule) -> Sequence[str]:
+        """Return the operators that a rule names; none for limits."""
+        if rule.kind in BY_NUMBER:
+            group: Sequence[str] = getattr(self.constraints, rule.kind)[rule.key]
+            return group
+        return () if rule.kind in LIMITS else (str(rule.key),)
 
     def without(self, rule: Rule) -> "RuledParts":
         """Return the parts without one rule; the graph keeps its numbers."""
@@ -98,8 +116,7 @@ class RuledParts(NamedTuple):
                 source_rate=graph.source_rate,
                 source_shares={graph.names[v]: float(graph.source_share[v]) for v in graph.sources},
             )
-        limits = rule.kind in ("memory", "resources")
-        cluster = self._cluster_with(kept) if limits else self.cluster
+        cluster = self._cluster_with(kept) if rule.kind in LIMITS else self.cluster
         return RuledParts(graph, cluster, constraints_with(self.constraints, kept))
 
     def _cluster_with(self, kept: Collection[Rule]) -> Cluster:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
@@ -115,11 +115,33 @@ def use_columns(placement: Placement) -> dict[str, list[str]]:
 
 
 def use_grids(placement: Placement) -> Iterator[Grid]:
-    """Yield a table of the memory and resources of each device, where there are any."""
+    """Yield a table of the memory and resources of each device, where there are any.
+
+    Devices that run operators are first, the fullest of them before the others.
+    """
     names, columns = placement.problem.cluster.names, use_columns(placement)
     if columns:
+        order = _fullest_first(placement)
         yield Grid(
             ("device", *columns),
             len(names),
-            lambda d: (names[d], *(column[d] for column in columns.values())),
+            lambda i: (names[order[i]], *(column[order[i]] for column in columns.values())),
         )
+
+
+def _fullest_first(placement: Placement) -> list[int]:
+    """Return the devices in use by the share of what is scarcest there, then the others."""
+    index = placement.problem.cluster.index
+    share = dict.fromkeys(range(len(index)), 0.0)
+    uses = [(use.device, use.used, use.free) for use in resource_use(placement)]
+    uses += [
+        (row.device, row.used_bytes, row.free_bytes)
+        for row in memory_use(placement)
+        if row.free_bytes is not None
+    ]
+    for name, used, free in uses:
+        if used:
+            offered = used + free
+            share[index[name]] = max(share[index[name]], used / offered if offered else inf)
+    runs = {*placement.devices.tolist()}
+    return sorted(share, key=lambda d: (d not in runs, -share[d]))

@@ -1,8 +1,9 @@
 """The rules of an infeasible problem that cannot hold together."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from streamplace.errors import InfeasibleError, PlacementError, StreamplaceError, reworded
@@ -13,11 +14,12 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.feasibility import Feasibility
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
-from streamplace.problem.rules import Rule, RuledParts
+from streamplace.problem.rules import LIMITS, Rule, RuledParts
 
 SECONDS = 2.0  # for the search, by default
 NAMES_SHOWN = 6
-LIMITS = ("memory", "resources")
+FEW = 3  # devices from which all of them are not listed by name
+QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")  # names in messages
 
 
 @dataclass(frozen=True)
@@ -31,15 +33,18 @@ class Conflict:
     is_minimal
         Whether it is proven that the others can hold if any one of these is dropped. Otherwise the
         conflict is among them, but some of them may not be needed for it.
+    devices
+        Number of devices of the cluster; 0: not known.
     """
 
     rules: tuple[Rule, ...]
     is_minimal: bool
+    devices: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
         if self.is_minimal and all(rule.kind in LIMITS for rule in self.rules):
             return f"the operators do not fit on the devices: {self._limits()} is too small"
-        names = [str(rule) for rule in self.rules]
+        names = self._names()
         text = listed_and(names)
         if not self.is_minimal:
             return f"the conflict is among {text}"
@@ -48,16 +53,38 @@ class Conflict:
     def _limits(self) -> str:
         """Return what devices have too little of, such as ``the memory and gpu of a and b``."""
         kinds = listed_and(dict.fromkeys(rule.resource or "memory" for rule in self.rules))
-        return f"the {kinds} of {listed_and(dict.fromkeys(str(rule.key) for rule in self.rules))}"
+        names = dict.fromkeys(str(rule.key) for rule in self.rules)
+        return f"the {kinds} of {listed_and(names, self._all(len(names)))}"
+
+    def _names(self) -> list[str]:
+        """Return the names of the rules; a limit of all devices has one name."""
+        of_all: dict[str, list[Rule]] = {}
+        for rule in self.rules:
+            if rule.kind in LIMITS:
+                of_all.setdefault(rule.limit, []).append(rule)
+        names: dict[str, None] = {}
+        for rule in self.rules:
+            every = self._all(len(of_all.get(rule.limit, ())))
+            names[f"{rule.limit} of {every}" if every else str(rule)] = None
+        return list(names)
+
+    def _all(self, count: int) -> str:
+        """Return what to call a number of devices, if these are all of several; else nothing."""
+        return f"all {count} devices" if FEW <= self.devices == count else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON value."""
         return {"rules": [str(rule) for rule in self.rules], "is_minimal": self.is_minimal}
 
 
-def listed_and(names: Iterable[str]) -> str:
-    """Return names as text, such as ``a, b and c``; beyond some, only their number."""
+def listed_and(names: Iterable[str], instead: str = "") -> str:
+    """Return names as text, such as ``a, b and c``; beyond some, only their number.
+
+    The text `instead` replaces more than two names.
+    """
     every = list(names)
+    if instead and len(every) >= FEW:
+        return instead
     more = len(every) - NAMES_SHOWN
     shown = every[:NAMES_SHOWN] + ([f"{more} more"] if more > 0 else [])
     return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
@@ -92,9 +119,17 @@ def conflict(
         If the constraints name an unknown operator or device.
     """
     rules = graph.constraints if constraints is None else Constraints.of(constraints)
-    parts = RuledParts(graph, Cluster.of(cluster), rules)
+    return _conflict(RuledParts(graph, Cluster.of(cluster), rules), seconds, ())
+
+
+def _conflict(parts: RuledParts, seconds: float, about: Collection[str]) -> Conflict | None:
+    """Return a conflict; if one is among the rules that name only some operators, that one."""
     decider = _Decider(parts, Budget(seconds))
     every = tuple(parts.rules())
+    named = [(rule, parts.operators_of(rule)) for rule in every]
+    near = [rule for rule, names in named if names and all(name in about for name in names)]
+    if near and decider.satisfiable(near) is False:
+        return decider.reduced(near)
     answer = decider.satisfiable(every)
     if answer is None:
         raise PlacementError("found neither a placement nor a proof that there is none")
@@ -106,6 +141,7 @@ class _Decider:
 
     def __init__(self, parts: RuledParts, clock: Budget) -> None:
         self._parts, self._clock = parts, clock
+        self._devices = len(parts.cluster.devices)
 
     def satisfiable(self, rules: Sequence[Rule]) -> bool | None:
         """Return whether some rules can hold together; None if that is not known."""
@@ -124,7 +160,7 @@ class _Decider:
             at, is_minimal = 0, True
             while at < len(left):
                 if self._clock.seconds_left() <= 0:
-                    return Conflict(tuple(left), is_minimal=False)
+                    return Conflict(tuple(left), False, self._devices)
                 rest = left[:at] + left[at + size :]
                 answer = self.satisfiable(rest)
                 if answer is False:
@@ -133,7 +169,7 @@ class _Decider:
                     is_minimal &= answer is not None
                     at += size
             size = min(size, len(left)) // 2
-        return Conflict(tuple(left), is_minimal)
+        return Conflict(tuple(left), is_minimal, self._devices)
 
 
 def named(error: StreamplaceError) -> StreamplaceError:
@@ -144,14 +180,24 @@ def named(error: StreamplaceError) -> StreamplaceError:
     if error.infeasible is None:
         return error
     graph, cluster, constraints = error.infeasible
+    parts = RuledParts(graph, cluster, constraints)
+    about = {name for name in QUOTED.findall(str(error)) if name in graph.index}
     found = None
     with suppress(StreamplaceError):  # a proof that was possible with costs may need more time
         Feasibility(graph, cluster, Constraints())
-        found = conflict(graph, cluster, constraints)
-    text = str(error) if found is None else f"{error}; {found}"
+        found = _conflict(parts, SECONDS, about)
+    text = f"{error}; {found}" if found is not None and _helps(found, parts, about) else str(error)
     complete = reworded(error, text)
     complete.infeasible = None
     return complete
+
+
+def _helps(found: Conflict, parts: RuledParts, about: Collection[str]) -> bool:
+    """Return whether a conflict belongs to a message about some operators, and is no noise."""
+    if not found.is_minimal and len(found.rules) > NAMES_SHOWN:
+        return False
+    named = {name for rule in found.rules for name in parts.operators_of(rule)}
+    return not (named and about) or not named.isdisjoint(about)
 
 
 @contextmanager

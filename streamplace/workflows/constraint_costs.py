@@ -1,5 +1,6 @@
 """What each constraint costs: how much more placements would carry without it."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -20,8 +21,11 @@ from streamplace.scoring.throughput import max_source_rate
 from streamplace.util.arrays import Ints
 
 EVALUATIONS = 20_000  # changes tried without each rule, and with all of them
+THOROUGH, IN_ALL = 1_000_000, 100_000_000  # if it need not be quick: at most, and together
+TRIES = 4  # searches that the changes are for, at most
 MIN_GAIN = 5e-3  # relative gain below which a rule counts as free, since the searches are short
 FEW, SMALL = 20, 50_000  # rules, and rules x operators and streams, that take a fraction of 1 s
+STARTED = 1_000_000  # rules x operators and streams up to which placers start each search
 MANY, LARGE = 1_000, 20_000_000  # the same for some tens of seconds
 
 
@@ -60,11 +64,14 @@ class ConstraintCosts:
         Source rate in tuples/s that the best placement found with all rules carries.
     every_rule_tried
         False if there were too many rules.
+    thorough
+        Whether the searches were as long as ``--constraint-costs`` makes them.
     """
 
     max_source_rate: float
     without: tuple[ConstraintCost, ...]
     every_rule_tried: bool = True
+    thorough: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry ``constraint_costs`` of `explain --json`."""
@@ -72,27 +79,29 @@ class ConstraintCosts:
             "max_source_rate": self.max_source_rate,
             "without": [cost.to_dict() for cost in self.without],
             "every_rule_tried": self.every_rule_tried,
+            "thorough": self.thorough,
         }
 
     def body(self) -> list[Line | Grid]:
         """Return the lines and the table of the costs."""
-        carried = f"up to {number(self.max_source_rate)} tuples/s"
+        rate = f"{number(self.max_source_rate)} tuples/s"
         more = [] if self.every_rule_tried else [Line("too many constraints to try all of them")]
         if not self.without:
-            free = f"no constraint alone costs throughput: placements carry {carried}"
-            return [*more, Line(free)]
+            longer = "" if self.thorough else "; --constraint-costs searches longer"
+            free = f"found no single constraint without which placements carry more than {rate}"
+            return [*more, Line(free + longer)]
 
         def row(i: int) -> tuple[str, ...]:
             cost = self.without[i]
-            return str(cost.rule), number(cost.max_source_rate), f"+{number(cost.gain)}"
+            return _change(cost.rule), number(cost.max_source_rate), f"+{number(cost.gain)}"
 
         grid = Grid(
-            ("without", "carries up to", "gain"),
+            ("change", "carries up to", "gain"),
             len(self.without),
             row,
             left_out="and {} more that cost less",
         )
-        return [*more, Line(f"with all constraints, placements carry {carried}"), grid]
+        return [*more, Line(f"with all constraints, placements carry up to {rate}"), grid]
 
 
 def constraint_costs(
@@ -100,16 +109,17 @@ def constraint_costs(
 ) -> ConstraintCosts | None:
     """Return the rules whose removal alone would let placements carry more.
 
-    A short search, limited by its number of changes, runs with all rules, from the placement and
-    from placers, and then without each rule, from the best placement with all of them. Loads are
-    those of ``bottleneck``. The same seed gives the same result. The result is None if there are no
-    rules, if nothing limits the source rate, for custom objectives, if no placement that obeys the
-    rules is found, and if `quick` is set and the graph is too large.
+    A search, limited by its number of changes, runs with all rules, from the placement and from
+    placers, and then without each rule, from the best placement with all of them and, unless there
+    are many rules, from placers. Loads are those of ``bottleneck``. The same seed gives the same
+    result. The result is None if there are no rules, if nothing limits the source rate, for custom
+    objectives, if no placement that obeys the rules is found, and if `quick` is set and the graph
+    is too large.
 
     Parameters
     ----------
     quick
-        Try only as many rules as take a fraction of a second.
+        Try only as many rules, and search only as long, as takes a fraction of a second.
     """
     problem = placement.problem
     parts = RuledParts(problem.graph, problem.cluster, problem.constraints)
@@ -120,6 +130,7 @@ def constraint_costs(
     if not tried or type(problem.objective) is not Throughput or overloaded(problem) is None:
         return None
     rng = np.random.default_rng(seed)
+    each = EVALUATIONS if quick else max(EVALUATIONS, min(THOROUGH, IN_ALL // len(tried)))
 
     def obeys(row: Ints) -> bool:
         return problem.feasibility.violation(row) is None
@@ -129,27 +140,47 @@ def constraint_costs(
 
     own = [placement.devices] if obeys(placement.devices) else []
     try:
-        best = _searched(problem, rng, [*own, *starts(problem, rng, None)])
+        best = _searched(problem, rng, [*own, *starts(problem, rng, None)], each)
     except (InfeasibleError, PlacementError):
         return None
-    found = []
+    found, few = [], len(tried) * size <= STARTED
     for rule in tried:
         graph, cluster, constraints = parts.without(rule)
         relaxed = Problem(graph, cluster, objective=problem.objective, constraints=constraints)
-        found.append(_searched(relaxed, rng, [best]))
+        found.append(_searched(relaxed, rng, [best, *(_others(relaxed, rng) if few else [])], each))
     most_carried = max(carried(row) for row in (best, *found) if obeys(row))
     rates = [(carried(row), rule) for rule, row in zip(tried, found, strict=True)]
     costs = [
         ConstraintCost(rule, rate, rate - most_carried)
-        for rate, rule in sorted(rates, key=lambda each: -each[0])
+        for rate, rule in sorted(rates, key=lambda pair: -pair[0])
         if rate > most_carried * (1 + MIN_GAIN)
     ]
-    return ConstraintCosts(most_carried, tuple(costs), len(tried) == len(rules))
+    return ConstraintCosts(most_carried, tuple(costs), len(tried) == len(rules), not quick)
 
 
-def _searched(problem: Problem, rng: np.random.Generator, rows: list[Ints]) -> Ints:
+def _change(rule: Rule) -> str:
+    """Return the removal of a rule in words."""
+    if rule.kind in ("memory", "resources"):
+        return f"if {rule.key} had enough {rule.resource or rule.kind}"
+    return f"without {rule}"
+
+
+def _others(problem: Problem, rng: np.random.Generator) -> list[Ints]:
+    """Return the placements of placers, from which searches reach what is far from the best."""
+    with suppress(InfeasibleError, PlacementError):
+        return starts(problem, rng, None)
+    return []
+
+
+def _searched(
+    problem: Problem, rng: np.random.Generator, rows: list[Ints], evaluations: int
+) -> Ints:
     """Return the devices, (V,), of the placement that carries most, as a short search finds it."""
     loaded = overloaded(problem)
     if loaded is None:
         return rows[0]
-    return best_of_chains(loaded, rng, rows, Budget(evaluations=EVALUATIONS)).devices
+    budget, best, tries = Budget(evaluations=evaluations), rows[0], 0
+    while budget.left() and tries < TRIES:  # a search ends early when it no longer improves
+        best = best_of_chains(loaded, rng, [best, *rows], budget).devices
+        tries += 1
+    return best

@@ -1,6 +1,6 @@
 """Operators that fill a device or core by themselves, wherever they run."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -13,6 +13,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.registry import throughput_evaluator
+from streamplace.util.arrays import Bools
 
 MARGIN = 1e-9  # utilisation beyond 1 that is rounding
 INSTRUCTIONS_PER_MI = 1e6
@@ -37,6 +38,9 @@ class TooHeavy:
         Whether the cores that one operator can use are the limit, and not the whole device.
     device
         Name of that device.
+    scarce
+        ``memory`` or a resource, of which so many instances of a single operator as would be enough
+        need more than the devices that may run them have; None if they fit.
     """
 
     operators: tuple[str, ...]
@@ -45,6 +49,7 @@ class TooHeavy:
     enough_mips: float
     of_core: bool
     device: str
+    scarce: str | None = None
 
     @property
     def instances(self) -> int:
@@ -70,11 +75,18 @@ class TooHeavy:
             text += f"keep fewer together, or use a device of {enough} MIPS"
         elif self.of_core:
             text = f"{{}} needs {rates}; the cores that it can use on {{}} give it {most} at most: "
-            text += f"run {self.instances} instances of it, or use cores of {enough} MIPS in sum"
+            text += self._advice(f"use cores of {enough} MIPS in sum")
         else:
             text = f"{{}} needs {rates}; {{}} gives it {most} at most: "
-            text += f"run {self.instances} instances of it, or use a device of {enough} MIPS"
+            text += self._advice(f"use a device of {enough} MIPS")
         return text, (*self.operators, self.device)
+
+    def _advice(self, faster: str) -> str:
+        """Return what would help a single operator, besides what is faster."""
+        if self.scarce is None:
+            return f"run {self.instances} instances of it, or {faster}"
+        more = f"add devices with enough {self.scarce} for {self.instances} instances of it"
+        return f"{faster}, or {more}"
 
 
 def too_heavy(problem: Problem) -> TooHeavy | None:
@@ -99,7 +111,24 @@ def too_heavy(problem: Problem) -> TooHeavy | None:
     needed = float(arrays.work[members].sum()) / INSTRUCTIONS_PER_MI
     names = tuple(problem.graph.names[v] for v in members)
     enough = needed / problem.target_utilisation
-    return TooHeavy(names, needed, needed / load, enough, of_core, problem.cluster.names[device])
+    device_name = problem.cluster.names[device]
+    found = TooHeavy(names, needed, needed / load, enough, of_core, device_name)
+    if len(names) > 1:
+        return found
+    scarce = _scarce(problem, int(members[0]), rules.allowed[unit], found.instances)
+    return replace(found, scarce=scarce)
+
+
+def _scarce(problem: Problem, v: int, allowed: Bools, instances: int) -> str | None:
+    """Return what runs out if an operator has so many instances; None if they fit."""
+    graph, cluster = problem.graph, problem.cluster
+    amounts = {"memory": (float(graph.memory_bytes[v]), cluster.memory_bytes)}
+    for name in graph.resource_names:
+        amounts[name] = float(graph.resource(name)[v]), cluster.resource(name)
+    for name, (needed, offered) in amounts.items():
+        if needed and np.floor(offered[allowed] / needed * (1 + MARGIN)).sum() < instances:
+            return name
+    return None
 
 
 def full_link(placement: Placement) -> Bottleneck | None:

@@ -86,6 +86,9 @@ def test_constraints_that_separate_instances(words: Path, tmp_path: Path, capsys
     line = refused(capsys, "place", words, "--constraints", rules, "--whole-operators")
     assert "rules.json" in line
     assert "count[" in line
+    assert line.endswith("constraints.exlocate[0] and --whole-operators of 'count' together") or (
+        line.endswith("--whole-operators of 'count' and constraints.exlocate[0] together")
+    )
 
 
 def test_instances_too_large_for_one_device(words: Path, tmp_path: Path, capsys: Capture) -> None:

@@ -107,9 +107,10 @@ def test_a_pin_to_a_lost_device_names_both(folder: Path, capsys: Capture) -> Non
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--without", "a4"), "--without: unknown device 'a4'"),
-        (("--slow", "b=0.5"), "--slow: unknown device 'b'"),
+        (("--without", "a4"), "--without: unknown device or group 'a4'"),
+        (("--slow", "b=0.5"), "--slow: unknown device or group 'b'"),
         (("--slow", "a1"), "expected NAME=SHARE with a share above 0"),
+        (("--slow", "a1=1.5"), "at most 1"),
         (("--slow", "a1=0"), "expected NAME=SHARE with a share above 0"),
         (("--slow", "a1=x"), "expected NAME=SHARE with a share above 0"),
         (("--without", "a1,"), "expected device names"),
@@ -127,3 +128,17 @@ def test_a_loss_of_the_default_cluster(folder: Path, capsys: Capture) -> None:
     out = succeeds(capsys, "place", folder / "graph.json", "--without", "d0,d1,d2,d3")
     assert "d4" in out
     assert "d0" not in out
+
+
+def test_a_group_means_all_of_its_devices(folder: Path, capsys: Capture) -> None:
+    groups = ("left", "left", "right")
+    devices = [{**one, "group": group} for one, group in zip(DEVICES, groups, strict=True)]
+    write(folder, cluster={"format": "streamplace-cluster", "version": 1, "devices": devices})
+    found = placed(folder, capsys, "--without", "left")
+    assert [device["name"] for device in found["devices"]] == ["a3"]
+    slow = placed(folder, capsys, "--without", "right", "--slow", "left=0.25")
+    assert slow["throughput"] == pytest.approx(
+        placed(folder, capsys, "--without", "a3")["throughput"] / 4
+    )
+    one = placed(folder, capsys, "--without", "right", "--slow", "a1=1,left=0.25")
+    assert one["throughput"] > slow["throughput"]

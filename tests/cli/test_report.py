@@ -116,3 +116,10 @@ def test_the_written_file_is_named_on_stderr(inputs: InputFiles, tmp_path: Path)
     assert (answer.stdout, answer.stderr.splitlines()[-1]) == ("", f"wrote {page}")
     quiet = run("report", inputs.placement, "-o", page, "--quiet")
     assert (quiet.stdout, quiet.stderr) == ("", "")
+
+
+def test_an_assignment_is_refused_by_its_kind(tmp_path: Path, capsys: Capture) -> None:
+    mapping = tmp_path / "mapping.csv"
+    mapping.write_text("operator,device\na,d0\n")
+    line = refused(capsys, "report", mapping, "-o", tmp_path / "page.html")
+    assert "an assignment holds no graph" in line

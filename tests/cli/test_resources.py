@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from streamplace.cli.main import main
 from tests.support.cli import Capture, refused, succeeds
 
 GRAPH: dict[str, Any] = {
@@ -112,3 +113,20 @@ def test_exports_say_what_they_assume(
     succeeds(capsys, "export", placed, "--to", "kubernetes", "-o", out)
     assert "# Assumed: nvidia.com/gpu stands for 'gpu'\n" in out.read_text()
     assert out.read_text().count("nvidia.com/gpu: '1'") == 4  # limits and requests of two PEs
+
+
+def test_simulate_says_what_a_placement_violates(files: tuple[Path, Path], capsys: Capture) -> None:
+    graph, cluster = files
+    mapping = graph.with_name("mapping.csv")
+    mapping.write_text("operator,device\nread,plain\nembed,plain\nrank,gpu1\ndetect,gpu1\n")
+    command = ("simulate", graph, mapping, "--cluster", cluster)
+    assert main([str(part) for part in command]) == 0
+    assert [line.partition(": ")[2] for line in capsys.readouterr().err.splitlines()] == [
+        "violates resources['gpu'] of plain: it needs 0.5 but has none",
+        "violates resources['gpu'] of gpu1: it needs 1.5 but has 1",
+    ]
+    found = json.loads(succeeds(capsys, *command, "--json"))["violations"]
+    assert [each["rule"] for each in found] == [
+        "resources['gpu'] of plain",
+        "resources['gpu'] of gpu1",
+    ]

@@ -4,7 +4,7 @@ import pytest
 
 from streamplace import Cluster, Device, Operator, Placement, Problem, StreamGraph
 from streamplace.display.text import byte_count
-from streamplace.scoring.memory import memory_use, resource_use
+from streamplace.scoring.memory import memory_use, resource_use, use_grids
 from streamplace.workflows.explain import explain
 from streamplace.workflows.place import solve
 
@@ -69,3 +69,14 @@ def test_resources_are_in_the_result_and_the_explanation() -> None:
         assert "3 GB" in found._repr_html_()
     assert "resources" not in solve(problem(1e9)).to_dict()
     assert not {"memory", "resources"} & explain(Placement(problem(0.0), [0, 1])).to_dict().keys()
+
+
+def test_devices_in_use_are_first_the_fullest_before_the_others() -> None:
+    operators = [Operator("a", 1e5, 1, 1e9), Operator("b", 1e5, 1, resources={"gpu": 1})]
+    operators += [Operator("c", 1e5, 1, 3e9)]
+    graph = StreamGraph(operators, source_rate=1.0)
+    devices = [Device(name, 1000.0, memory_bytes=4e9) for name in "xyz"]
+    gpu = Device("g", 1000.0, memory_bytes=4e9, resources={"gpu": 1})
+    placement = Placement(Problem(graph, Cluster([*devices, gpu])), [1, 3, 2])
+    (grid,) = use_grids(placement)
+    assert [grid.row(i)[0] for i in range(4)] == ["g", "z", "y", "x"]

@@ -191,8 +191,7 @@ def test_many_rules_are_counted() -> None:
     cluster = Cluster([Device(f"d{i}", 1, memory_bytes=1) for i in range(8)])
     found = conflict(StreamGraph(rows, source_rate=1), cluster)
     assert str(found) == (
-        "the operators do not fit on the devices: the memory of d0, d1, d2, d3, d4, d5 and 2 more "
-        "is too small"
+        "the operators do not fit on the devices: the memory of all 8 devices is too small"
     )
 
 
@@ -200,7 +199,7 @@ def test_a_message_that_holds_without_constraints_is_complete() -> None:
     """The conflict of the constraints may be another one, about other operators."""
     graph = StreamGraph([Operator("a", 1, 1, memory_bytes=4e9), Operator("b", 1, 1)], source_rate=1)
     rules = Constraints(colocate=[["a", "b"]], exlocate=[["b", "a"]])
-    with pytest.raises(InfeasibleError, match=r"it needs 4 GB of memory \('z' has 1 GB\)$"):
+    with pytest.raises(InfeasibleError, match=r"they need 4 GB of memory \('z' has 1 GB\)$"):
         sp.place(graph, Cluster([CLUSTER.devices[2]]), constraints=rules)
 
 
@@ -210,7 +209,7 @@ def test_what_is_left_when_time_is_up() -> None:
     assert found is not None
     assert not found.is_minimal
     assert len(found.rules) > 1
-    assert str(found).startswith("the conflict is among memory of x")
+    assert str(found).startswith("the conflict is among memory of all 3 devices")
 
 
 def test_neither_a_placement_nor_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,3 +237,43 @@ def test_an_error_names_its_conflict_once() -> None:
     assert isinstance(once, InfeasibleError)
     assert str(once).count("no placement satisfies") == 1
     assert conflicts.named(once) is once
+
+
+def test_a_conflict_among_many_rules_is_found_by_the_operators_of_the_message() -> None:
+    """The rules are named although there is no time to drop the other 2,000 one by one."""
+    count = 2000
+    graph = StreamGraph([Operator(f"o{i}", 1, 1) for i in range(count)], source_rate=1)
+    pins = {f"o{i}": f"d{i % 5}" for i in range(count)}
+    rules = Constraints(pins=pins, exlocate=[["o0", "o5"]])
+    end = (
+        r"; no placement satisfies constraints.pins\['o0'\], constraints.pins\['o5'\] and "
+        r"constraints.exlocate\[0\] together$"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(conflicts, "SECONDS", 0.5)
+        with pytest.raises(InfeasibleError, match=end):
+            sp.place(graph, "5x10", constraints=rules)
+
+
+def test_a_conflict_that_says_little_is_left_out() -> None:
+    """A conflict of many rules that is not reduced, and one of other operators."""
+    graph = StreamGraph([Operator(name, 1, 1) for name in "abcdefgh"], source_rate=1)
+    rules = Constraints(pins=dict.fromkeys("abcdefgh", "d0"), exlocate=[["a", "b"], ["g", "h"]])
+    parts = RuledParts(graph, Cluster.parse("3x10"), rules)
+    every = tuple(parts.rules())
+    assert not conflicts._helps(conflicts.Conflict(every, False), parts, {"a"})
+    assert conflicts._helps(conflicts.Conflict(every, True), parts, {"a"})
+    other = conflicts.Conflict(tuple(r for r in every if str(r.key) in "gh1"), True)
+    assert not conflicts._helps(other, parts, {"a"})
+    assert conflicts._helps(other, parts, {"h"})
+
+
+def test_operators_that_are_kept_together_need_more_than_any_device_offers() -> None:
+    rows = [Operator(name, 1, 1, resources={"gpu": 0.6}) for name in "abc"]
+    cluster = Cluster([Device(f"d{i}", 1, resources={"gpu": 1}) for i in range(4)])
+    rules = Constraints(colocate=[["a", "b"]])
+    with pytest.raises(InfeasibleError) as raised:
+        sp.place(StreamGraph(rows, source_rate=1), cluster, constraints=rules)
+    text = str(raised.value)
+    assert "operators 'a', 'b' together: they need 1.2 gpu" in text
+    assert text.endswith("resources['gpu'] of all 4 devices and constraints.colocate[0] together")

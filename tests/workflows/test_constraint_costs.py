@@ -1,14 +1,19 @@
 """What each constraint costs."""
 
+from dataclasses import replace
+
 import pytest
 
-from streamplace import Cluster, Constraints, Device, Operator, Stream, StreamGraph
+from streamplace import Cluster, Constraints, Device, Network, Operator, Stream, StreamGraph
+from streamplace.display.view import Grid
+from streamplace.problem.cluster import Uplink
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.workflows import constraint_costs
 from streamplace.workflows.constraint_costs import ConstraintCosts
 from streamplace.workflows.constraint_costs import constraint_costs as costs_of
 from streamplace.workflows.explain import explain
+from streamplace.workflows.place import solve
 
 GRAPH = StreamGraph(
     [Operator(name, 1e6, 0) for name in "abcdef"],
@@ -23,7 +28,7 @@ def placed(rules: Constraints, cluster: Cluster | str = "3x2500", rate: float = 
     )
 
 
-def found(placement: Placement, **how: bool) -> ConstraintCosts:
+def found(placement: Placement, **how: int) -> ConstraintCosts:
     costs = costs_of(placement, **how)
     assert costs is not None
     return costs
@@ -66,7 +71,55 @@ def test_a_poor_placement_is_no_fault_of_the_constraints() -> None:
     assert costs.max_source_rate == pytest.approx(1250)
     assert costs.without == ()
     line = costs.body()[0]
-    assert "no constraint alone costs throughput" in getattr(line, "text", "")
+    assert "found no single constraint" in getattr(line, "text", "")
+    assert "searches longer" not in getattr(line, "text", "")
+    line = found(placed(Constraints(exlocate=[["a", "f"]])), quick=True).body()[0]
+    assert "--constraint-costs searches longer" in getattr(line, "text", "")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_cost_that_only_a_distant_placement_shows(seed: int) -> None:
+    """Without the pin everything can run in the other rack, far from the best placement with it."""
+    pairs = [("pay", "parse"), ("parse", "filter"), ("filter", "enrich"), ("enrich", "join")]
+    pairs += [("login", "join"), ("join", "user"), ("join", "shop"), ("join", "model")]
+    pairs += [("user", "model"), ("shop", "store"), ("model", "alert"), ("model", "store")]
+    passed = [1, 1, 0.6, 1, 1, 0.55, 0.55, 0.3, 0.1, 0.1, 0.01, 1]
+    # instructions in thousands, payload in bytes, memory in GB
+    rows = {"pay": (15, 1200, 0.5), "login": (12, 600, 0.5), "parse": (180, 700, 1)}
+    rows |= {"filter": (25, 700, 0.2), "enrich": (210, 1500, 8), "join": (160, 1800, 12)}
+    rows |= {"user": (140, 300, 6), "shop": (110, 250, 4), "model": (450, 400, 10)}
+    rows |= {"alert": (30, 0, 0.3), "store": (70, 0, 2)}
+    graph = StreamGraph(
+        [
+            Operator(n, 1e3 * w, b, 1e9 * m, resources={"gpu": 1} if n == "model" else {})
+            for n, (w, b, m) in rows.items()
+        ],
+        [Stream(*pair, share) for pair, share in zip(pairs, passed, strict=True)],
+        source_rate=12_000,
+        source_shares={"pay": 0.7, "login": 0.3},
+    )
+    left = [(3000, 2, 16), (3000, 2, 16), (2000, 1, 8), (2000, 1, 8)]
+    right = [(3000, 2, 32), (3000, 1, 16), (2000, 2, 16), (2000, 2, 24)]
+    devices = [
+        Device(f"{group}{i}", mips, cores, memory_bytes=1e9 * memory, group=group)
+        for group, several in (("l", left), ("r", right))
+        for i, (mips, cores, memory) in enumerate(several)
+    ]
+    devices[-1] = replace(devices[-1], resources={"gpu": 1})
+    uplinks = (Uplink("l", 20, 20), Uplink("r", 20, 20))
+    cluster = Cluster(devices, Network("nic", uplinks=uplinks))
+    rules = Constraints(pins={"pay": "l0"}, apart_groups=[["alert", "store"]])
+    costs = found(solve(Problem(graph, cluster, constraints=rules)).placement, seed=seed)
+    assert table(costs)["constraints.pins['pay']"] == pytest.approx(17388.3, rel=1e-4)
+
+
+def test_changes_are_named_in_words() -> None:
+    graph = StreamGraph([Operator("a", 1e6, 0, resources={"gpu": 1})], source_rate=2000)
+    cluster = Cluster([Device("x", 500, resources={"gpu": 1}), Device("y", 2000)])
+    costs = found(Placement(Problem(graph, cluster), [0]))
+    grid = costs.body()[1]
+    assert isinstance(grid, Grid)
+    assert grid.row(0)[0] == "if y had enough gpu"
 
 
 def test_the_same_seed_gives_the_same_costs() -> None:

@@ -76,3 +76,17 @@ def test_a_placement_that_is_limited_by_something_else() -> None:
     graph = chain_graph(6e5, 6e5, payload_bytes=10.0)
     loaded = Problem(graph, Cluster.equal(2, mips=1000.0))
     assert explain(Placement(loaded, [0, 0])).cause is None
+
+
+def test_instances_that_would_need_more_resources_are_not_advised() -> None:
+    graph = StreamGraph([Operator("a", 3e6, 1, resources={"gpu": 1})], source_rate=1000)
+    cluster = Cluster([Device("d0", 2000, resources={"gpu": 1}), Device("d1", 2000)])
+    found = too_heavy(Problem(graph, cluster))
+    assert found is not None
+    assert found.text()[0].endswith(
+        "use a device of 3,000 MIPS, or add devices with enough gpu for 2 instances of it"
+    )
+    two = Cluster([Device(f"d{i}", 2000, resources={"gpu": 1}) for i in range(2)])
+    enough = too_heavy(Problem(graph, two))
+    assert enough is not None
+    assert "run 2 instances of it" in enough.text()[0]
