@@ -1,6 +1,7 @@
 """What each constraint costs."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ def placed(rules: Constraints, cluster: Cluster | str = "3x2500", rate: float = 
     )
 
 
-def found(placement: Placement, **how: int) -> ConstraintCosts:
+def found(placement: Placement, **how: Any) -> ConstraintCosts:
     costs = costs_of(placement, **how)
     assert costs is not None
     return costs
