@@ -89,7 +89,14 @@ class RuledParts(NamedTuple):
             found = sorted(named or {0})
         rows = [self.graph.operators[v] for v in found]
         operators = [
-            replace(row, instructions=1.0, payload_bytes=0.0, requires=_required(row, kept))
+            Operator(
+                row.name,
+                instructions=1.0,
+                payload_bytes=0.0,
+                memory_bytes=row.memory_bytes,
+                requires=_required(row, kept),
+                resources=row.resources,
+            )
             for row in rows
         ]
         return RuledParts(

@@ -166,6 +166,13 @@ def test_a_resource_is_named_with_its_device() -> None:
         sp.place(graph, cluster, constraints=Constraints(pins={"a": "x"}))
 
 
+def test_standard_errors_do_not_matter() -> None:
+    rows = [Operator(name, 1e6, 9.0, instructions_se=2e5, memory_bytes=3) for name in "ab"]
+    cluster = Cluster([Device("x", 10, memory_bytes=4), Device("y", 10, memory_bytes=2)])
+    found = conflict(StreamGraph(rows, source_rate=1), cluster, Constraints(exlocate=[["a", "b"]]))
+    assert str(found) == "no placement satisfies memory of y and constraints.exlocate[0] together"
+
+
 def test_a_cycle_of_excluded_pairs_that_no_proof_covers() -> None:
     """Four operators that exclude each other by pairs need four devices; other pairs do not."""
     pairs = [["d", "e"], ["d", "f"], ["d", "g"], ["e", "f"], ["e", "g"], ["f", "g"]]
