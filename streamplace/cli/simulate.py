@@ -108,7 +108,7 @@ def simulate(
     for each in violated:
         options.print_note(f"{name_of(placement)}: violates {each.rule}: {each.why}")
     if as_json:
-        rows = [each.to_dict() for each in violated]
-        options.print_json({**scored.to_dict(), "violations": rows})
+        entry = {"violations": [each.to_dict() for each in violated]} if violated else {}
+        options.print_json({**scored.to_dict(), **entry})
     else:
         print_view(console(), scored.view_with(stored))

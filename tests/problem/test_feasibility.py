@@ -86,7 +86,7 @@ def test_violations_are_described(
         ),
         (
             {"colocate": [["a", "d"]], "allowed": {"d": ["x"]}},
-            "operators 'a', 'd' together: .*it needs 8 B of memory",
+            "operators 'a', 'd' together: .*they need 8 B of memory",
         ),
         (
             {"colocate": [["a", "c"], ["c", "d"]], "exlocate": [["b", "a", "d"]]},
