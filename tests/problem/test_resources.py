@@ -166,8 +166,8 @@ def test_fractions_add_up(amount: float, offered: int) -> None:
             [{"gpu": 1}, {"tpu": 1}],
             [{"gpu": 1}, {"tpu": 1}],
             {"colocate": [["o0", "o1"]]},
-            r"no device may run operators 'o0', 'o1' together: they need 1 gpu \('d1' offers none\),"
-            r" they need 1 tpu \('d0' offers none\)",
+            r"no device may run operators 'o0', 'o1' together: they need 1 gpu \('d1' offers none\)"
+            r", they need 1 tpu \('d0' offers none\)",
         ),
         (
             [{"gpu": 1}],
