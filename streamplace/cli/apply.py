@@ -28,18 +28,6 @@ def apply() -> None:
     """
 
 
-def _seconds(name: str, default: float, text: str) -> Callable[[Command], Command]:
-    return click.option(
-        name,
-        type=param_types.NUMBER,
-        callback=options.wait,
-        default=default,
-        show_default=True,
-        metavar="S",
-        help=text,
-    )
-
-
 @apply.command()
 @click.argument("placement", type=param_types.FILE)
 @click.option("--url", required=True, metavar="URL", help="Address of Flink's REST API.")
@@ -66,9 +54,9 @@ def _seconds(name: str, default: float, text: str) -> Callable[[Command], Comman
     is_flag=True,
     help="Accept operators without uid if their ids stay the same, as without operator chaining.",
 )
-@_seconds("--deadline", 60, "Seconds for the savepoint.")
-@_seconds("--start-timeout", 120, "Seconds for a start until all vertices run.")
-@_seconds("--timeout", 10, "Seconds to wait for each answer of the server.")
+@options.seconds("--deadline", 60, "Seconds for the savepoint.")
+@options.seconds("--start-timeout", 120, "Seconds for a start until all vertices run.")
+@options.seconds("--timeout", 10, "Seconds to wait for each answer of the server.")
 @click.option("--dry-run", is_flag=True, help="Print the requests and change nothing.")
 @options.common
 def flink(

@@ -48,24 +48,8 @@ WATCHING = ("job", "seconds", "timeout")
     "beside measured utilisation, and which costs are off.",
 )
 @click.option("--job", metavar="ID", help="With --against: id of the job, if several run.")
-@click.option(
-    "--seconds",
-    type=param_types.NUMBER,
-    callback=options.wait,
-    default=60,
-    show_default=True,
-    metavar="S",
-    help="With --against: seconds to watch the job.",
-)
-@click.option(
-    "--timeout",
-    type=param_types.NUMBER,
-    callback=options.wait,
-    default=10,
-    show_default=True,
-    metavar="S",
-    help="With --against: seconds to wait for each answer of the server.",
-)
+@options.seconds("--seconds", 60, "With --against: seconds to watch the job.")
+@options.seconds("--timeout", 10, "With --against: seconds to wait for each answer of the server.")
 @options.common
 @click.pass_context
 def explain(

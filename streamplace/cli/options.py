@@ -70,6 +70,19 @@ def wait(ctx: click.Context, param: click.Parameter, value: float) -> float:
     return value
 
 
+def seconds(name: str, default: float, text: str) -> Callable[[Command], Command]:
+    """Return an option for a time in seconds, see `wait`."""
+    return click.option(
+        name,
+        type=NUMBER,
+        callback=wait,
+        default=default,
+        show_default=True,
+        metavar="S",
+        help=text,
+    )
+
+
 def share(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
     """Refuse a share that is not above 0 and at most 1."""
     if value is not None and not 0 < value <= 1:

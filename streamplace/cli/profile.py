@@ -34,15 +34,7 @@ def _profile_options(command: Command) -> Command:
         help="Speed of one core of the job's devices, in million instructions/s; used to convert "
         "measured seconds to instructions.",
     )
-    timeout = click.option(
-        "--timeout",
-        type=param_types.NUMBER,
-        callback=options.wait,
-        default=10,
-        show_default=True,
-        metavar="S",
-        help="Seconds to wait for each answer of the server.",
-    )
+    timeout = options.seconds("--timeout", 10, "Seconds to wait for each answer of the server.")
     costs = options.costs(
         "File of numbers to use instead of measured ones, or where nothing can be measured; format "
         "as in `streamplace import --help`."
@@ -65,15 +57,7 @@ def profile() -> None:
 @profile.command()
 @click.argument("url")
 @click.option("--job", required=True, metavar="ID", help="Id of the job.")
-@click.option(
-    "--seconds",
-    type=param_types.NUMBER,
-    callback=options.wait,
-    default=60,
-    show_default=True,
-    metavar="S",
-    help="Seconds to watch the job.",
-)
+@options.seconds("--seconds", 60, "Seconds to watch the job.")
 @click.option(
     "--placement",
     "placement_file",
