@@ -136,7 +136,7 @@ def test_server_that_fails_later(name: str) -> None:
 
 def test_requests_after_the_time_limit() -> None:
     """Several requests share the limit of a reading; the message never shows a negative limit."""
-    with serving(SampleJob()) as url:
+    with serving(never) as url:  # a server that answers could do so before the request is ended
         watcher = Watch(Server(url), JOB_ID, 0.1)
         watcher._until = time.monotonic() - 1.0
         with pytest.raises(BackendError, match=r"no answer to /jobs within 0\.1 s, together with"):
