@@ -227,6 +227,12 @@ class GraphColumns:
         """Descriptions of the unknown numbers, one line per kind of number."""
         return [f"{kind} of {listed(names)}" for kind, names in self.unknown.items()]
 
+    @property
+    def semantics(self) -> dict[str, str]:
+        """The values of ``firing`` and ``multicast`` that are not at their default, by name."""
+        values = {"firing": (self.firing, "each"), "multicast": (self.multicast, "none")}
+        return {name: value for name, (value, default) in values.items() if value != default}
+
     @cached_property
     def sha256(self) -> str:
         """SHA-256 of operators, streams and source shares, as hexadecimal text."""
@@ -234,13 +240,9 @@ class GraphColumns:
         header: list[object] = [self.names, labels]
         if self.instance_of:
             header.append(sorted(self.instance_of.items()))
-        for detail in DETAILS:
-            if several := getattr(self, detail.name):
-                header.append({detail.name: [[v, x] for v, x in by_index(several).items()]})
-        if self.firing != "each":
-            header.append({"firing": self.firing})
-        if self.multicast != "none":
-            header.append({"multicast": self.multicast})
+        details = {detail.name: by_index(getattr(self, detail.name)) for detail in DETAILS}
+        header += [{name: [[*x] for x in of.items()]} for name, of in details.items() if of]
+        header += [{name: value} for name, value in self.semantics.items()]
         of_operators = {column: getattr(self, column.name) for column in OPERATOR_NUMBERS}
         always = (
             self.stream_source,

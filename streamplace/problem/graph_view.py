@@ -30,11 +30,10 @@ def _facts(graph: GraphColumns) -> list[str]:
         "constraints": bool(graph.constraints),
         "unknown numbers": bool(graph.unknown),
         "standard errors": any(e.any() for e in errors),
-        f"firing {graph.firing}": graph.firing != "each",
-        f"multicast {graph.multicast}": graph.multicast != "none",
     }
     rate = [] if graph.source_rate is None else [f"{number(graph.source_rate)} tuples/s"]
-    return rate + [fact for fact, is_so in facts.items() if is_so]
+    others = [f"{name} {value}" for name, value in graph.semantics.items()]
+    return [*rate, *(fact for fact, is_so in facts.items() if is_so), *others]
 
 
 def _cells(graph: GraphColumns, i: int) -> tuple[Cell, ...]:

@@ -103,9 +103,9 @@ class Links:
     def ends(self, link: int) -> tuple[str | None, str | None]:
         """Return the names of the devices at the ends of a link.
 
-        With ``pair``, ``free`` and ``egress``, link a * D + b leads from device a to device b. With ``nic`` links,
-        link a is the sending side of device a and link D + b the receiving side of device b; the
-        other end is None. The link is below `own_links`.
+        With ``pair``, ``free`` and ``egress``, link a * D + b leads from device a to device b. With
+        ``nic`` links, link a is the sending side of device a and link D + b the receiving side of
+        device b; the other end is None. The link is below `own_links`.
         """
         count = len(self.devices)
         names = tuple(self.index)
