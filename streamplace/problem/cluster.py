@@ -1,7 +1,7 @@
 """Clusters: devices and the network between them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import groupby
 from math import inf
@@ -39,6 +39,19 @@ __all__ = [
 
 KINDS_SHOWN = 4
 MAX_DEVICES = 2048  # pair links are a D x D matrix
+OPTIONAL: dict[str, Callable[[Device], str]] = {
+    "group": lambda device: device.group or "",
+    "resources": lambda device: amounts_text(device.resources),
+    "price": lambda device: "" if device.price is None else number(device.price),
+    "kind": lambda device: device.kind or "",
+    "startup, s": lambda device: number(device.startup_s) if device.startup_s else "",
+    "overhead, s/byte": lambda device: (
+        "" if device.overhead_s_per_byte is None else number(device.overhead_s_per_byte)
+    ),
+}
+"""Columns of the table of devices that appear only if some device has a value."""
+NAMED = ("group", "kind")
+"""Those of them that hold names."""
 
 
 class Cluster(Displayable):
@@ -220,14 +233,11 @@ class Cluster(Displayable):
         overrides = len(self.network.overrides)
         overridden = f", {overrides} overridden" if overrides else ""
         links = f"{self.network.kind} links{limit}{overridden}"
-        head: tuple[str, ...] = ("device", "MIPS", "cores", "memory, bytes", "labels")
         groups = f" in {counted(len(self.groups), 'group')}" if self.groups else ""
         shared = self.network.uplinks
         links += f", {counted(len(shared), 'group')} with uplinks" if shared else ""
-        names = (0, 4, 5) if self.groups else (0, 4)
-        head += ("group",) if self.groups else ()
-        head += ("resources",) if self._offers else ()
-        head += ("price",) if self._priced else ()
+        head = ("device", "MIPS", "cores", "memory, bytes", "labels", *self._optional)
+        names = (0, 4, *(i for i, title in enumerate(head) if title in NAMED))
         return View(
             f"Cluster {kinds}: {counted(len(self.devices), 'device')}{groups}, {links}",
             body=(Grid(head, len(self.devices), self._cells, names=names),),
@@ -237,20 +247,15 @@ class Cluster(Displayable):
         device = self.devices[d]
         memory = "no limit" if device.memory_bytes is None else number(device.memory_bytes)
         labels = Names.of(device.labels)
-        group = (device.group or "",) if self.groups else ()
-        offers = (amounts_text(device.resources),) if self._offers else ()
-        price = ("" if device.price is None else number(device.price),) if self._priced else ()
         speed = number(device.mips), str(device.cores)
-        return (device.name, *speed, memory, labels, *group, *offers, *price)
+        optional = (OPTIONAL[title](device) for title in self._optional)
+        return (device.name, *speed, memory, labels, *optional)
 
     @property
-    def _offers(self) -> bool:
-        """Whether some device offers resources."""
-        return any(device.resources for device in self.devices)
-
-    @property
-    def _priced(self) -> bool:
-        return any(device.price is not None for device in self.devices)
+    def _optional(self) -> tuple[str, ...]:
+        """The titles of those optional columns of the table that are not empty."""
+        columns = OPTIONAL.items()
+        return tuple(title for title, text in columns if any(map(text, self.devices)))
 
     @property
     def _kinds(self) -> list[str]:
