@@ -57,7 +57,7 @@ def test_invalid_fields_of_devices_are_refused(fields: dict[str, Any], message: 
 
 
 def test_the_overhead_of_a_network_is_checked() -> None:
-    with pytest.raises(ClusterError, match="^network: overhead_s_per_byte must be 0 to"):
+    with pytest.raises(ClusterError, match=r"^network: overhead_s_per_byte must be 0 to"):
         Network(overhead_s_per_byte=-1.0)
 
 
@@ -170,7 +170,7 @@ def test_colocated_operators_are_named_in_reasons() -> None:
     ]
     rules = Constraints(colocate=[["a", "b"]])
     graph = StreamGraph(rows, source_rate=1.0, constraints=rules)
-    with pytest.raises(InfeasibleError, match="'a' cannot run on devices of kind 'gpu'.*'b' has"):
+    with pytest.raises(InfeasibleError, match=r"'a' cannot run on devices of kind 'gpu'.*'b' has"):
         Problem(graph, Cluster(DEVICES[:2]))
 
 
