@@ -8,28 +8,24 @@ from numpy.typing import ArrayLike
 from streamplace.display.mixins import Displayable
 from streamplace.display.view import View
 from streamplace.errors import GraphError
-from streamplace.problem.coerce import OperatorLike, StreamLike, operator_of, stream_of
+from streamplace.problem.coerce import OperatorLike, StreamLike
 from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, SELECTIVITY_SE
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.details import DETAILS
 from streamplace.problem.graph_checks import (
     checked_rate,
     column_of,
-    endpoints,
     ends_of,
     index_of,
-    labels_of,
-    own_payload,
-    owner_of,
     payload_of_streams,
     shares_of,
 )
 from streamplace.problem.graph_columns import GraphColumns
 from streamplace.problem.graph_view import graph_view
 from streamplace.problem.operators import UNKNOWN, Operator, Stream
+from streamplace.problem.rows import Columns, columns_of_rows
 from streamplace.problem.semantics import Firing, Multicast
 from streamplace.util.arrays import Ints
-from streamplace.util.checks import check_type
 
 __all__ = ["UNKNOWN", "Operator", "Stream", "StreamGraph"]
 
@@ -132,38 +128,8 @@ class StreamGraph(GraphColumns, Displayable):
         firing: Firing = "each",
         multicast: Multicast = "none",
     ) -> None:
-        check_type("operators:", operators, Iterable, GraphError)
-        check_type("streams:", streams, Iterable, GraphError)
-        steps = [operator_of(i, row) for i, row in enumerate(operators)]
-        edges = [stream_of(i, row) for i, row in enumerate(streams)]
-        index = index_of([o.name for o in steps])
-        ends = [endpoints(i, s, index) for i, s in enumerate(edges)]
-        self._set(
-            index,
-            np.array(ends, dtype=np.int32).reshape(-1, 2),
-            {c.name: [getattr(o, c.name) for o in steps] for c in OPERATOR_NUMBERS},
-            {
-                "selectivity": [s.selectivity for s in edges],
-                "payload_bytes": [own_payload(i, s) for i, s in enumerate(edges)],
-                "selectivity_se": [s.selectivity_se for s in edges],
-            },
-            {i: labels_of(i, o) for i, o in enumerate(steps) if o.requires},
-            {i: owner_of(i, o.instance_of) for i, o in enumerate(steps) if o.instance_of},
-            {
-                detail.name: {
-                    i: value
-                    for i, o in enumerate(steps)
-                    if (value := getattr(o, detail.name)) is not detail.default
-                }
-                for detail in DETAILS
-            },
-            name,
-            source_rate,
-            source_shares,
-            constraints,
-            firing,
-            multicast,
-        )
+        columns = columns_of_rows(operators, streams)
+        self._set(columns, name, source_rate, source_shares, constraints, firing, multicast)
 
     @classmethod
     def from_columns(
@@ -233,8 +199,7 @@ class StreamGraph(GraphColumns, Displayable):
         for what, several in of_operators.items():
             if wrong := [v for v in several or () if not 0 <= v < len(index)]:
                 raise GraphError(f"{what}: unknown operator index {wrong[0]}")
-        cls._set(
-            graph,
+        columns = Columns(
             index,
             ends,
             {
@@ -250,16 +215,11 @@ class StreamGraph(GraphColumns, Displayable):
                 "payload_bytes": stream_payload_bytes,
                 "selectivity_se": selectivity_se,
             },
-            dict(requires or {}),
-            dict(instance_of or {}),
+            requires or {},
+            instance_of or {},
             {what: several or {} for what, several in details.items()},
-            name,
-            source_rate,
-            source_shares,
-            constraints,
-            firing,
-            multicast,
         )
+        cls._set(graph, columns, name, source_rate, source_shares, constraints, firing, multicast)
         return graph
 
     def with_numbers(

@@ -25,6 +25,7 @@ from streamplace.problem.graph_checks import (
 )
 from streamplace.problem.operators import UNKNOWN, Operator, RowView, Stream
 from streamplace.problem.resources import NO_RESOURCES, Resources
+from streamplace.problem.rows import Columns
 from streamplace.problem.seconds import NO_SECONDS, Seconds
 from streamplace.problem.semantics import Firing, Multicast, check_semantics
 from streamplace.problem.topology import sorted_streams
@@ -52,13 +53,7 @@ class GraphColumns:
 
     def _set(
         self,
-        index: Mapping[str, int],
-        ends: Ints,
-        operator_numbers: Mapping[str, ArrayLike | None],
-        stream_numbers: Mapping[str, ArrayLike | None],
-        requires: Mapping[int, tuple[str, ...]],
-        instance_of: Mapping[int, str],
-        details: Mapping[str, Mapping[int, object]],
+        columns: Columns,
         name: str,
         source_rate: float | None,
         source_shares: Mapping[str, float] | None,
@@ -68,29 +63,32 @@ class GraphColumns:
     ) -> None:
         """Check all values and store them; streams may come in any order."""
         check_text("name", name)
+        index, ends = columns.index, columns.ends
         check_semantics(firing, multicast)
         self.firing, self.multicast = firing, multicast
         self.name = name
         self.names = tuple(index)
         self.index: Mapping[str, int] = MappingProxyType(dict(index))
-        self.requires: Mapping[int, tuple[str, ...]] = MappingProxyType(dict(requires))
-        self.instance_of: Mapping[int, str] = MappingProxyType(dict(instance_of))
-        self._set_details({detail.name: details.get(detail.name, {}) for detail in DETAILS})
+        self.requires: Mapping[int, tuple[str, ...]] = MappingProxyType(dict(columns.requires))
+        self.instance_of: Mapping[int, str] = MappingProxyType(dict(columns.instance_of))
+        self._set_details({detail.name: columns.details.get(detail.name, {}) for detail in DETAILS})
         self.stated_cores: frozenset[str] = frozenset()
         self.constraints = Constraints() if constraints is None else Constraints.of(constraints)
         numbers = {
-            column.name: _column(operator_numbers.get(column.name), len(index), column.default)
+            column.name: _column(
+                columns.operator_numbers.get(column.name), len(index), column.default
+            )
             for column in OPERATOR_NUMBERS
         }
         self._set_operator_numbers(numbers)
         self.source_rate = checked_rate(source_rate)
-        own = _column(stream_numbers["payload_bytes"], len(ends), UNKNOWN)
+        own = _column(columns.stream_numbers["payload_bytes"], len(ends), UNKNOWN)
         payload = payload_of_streams(ends, own, self.payload_bytes)
         selectivity, error = (
             column_of(
                 "streams",
                 column,
-                _column(stream_numbers[column.name], len(ends), column.default),
+                _column(columns.stream_numbers[column.name], len(ends), column.default),
                 len(ends),
             )
             for column in (SELECTIVITY, SELECTIVITY_SE)
