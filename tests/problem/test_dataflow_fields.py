@@ -1,5 +1,6 @@
 """Fields of dataflow graphs: seconds by kind of device, types, shapes, firing and multicast."""
 
+import json
 import pickle
 from io import BytesIO
 from pathlib import Path
@@ -10,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.hardening.corpus.documents import DATAFLOW_GRAPH, GRAPH
-from streamplace import Operator, StreamGraph
+from streamplace import Operator, Placement, Problem, StreamGraph
 from streamplace.errors import FormatError, GraphError
 from streamplace.files import write_json
+from streamplace.files.clusters import cluster_from
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.npz import read_columns, write_columns
 from streamplace.files.summary import summary
@@ -22,7 +24,9 @@ from streamplace.problem.graph import UNKNOWN
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.networkx_interop import from_networkx, to_networkx
 from tests.support.documents import read_document
+from tests.support.released_data import SHARED
 
+GOLDEN = SHARED / "makespan" / "golden.jsonl"
 NAME = st.text('ab"\\<&ü ', min_size=1, max_size=4)
 SECONDS = st.dictionaries(NAME, st.none() | st.floats(0, 1e15), max_size=3)
 GRAPH_OF_ALL = graph_from(DATAFLOW_GRAPH, "x")
@@ -205,3 +209,17 @@ def test_the_table_shows_types_and_kinds() -> None:
     view = GRAPH_OF_ALL._view()
     assert "firing all, multicast device" in view.title
     assert view.body[0].head[-2:] == ("type", "seconds on")  # type: ignore[union-attr]
+
+
+def test_the_golden_cases_of_makespans_are_read() -> None:
+    if not GOLDEN.exists():
+        pytest.skip("the golden cases are not in ../shared")
+    cases = [json.loads(line) for line in GOLDEN.read_text().splitlines()]
+    for case in cases:
+        graph = graph_from({"source_rate": 1.0, **case["graph"]}, case["name"])
+        problem = Problem(graph, cluster_from(case["cluster"], case["name"]))
+        placed = Placement.of(problem, case["placement"])
+        assert problem.feasibility.violation(placed.devices) is None
+        value = case["graph"]
+        assert (graph.firing, graph.multicast) == (value["firing"], value["multicast"])
+    assert {case["cluster"]["network"]["kind"] for case in cases} >= {"free", "egress"}
