@@ -136,10 +136,10 @@ class Feasibility:
         names, where = self._graph.names, self._cluster.names
         wrong = np.flatnonzero(~self.allowed[self.unit_of, devices])
         if len(wrong):
-            v, d = int(wrong[0]), int(devices[wrong[0]])
-            reason = why_not(self._graph, v, [self._cluster.devices[d]])
+            v, wrong_device = int(wrong[0]), self._cluster.devices[devices[wrong[0]]]
+            reason = why_not(self._graph, v, [wrong_device])
             cause = f": it {reason}" if reason else ""
-            return f"operator {names[v]!r} may not run on device {where[d]!r}{cause}"
+            return f"operator {names[v]!r} may not run on device {wrong_device.name!r}{cause}"
         leader = np.zeros(self.unit_count, dtype=np.int32)
         leader[self.unit_of] = devices
         apart = np.flatnonzero(leader[self.unit_of] != devices)

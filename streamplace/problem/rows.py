@@ -1,7 +1,7 @@
 """The columns of a graph before they are checked, and those of its rows."""
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,8 @@ from streamplace.util.arrays import Ints
 from streamplace.util.checks import check_type
 
 
-class Columns(NamedTuple):
+@dataclass(frozen=True)
+class Columns:
     """The columns of a graph.
 
     Attributes

@@ -183,7 +183,9 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
 
 def _semantics(attributes: Attributes, where: str) -> dict[str, Any]:
     """Return the values of ``firing`` and ``multicast`` that are there."""
-    found = {name: attributes[name] for name in ("firing", "multicast") if name in attributes}
+    found: dict[str, Any] = {
+        name: attributes[name] for name in ("firing", "multicast") if name in attributes
+    }
     with located(where, FormatError):
         check_semantics(found.get("firing", "each"), found.get("multicast", "none"))
     return found
@@ -194,6 +196,9 @@ def _operator(name: str, attributes: Attributes, place: str) -> Operator:
     if not isnan(cores) and not (cores >= 1 and cores.is_integer()):
         raise FormatError(f"{place}: cores: must be a whole number of at least 1 (got {cores:g})")
     labels = _json(attributes, "requires", "[]", _LABELS, "list of labels", place)
+    shape = _json(attributes, "output_shape", "[]", _SHAPE, "list of sizes", place)
+    example = 'object such as {"gpu": 0.001}'
+    seconds_on = _json(attributes, "seconds_on", "{}", _SECONDS, example, place)
     resources = _json(attributes, "resources", "{}", _AMOUNTS, 'object such as {"gpu": 1}', place)
     return Operator(
         name,
@@ -206,9 +211,9 @@ def _operator(name: str, attributes: Attributes, place: str) -> Operator:
         resources,
         _or_zero(attributes, "instructions_se", place),
         _or_zero(attributes, "payload_bytes_se", place),
-        _json(attributes, "seconds_on", "{}", _SECONDS, 'object such as {"gpu": 0.001}', place),
+        seconds_on,
         attributes.get("type", ""),
-        tuple(_json(attributes, "output_shape", "[]", _SHAPE, "list of sizes", place)),
+        tuple(shape),
         attributes.get("meta_op", ""),
     )
 
