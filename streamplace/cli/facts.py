@@ -20,9 +20,12 @@ LABELS = {
     "up_mbps": "up, Mbit/s",
     "down_mbps": "down, Mbit/s",
     "unknown": "unknown quantities",
+    "types": "operators of each type",
+    "seconds_on": "operators with seconds on each kind of device",
+    "kinds": "devices of each kind",
 }
 """Labels of facts whose key in the JSON output does not explain itself."""
-KEYED_BY_NAMES = {"pes", "groups", "uplinks", "prices"}
+KEYED_BY_NAMES = {"pes", "groups", "uplinks", "prices", "types", "seconds_on", "kinds"}
 
 
 def print_facts(facts: dict[str, Any], indent: str = "", *, names: bool = False) -> None:

@@ -1,6 +1,5 @@
 """Conversion between clusters and JSON values."""
 
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +7,7 @@ from streamplace.errors import FormatError, located
 from streamplace.files.reading import check
 from streamplace.files.schema import ClusterForm
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network, Uplink
-from streamplace.problem.resources import whole_amounts
+from streamplace.problem.details import json_value
 from streamplace.util.added import distinguishing_fields
 
 if TYPE_CHECKING:
@@ -69,15 +68,8 @@ def _device_to(device: Device) -> dict[str, Any]:
     for field in fields(device):
         own = getattr(device, field.name)
         if field.name not in value and own != field.default:
-            value[field.name] = _json_of(own)
+            value[field.name] = json_value(own)
     return value
-
-
-def _json_of(value: Any) -> Any:
-    """Return the value of a device's field as a JSON value."""
-    if isinstance(value, Mapping):
-        return whole_amounts(value)
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _uplink_to(uplink: Uplink) -> dict[str, float]:

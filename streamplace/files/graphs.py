@@ -10,9 +10,9 @@ from streamplace.files import dream
 from streamplace.files.reading import check
 from streamplace.files.schema import ConstraintsForm, GraphForm
 from streamplace.problem.constraints import Constraints
+from streamplace.problem.details import details_of
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 from streamplace.problem.operators import standard_errors_of
-from streamplace.problem.resources import whole_amounts
 
 
 def graph_from(value: Any, where: str, name: str = "") -> StreamGraph:
@@ -44,6 +44,10 @@ def from_form(form: GraphForm, name: str = "") -> StreamGraph:
                 o.resources,
                 o.instructions_se,
                 o.payload_bytes_se,
+                o.seconds_on,
+                o.type,
+                tuple(o.output_shape),
+                o.meta_op,
             )
             for o in form.operators
         ],
@@ -55,6 +59,8 @@ def from_form(form: GraphForm, name: str = "") -> StreamGraph:
         source_rate=form.source_rate,
         source_shares=form.source_shares,
         constraints=constraints_from(form.constraints),
+        firing=form.firing,
+        multicast=form.multicast,
     )
     graph.stated_cores = frozenset(o.name for o in form.operators if "cores" in o.model_fields_set)
     return graph
@@ -96,6 +102,7 @@ def graph_to(graph: StreamGraph) -> dict[str, Any]:
         value["source_rate"] = graph.source_rate
     if shares := uneven_shares(graph):
         value["source_shares"] = shares
+    value |= graph.semantics
     value["operators"] = [
         _operator_to(operator, operator.name in graph.stated_cores) for operator in graph.operators
     ]
@@ -124,9 +131,7 @@ def _operator_to(operator: Operator, states_cores: bool) -> dict[str, Any]:
         value["instance_of"] = operator.instance_of
     if operator.cores > 1 or states_cores:
         value["cores"] = operator.cores
-    if operator.resources:
-        value["resources"] = whole_amounts(operator.resources)
-    return value | standard_errors_of(operator)
+    return value | details_of(operator) | standard_errors_of(operator)
 
 
 def _stream_to(stream: Stream, default_payload: bool) -> dict[str, Any]:

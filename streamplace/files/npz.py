@@ -1,8 +1,9 @@
 """Graphs as .npz columns, for graphs too large to read as text."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Annotated, Literal
+from typing import IO, Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,20 @@ from streamplace.errors import FormatError, GraphError, located
 from streamplace.files.archives import read_arrays
 from streamplace.files.graphs import constraints_from, constraints_to
 from streamplace.files.reading import check, name_of, parse, read_bytes
-from streamplace.files.schema import Amounts, ConstraintsForm, Form, Name, Positive, Title
+from streamplace.files.schema import (
+    Amounts,
+    ConstraintsForm,
+    Form,
+    Name,
+    Positive,
+    SecondsByKind,
+    Shape,
+    Title,
+)
+from streamplace.problem.details import DETAILS, by_index
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import ends_of
+from streamplace.problem.semantics import Firing, Multicast
 
 COLUMNS = {  # name: dtype, number of axes
     "header": ("uint8", 1),
@@ -36,6 +48,7 @@ OPTIONAL = {"cores": 1.0, "instructions_se": 0.0, "payload_bytes_se": 0.0, "sele
 """Columns that are written only if some value differs from its default, and that default."""
 
 
+Value = TypeVar("Value")
 Index = Annotated[str, Field(pattern=r"^\d{1,9}$")]
 
 
@@ -46,12 +59,18 @@ class _Header(Form):
     requires: dict[Index, list[Name]] = Field({})
     instance_of: dict[Index, Name] = Field({})
     resources: dict[Index, Amounts] = Field({})
+    seconds_on: dict[Index, SecondsByKind] = Field({})
+    type: dict[Index, Name] = Field({})
+    output_shape: dict[Index, Shape] = Field({})
+    meta_op: dict[Index, Name] = Field({})
+    firing: Firing = "each"
+    multicast: Multicast = "none"
     constraints: ConstraintsForm = ConstraintsForm()
 
 
 def write_columns(graph: StreamGraph, file: IO[bytes]) -> None:
     """Write a graph as uncompressed .npz; the same graph always gives the same bytes."""
-    header = {
+    header: dict[str, Any] = {
         "format": _Header.model_fields["format"].default,
         "name": graph.name,
         "source_rate": graph.source_rate,
@@ -60,8 +79,10 @@ def write_columns(graph: StreamGraph, file: IO[bytes]) -> None:
     }
     if graph.instance_of:
         header["instance_of"] = {str(v): name for v, name in sorted(graph.instance_of.items())}
-    if graph.resources:
-        header["resources"] = {str(v): dict(taken) for v, taken in graph.resources.items()}
+    for detail in DETAILS:
+        if several := by_index(getattr(graph, detail.name)):
+            header[detail.name] = {str(v): value for v, value in several.items()}
+    header |= graph.semantics
     encoded = [name.encode() for name in graph.names]
     own: dict[str, NDArray[np.generic]] = {
         "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
@@ -109,8 +130,12 @@ def read_columns(path: str | Path) -> StreamGraph:
             instructions_se=columns.get("instructions_se"),
             payload_bytes_se=columns.get("payload_bytes_se"),
             requires=requires,
-            instance_of={int(v): name for v, name in header.instance_of.items()},
-            resources={int(v): taken for v, taken in header.resources.items()},
+            instance_of=_by_number(header.instance_of),
+            resources=_by_number(header.resources),
+            seconds_on=_by_number(header.seconds_on),
+            type=_by_number(header.type),
+            output_shape=_by_number(header.output_shape),
+            meta_op=_by_number(header.meta_op),
             selectivity=columns["selectivity"],
             selectivity_se=columns.get("selectivity_se"),
             stream_payload_bytes=columns["stream_payload_bytes"],
@@ -118,7 +143,13 @@ def read_columns(path: str | Path) -> StreamGraph:
             source_rate=header.source_rate,
             source_shares={names[v]: float(share[v]) for v in np.flatnonzero(is_source)},
             constraints=constraints_from(header.constraints),
+            firing=header.firing,
+            multicast=header.multicast,
         )
+
+
+def _by_number(by_text: Mapping[str, Value]) -> dict[int, Value]:
+    return {int(v): value for v, value in by_text.items()}
 
 
 def _load(data: bytes, where: str) -> dict[str, NDArray[np.generic]]:

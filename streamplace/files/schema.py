@@ -6,8 +6,12 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from streamplace.problem.columns import MAX_CORES
+from streamplace.problem.details import MAX_SIZE
+from streamplace.problem.network import NetworkKind
 from streamplace.problem.objective import Model
 from streamplace.problem.resources import MAX_AMOUNT
+from streamplace.problem.seconds import MAX_SECONDS
+from streamplace.problem.semantics import Firing, Multicast
 
 VERSION = 1
 Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -15,6 +19,8 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1)]
 Title = Annotated[str, Field(min_length=0)]  # with a bound, pydantic also refuses bad Unicode
 Amounts = dict[Name, Annotated[Number, Field(le=MAX_AMOUNT)]]
+SecondsByKind = dict[Name, Annotated[Number, Field(le=MAX_SECONDS)] | None]
+Shape = list[Annotated[int, Field(ge=0, le=MAX_SIZE)]]
 Version = Annotated[int, Field(ge=VERSION, le=VERSION)]
 
 
@@ -64,6 +70,13 @@ class OperatorForm(Form):
     resources: Amounts = Field({}, description='amounts it takes on its device, as {"gpu": 1}')
     instructions_se: Number = Field(0.0, description="standard error of instructions; 0: exact")
     payload_bytes_se: Number = Field(0.0, description="standard error of payload_bytes; 0: exact")
+    seconds_on: SecondsByKind = Field(
+        {},
+        description="kind of device: seconds per tuple, instead of instructions; null: cannot run",
+    )
+    type: Title = Field("", description="what it does, such as conv")
+    output_shape: Shape = Field([], description="sizes of the axes of the tensor that it emits")
+    meta_op: Title = Field("", description="the operator that was divided into this one and others")
 
 
 class StreamForm(Form):
@@ -105,6 +118,16 @@ class GraphForm(Form):
     operators: list[OperatorForm] = Field(min_length=1)
     streams: list[StreamForm] = []
     constraints: ConstraintsForm | None = None
+    firing: Firing = Field(
+        "each",
+        description="each: flows add up at joins; all: one tuple per operator and stream, whatever "
+        "the shares and selectivities",
+    )
+    multicast: Multicast = Field(
+        "none",
+        description="messages of an operator: one per stream, one per device, or one for all other "
+        "devices",
+    )
 
 
 class DeviceForm(Form):
@@ -118,6 +141,13 @@ class DeviceForm(Form):
     group: Name | None = Field(None, description="the group it belongs to, such as its rack")
     resources: Amounts = Field({}, description='amounts it offers, as {"gpu": 1}')
     price: Number | None = Field(None, description="cost per unit of time; null: no price")
+    kind: Name | None = Field(None, description="kind of device, a key of seconds_on")
+    startup_s: Number = Field(
+        0.0, description="seconds that the cores of an operator rest after it, in makespans"
+    )
+    overhead_s_per_byte: Number | None = Field(
+        None, description="core seconds per byte sent or received; null: the network's"
+    )
 
 
 class OverrideForm(Form):
@@ -146,13 +176,14 @@ class UplinkForm(Form):
 class NetworkForm(Form):
     """The links between devices, with the parameters of LogP."""
 
-    kind: Literal["pair", "nic"] = "pair"
+    kind: NetworkKind = "pair"
     bandwidth_mbps: Positive | None = Field(1000.0, description="Mbit/s; null: no limit")
     latency_s: Number = 0.001
     overhead_s: Number = 0.0
     gap_s: Number = 0.0
     overrides: list[OverrideForm] = []
     uplinks: dict[Name, UplinkForm] = Field({}, description="by group of devices")
+    overhead_s_per_byte: Number = Field(0.0, description="core seconds per byte at either end")
 
 
 class ClusterForm(Form):

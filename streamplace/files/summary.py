@@ -1,5 +1,6 @@
 """Summaries of graph, dataset, cluster and placement files."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from math import fsum
 from pathlib import Path
@@ -64,6 +65,9 @@ def _graph(graph: StreamGraph) -> dict[str, Any]:
         "source_rate": graph.source_rate,
         "constraints": bool(graph.constraints or graph.requires),
         **_resources(graph.resources.values()),
+        **graph.semantics,
+        **_counts("types", graph.type.values()),
+        **_counts("seconds_on", (kind for times in graph.seconds_on.values() for kind in times)),
         "unknown": graph.unknown,
         "sha256": graph.sha256,
     }
@@ -94,6 +98,7 @@ def _cluster(cluster: Cluster) -> dict[str, Any]:
         "links_that_differ": len(cluster.network.overrides),
         **_groups(cluster),
         **_prices(cluster),
+        **_counts("kinds", (d.kind for d in cluster.devices if d.kind is not None)),
         **_resources(device.resources for device in cluster.devices),
     }
 
@@ -106,6 +111,12 @@ def _resources(several: Iterable[Mapping[str, float]]) -> dict[str, Any]:
             sums.setdefault(name, []).append(amount)
     totals = {name: fsum(amounts) for name, amounts in sorted(sums.items())}
     return {"resources": whole_amounts(totals)} if totals else {}
+
+
+def _counts(key: str, names: Iterable[str]) -> dict[str, Any]:
+    """Return the entry of how often each name occurs; nothing if there are none."""
+    counts = Counter(names)
+    return {key: dict(sorted(counts.items()))} if counts else {}
 
 
 def _groups(cluster: Cluster) -> dict[str, Any]:

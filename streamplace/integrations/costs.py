@@ -107,6 +107,7 @@ class Costs:
             **of_operators,
             **of_streams,
             resources=self._resources(graph),
+            seconds_on=None,
             source_rate=self.source_rate,
             source_shares=self.source_shares,
         )

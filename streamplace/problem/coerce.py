@@ -20,7 +20,8 @@ StreamLike = Stream | tuple[Any, ...] | Mapping[str, Any]
 """A stream, a tuple of its fields such as ``("parse", "store", 0.5)``, or a mapping of them."""
 Row = TypeVar("Row", Operator, Stream)
 
-TEXT = ("name", "source", "target", "instance_of")
+TEXT = ("name", "source", "target", "instance_of", "type", "meta_op")
+MAPPINGS = {"resources": "names to amounts", "seconds_on": "kinds of devices to seconds"}
 STREAM_NUMBERS = (SELECTIVITY, STREAM_PAYLOAD, SELECTIVITY_SE)
 NUMBERS = {column.name for column in (*OPERATOR_NUMBERS, *STREAM_NUMBERS)}
 
@@ -76,8 +77,8 @@ def _check(where: str, name: str, value: object) -> None:
         raise GraphError(f"{where}: must be a number (got {value!r:.40})")
     if name == "requires" and not are_labels(value):
         raise GraphError(f"{where}: must be a list of labels (got {value!r:.40})")
-    if name == "resources" and not isinstance(value, Mapping):
-        raise GraphError(f"{where}: must be a mapping of names to amounts (got {value!r:.40})")
+    if name in MAPPINGS and not isinstance(value, Mapping):
+        raise GraphError(f"{where}: must be a mapping of {MAPPINGS[name]} (got {value!r:.40})")
 
 
 def are_labels(value: object) -> bool:

@@ -24,6 +24,7 @@ MAX_INSTANCES = 1_000_000
 MAX_STREAMS = 5_000_000
 
 Rule = TypeVar("Rule")
+Value = TypeVar("Value")
 Ints = NDArray[np.integer]
 Instances = Mapping[str, Sequence[str]]
 
@@ -64,13 +65,13 @@ def to_instances(logical: LogicalGraph) -> StreamGraph:
         cores=graph.cores[owner],
         instructions_se=graph.instructions_se[owner],
         payload_bytes_se=graph.payload_bytes_se[owner],
-        requires={
-            i: graph.requires[v] for i, v in enumerate(owner.tolist()) if v in graph.requires
-        },
+        requires=_of_instances(graph.requires, owner),
         instance_of=_owners(graph, count, owner),
-        resources={
-            i: graph.resources[v] for i, v in enumerate(owner.tolist()) if v in graph.resources
-        },
+        resources=_of_instances(graph.resources, owner),
+        seconds_on=_of_instances(graph.seconds_on, owner),
+        type=_of_instances(graph.type, owner),
+        output_shape=_of_instances(graph.output_shape, owner),
+        meta_op=_of_instances(graph.meta_op, owner),
         selectivity=graph.selectivity[stream] * part,
         selectivity_se=graph.selectivity_se[stream] * part,
         stream_payload_bytes=graph.stream_payload_bytes[stream],
@@ -80,6 +81,8 @@ def to_instances(logical: LogicalGraph) -> StreamGraph:
             names[i]: float(share[owner[i]]) for i in indices_not_in(len(names), ends[:, 1])
         },
         constraints=_constraints(logical, instances),
+        firing=graph.firing,
+        multicast=graph.multicast,
     )
 
 
@@ -118,6 +121,11 @@ def _counts(logical: LogicalGraph) -> Ints:
             "use --fold to keep each operator as one"
         )
     return np.array(count, dtype=np.int32)
+
+
+def _of_instances(of_operators: Mapping[int, Value], owner: Ints) -> dict[int, Value]:
+    """Return instance -> the value of its operator, for operators that have one."""
+    return {i: of_operators[v] for i, v in enumerate(owner.tolist()) if v in of_operators}
 
 
 def _owners(graph: StreamGraph, count: Ints, owner: Ints) -> dict[int, str]:

@@ -5,14 +5,16 @@ from functools import cached_property
 
 import numpy as np
 
-from streamplace.errors import InfeasibleError, ProblemError
+from streamplace.errors import InfeasibleError
 from streamplace.problem.cluster import Cluster
+from streamplace.problem.constraint_names import check_names
 from streamplace.problem.constraints import Constraints
+from streamplace.problem.device_kinds import confined, why_not
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.limits import limits_of
+from streamplace.problem.matching import can_all_differ
 from streamplace.util.arrays import Bools, Floats, Ints
-from streamplace.util.suggest import did_you_mean
 
 
 class Feasibility:
@@ -30,8 +32,8 @@ class Feasibility:
     unit_count
         U, the number of units.
     allowed
-        (U, D) bool, the devices that each unit may run on by pins, allowed devices, labels and
-        limits.
+        (U, D) bool, the devices that each unit may run on by pins, allowed devices, labels, kinds
+        of devices and limits.
     limits
         Memory and resources, those that some device can run out of.
     excluding
@@ -49,7 +51,7 @@ class Feasibility:
 
     def __init__(self, graph: StreamGraph, cluster: Cluster, constraints: Constraints) -> None:
         self._graph, self._cluster = graph, cluster
-        _check_names(graph, cluster, constraints)
+        check_names(graph, cluster, constraints)
         self.unit_of = _units(graph, constraints.colocate)
         self.unit_count = int(self.unit_of.max()) + 1
         self.limits = limits_of(graph, cluster, self.unit_of)
@@ -134,9 +136,10 @@ class Feasibility:
         names, where = self._graph.names, self._cluster.names
         wrong = np.flatnonzero(~self.allowed[self.unit_of, devices])
         if len(wrong):
-            return (
-                f"operator {names[wrong[0]]!r} may not run on device {where[devices[wrong[0]]]!r}"
-            )
+            v, wrong_device = int(wrong[0]), self._cluster.devices[devices[wrong[0]]]
+            reason = why_not(self._graph, v, [wrong_device])
+            cause = f": it {reason}" if reason else ""
+            return f"operator {names[v]!r} may not run on device {wrong_device.name!r}{cause}"
         leader = np.zeros(self.unit_count, dtype=np.int32)
         leader[self.unit_of] = devices
         apart = np.flatnonzero(leader[self.unit_of] != devices)
@@ -187,7 +190,8 @@ class Feasibility:
         graph, cluster = self._graph, self._cluster
         shape = (self.unit_count, len(cluster.devices))
         fits = all(limit.needs.max() <= limit.room.min() for limit in self.limits)
-        if fits and not (constraints.pins or constraints.allowed or graph.requires):
+        by_kind = confined(graph, cluster)
+        if fits and not (constraints.pins or constraints.allowed or graph.requires or by_kind):
             return np.broadcast_to(np.True_, shape)
         mask = np.ones(shape, dtype=np.bool_)
         for limit in self.limits:
@@ -195,6 +199,8 @@ class Feasibility:
         for operator, labels in graph.requires.items():
             carries = [set(labels) <= set(device.labels) for device in cluster.devices]
             mask[self.unit_of[operator]] &= carries
+        for operator, runs in by_kind.items():
+            mask[self.unit_of[operator]] &= runs
         for names in (constraints.allowed, {v: [d] for v, d in constraints.pins.items()}):
             for operator_name, device_names in names.items():
                 among = np.zeros(shape[1], dtype=np.bool_)
@@ -214,7 +220,7 @@ class Feasibility:
                     f"constraints: {listed(names)} must be on different devices, "
                     "but some of them are colocated"
                 )
-            if not _can_all_differ(self.allowed[list(group)]):
+            if not can_all_differ(self.allowed[list(group)]):
                 raise InfeasibleError(f"constraints: too few devices to keep {listed(names)} apart")
         for names, group in zip(constraints.apart_groups, self.separating, strict=True):
             self._prove_inseparable(names, group)
@@ -232,7 +238,7 @@ class Feasibility:
         in_groups = np.zeros((len(units), int(group_of.max()) + 1), dtype=np.bool_)
         for row, unit in enumerate(units):
             in_groups[row, group_of[self.allowed[unit]]] = True
-        if not _can_all_differ(in_groups):
+        if not can_all_differ(in_groups):
             raise InfeasibleError(
                 f"constraints: too few groups of devices to keep {listed(names)} apart"
             )
@@ -253,6 +259,10 @@ class Feasibility:
             where = f"on {listed(carrying)}" if carrying else "on no device"
             requires = "it requires" if len(members) == 1 else "they require"
             reasons.append(f"{requires} {listed(labels)} ({where})")
+        for v in members.tolist():
+            if reason := why_not(self._graph, v, self._cluster.devices):
+                who = "it" if len(members) == 1 else repr(self._graph.names[v])
+                reasons.append(f"{who} {reason}")
         reasons += [f"{v!r} is pinned to {d!r}" for v, d in constraints.pins.items() if v in names]
         reasons += [
             f"{v!r} is allowed on {listed(d) if d else 'no device'}"
@@ -262,29 +272,6 @@ class Feasibility:
         needs = "it needs" if len(members) == 1 else "they need"
         too_small = (limit.too_small(unit, self._cluster.names, needs) for limit in self.limits)
         return reasons + [reason for reason in too_small if reason is not None]
-
-
-def _check_names(graph: StreamGraph, cluster: Cluster, constraints: Constraints) -> None:
-    groups = [
-        (f"{kind}[{i}]", group)
-        for kind in ("colocate", "exlocate", "apart_groups")
-        for i, group in enumerate(getattr(constraints, kind))
-    ]
-    operators = [("pins", name) for name in constraints.pins]
-    operators += [("allowed", name) for name in constraints.allowed]
-    operators += [(place, name) for place, group in groups for name in group]
-    devices = [(f"pins[{v!r}]", name) for v, name in constraints.pins.items()]
-    devices += [
-        (f"allowed[{v!r}]", name) for v, names in constraints.allowed.items() for name in names
-    ]
-    for what, known, named in (
-        ("operator", graph.index, operators),
-        ("device", cluster.index, devices),
-    ):
-        for place, name in named:
-            if name not in known:
-                message = f"constraints.{place}: unknown {what} {name!r}"
-                raise ProblemError(message + did_you_mean(name, known))
 
 
 def _units(graph: StreamGraph, groups: Sequence[Sequence[str]]) -> Ints:
@@ -298,40 +285,3 @@ def _units(graph: StreamGraph, groups: Sequence[Sequence[str]]) -> Ints:
         together = np.isin(root, root[members])
         root[together] = root[together].min(initial=count)
     return np.unique(root, return_inverse=True)[1].astype(np.int32)
-
-
-def _can_all_differ(allowed: Bools) -> bool:
-    """Return whether every row can be matched to its own True column (bipartite matching)."""
-    if len(allowed) > allowed.shape[1]:
-        return False
-    row_of: dict[int, int] = {}
-    column_of: dict[int, int] = {}
-    for row in range(len(allowed)):
-        reached_from: dict[int, int] = {}
-        column = _free_column(allowed, row, row_of, reached_from)
-        if column is None:
-            return False
-        while True:  # each row on the augmenting path passes its column to the previous row
-            giver = reached_from[column]
-            row_of[column] = giver
-            if giver == row:
-                break
-            column, column_of[giver] = column_of[giver], column
-        column_of[row] = column
-    return True
-
-
-def _free_column(
-    allowed: Bools, row: int, row_of: dict[int, int], reached_from: dict[int, int]
-) -> int | None:
-    """Return a free column that an augmenting path from a row reaches; None if there is none."""
-    rows = [row]
-    while rows:
-        current = rows.pop()
-        for column in np.flatnonzero(allowed[current]).tolist():
-            if column not in reached_from:
-                reached_from[column] = current
-                if column not in row_of:
-                    return int(column)
-                rows.append(row_of[column])
-    return None

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from streamplace.errors import GraphError
+from streamplace.problem.details import DETAILS, details_of
 from streamplace.problem.graph import Operator, Stream, StreamGraph
-from streamplace.problem.operators import standard_errors_of
-from streamplace.problem.resources import NO_RESOURCES
+from streamplace.problem.operators import UNKNOWN, standard_errors_of
 from streamplace.util.suggest import closest_match
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ OF_NODES = (
     "requires",
     "instance_of",
     "cores",
-    "resources",
     "instructions_se",
     "payload_bytes_se",
+    *(detail.name for detail in DETAILS),
 )
 OF_EDGES = ("selectivity", "payload_bytes", "selectivity_se")
 
@@ -31,11 +31,13 @@ def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
     """Return a networkx graph whose nodes are operator names.
 
     Nodes have the attributes ``instructions``, ``payload_bytes``, ``memory_bytes``, ``requires``,
-    ``cores`` if above 1, ``resources`` if it takes any and, for instances, ``instance_of``; edges
-    have ``selectivity`` and ``payload_bytes``. Standard errors other than 0 are attributes too:
-    ``instructions_se``, ``payload_bytes_se``, ``selectivity_se``. The graph has ``name``,
-    ``source_rate`` and ``source_shares``. The result is a MultiDiGraph if two streams join the same
-    two operators, otherwise a DiGraph. Constraints are not converted.
+    ``cores`` if above 1 and, for instances, ``instance_of``; edges have ``selectivity`` and
+    ``payload_bytes``. Standard errors other than 0 are attributes too: ``instructions_se``,
+    ``payload_bytes_se``, ``selectivity_se``; so are ``resources``, ``seconds_on``, ``type``,
+    ``output_shape`` and ``meta_op`` that are not empty. The graph has ``name``, ``source_rate`` and
+    ``source_shares``, and ``firing`` and ``multicast`` if they differ from their default. The
+    result is a MultiDiGraph if two streams join the same two operators, otherwise a DiGraph.
+    Constraints are not converted.
     """
     import networkx  # noqa: PLC0415 - heavy
 
@@ -47,6 +49,7 @@ def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
     made.graph["source_shares"] = {
         graph.names[v]: float(graph.source_share[v]) for v in graph.sources
     }
+    made.graph.update(graph.semantics)
     for operator in graph.operators:
         made.add_node(
             operator.name,
@@ -59,8 +62,7 @@ def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
             made.nodes[operator.name]["instance_of"] = operator.instance_of
         if operator.cores > 1:
             made.nodes[operator.name]["cores"] = operator.cores
-        if operator.resources:
-            made.nodes[operator.name]["resources"] = dict(operator.resources)
+        made.nodes[operator.name].update(details_of(operator))
         made.nodes[operator.name].update(standard_errors_of(operator))
     for stream in graph.streams:
         made.add_edge(
@@ -76,9 +78,9 @@ def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
 def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
     """Return the stream graph of a networkx DiGraph or MultiDiGraph.
 
-    Attributes are those of `to_networkx`. Every node needs ``instructions``; other attributes
-    default as in `Operator` and `Stream`, and payloads of nodes to 0. Node names are converted to
-    text. Other attributes are ignored, but one that looks misspelt is an error.
+    Attributes are those of `to_networkx`. Every node needs ``instructions`` or ``seconds_on``;
+    other attributes default as in `Operator` and `Stream`, and payloads of nodes to 0. Node names
+    are converted to text. Other attributes are ignored, but one that looks misspelt is an error.
 
     Raises
     ------
@@ -92,20 +94,20 @@ def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
     _refuse_misspelt("edges", OF_EDGES, (data for _, _, data in graph.edges(data=True)))
     operators = []
     for node, data in graph.nodes(data=True):
-        if "instructions" not in data:
+        if "instructions" not in data and not data.get("seconds_on"):
             raise GraphError(f"node {str(node)!r} has no attribute 'instructions'")
         operators.append(
             Operator(
                 str(node),
-                data["instructions"],
+                data.get("instructions", UNKNOWN),
                 data.get("payload_bytes", 0.0),
                 data.get("memory_bytes", 0.0),
                 data.get("requires", ()),
                 data.get("instance_of", ""),
                 data.get("cores", 1),
-                data.get("resources", NO_RESOURCES),
-                data.get("instructions_se", 0.0),
-                data.get("payload_bytes_se", 0.0),
+                instructions_se=data.get("instructions_se", 0.0),
+                payload_bytes_se=data.get("payload_bytes_se", 0.0),
+                **{each.name: data.get(each.name, each.default) for each in DETAILS},
             )
         )
     streams = [
@@ -125,6 +127,8 @@ def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
         name=str(graph.graph.get("name", "")),
         source_rate=graph.graph.get("source_rate"),
         source_shares=shares and {str(node): share for node, share in shares.items()},
+        firing=graph.graph.get("firing", "each"),
+        multicast=graph.graph.get("multicast", "none"),
     )
 
 

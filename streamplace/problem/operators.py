@@ -8,6 +8,7 @@ from typing import Generic, TypeVar, overload
 from streamplace.display.mixins import TruncatedRepr
 from streamplace.errors import GraphError
 from streamplace.problem.resources import NO_RESOURCES, Resources
+from streamplace.problem.seconds import NO_SECONDS, Seconds
 from streamplace.util.added import added_field
 
 Row = TypeVar("Row")
@@ -23,7 +24,8 @@ class Operator(TruncatedRepr):
     Parameters
     ----------
     instructions
-        CPU instructions per processed tuple; may be `UNKNOWN`.
+        CPU instructions per processed tuple; may be `UNKNOWN`, and stay so if `seconds_on` has a
+        time for every kind of device on which the operator is to run.
     payload_bytes
         Bytes per emitted tuple; may be `UNKNOWN`.
     memory_bytes
@@ -40,11 +42,20 @@ class Operator(TruncatedRepr):
     instructions_se, payload_bytes_se
         Standard errors of the two numbers, in the same units; 0: the number is exact. Streams with
         their own payload have the same relative error as the payload of their source operator.
+    seconds_on
+        Kind of device (`Device.kind`) -> seconds per processed tuple, which replace instructions on
+        devices of this kind; None: the operator cannot run on them.
+    type
+        What it does, such as ``conv``; only read by people and learned placers.
+    output_shape
+        Sizes of the axes of the tensor that it emits, if it emits one.
+    meta_op
+        Name of the operator that was divided into this one and others, such as a sharded product.
 
     Raises
     ------
     GraphError
-        If `resources` is not valid; `StreamGraph` checks the other values.
+        If `resources` or `seconds_on` is not valid; `StreamGraph` checks the other values.
     """
 
     name: str
@@ -57,11 +68,18 @@ class Operator(TruncatedRepr):
     resources: Mapping[str, float] = added_field(NO_RESOURCES)
     instructions_se: float = added_field(default=0.0)
     payload_bytes_se: float = added_field(default=0.0)
+    seconds_on: Mapping[str, float | None] = added_field(NO_SECONDS)
+    type: str = added_field("")
+    output_shape: tuple[int, ...] = added_field(())
+    meta_op: str = added_field("")
 
     def __post_init__(self) -> None:
         if not isinstance(self.resources, Resources):
             where = f"operator {self.name!r:.40}: resources"
             object.__setattr__(self, "resources", Resources(self.resources, where, GraphError))
+        if not isinstance(self.seconds_on, Seconds):
+            where = f"operator {self.name!r:.40}: seconds_on"
+            object.__setattr__(self, "seconds_on", Seconds(self.seconds_on, where, GraphError))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -6,12 +6,23 @@ from typing import Any, Literal, NamedTuple
 
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
+from streamplace.problem.device_kinds import confined
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.operators import Operator
+from streamplace.problem.seconds import NO_SECONDS
 
 Kind = Literal[
-    "pins", "allowed", "colocate", "exlocate", "apart_groups", "requires", "memory", "resources"
+    "pins",
+    "allowed",
+    "colocate",
+    "exlocate",
+    "apart_groups",
+    "requires",
+    "seconds_on",
+    "memory",
+    "resources",
 ]
+OF_OPERATORS: tuple[Kind, ...] = ("requires", "seconds_on")
 LIMITS: tuple[Kind, ...] = ("memory", "resources")
 BY_OPERATOR: tuple[Kind, ...] = ("pins", "allowed")
 BY_NUMBER: tuple[Kind, ...] = ("colocate", "exlocate", "apart_groups")
@@ -24,8 +35,9 @@ class Rule:
     Parameters
     ----------
     kind
-        A field of `Constraints`; ``requires``: the labels of one operator; ``memory`` and
-        ``resources``: the memory of one device, and one of its resources.
+        A field of `Constraints`; ``requires``: the labels of one operator; ``seconds_on``: the
+        kinds of devices on which it can run; ``memory`` and ``resources``: the memory of one
+        device, and one of its resources.
     key
         Name of the operator or device, or the number of a group in its list.
     resource
@@ -42,7 +54,7 @@ class Rule:
         return self.kind if self.resource is None else f"{self.kind}[{self.resource!r}]"
 
     def __str__(self) -> str:
-        if self.kind in ("requires", *LIMITS):
+        if self.kind in (*OF_OPERATORS, *LIMITS):
             return f"{self.limit} of {self.key}"
         return f"constraints.{self.kind}[{self.key!r}]"
 
@@ -55,7 +67,7 @@ class RuledParts(NamedTuple):
     constraints: Constraints
 
     def rules(self) -> Iterator[Rule]:
-        """Yield all rules: limits, then labels, then constraints in the order of their fields.
+        """Yield all rules: limits, labels, kinds of devices, then constraints as their fields.
 
         The memory or a resource of a device counts only if all operators together could exceed it.
         """
@@ -70,6 +82,8 @@ class RuledParts(NamedTuple):
                     yield Rule("resources", device.name, name)
         for v in self.graph.requires:
             yield Rule("requires", self.graph.names[v])
+        for v in confined(self.graph, self.cluster):
+            yield Rule("seconds_on", self.graph.names[v])
         for kind in BY_OPERATOR:
             yield from (Rule(kind, name) for name in getattr(self.constraints, kind))
         for kind in BY_NUMBER:
@@ -91,11 +105,12 @@ class RuledParts(NamedTuple):
         operators = [
             Operator(
                 row.name,
-                instructions=1.0,
+                instructions=row.instructions if _is_confined(row, kept) else 1.0,
                 payload_bytes=0.0,
                 memory_bytes=row.memory_bytes,
                 requires=_required(row, kept),
                 resources=row.resources,
+                seconds_on=row.seconds_on if _is_confined(row, kept) else NO_SECONDS,
             )
             for row in rows
         ]
@@ -113,7 +128,10 @@ class RuledParts(NamedTuple):
         return () if rule.kind in LIMITS else (str(rule.key),)
 
     def without(self, rule: Rule) -> "RuledParts":
-        """Return the parts without one rule; the graph keeps its numbers."""
+        """Return the parts without one rule; the graph keeps its numbers.
+
+        ``seconds_on`` is no rule that could be dropped, since it also states times.
+        """
         graph, kept = self.graph, {*self.rules()} - {rule}
         if rule.kind == "requires":
             graph = StreamGraph(
@@ -122,6 +140,8 @@ class RuledParts(NamedTuple):
                 name=graph.name,
                 source_rate=graph.source_rate,
                 source_shares={graph.names[v]: float(graph.source_share[v]) for v in graph.sources},
+                firing=graph.firing,
+                multicast=graph.multicast,
             )
         cluster = self._cluster_with(kept) if rule.kind in LIMITS else self.cluster
         return RuledParts(graph, cluster, constraints_with(self.constraints, kept))
@@ -145,6 +165,10 @@ class RuledParts(NamedTuple):
 
 def _required(row: Operator, kept: Collection[Rule]) -> tuple[str, ...]:
     return row.requires if Rule("requires", row.name) in kept else ()
+
+
+def _is_confined(row: Operator, kept: Collection[Rule]) -> bool:
+    return Rule("seconds_on", row.name) in kept
 
 
 def constraints_with(constraints: Constraints, kept: Collection[Rule]) -> Constraints:

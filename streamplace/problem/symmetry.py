@@ -22,7 +22,8 @@ def interchangeable(problem: Problem) -> Ints:
     for device in problem.cluster.devices:
         group = device.group if groups_matter else None
         held = (device.memory_bytes, device.resources, frozenset(device.labels))
-        traits = (device.mips, device.cores, held, group)
+        times = (device.kind, device.startup_s, device.overhead_s_per_byte)
+        traits = (device.mips, device.cores, held, group, times)
         key = device.name if device.name in named else traits
         kind.append(kinds.setdefault(key, len(kinds)))
     return np.array(kind, dtype=np.int32)

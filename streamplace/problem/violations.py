@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from streamplace.display.view import Grid
+from streamplace.problem.device_kinds import why_not
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
 from streamplace.problem.rules import Kind, Rule
@@ -32,7 +33,7 @@ class Violation:
 def violations(placement: Placement) -> Iterator[Violation]:
     """Yield every rule that a placement violates, in the order of the constraints' fields.
 
-    Labels, memory and resources follow after the constraints.
+    Labels, kinds of devices, memory and resources follow after the constraints.
     """
     if placement.problem.feasibility.violation(placement.devices) is None:
         return
@@ -56,6 +57,7 @@ def violations(placement: Placement) -> Iterator[Violation]:
         if shared := _sharing([(number[on[name]], name) for name in dict.fromkeys(group)]):
             yield Violation(Rule("apart_groups", i), "; ".join(shared))
     yield from _of_labels(placement)
+    yield from _of_kinds(placement)
     yield from _of_limits(placement)
 
 
@@ -79,6 +81,15 @@ def _of_labels(placement: Placement) -> Iterator[Violation]:
         if missing := [label for label in labels if label not in device.labels]:
             why = f"{graph.names[v]!r} is on {device.name!r}, which lacks {listed(missing)}"
             yield Violation(Rule("requires", graph.names[v]), why)
+
+
+def _of_kinds(placement: Placement) -> Iterator[Violation]:
+    graph, devices = placement.problem.graph, placement.problem.cluster.devices
+    for v in graph.seconds_on:
+        device = devices[placement.devices[v]]
+        if reason := why_not(graph, v, [device]):
+            why = f"{graph.names[v]!r} is on {device.name!r}, but {reason}"
+            yield Violation(Rule("seconds_on", graph.names[v]), why)
 
 
 def _of_limits(placement: Placement) -> Iterator[Violation]:

@@ -98,6 +98,8 @@ def _renamed(problem: Problem) -> Problem:
         [replace(operator, name=name[operator.name]) for operator in graph.operators],
         [replace(s, source=name[s.source], target=name[s.target]) for s in graph.streams],
         source_shares={name[old]: share for old, share in shares.items() if share},
+        firing=graph.firing,
+        multicast=graph.multicast,
     )
     devices = [
         replace(device, name=f"machine-{len(cluster.devices) - i}")

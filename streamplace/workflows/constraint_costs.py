@@ -123,7 +123,7 @@ def constraint_costs(
     """
     problem = placement.problem
     parts = RuledParts(problem.graph, problem.cluster, problem.constraints)
-    rules = list(parts.rules())
+    rules = [rule for rule in parts.rules() if rule.kind != "seconds_on"]
     size = len(problem.graph.names) + len(problem.graph.selectivity)
     most, total = (FEW, SMALL) if quick else (MANY, LARGE)
     tried = rules[: min(most, total // size)]

@@ -98,7 +98,7 @@ FAULTS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "memory": (lambda: Device("a", 1, memory_bytes=-1), "^device 'a': memory_bytes must be"),
     "memory inf": (lambda: Device("a", 1, memory_bytes=INF), "^device 'a': memory_bytes must be"),
-    "kind": (lambda: Network("ring"), "^network: kind must be pair or nic"),  # type: ignore[arg-type]
+    "kind": (lambda: Network("ring"), "^network: kind must be pair, nic, free or egress"),  # type: ignore[arg-type]
     "bandwidth": (lambda: Network(bandwidth_mbps=0), "^network: bandwidth_mbps must be"),
     "inf": (lambda: Network(bandwidth_mbps=INF), "^network: bandwidth_mbps must be"),
     "latency": (lambda: Network(latency_s=-1), "^network: latency_s must be"),

@@ -8,7 +8,7 @@ import pytest
 import streamplace as sp
 from streamplace.display.mixins import StableRepr
 from streamplace.files import clusters
-from streamplace.problem import graph as graph_module
+from streamplace.problem import graph, graph_columns, rows
 from streamplace.problem.columns import OPERATOR_NUMBERS, NumberColumn, graph_hash
 from streamplace.util.added import added_field, distinguishing_fields
 
@@ -67,10 +67,11 @@ class Threaded(sp.Operator):
 def test_an_added_number_does_not_change_the_hash_of_graphs_without_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    rows, ends = [("a", 1, 2), ("b", 3, 4)], [("a", "b")]
-    before = sp.StreamGraph(rows, ends).sha256
-    monkeypatch.setattr(graph_module, "OPERATOR_NUMBERS", (*OPERATOR_NUMBERS, ADDED))
-    plain = sp.StreamGraph([Threaded(*row) for row in rows], ends)
+    plain_rows, ends = [("a", 1, 2), ("b", 3, 4)], [("a", "b")]
+    before = sp.StreamGraph(plain_rows, ends).sha256
+    for module in (graph, graph_columns, rows):
+        monkeypatch.setattr(module, "OPERATOR_NUMBERS", (*OPERATOR_NUMBERS, ADDED))
+    plain = sp.StreamGraph([Threaded(*row) for row in plain_rows], ends)
     assert plain.sha256 == before
     threaded = sp.StreamGraph([Threaded("a", 1, 2, threads=4.0), Threaded("b", 3, 4)], ends)
     assert threaded.sha256 != before

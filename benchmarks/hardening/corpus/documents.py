@@ -61,3 +61,39 @@ CLUSTER: dict[str, Any] = {
     },
 }
 CEPSIM: dict[str, Any] = {"placements": [{"idx": 0, "ops": [0, 1]}, {"idx": 1, "ops": [2]}]}
+DATAFLOW_GRAPH: dict[str, Any] = {
+    "format": "streamplace-graph",
+    "version": 1,
+    "name": "network",
+    "source_rate": 10.0,
+    "firing": "all",
+    "multicast": "device",
+    "operators": [
+        {"name": "in", "instructions": 1000.0, "type": "input", "output_shape": [8, 3, 32, 32]},
+        {
+            "name": "conv[0]",
+            "instructions": None,
+            "payload_bytes": 4096.0,
+            "seconds_on": {"cpu": 0.02, "gpu": 0.001},
+            "type": "conv",
+            "output_shape": [8, 16],
+            "meta_op": "conv",
+        },
+        {"name": "out", "instructions": 500.0, "seconds_on": {"gpu": None}},
+    ],
+    "streams": [{"source": "in", "target": "conv[0]"}, {"source": "conv[0]", "target": "out"}],
+}
+DATAFLOW_CLUSTER: dict[str, Any] = {
+    "format": "streamplace-cluster",
+    "version": 1,
+    "devices": [
+        {"name": "d0", "mips": 2500.0, "kind": "cpu", "startup_s": 1e-5},
+        {"name": "d1", "mips": 1000.0, "kind": "gpu", "overhead_s_per_byte": 0.0},
+    ],
+    "network": {
+        "kind": "egress",
+        "bandwidth_mbps": 100.0,
+        "overhead_s_per_byte": 1e-9,
+        "overrides": [{"from": "d0", "to": "d1", "bandwidth_mbps": 10.0, "latency_s": 0.1}],
+    },
+}

@@ -7,7 +7,14 @@ from functools import cache
 from typing import Any
 
 from benchmarks.hardening.corpus.document import Document
-from benchmarks.hardening.corpus.documents import CEPSIM, CLUSTER, DREAM, GRAPH
+from benchmarks.hardening.corpus.documents import (
+    CEPSIM,
+    CLUSTER,
+    DATAFLOW_CLUSTER,
+    DATAFLOW_GRAPH,
+    DREAM,
+    GRAPH,
+)
 from benchmarks.hardening.corpus.line_graph import line_graph
 from streamplace.files.clusters import cluster_to
 from streamplace.files.export import as_csv
@@ -120,14 +127,14 @@ def files() -> dict[str, tuple[Document, ...]]:
     placed["confidence"] = {"asked": 0.9, "measure_better": None}
     constrained = json.loads(full)["constraints"]
     return {
-        "graph": json_documents(json.loads(PLAIN), GRAPH, [GRAPH]),
+        "graph": json_documents(json.loads(PLAIN), GRAPH, [GRAPH], DATAFLOW_GRAPH),
         "dataset": (
             Document("file.jsonl", lines.encode()),
             Document("file.jsonl.gz", gzip.compress(lines.encode(), mtime=0)),
         ),
-        "columns": (Document("file.npz", columns()),),
+        "columns": tuple(Document("file.npz", columns(value)) for value in (GRAPH, DATAFLOW_GRAPH)),
         "dream-graph": json_documents(DREAM),
-        "cluster": json_documents(CLUSTER, cluster_to(Cluster.equal(2))),
+        "cluster": json_documents(CLUSTER, cluster_to(Cluster.equal(2)), DATAFLOW_CLUSTER),
         "constraints": json_documents(constrained, {"colocate": [["a", "b"]], "pins": {"c": "d1"}}),
         "placement": json_documents(placed),
         "assignment": (
@@ -148,10 +155,10 @@ def files() -> dict[str, tuple[Document, ...]]:
     }
 
 
-def columns() -> bytes:
-    """Return a graph as the bytes of an .npz file."""
+def columns(value: dict[str, Any]) -> bytes:
+    """Return a graph, which is a JSON value, as the bytes of an .npz file."""
     file = io.BytesIO()
-    write_columns(graph_from(GRAPH, "good"), file)
+    write_columns(graph_from(value, "good"), file)
     return file.getvalue()
 
 

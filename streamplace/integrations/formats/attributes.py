@@ -8,21 +8,22 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isnan
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from streamplace.errors import FormatError
+from streamplace.errors import FormatError, located
 from streamplace.files.graphs import constraints_from, constraints_to, uneven_shares
 from streamplace.files.reading import check, parse
-from streamplace.files.schema import Amounts, ConstraintsForm, Name
+from streamplace.files.schema import Amounts, ConstraintsForm, Name, SecondsByKind, Shape
 from streamplace.integrations.parsing.decimals import DECIMAL
+from streamplace.problem.details import DETAILS, details_of
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 from streamplace.problem.operators import standard_errors_of
-from streamplace.problem.resources import whole_amounts
+from streamplace.problem.semantics import check_semantics
 
 # The attributes that streamplace uses; others are ignored. A device is written but not read.
-GRAPH = ("name", "source_rate", "constraints")
+GRAPH = ("name", "source_rate", "constraints", "firing", "multicast")
 NODE = (
     "instructions",
     "payload_bytes",
@@ -33,15 +34,24 @@ NODE = (
     "resources",
     "instructions_se",
     "payload_bytes_se",
+    "seconds_on",
+    "type",
+    "output_shape",
+    "meta_op",
     "source_share",
     "device",
 )
 EDGE = ("selectivity", "payload_bytes", "selectivity_se")
-TEXTS = frozenset({"name", "constraints", "requires", "instance_of", "resources", "device"})
+TEXTS = frozenset(
+    {"requires", "instance_of", "device", *(detail.name for detail in DETAILS)}
+    | {*GRAPH} - {"source_rate"}
+)
 """Attributes that are not numbers."""
 
 _LABELS = TypeAdapter(list[Name])
 _AMOUNTS = TypeAdapter(Amounts)
+_SECONDS = TypeAdapter(SecondsByKind)
+_SHAPE = TypeAdapter(Shape)
 Value = TypeVar("Value")
 Attributes = dict[str, str]
 
@@ -76,6 +86,7 @@ def to_attributed_graph(
         attributed.attributes["source_rate"] = repr(graph.source_rate)
     if graph.constraints:
         attributed.attributes["constraints"] = json.dumps(constraints_to(graph.constraints))
+    attributed.attributes |= graph.semantics
     shares = uneven_shares(graph)
     for operator in graph.operators:
         attributes = _node(operator)
@@ -100,8 +111,8 @@ def _node(operator: Operator) -> Attributes:
         attributes["instance_of"] = operator.instance_of
     if operator.cores > 1:
         attributes["cores"] = str(operator.cores)
-    if operator.resources:
-        attributes["resources"] = json.dumps(whole_amounts(operator.resources))
+    for name, value in details_of(operator).items():
+        attributes[name] = value if isinstance(value, str) else json.dumps(value)
     return attributes | _numbers(**standard_errors_of(operator))
 
 
@@ -166,7 +177,18 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
             if rules_value is None
             else check(ConstraintsForm, rules_value, f"{where}: constraints")
         ),
+        **_semantics(attributed.attributes, where),
     )
+
+
+def _semantics(attributes: Attributes, where: str) -> dict[str, Any]:
+    """Return the values of ``firing`` and ``multicast`` that are there."""
+    found: dict[str, Any] = {
+        name: attributes[name] for name in ("firing", "multicast") if name in attributes
+    }
+    with located(where, FormatError):
+        check_semantics(found.get("firing", "each"), found.get("multicast", "none"))
+    return found
 
 
 def _operator(name: str, attributes: Attributes, place: str) -> Operator:
@@ -174,6 +196,9 @@ def _operator(name: str, attributes: Attributes, place: str) -> Operator:
     if not isnan(cores) and not (cores >= 1 and cores.is_integer()):
         raise FormatError(f"{place}: cores: must be a whole number of at least 1 (got {cores:g})")
     labels = _json(attributes, "requires", "[]", _LABELS, "list of labels", place)
+    shape = _json(attributes, "output_shape", "[]", _SHAPE, "list of sizes", place)
+    example = 'object such as {"gpu": 0.001}'
+    seconds_on = _json(attributes, "seconds_on", "{}", _SECONDS, example, place)
     resources = _json(attributes, "resources", "{}", _AMOUNTS, 'object such as {"gpu": 1}', place)
     return Operator(
         name,
@@ -186,6 +211,10 @@ def _operator(name: str, attributes: Attributes, place: str) -> Operator:
         resources,
         _or_zero(attributes, "instructions_se", place),
         _or_zero(attributes, "payload_bytes_se", place),
+        seconds_on,
+        attributes.get("type", ""),
+        tuple(shape),
+        attributes.get("meta_op", ""),
     )
 
 

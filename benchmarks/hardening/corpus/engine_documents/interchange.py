@@ -8,9 +8,13 @@ GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
   <key id="d3" for="node" attr.name="requires" attr.type="string"/>
   <key id="d4" for="graph" attr.name="source_rate" attr.type="double"/>
   <key id="d5" for="node" attr.name="resources" attr.type="string"/>
+  <key id="d6" for="node" attr.name="seconds_on" attr.type="string"/>
+  <key id="d7" for="node" attr.name="output_shape" attr.type="string"/>
+  <key id="d8" for="graph" attr.name="multicast" attr.type="string"/>
   <graph edgedefault="directed">
-    <data key="d4">1e3</data>
-    <node id="a"><data key="d0">100.5</data><data key="d1">red</data></node>
+    <data key="d4">1e3</data><data key="d8">device</data>
+    <node id="a"><data key="d0">100.5</data><data key="d1">red</data>
+      <data key="d6">{"cpu": 0.5, "gpu": null}</data><data key="d7">[1, 2]</data></node>
     <node id="b"><data key="d3">["gpu"]</data><data key="d5">{"gpu": 1}</data></node>
     <edge source="a" target="b"><data key="d2">0.25</data></edge>
     <edge source="a" target="b"/>
@@ -21,11 +25,11 @@ GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
 DOT = r"""
 /* drawn by hand */
 digraph "a job" {
-  graph [source_rate=1000, rankdir=LR]; rankdir = TB
+  graph [source_rate=1000, firing=all, rankdir=LR]; rankdir = TB
   node [instructions=50, shape=box]
   edge [selectivity=".5"]
   # a line of a preprocessor
-  a [instructions="100.5", label=<<b>A</b>>]; // the first
+  a [instructions="100.5", type=conv, seconds_on="{\"gpu\": null}", label=<<b>A</b>>]; // the first
   subgraph cluster_0 {
     node [payload_bytes=8]
     label = inside

@@ -1,0 +1,108 @@
+"""Details of operators: values that few operators have, stored by index.
+
+To add one, add a field of `Operator` and one line here. Graphs without it keep their hash.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from streamplace.errors import GraphError
+from streamplace.problem.graph_checks import check_text, resources_of
+from streamplace.problem.operators import Operator
+from streamplace.problem.resources import NO_RESOURCES, Resources, whole_amounts
+from streamplace.problem.seconds import NO_SECONDS, Seconds
+from streamplace.util.checks import check_int
+
+MAX_SIZE = 2**63 - 1
+"""The largest size of an axis of an operator's output."""
+
+
+@dataclass(frozen=True)
+class Detail:
+    """A value that few operators have.
+
+    Parameters
+    ----------
+    name
+        The field of `Operator`, and the attribute of `StreamGraph`: operator index -> value.
+    default
+        Value of operators without it; it is empty.
+    check
+        Returns the value of an operator from its index and the value of its row.
+    """
+
+    name: str
+    default: object
+    check: Callable[[int, Any], Any]
+
+    def of(self, several: Mapping[int, Any]) -> dict[int, Any]:
+        """Return the checked values by index, sorted, without those that are empty.
+
+        Raises
+        ------
+        GraphError
+            On a value that is not valid.
+        """
+        checked = {v: self.check(v, several[v]) for v in sorted(several)}
+        return {v: value for v, value in checked.items() if value}
+
+
+def _seconds_of(v: int, value: Mapping[str, float | None]) -> Seconds:
+    return (
+        value if isinstance(value, Seconds) else Seconds(value, _place(v, "seconds_on"), GraphError)
+    )
+
+
+def _shape_of(v: int, value: object) -> tuple[int, ...]:
+    place = _place(v, "output_shape")
+    if isinstance(value, str | Mapping) or not hasattr(value, "__iter__"):
+        raise GraphError(f"{place}: must be a list of whole numbers (got {value!r:.40})")
+    for size in value:
+        check_int(f"{place}: a size", size, GraphError)
+        if not 0 <= size <= MAX_SIZE:
+            raise GraphError(f"{place}: sizes must be 0 to 2^63 - 1 (got {size})")
+    return tuple(int(size) for size in value)
+
+
+def _type_of(v: int, value: str) -> str:
+    check_text(_place(v, "type"), value)
+    return value
+
+
+def _meta_op_of(v: int, value: str) -> str:
+    check_text(_place(v, "meta_op"), value)
+    return value
+
+
+def _place(v: int, field: str) -> str:
+    return f"operators[{v}].{field}"
+
+
+DETAILS = (
+    Detail("resources", NO_RESOURCES, resources_of),
+    Detail("seconds_on", NO_SECONDS, _seconds_of),
+    Detail("type", "", _type_of),
+    Detail("output_shape", (), _shape_of),
+    Detail("meta_op", "", _meta_op_of),
+)
+
+
+def details_of(operator: Operator) -> dict[str, Any]:
+    """Return the details that an operator has as JSON values, by the name of their field."""
+    values = ((detail.name, getattr(operator, detail.name)) for detail in DETAILS)
+    return {name: json_value(value) for name, value in values if value}
+
+
+def json_value(value: Any) -> Any:
+    """Return a detail of an operator or device as a JSON value."""
+    if isinstance(value, Resources):
+        return whole_amounts(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def by_index(several: Mapping[int, Any]) -> dict[int, Any]:
+    """Return a detail of a graph, with plain dicts for mappings."""
+    return {v: dict(x) if isinstance(x, Mapping) else x for v, x in several.items()}

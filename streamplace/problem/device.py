@@ -1,0 +1,95 @@
+"""Devices: machines that run operators."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from streamplace.display.mixins import TruncatedRepr
+from streamplace.errors import ClusterError
+from streamplace.problem.columns import MAX_CORES
+from streamplace.problem.ranges import MAX_MEMORY_BYTES, MIN_SPEED, check_range
+from streamplace.problem.resources import NO_RESOURCES, Resources
+from streamplace.util.added import added_field
+from streamplace.util.checks import check_str
+
+
+@dataclass(frozen=True, repr=False)
+class Device(TruncatedRepr):
+    """A machine that runs operators.
+
+    Parameters
+    ----------
+    mips
+        Speed of one core, in million instructions per second.
+    cores
+        Number of cores. An operator uses as many of them as its own `cores`, 1 by default.
+    memory_bytes
+        Memory in bytes; None means no limit.
+    labels
+        Labels that operators may require (`Operator.requires`).
+    group
+        The group of devices that it belongs to, such as its rack; None: it is in no group.
+    resources
+        Resource -> the amount that it offers, such as ``{"gpu": 1}``; without a name, it offers 0.
+    price
+        Cost per unit of time, such as per hour, in the same unit for all devices; only `plan` uses
+        it. None: it has no price, which differs from a price of 0.
+    kind
+        Kind of device, such as ``cpu`` or ``gpu``: a key of `Operator.seconds_on`. None: it has
+        none, so that every operator takes its instructions.
+    startup_s
+        Seconds for which the cores of an operator rest after it, before the next operator may start
+        on them. Only makespans use it.
+    overhead_s_per_byte
+        Seconds that one core spends per byte of a message that the device sends or receives; None
+        stands for the value of `Network`.
+
+    Raises
+    ------
+    ClusterError
+        On an empty name, group or kind, or a number that is out of range.
+    """
+
+    name: str
+    mips: float
+    cores: int = 1
+    memory_bytes: float | None = None
+    labels: tuple[str, ...] = ()
+    group: str | None = added_field(None)
+    resources: Mapping[str, float] = added_field(NO_RESOURCES)
+    price: float | None = added_field(None)
+    kind: str | None = added_field(None)
+    startup_s: float = added_field(0.0)
+    overhead_s_per_byte: float | None = added_field(None)
+
+    def __post_init__(self) -> None:
+        check_str("device: name", self.name, ClusterError)
+        if not self.name:
+            raise ClusterError("a device's name is empty")
+        check_range(f"device {self.name!r}: mips", self.mips, minimum=MIN_SPEED)
+        if isinstance(self.labels, str):
+            raise ClusterError(f"device {self.name!r}: labels must be a list, not text")
+        object.__setattr__(self, "labels", tuple(self.labels))
+        resources = Resources(self.resources, f"device {self.name!r}: resources", ClusterError)
+        object.__setattr__(self, "resources", resources)
+        for what in ("group", "kind"):
+            self._check_optional_name(what)
+        if not (isinstance(self.cores, int) and 1 <= self.cores <= MAX_CORES):
+            wanted = f"cores must be a whole number from 1 to {MAX_CORES} (got {self.cores!r:.40})"
+            raise ClusterError(f"device {self.name!r}: {wanted}")
+        if self.memory_bytes is not None:
+            check_range(
+                f"device {self.name!r}: memory_bytes", self.memory_bytes, maximum=MAX_MEMORY_BYTES
+            )
+        if self.price is not None:
+            check_range(f"device {self.name!r}: price", self.price)
+        check_range(f"device {self.name!r}: startup_s", self.startup_s)
+        if self.overhead_s_per_byte is not None:
+            check_range(f"device {self.name!r}: overhead_s_per_byte", self.overhead_s_per_byte)
+
+    def _check_optional_name(self, what: str) -> None:
+        """Refuse the name of a group or kind that is not text, or empty."""
+        name = getattr(self, what)
+        if name is not None:
+            check_str(f"device {self.name!r}: {what}", name, ClusterError)
+            if not name:
+                raise ClusterError(f"device {self.name!r}: the {what}'s name is empty")

@@ -1,0 +1,58 @@
+"""Kinds of devices on which operators cannot run."""
+
+from collections.abc import Sequence
+from math import isnan
+
+import numpy as np
+
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.device import Device
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.graph_checks import listed
+from streamplace.util.arrays import Bools
+
+
+def confined(graph: StreamGraph, cluster: Cluster) -> dict[int, Bools]:
+    """Return the operators that cannot run on some devices because of their kinds.
+
+    An operator cannot run on a device if its `seconds_on` is None for the device's kind, or if it
+    has neither a time for this kind nor instructions.
+
+    Returns
+    -------
+    confined
+        Operator index -> (D,) whether it can run on each device, in increasing order of indices.
+    """
+    kinds = list(dict.fromkeys(device.kind for device in cluster.devices))
+    number = np.array([kinds.index(device.kind) for device in cluster.devices])
+    found: dict[int, Bools] = {}
+    for v, seconds in graph.seconds_on.items():
+        known = not isnan(graph.instructions[v])
+        runs = [seconds.runs_on(kind, with_instructions=known) for kind in kinds]
+        if not all(runs):
+            found[v] = np.array(runs)[number]
+    return found
+
+
+def why_not(graph: StreamGraph, v: int, devices: Sequence[Device]) -> str | None:
+    """Return why an operator cannot run on some of several devices because of their kinds.
+
+    The text starts with a verb; None if it can run on all of them.
+    """
+    seconds = graph.seconds_on.get(v)
+    if seconds is None:
+        return None
+    known = not isnan(graph.instructions[v])
+    kinds = dict.fromkeys(device.kind for device in devices)
+    impossible = [k for k in kinds if not seconds.runs_on(k, with_instructions=known)]
+    named = [kind for kind in impossible if kind is not None]
+    excluded = [kind for kind in named if kind in seconds]
+    without_time = [kind for kind in named if kind not in seconds]
+    reasons = []
+    if excluded:
+        reasons.append(f"cannot run on devices of kind {listed(excluded)} (seconds_on)")
+    if without_time:
+        reasons.append(f"has neither instructions nor seconds_on of kind {listed(without_time)}")
+    if None in impossible:
+        reasons.append("has no instructions for devices without a kind")
+    return " and ".join(reasons) or None

@@ -1,0 +1,53 @@
+"""The header line and the table of operators of a graph."""
+
+from streamplace.display.text import number, quoted
+from streamplace.display.view import MAX_NAMES, Cell, Grid, Names, View
+from streamplace.problem.graph_columns import GraphColumns
+from streamplace.util.text import counted
+
+
+def graph_view(graph: GraphColumns) -> View:
+    """Return a graph as a header line and a table of its operators in topological order."""
+    label = f" {quoted(graph.name)}" if graph.name else ""
+    head = ["operator", "instructions", "payload, bytes", "memory, bytes", "streams to"]
+    names = [0, 4]
+    for title, several in (("type", graph.type), ("seconds on", graph.seconds_on)):
+        if several:
+            names.append(len(head))
+            head.append(title)
+    return View(
+        f"StreamGraph{label}: {counted(len(graph.names), 'operator')}, "
+        f"{counted(len(graph.streams), 'stream')}, {counted(len(graph.sources), 'source')}, "
+        f"{counted(len(graph.sinks), 'sink')}{''.join(f', {fact}' for fact in _facts(graph))}",
+        body=(Grid(tuple(head), len(graph.names), lambda i: _cells(graph, i), names=tuple(names)),),
+    )
+
+
+def _facts(graph: GraphColumns) -> list[str]:
+    """Return what else the header line says."""
+    errors = (graph.instructions_se, graph.payload_bytes_se, graph.selectivity_se)
+    facts = {
+        "constraints": bool(graph.constraints),
+        "unknown numbers": bool(graph.unknown),
+        "standard errors": any(e.any() for e in errors),
+    }
+    rate = [] if graph.source_rate is None else [f"{number(graph.source_rate)} tuples/s"]
+    others = [f"{name} {value}" for name, value in graph.semantics.items()]
+    return [*rate, *(fact for fact, is_so in facts.items() if is_so), *others]
+
+
+def _cells(graph: GraphColumns, i: int) -> tuple[Cell, ...]:
+    """Return the cells of the i-th operator in topological order."""
+    v = int(graph.order[i])
+    columns = (graph.instructions, graph.payload_bytes, graph.memory_bytes)
+    targets = graph.stream_target[graph.stream_source == v]
+    first = tuple(graph.names[t] for t in targets[:MAX_NAMES])
+    kind = (graph.type.get(v, ""),) if graph.type else ()
+    seconds = (Names.of(tuple(graph.seconds_on.get(v, ()))),) if graph.seconds_on else ()
+    return (
+        graph.names[v],
+        *(number(float(column[v])) for column in columns),
+        Names(first, len(targets)),
+        *kind,
+        *seconds,
+    )

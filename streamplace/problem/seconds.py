@@ -1,0 +1,101 @@
+"""Seconds per tuple by kind of device, which operators may have instead of instructions."""
+
+from collections.abc import Iterator, Mapping
+from math import isfinite
+
+from streamplace.errors import StreamplaceError
+from streamplace.util.checks import check_number, check_str, check_type
+
+MAX_SECONDS = 1e15
+
+
+class Seconds(Mapping[str, float | None]):
+    """Seconds per tuple by kind of device, such as ``{"cpu": 0.02, "gpu": 0.001}``.
+
+    None stands for a kind of device on which the operator cannot run. Kinds are sorted; the mapping
+    is immutable and hashable.
+
+    Parameters
+    ----------
+    by_kind
+        Kind of device -> seconds per tuple, or None.
+    where
+        The place that messages begin with.
+    fault
+        The error to raise.
+
+    Raises
+    ------
+    StreamplaceError
+        As `fault`, if `by_kind` is not a mapping, a kind is empty or not valid text, or a time is
+        not None and not a number from 0 to 1e15.
+    """
+
+    __slots__ = ("_by_kind",)
+
+    def __init__(
+        self,
+        by_kind: Mapping[str, float | None],
+        where: str = "seconds_on",
+        fault: type[StreamplaceError] = StreamplaceError,
+    ) -> None:
+        check_type(f"{where}:", by_kind, Mapping, fault, 'for example {"cpu": 0.02, "gpu": 0.001}')
+        for kind, time in by_kind.items():
+            _check(kind, time, where, fault)
+        times = ((kind, by_kind[kind]) for kind in sorted(by_kind))
+        self._by_kind = {kind: None if time is None else float(time) + 0.0 for kind, time in times}
+
+    def __getitem__(self, kind: str) -> float | None:
+        return self._by_kind[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_kind)
+
+    def __len__(self) -> int:
+        return len(self._by_kind)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._by_kind.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._by_kind)
+
+    @property
+    def has_times(self) -> bool:
+        """Whether there is a kind of device with a time."""
+        return any(time is not None for time in self._by_kind.values())
+
+    def runs_on(self, kind: str | None, *, with_instructions: bool) -> bool:
+        """Return whether the operator runs on devices of a kind.
+
+        Parameters
+        ----------
+        kind
+            The kind of the device; None: it has none.
+        with_instructions
+            Whether the operator has instructions, which count where no time is stated.
+        """
+        if kind is None or kind not in self._by_kind:
+            return with_instructions
+        return self._by_kind[kind] is not None
+
+
+NO_SECONDS = Seconds({})
+
+
+def _check(kind: object, time: object, where: str, fault: type[StreamplaceError]) -> None:
+    """Refuse a kind or a time that is not valid."""
+    check_str(f"{where}: a kind", kind, fault)
+    if not kind:
+        raise fault(f"{where}: the name of a kind is empty")
+    try:
+        str(kind).encode()
+    except UnicodeEncodeError:
+        raise fault(f"{where}: the name of a kind is not valid unicode text") from None
+    if time is None:
+        return
+    what = f"{where}[{kind!r:.40}]"
+    check_number(what, time, fault)
+    seconds = float(time)  # type: ignore[arg-type]  # it is a number
+    if not (isfinite(seconds) and 0 <= seconds <= MAX_SECONDS):
+        raise fault(f"{what} must be 0 to {MAX_SECONDS:g}, or None (got {seconds:g})")
