@@ -30,6 +30,8 @@ def print_import(
 
 def assumptions(graph: StreamGraph) -> list[str]:
     """Return the assumptions of an import about facts that job files rarely state."""
+    if graph.firing == "all":  # shares are ignored
+        return []
     shares = graph.source_share[graph.sources]
     if len(shares) < 2 or shares.max() > shares.min():  # noqa: PLR2004 - a single source takes the whole rate
         return []
