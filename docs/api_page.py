@@ -79,6 +79,12 @@ SECTIONS = {
         "streamplace.generate.Recipe",
         "streamplace.generate.family.Family",
     ),
+    "Neural networks": (
+        "streamplace.integrations.torch.graph.from_module",
+        "streamplace.integrations.torch.measuring.measure",
+        "streamplace.integrations.torch.measuring.Measurement",
+        "streamplace.integrations.torch.measuring.with_times",
+    ),
     "Placers, environments, datasets": (
         "streamplace.placers.base.Placer",
         "streamplace.placers.repair.feasible",

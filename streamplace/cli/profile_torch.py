@@ -108,13 +108,14 @@ def torch(
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import read_graph, write_dataset  # noqa: PLC0415
-    from streamplace.integrations.torch.inputs import InputSpec  # noqa: PLC0415
+
+    check_targets({"-o": output}, (add_file,))
+    earlier = None if add_file is None else read_graph(add_file)
+    from streamplace.integrations.torch.inputs import InputSpec  # noqa: PLC0415 - torch is slow to load
     from streamplace.integrations.torch.loading import load_module  # noqa: PLC0415
     from streamplace.integrations.torch.measuring import check_device, measure, with_times  # noqa: PLC0415
 
-    check_targets({"-o": output}, (add_file,))
     check_device(device)
-    earlier = None if add_file is None else read_graph(add_file)
     specs = [InputSpec.parse(text) for text in inputs]
     with working("measuring"), redirect_stdout(sys.stderr):  # the code of a module may print
         made, tensors = load_module(module, specs, seed)

@@ -104,6 +104,7 @@ def commands() -> list[EntryPoint]:
         "train graphs.jsonl -o new --config": ("bad.toml", "bad.json"),
         **{f"import -o new.json --from {kind}": ("bad.document",) for kind in READERS},
         "import document --from dot -o new.json --costs": ("bad.toml", "bad.csv"),
+        "profile torch torch.nn:ReLU --input 3 -o new.json --add": ("bad.json",),
     }
     entry_points = [
         EntryPoint(f"{words} {file}", file, (*words.split(), file))
