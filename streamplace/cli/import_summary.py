@@ -25,7 +25,8 @@ def print_import(
     for unknown in graph.lacking:
         out.print(f"unknown: {unknown}")
     if graph.source_rate is None:
-        out.print("unknown: source rate; set it in --costs or with place --source-rate")
+        needed = ", which makespans do not need" if graph.firing == "all" else ""
+        out.print(f"unknown: source rate{needed}; set it in --costs or with place --source-rate")
 
 
 def assumptions(graph: StreamGraph) -> list[str]:
