@@ -41,12 +41,15 @@ def folder(tmp_path: Path) -> Path:
 
 def placed(folder: Path, capsys: Capture, *options: object) -> dict[str, Any]:
     files = (folder / "graph.json", "--cluster", folder / "cluster.json")
-    return json_of(capsys, "place", *files, *AIM, "--placer", "round-robin", *options)
+    chosen = (*AIM, "--placer", "round-robin", *options)
+    document: dict[str, Any] = json_of(capsys, "place", *files, *chosen)
+    return document
 
 
 def simulated(folder: Path, capsys: Capture, *options: object) -> dict[str, Any]:
     files = (folder / "graph.json", folder / "mapping.csv", "--cluster", folder / "cluster.json")
-    return json_of(capsys, "simulate", *files, *AIM, *options)
+    document: dict[str, Any] = json_of(capsys, "simulate", *files, *AIM, *options)
+    return document
 
 
 def test_place_prints_the_contract(folder: Path, capsys: Capture) -> None:
