@@ -28,7 +28,8 @@ class Block(nn.Module):
         mixed = nn.functional.scaled_dot_product_attention(*(p.transpose(1, 2) for p in parts))
         attended = self.out(mixed.transpose(1, 2).flatten(2))
         fed = self.down(nn.functional.silu(self.gate(y)) * self.up(y))
-        return x + attended + fed
+        result: Tensor = x + attended + fed
+        return result
 
 
 graph = from_module(Block().eval(), (torch.randn(1, 128, 256),))

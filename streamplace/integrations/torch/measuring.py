@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import sqrt
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ from streamplace.problem.graph import StreamGraph
 
 WARM_UP = 2
 """Passes before the measured ones, in which libraries choose their kernels and caches fill."""
+IDLE = 0.85
+"""Share of a measurement on the CPU during which the process must have a CPU."""
 DEVICES = ("cpu", "cuda")
 
 _MEDIAN = 1.2533
@@ -44,7 +46,7 @@ class Measurement:
     repeats
         Number of measured passes.
     notes
-        What the graph leaves out, one line each.
+        What the graph leaves out, and what disturbed the measurement, one line each.
     """
 
     graph: StreamGraph
@@ -131,12 +133,13 @@ def measure(
         GpuClock() if device == "cuda" else CpuClock(),
     )
     with _threads(threads), torch.no_grad(), running(inputs):
-        whole = _run(passes, lambda: module(*inputs), repeats, seconds)
+        whole, share = _run(passes, lambda: module(*inputs), repeats, seconds)
     times = {name: _median(passes.times[node]) for name, node in operators.items()}
     kind = device if kind is None else kind
     by_kind = {v: {kind: times[name].value} for v, name in enumerate(logical.graph.names)}
     graph, _ = logical.graph.with_numbers(seconds_on=by_kind)
-    return Measurement(graph, times, _median(whole), kind, len(whole), tuple(logical.notes))
+    notes = (*logical.notes, *(_interruptions(share) if device == "cpu" else ()))
+    return Measurement(graph, times, _median(whole), kind, len(whole), notes)
 
 
 def check_device(device: str) -> None:
@@ -168,18 +171,34 @@ def with_times(graph: StreamGraph, earlier: StreamGraph) -> StreamGraph:
     return graph.with_numbers(seconds_on=times)[0]
 
 
-def _run(passes: Passes, module: Callable[[], object], repeats: int, seconds: float) -> list[float]:
-    """Run passes of the operators and of the whole module in turns; return the module's times."""
+def _run(
+    passes: Passes, module: Callable[[], object], repeats: int, seconds: float
+) -> tuple[list[float], float]:
+    """Run passes of the operators and of the whole module in turns.
+
+    Returns the times of the module in seconds, and the share of the time that the process had a
+    CPU.
+    """
     for _ in range(WARM_UP):
         passes.run_once()
         module()
     passes.forget()
-    begin, whole = perf_counter(), list[float]()
+    begin, begin_cpu, whole = perf_counter(), process_time(), list[float]()
     while len(whole) < repeats and (not whole or perf_counter() - begin < seconds):
         passes.run_once()
         _, time = passes.clock.measured(module)
         whole.append(time())
-    return whole
+    return whole, (process_time() - begin_cpu) / (perf_counter() - begin)
+
+
+def _interruptions(share: float) -> list[str]:
+    """Return a note if other work had the CPUs for much of the measurement."""
+    if share >= IDLE:
+        return []
+    return [
+        f"this process had a CPU for only {share:.0%} of the measurement, so times may be too "
+        "long, above all that of the whole module; measure again while the machine is idle"
+    ]
 
 
 def _median(times: Sequence[float]) -> Estimate:

@@ -95,7 +95,7 @@ def test_few_passes_have_no_error(repeats: int, limit: float, passes_run: int) -
 
 def test_kinds_and_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     used = list[int]()
-    monkeypatch.setattr(measuring.torch, "set_num_threads", used.append)
+    monkeypatch.setattr(torch, "set_num_threads", used.append)
     before = torch.get_num_threads()
     found = measure(*case("net"), kind="edge", threads=7, repeats=1)
     assert used == [7, before]
@@ -151,6 +151,18 @@ def test_the_clock_of_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result, log) == (7, ["start recorded", "work", "end recorded"])
     assert time() == 1.5
     assert log[-1] == "waited for end"
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_a_busy_machine_is_noted(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first reading of the clock is the number 0, the second 1, and so on."""
+    monkeypatch.setattr(measuring, "perf_counter", map(float, count()).__next__)
+    monkeypatch.setattr(measuring, "process_time", (share * i for i in count()).__next__)
+    found = measure(*case("net"), repeats=1)
+    assert found.repeats == 1
+    notes = [note for note in found.notes if "had a CPU for only" in note]
+    assert len(notes) == (share < 0.85)
+    assert all(f"only {share:.0%} of" in note for note in notes)
 
 
 def test_weights_are_left_as_they_are() -> None:
