@@ -45,7 +45,7 @@ def _profile_options(command: Command) -> Command:
 
 @click.group()
 def profile() -> None:
-    """Measure the operators and streams of a running job, or those of a neural network.
+    """Measure the operators of a running job or of a neural network.
 
     \b
     Examples:
