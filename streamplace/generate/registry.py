@@ -17,6 +17,10 @@ FAMILIES = {
     "layered": "streamplace.generate.layered:layered",
     "giph-paper": "streamplace.generate.giph:GiphPaper",
     "giph-code": "streamplace.generate.giph:GiphCode",
+    "chain-mm": "streamplace.generate.sharded.chain_mm:ChainMM",
+    "ffnn": "streamplace.generate.sharded.ffnn:FFNN",
+    "transformer-block": "streamplace.generate.sharded.transformer:TransformerBlock",
+    "transformer-layer": "streamplace.generate.sharded.transformer:TransformerLayer",
 }
 """The built-in families, by name; they are imported on first use."""
 
