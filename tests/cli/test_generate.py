@@ -9,7 +9,7 @@ import pytest
 
 from streamplace import Recipe
 from streamplace.files import read_clusters, read_dataset, read_graph
-from tests.support.cli import Capture, fails, succeeds
+from tests.support.cli import Capture, refused, succeeds
 
 PRESETS = ["dream", "series-parallel", "layered"]
 
@@ -96,5 +96,5 @@ def test_nothing_is_written_where_clusters_cannot_be(
     family: str, name: str, message: str, tmp_path: Path, capsys: Capture
 ) -> None:
     words = ["generate", family, "-o", tmp_path / "x.jsonl", "--clusters", tmp_path / name]
-    assert message in fails(capsys, *words)
+    assert message in refused(capsys, *words)
     assert not list(tmp_path.iterdir())
