@@ -81,8 +81,10 @@ def summary(values: Iterable[int]) -> str:
 
 def main() -> None:
     """Print the table."""
-    titles = ("family", "operators", "streams per operator", "longest path")
-    titles += ("longest shortest path", "10⁹ instructions", "published")
+    titles = [
+        *("family", "operators", "streams per operator", "longest path"),
+        *("longest shortest path", "10⁹ instructions", "published"),
+    ]
     for cells in (titles, ["---"] * len(titles), *map(row, PUBLISHED)):
         print("|" + "|".join(cells) + "|", flush=True)
 
