@@ -11,6 +11,7 @@ from benchmarks.reference.checkpoint_parts import Parts
 from benchmarks.reference.trainings import config, resumed
 from streamplace.files import (
     read_cluster,
+    read_clusters,
     read_constraints,
     read_dataset,
     read_graph,
@@ -63,6 +64,7 @@ def functions() -> list[EntryPoint]:
     ]
     others: dict[str, tuple[str, Callable[[Path], object]]] = {
         "read_cluster": ("bad.json", read_cluster),
+        "read_clusters": ("bad.jsonl", read_clusters),
         "read_constraints": ("bad.json", read_constraints),
         "read_placement": ("bad.json", read_placement),
         "summary": ("bad.json", summary),
