@@ -195,7 +195,6 @@ def test_an_operator_with_a_time_needs_no_instructions() -> None:
 
 
 def test_info_counts_types_and_kinds(tmp_path: Path) -> None:
-
     write_json(tmp_path / "graph.json", DATAFLOW_GRAPH)
     facts = summary(tmp_path / "graph.json")
     assert facts["types"] == {"conv": 1, "input": 1}
