@@ -8,6 +8,7 @@ from streamplace.errors import (
     FormatError,
     OtherGraphError,
     ProblemError,
+    StreamplaceError,
     UsageError,
     located,
     within,
@@ -121,6 +122,8 @@ def objective_to(objective: Objective) -> dict[str, str]:
         return {}
     check_text(objective)
     text = text_of(objective)
+    if isinstance(objective, Makespan):
+        return {"objective": text}
     alike = objective.with_changes(1.0, "bottleneck", 1.0)
     if not is_custom(text) and make_objective(text).with_changes(1.0, "bottleneck", 1.0) != alike:
         raise UsageError(f"objective {text!r}: a placement file cannot hold its options")
@@ -147,6 +150,18 @@ def _objective_of(own: ProblemForm) -> Objective:
         return make_objective(own.objective, from_file=True)
     except UsageError as error:
         raise ProblemError(f"problem.objective: {error}") from None
+
+
+def objective_in(value: Any) -> Objective | None:
+    """Return the objective of a placement file; None if the file holds no valid one."""
+    problem = value.get("problem") if isinstance(value, dict) else None
+    text = problem.get("objective", "throughput") if isinstance(problem, dict) else None
+    if not isinstance(text, str) or is_custom(text):
+        return None
+    try:
+        return make_objective(text, from_file=True)
+    except StreamplaceError:
+        return None  # reading the placement reports the fault
 
 
 def results_in(value: Any) -> dict[str, Any]:
