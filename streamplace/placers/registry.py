@@ -65,6 +65,10 @@ FROM_START = ("auto", "climb", "search", "exact")
 """The placers that use an initial placement."""
 OPTIONS_OF_AUTO = ("seconds", "evaluations", "prefer")
 NAMES = ("auto", *PLACERS, *ORACLES)
+THROUGHPUT_NAMES = tuple(name for name in NAMES if name not in ONLY_MAKESPAN)
+"""The placers that support throughput."""
+MAKESPAN_NAMES = tuple(name for name in NAMES if name not in ONLY_THROUGHPUT)
+"""The placers that support makespans."""
 
 
 def make_placer(text: str, from_file: bool = False) -> Placer:
