@@ -21,7 +21,7 @@ def drawn(seed: int, columns: int) -> Floats:
 
 def every_assignment(costs: Floats) -> tuple[list[tuple[int, ...]], list[float]]:
     rows, columns = costs.shape
-    every = list(permutations(range(columns), rows))
+    every: list[tuple[int, ...]] = [*permutations(range(columns), rows)]
     return every, [float(sum(costs[i, j] for i, j in enumerate(each))) for each in every]
 
 
