@@ -8,6 +8,7 @@ to the best makespan known, the share that reaches it or is proven, and the medi
 """
 
 import argparse
+import math
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -80,10 +81,12 @@ def _row(name: str, references: list[Reference]) -> str:
         to_best.append(makespan / known.best)
     if not ratios:
         return f"{'-':>8}{'-':>8}{'-':>6}{'-':>8}{'-':>8}"
-    reached = statistics.mean(ratio <= EXACT for ratio in to_best)
+    best = f"{'-':>8}{'-':>6}"
+    if not math.isnan(to_best[0]):
+        reached = statistics.mean(ratio <= EXACT for ratio in to_best)
+        best = f"{statistics.mean(to_best):8.3f}{reached:6.0%}"
     share = f"{proven / len(references):.0%}" if isinstance(placer, Prover) else "-"
-    means = f"{statistics.mean(ratios):8.3f}{statistics.mean(to_best):8.3f}"
-    return f"{means}{reached:6.0%}{share:>8}{statistics.median(seconds):8.4f}"
+    return f"{statistics.mean(ratios):8.3f}{best}{share:>8}{statistics.median(seconds):8.4f}"
 
 
 if __name__ == "__main__":
