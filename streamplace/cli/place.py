@@ -146,8 +146,10 @@ def place(
     metis-oracle, metis-recursive-oracle, fuser-oracle
                                try every number of parts and keep the best
     exact                      proves the optimum, or bounds the gap to it (uses OR-tools)
-    greedy, single, round-robin, random
+    climb, greedy, single, round-robin, random
                                simple baselines
+    heft, peft, cpop, critical-path, random-eft, enumerative
+                               list schedulers, for makespans only; heft:contention
     module:Class               your own, from module.py in this folder or an installed module
 
     --objective takes throughput, makespan (the time of one pass, for micro-batches, dataflow jobs
