@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Placement to improve, usually the current one: a placement file, CSV with the header "
     'operator,device, or JSON {"assignment": {operator: device}}. Requires --placer auto, search, '
-    "exact or your own.",
+    "exact, climb or your own.",
 )
 @click.option(
     "--max-moves",
