@@ -1,0 +1,195 @@
+"""Messages that several streams of a producer share, and the loads of one producer's messages.
+
+With multicast `DEVICE`, a producer sends one message to each other device that has a consumer, of
+the largest of its streams to that device. With `ALL`, it sends one message for all of them, of the
+largest of its streams to other devices: the sender pays once, and each receiving device once; every
+link concerned carries it once. The largest stream has the most bit/s, then the most tuples/s.
+"""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.flow import ALL, Columns, Floats, Ints
+from sim.jit import bare, kernel
+from sim.links import ends_of, slot_of, uplinks_of
+
+CHARGES = 6  # loads per message: both ends, their links, and uplinks
+
+
+class Priced(Protocol):
+    """Columns that determine the time of messages; see `Flow`."""
+
+    @property
+    def nic(self) -> bool: ...
+    @property
+    def egress(self) -> bool: ...
+    @property
+    def multicast(self) -> int: ...
+    @property
+    def cores(self) -> Floats: ...
+    @property
+    def gap_s(self) -> Floats: ...
+    @property
+    def seconds_per_bit(self) -> Floats: ...
+    @property
+    def overhead_s(self) -> Floats: ...
+    @property
+    def overhead_s_per_bit(self) -> Floats: ...
+    @property
+    def up(self) -> Ints: ...
+    @property
+    def down(self) -> Ints: ...
+
+
+class Copies(NamedTuple):
+    """The streams of P producers to other operators or units."""
+
+    first: Ints  # (P + 1,) index of each producer's first stream in `stream`
+    stream: Ints  # (N,) streams, which number the following columns
+    to: Ints  # consumer of each stream
+    tuples: Floats  # tuples/s of each stream
+    bits: Floats  # bit/s of each stream
+
+
+class Messages(NamedTuple):
+    """The messages of one producer, and the loads that they cause."""
+
+    to: Ints  # (D,) the receiving devices
+    first: Ints  # (D,) the first stream to each of them
+    largest: Ints  # (D,) the stream whose message each of them receives
+    index: Ints  # (D,) where a device is in `to`, if it is
+    marked: NDArray[np.int64]  # (D + L,) number of the producer that last marked a device or link
+    count: NDArray[np.int64]  # (1,) number of producers so far
+    resource: Ints  # (CHARGES * (D + 1),) loaded devices d, and links l as D + l
+    amount: Floats  # (CHARGES * (D + 1),) load of each, in seconds per second
+
+
+@kernel
+def no_messages(devices: int, links: int) -> Messages:
+    """Return arrays for `list_messages` and `charge` to fill."""
+    return Messages(
+        np.zeros(devices, np.int32),
+        np.zeros(devices, np.int32),
+        np.zeros(devices, np.int32),
+        np.zeros(devices, np.int32),
+        np.zeros(devices + links, np.int64),
+        np.zeros(1, np.int64),
+        np.zeros(CHARGES * (devices + 1), np.int32),
+        np.zeros(CHARGES * (devices + 1)),
+    )
+
+
+@kernel
+def copies_of(flow: Columns) -> Copies:
+    """Return the streams of a flow by producer; each operator is one."""
+    return Copies(
+        flow.first_out, flow.out_stream, flow.target, flow.stream_tuples, flow.stream_bits
+    )
+
+
+@bare
+def list_messages(
+    copies: Copies, multicast: int, p: int, a: int, on: Ints, room: Messages
+) -> int:
+    """List the messages of producer p on device a; return the number of receiving devices.
+
+    `on` has the devices of consumers, -1 for those not placed yet.
+    """
+    room.count[0] += 1
+    count, top = 0, -1
+    for k in range(copies.first[p], copies.first[p + 1]):
+        e = copies.stream[k]
+        b = on[copies.to[e]]
+        if b < 0 or b == a:
+            continue
+        if room.marked[b] != room.count[0]:
+            room.marked[b] = room.count[0]
+            room.to[count], room.index[b] = b, count
+            room.first[count] = room.largest[count] = e
+            count += 1
+        elif _is_larger(copies, e, room.largest[room.index[b]]):
+            room.largest[room.index[b]] = e
+        if top < 0 or _is_larger(copies, e, top):
+            top = e
+    if multicast == ALL:
+        for i in range(count):
+            room.largest[i] = top
+    return count
+
+
+@bare
+def _is_larger(copies: Copies, e: int, other: int) -> bool:
+    if copies.bits[e] != copies.bits[other]:
+        larger: bool = copies.bits[e] > copies.bits[other]
+        return larger
+    more: bool = copies.tuples[e] > copies.tuples[other]
+    return more
+
+
+@bare
+def charge(net: Priced, copies: Copies, p: int, a: int, on: Ints, room: Messages) -> int:
+    """Fill in the loads of producer p's messages from device a; return their number.
+
+    A resource may be listed several times.
+    """
+    devices = net.cores.shape[0]
+    count = list_messages(copies, net.multicast, p, a, on, room)
+    together = net.multicast == ALL
+    sending, sent, listed = 0.0, 0.0, 0
+    for i in range(count):
+        b, e = room.to[i], room.largest[i]
+        tuples, bits = copies.tuples[e], copies.bits[e]
+        sends, receives = ends_of(net.nic, devices, a, b)
+        overhead = tuples * net.overhead_s[sends] + bits * net.overhead_s_per_bit[a]
+        busy = _busy(net, sends, tuples, bits)
+        if together:
+            sending = max(sending, overhead)
+        else:
+            listed = _list(room, listed, a, overhead / net.cores[a])
+        if together and (net.nic or net.egress):
+            sent = max(sent, busy)
+        else:
+            listed = _list(room, listed, devices + slot_of(net, devices, sends), busy)
+        overhead = tuples * net.overhead_s[receives] + bits * net.overhead_s_per_bit[b]
+        listed = _list(room, listed, b, overhead / net.cores[b])
+        if net.nic:
+            listed = _list(room, listed, devices + receives, _busy(net, receives, tuples, bits))
+        if net.up.shape[0] > 0:
+            for shared in uplinks_of(net, a, b):
+                if shared >= 0 and marks(room, devices, shared, together):
+                    busy = _busy(net, shared, tuples, bits)
+                    listed = _list(room, listed, devices + shared, busy)
+    if together and count > 0:
+        listed = _list(room, listed, a, sending / net.cores[a])
+        if net.nic or net.egress:
+            listed = _list(room, listed, devices + a, sent)
+    return listed
+
+
+@bare
+def marks(room: Messages, devices: int, shared: int, together: bool) -> bool:
+    """Return whether an uplink carries a message of its own, and mark it.
+
+    A message for all receivers passes every uplink once.
+    """
+    if not together:
+        return True
+    if room.marked[devices + shared] == room.count[0]:
+        return False
+    room.marked[devices + shared] = room.count[0]
+    return True
+
+
+@bare
+def _busy(net: Priced, link: int, tuples: float, bits: float) -> float:
+    seconds: float = tuples * net.gap_s[link] + bits * net.seconds_per_bit[link]
+    return seconds
+
+
+@bare
+def _list(room: Messages, listed: int, resource: int, amount: float) -> int:
+    room.resource[listed] = resource
+    room.amount[listed] = amount
+    return listed + 1
