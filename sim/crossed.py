@@ -5,7 +5,7 @@ import numpy as np
 from sim.flow import ALL, NONE, Columns, Ints
 from sim.jit import kernel
 from sim.links import Crossed, ends_of, seconds_on, slot_of, uplinks_of
-from sim.messages import copies_of, list_messages, marks, no_messages
+from sim.messages import busy_share, copies_of, list_messages, marks, no_messages
 
 
 @kernel
@@ -91,21 +91,23 @@ def share_messages(placement: Ints, flow: Columns, crossed: Crossed) -> None:
         count = list_messages(copies, flow.multicast, v, a, placement, room)
         together = flow.multicast == ALL
         for i in range(count):
-            b, e, whole = room.to[i], room.first[i], room.largest[i]
-            ratio = flow.stream_tuples[whole] / flow.stream_tuples[e]
+            b, e = room.to[i], room.first[i]
+            tuples, bits = room.tuples[i], room.bits[i]
             first, second = ends_of(flow.nic, devices, a, b)
-            seconds = ratio * seconds_on(flow, first, whole)
+            busy = busy_share(flow, first, tuples, bits)
             if together and (flow.nic or flow.egress):
-                at, leader = room.first[0], flow.stream_tuples[room.first[0]]
-                seconds *= flow.stream_tuples[e] / leader
-                crossed.send_s[at] = max(crossed.send_s[at], seconds)
+                leader = room.first[0]
+                seconds = busy / flow.stream_tuples[leader]
+                crossed.send_s[leader] = max(crossed.send_s[leader], seconds)
             else:
-                crossed.send_s[e] = seconds
+                crossed.send_s[e] = busy / flow.stream_tuples[e]
             if flow.nic:
-                crossed.receive_s[e] = ratio * seconds_on(flow, second, whole)
+                busy = busy_share(flow, second, tuples, bits)
+                crossed.receive_s[e] = busy / flow.stream_tuples[e]
             if flow.up.shape[0] > 0:
                 up, down = uplinks_of(flow, a, b)
                 if up >= 0 and marks(room, devices, up, together):
-                    crossed.up_s[e] = ratio * seconds_on(flow, up, whole)
+                    crossed.up_s[e] = busy_share(flow, up, tuples, bits) / flow.stream_tuples[e]
                 if down >= 0 and marks(room, devices, down, together):
-                    crossed.down_s[e] = ratio * seconds_on(flow, down, whole)
+                    busy = busy_share(flow, down, tuples, bits)
+                    crossed.down_s[e] = busy / flow.stream_tuples[e]

@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.closed_form.bottleneck import lowest_utilisation
-from sim.flow import Floats, Flow, Ints
+from sim.flow import NONE, Floats, Flow, Ints
 from sim.jit import kernel
 from sim.links import ends_of, seconds_on, uplinks_of
+from sim.messages import Copies, Messages, Net, charge, no_messages
 from sim.threads import of_usable_cores
+from sim.work import class_work
 
 Bools = NDArray[np.bool_]
 Single = NDArray[np.float32]
@@ -84,6 +86,13 @@ class LookaheadBatch(NamedTuple):
     uplinked: Bools  # (P,) whether groups of devices share links
     up: Ints  # (D,) the uplink of each device's group, numbered within the problem; -1 for none
     down: Ints  # (D,) the same for downlinks
+    class_of: Ints  # (D,) class of each device
+    first_work: NDArray[np.int64]  # (V,) index of the operator's work on class 0, -1 if not timed
+    class_work: Floats  # instructions/s by class of devices; see `sim.work`
+    egress: Bools  # (P,)
+    multicast: Ints  # (P,)
+    overhead_s_per_bit: Floats  # (D,)
+    shared: Copies  # streams by producer, numbered over all problems; consumers within each
     leader: Ints  # (V,) an operator that stands for its colocation group, which shares a device
     first_allowed: NDArray[np.int64]  # (V,) index of the operator's mask of devices in `allowed`
     allowed: Bools
@@ -131,6 +140,7 @@ def collate(problems: Sequence[LookaheadProblem]) -> LookaheadBatch:
     masks = _starts([problem.allowed.size for problem in problems])
     ends = [flow.ends for flow in flows]
     reference = np.array([lowest_utilisation(flow) for flow in flows])
+    tables = [class_work(flow) for flow in flows]
     first_ends = [first[:-1] + 2 * streams[i] for i, (first, _, _, _) in enumerate(ends)]
     return LookaheadBatch(
         first_operator=operators,
@@ -160,6 +170,13 @@ def collate(problems: Sequence[LookaheadProblem]) -> LookaheadBatch:
         uplinked=np.array([flow.uplinks > 0 for flow in flows]),
         up=np.concatenate([_or_none(flow.up, flow.devices) for flow in flows]),
         down=np.concatenate([_or_none(flow.down, flow.devices) for flow in flows]),
+        class_of=np.concatenate([flow.class_of for flow in flows]),
+        first_work=_first_work(tables),
+        class_work=np.concatenate([table.ravel() for table in tables]),
+        egress=np.array([flow.egress for flow in flows]),
+        multicast=np.array([flow.multicast for flow in flows], dtype=np.int32),
+        overhead_s_per_bit=np.concatenate([flow.overhead_s_per_bit for flow in flows]),
+        shared=_shared(flows, streams),
         leader=np.concatenate([problem.leader for problem in problems]).astype(np.int32),
         first_allowed=np.concatenate(
             [
@@ -216,14 +233,20 @@ def candidate_features(
         (R', D), filled with whether the operator may go to each device. Among empty
         interchangeable devices, only the first is offered. At least one device is offered.
     """
+    room = _room(problems, partial)
     for r in range(operator.shape[0]):
         _offer(problems, partial, r, operator[r], offered[r])
-        _describe(problems, partial, r, operator[r], features[r])
+        _describe(problems, partial, room, r, operator[r], features[r])
 
 
 @kernel
 def _describe(
-    problems: LookaheadBatch, partial: PartialPlacements, r: int, v: int, features: Single
+    problems: LookaheadBatch,
+    partial: PartialPlacements,
+    room: Messages,
+    r: int,
+    v: int,
+    features: Single,
 ) -> None:
     """Fill in the features, (D, F), of operator v in row r, ordered as `CANDIDATE_FEATURES`."""
     p = partial.problem[r]
@@ -242,13 +265,13 @@ def _describe(
     features[:] = 0.0
     for d in range(devices):
         highest, highest_device, on_links, local, heaviest, crossing = _change_loads(
-            problems, partial, r, v, d, 1.0
+            problems, partial, room, r, v, d, 1.0
         )
         then = partial.device[r, d]
-        _change_loads(problems, partial, r, v, d, -1.0)
+        _change_loads(problems, partial, room, r, v, d, -1.0)
         now = partial.device[r, d]
         out = features[d]
-        out[0] = squashed(problems.work[g] / problems.capacity[first + d] * scale)
+        out[0] = squashed(_work_on(problems, g, first + d) / problems.capacity[first + d] * scale)
         out[1] = squashed(now * scale)
         out[2] = squashed(then * scale)
         out[3] = squashed((then - mean) * scale)
@@ -283,11 +306,12 @@ def place_next(
     problems: LookaheadBatch, partial: PartialPlacements, operator: Ints, chosen: Ints
 ) -> None:
     """Place the next operator, (R',), of the first R' placements on the chosen devices, (R',)."""
+    room = _room(problems, partial)
     for r in range(operator.shape[0]):
         v, d = operator[r], chosen[r]
         p = partial.problem[r]
         ahead = _traffic_ahead(problems, partial, r, v)
-        highest, highest_device, _, _, _, _ = _change_loads(problems, partial, r, v, d, 1.0)
+        highest, highest_device, _, _, _, _ = _change_loads(problems, partial, room, r, v, d, 1.0)
         _close(problems, partial, r, v, d)
         partial.open[r, d] += ahead
         g = problems.first_operator[p] + v
@@ -323,7 +347,13 @@ def all_squashed(x: Floats) -> Floats:
 
 @kernel
 def _change_loads(
-    problems: LookaheadBatch, partial: PartialPlacements, r: int, v: int, b: int, sign: float
+    problems: LookaheadBatch,
+    partial: PartialPlacements,
+    room: Messages,
+    r: int,
+    v: int,
+    b: int,
+    sign: float,
 ) -> tuple[float, float, float, float, float, float]:
     """Add operator v to device b, or remove it (sign -1).
 
@@ -335,7 +365,7 @@ def _change_loads(
     o, first, base = problems.first_operator[p], problems.first_device[p], problems.first_link[p]
     devices = problems.first_device[p + 1] - first
     device, link, on = partial.device[r], partial.link[r], partial.on[r]
-    device[b] += sign * problems.work[o + v] / problems.capacity[first + b]
+    device[b] += sign * _work_on(problems, o + v, first + b) / problems.capacity[first + b]
     highest, on_links, local, heaviest, crossing = 0.0, 0.0, 0.0, 0.0, 0.0  # highest: devices only
     for i in range(problems.first_end[o + v], problems.first_end[o + v + 1]):
         a, e = on[problems.other[i]], problems.stream[i]
@@ -346,15 +376,16 @@ def _change_loads(
             heaviest = max(heaviest, problems.traffic[e])
             continue
         crossing += problems.traffic[e]
+        if problems.multicast[p] != NONE:
+            continue
         x, y = (b, a) if problems.outward[i] else (a, b)
         sends, receives = ends_of(problems.nic[p], devices, x, y)
         tuples = problems.tuples[e]
-        device[x] += sign * tuples * problems.overhead_s[base + sends] / problems.cores[first + x]
-        device[y] += (
-            sign * tuples * problems.overhead_s[base + receives] / problems.cores[first + y]
-        )
-        link[sends] += sign * tuples * seconds_on(problems, base + sends, e)
-        on_links = max(on_links, link[sends])
+        device[x] += sign * _overhead(problems, e, base + sends, first + x)
+        device[y] += sign * _overhead(problems, e, base + receives, first + y)
+        slot = sends // devices if problems.egress[p] else sends
+        link[slot] += sign * tuples * seconds_on(problems, base + sends, e)
+        on_links = max(on_links, link[slot])
         if problems.nic[p]:
             link[receives] += sign * tuples * seconds_on(problems, base + receives, e)
             on_links = max(on_links, link[receives])
@@ -364,14 +395,122 @@ def _change_loads(
                     link[shared] += sign * tuples * seconds_on(problems, base + shared, e)
                     on_links = max(on_links, link[shared])
         highest = max(highest, device[a])
+    if problems.multicast[p] != NONE:
+        others, on_links = _send(problems, partial, room, r, v, b, sign)
+        highest = max(highest, others)
     own = of_usable_cores(
-        problems.work[o + v],
+        _work_on(problems, o + v, first + b),
         problems.operator_cores[o + v],
         problems.cores[first + b],
         problems.capacity[first + b],
     )
     highest = max(highest, device[b], own)
     return max(highest, on_links), highest, on_links, local, heaviest, crossing
+
+
+@kernel
+def _room(problems: LookaheadBatch, partial: PartialPlacements) -> Messages:
+    """Return scratch arrays for messages that several streams share; empty if there are none."""
+    if problems.multicast.max() == NONE:
+        return no_messages(0, 0)
+    return no_messages(partial.device.shape[1], partial.link.shape[1])
+
+
+@kernel
+def _work_on(problems: LookaheadBatch, g: int, d: int) -> float:
+    """Return the instructions/s of operator g of the batch on device d of the batch."""
+    if problems.first_work[g] < 0:
+        return float(problems.work[g])
+    return float(problems.class_work[problems.first_work[g] + problems.class_of[d]])
+
+
+@kernel
+def _overhead(problems: LookaheadBatch, e: int, link: int, d: int) -> float:
+    """Return the utilisation of device d by the messages of stream e, which pass a link of d."""
+    each = problems.overhead_s[link] + problems.bits[e] * problems.overhead_s_per_bit[d]
+    return float(problems.tuples[e] * each / problems.cores[d])
+
+
+@kernel
+def _send(
+    problems: LookaheadBatch,
+    partial: PartialPlacements,
+    room: Messages,
+    r: int,
+    v: int,
+    b: int,
+    sign: float,
+) -> tuple[float, float]:
+    """Add the messages that operator v on device b changes, or remove that change (sign -1).
+
+    Returns the largest utilisation of devices, and that of links, that these messages load. Streams
+    between two operators follow one another among the ends of an operator.
+    """
+    p = partial.problem[r]
+    o, on = problems.first_operator[p], partial.on[r]
+    on_devices, on_links, before = 0.0, 0.0, -1
+    for i in range(problems.first_end[o + v] - 1, problems.first_end[o + v + 1]):
+        u = v  # the operator's own messages come first
+        if i >= problems.first_end[o + v]:
+            u = problems.other[i]
+            if problems.outward[i] or u == before or on[u] < 0:
+                continue
+            before = u
+        on[v] = -1
+        if u != v:
+            _add_messages(problems, partial, room, r, u, on[u], -sign)
+        on[v] = b
+        devices, links = _add_messages(problems, partial, room, r, u, on[u], sign)
+        on_devices, on_links = max(on_devices, devices), max(on_links, links)
+        on[v] = -1
+    return on_devices, on_links
+
+
+@kernel
+def _add_messages(
+    problems: LookaheadBatch,
+    partial: PartialPlacements,
+    room: Messages,
+    r: int,
+    u: int,
+    a: int,
+    sign: float,
+) -> tuple[float, float]:
+    """Add the loads of operator u's messages from device a, times a sign.
+
+    Returns the largest utilisation of the devices, and of the links, that they load.
+    """
+    p = partial.problem[r]
+    first, base = problems.first_device[p], problems.first_link[p]
+    end, last = problems.first_device[p + 1], problems.first_link[p + 1]
+    net = Net(
+        problems.nic[p],
+        problems.egress[p],
+        problems.multicast[p],
+        problems.cores[first:end],
+        problems.gap_s[base:last],
+        problems.seconds_per_bit[base:last],
+        problems.overhead_s[base:last],
+        problems.overhead_s_per_bit[first:end],
+        problems.up[first:end],
+        problems.down[first:end],
+    )
+    producer, devices = problems.first_operator[p] + u, end - first
+    count = charge(net, problems.shared, producer, a, partial.on[r], room)
+    for k in range(count):
+        resource = room.resource[k]
+        if resource < devices:
+            partial.device[r, resource] += sign * room.amount[k]
+        else:
+            partial.link[r, resource - devices] += sign * room.amount[k]
+    on_devices, on_links = 0.0, 0.0
+    for k in range(count):
+        resource = room.resource[k]
+        if resource < devices:
+            on_devices = max(on_devices, partial.device[r, resource])
+        else:
+            on_links = max(on_links, partial.link[r, resource - devices])
+    return on_devices, on_links
 
 
 @kernel
@@ -404,8 +543,11 @@ def _close(problems: LookaheadBatch, partial: PartialPlacements, r: int, v: int,
         x, y = (b, a) if problems.outward[i] else (a, b)
         sends, receives = ends_of(problems.nic[p], devices, x, y)
         link, busiest = partial.link[r], partial.busiest[r]
-        busiest[x] = max(busiest[x], link[sends])
-        busiest[y] = max(busiest[y], link[receives])
+        if problems.egress[p]:
+            busiest[x] = max(busiest[x], link[x])
+        else:
+            busiest[x] = max(busiest[x], link[sends])
+            busiest[y] = max(busiest[y], link[receives])
         if problems.uplinked[p]:
             up, down = uplinks_of(problems, first + x, first + y)
             if up >= 0:
@@ -475,6 +617,34 @@ def _padded(tables: Sequence[Floats]) -> Floats:
     return np.concatenate(
         [np.pad(table, ((0, 0), (0, width - table.shape[1]))) for table in tables]
     ).astype(np.float64)
+
+
+def _first_work(tables: Sequence[Floats]) -> NDArray[np.int64]:
+    """Return the index of each operator's row in flat tables, (V,); -1 where there is no column."""
+    rows, start = [], 0
+    for table in tables:
+        count, classes = table.shape
+        own = start + np.arange(count, dtype=np.int64) * classes
+        rows.append(own if classes else np.full(count, -1, np.int64))
+        start += table.size
+    return np.concatenate(rows)
+
+
+def _shared(flows: Sequence[Flow], first_stream: Ints) -> Copies:
+    """Return the streams of several flows by producer; only those with multicast have any."""
+    firsts, streams, start = [], [], 0
+    for i, flow in enumerate(flows):
+        own = flow.first_out[:-1] if len(flow.first_out) else np.zeros(flow.operators, np.int32)
+        firsts.append(start + own)
+        streams.append(first_stream[i] + flow.out_stream)
+        start += len(flow.out_stream)
+    return Copies(
+        np.concatenate([*firsts, [start]]).astype(np.int32),
+        np.concatenate(streams).astype(np.int32),
+        np.concatenate([flow.target for flow in flows]),
+        np.concatenate([flow.stream_tuples for flow in flows]),
+        np.concatenate([flow.stream_bits for flow in flows]),
+    )
 
 
 def _or_none(links: Ints, devices: int) -> Ints:

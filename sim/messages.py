@@ -3,7 +3,8 @@
 With multicast `DEVICE`, a producer sends one message to each other device that has a consumer, of
 the largest of its streams to that device. With `ALL`, it sends one message for all of them, of the
 largest of its streams to other devices: the sender pays once, and each receiving device once; every
-link concerned carries it once. The largest stream has the most bit/s, then the most tuples/s.
+link concerned carries it once. A message has the most tuples/s and the most bit/s of any of its
+streams, so that messages never shrink when a stream joins them.
 """
 
 from typing import NamedTuple, Protocol
@@ -43,6 +44,21 @@ class Priced(Protocol):
     def down(self) -> Ints: ...
 
 
+class Net(NamedTuple):
+    """The columns of `Priced` by themselves."""
+
+    nic: bool
+    egress: bool
+    multicast: int
+    cores: Floats
+    gap_s: Floats
+    seconds_per_bit: Floats
+    overhead_s: Floats
+    overhead_s_per_bit: Floats
+    up: Ints
+    down: Ints
+
+
 class Copies(NamedTuple):
     """The streams of P producers to other operators or units."""
 
@@ -58,7 +74,8 @@ class Messages(NamedTuple):
 
     to: Ints  # (D,) the receiving devices
     first: Ints  # (D,) the first stream to each of them
-    largest: Ints  # (D,) the stream whose message each of them receives
+    tuples: Floats  # (D,) tuples/s of the message to each of them
+    bits: Floats  # (D,) bit/s of the message to each of them
     index: Ints  # (D,) where a device is in `to`, if it is
     marked: NDArray[np.int64]  # (D + L,) number of the producer that last marked a device or link
     count: NDArray[np.int64]  # (1,) number of producers so far
@@ -72,7 +89,8 @@ def no_messages(devices: int, links: int) -> Messages:
     return Messages(
         np.zeros(devices, np.int32),
         np.zeros(devices, np.int32),
-        np.zeros(devices, np.int32),
+        np.zeros(devices),
+        np.zeros(devices),
         np.zeros(devices, np.int32),
         np.zeros(devices + links, np.int64),
         np.zeros(1, np.int64),
@@ -90,15 +108,13 @@ def copies_of(flow: Columns) -> Copies:
 
 
 @bare
-def list_messages(
-    copies: Copies, multicast: int, p: int, a: int, on: Ints, room: Messages
-) -> int:
+def list_messages(copies: Copies, multicast: int, p: int, a: int, on: Ints, room: Messages) -> int:
     """List the messages of producer p on device a; return the number of receiving devices.
 
     `on` has the devices of consumers, -1 for those not placed yet.
     """
     room.count[0] += 1
-    count, top = 0, -1
+    count, most_tuples, most_bits = 0, 0.0, 0.0
     for k in range(copies.first[p], copies.first[p + 1]):
         e = copies.stream[k]
         b = on[copies.to[e]]
@@ -106,26 +122,18 @@ def list_messages(
             continue
         if room.marked[b] != room.count[0]:
             room.marked[b] = room.count[0]
-            room.to[count], room.index[b] = b, count
-            room.first[count] = room.largest[count] = e
+            room.to[count], room.first[count], room.index[b] = b, e, count
+            room.tuples[count] = room.bits[count] = 0.0
             count += 1
-        elif _is_larger(copies, e, room.largest[room.index[b]]):
-            room.largest[room.index[b]] = e
-        if top < 0 or _is_larger(copies, e, top):
-            top = e
+        i = room.index[b]
+        room.tuples[i] = max(room.tuples[i], copies.tuples[e])
+        room.bits[i] = max(room.bits[i], copies.bits[e])
+        most_tuples = max(most_tuples, copies.tuples[e])
+        most_bits = max(most_bits, copies.bits[e])
     if multicast == ALL:
         for i in range(count):
-            room.largest[i] = top
+            room.tuples[i], room.bits[i] = most_tuples, most_bits
     return count
-
-
-@bare
-def _is_larger(copies: Copies, e: int, other: int) -> bool:
-    if copies.bits[e] != copies.bits[other]:
-        larger: bool = copies.bits[e] > copies.bits[other]
-        return larger
-    more: bool = copies.tuples[e] > copies.tuples[other]
-    return more
 
 
 @bare
@@ -139,11 +147,10 @@ def charge(net: Priced, copies: Copies, p: int, a: int, on: Ints, room: Messages
     together = net.multicast == ALL
     sending, sent, listed = 0.0, 0.0, 0
     for i in range(count):
-        b, e = room.to[i], room.largest[i]
-        tuples, bits = copies.tuples[e], copies.bits[e]
+        b, tuples, bits = room.to[i], room.tuples[i], room.bits[i]
         sends, receives = ends_of(net.nic, devices, a, b)
         overhead = tuples * net.overhead_s[sends] + bits * net.overhead_s_per_bit[a]
-        busy = _busy(net, sends, tuples, bits)
+        busy = busy_share(net, sends, tuples, bits)
         if together:
             sending = max(sending, overhead)
         else:
@@ -155,11 +162,12 @@ def charge(net: Priced, copies: Copies, p: int, a: int, on: Ints, room: Messages
         overhead = tuples * net.overhead_s[receives] + bits * net.overhead_s_per_bit[b]
         listed = _list(room, listed, b, overhead / net.cores[b])
         if net.nic:
-            listed = _list(room, listed, devices + receives, _busy(net, receives, tuples, bits))
+            busy = busy_share(net, receives, tuples, bits)
+            listed = _list(room, listed, devices + receives, busy)
         if net.up.shape[0] > 0:
             for shared in uplinks_of(net, a, b):
                 if shared >= 0 and marks(room, devices, shared, together):
-                    busy = _busy(net, shared, tuples, bits)
+                    busy = busy_share(net, shared, tuples, bits)
                     listed = _list(room, listed, devices + shared, busy)
     if together and count > 0:
         listed = _list(room, listed, a, sending / net.cores[a])
@@ -183,7 +191,8 @@ def marks(room: Messages, devices: int, shared: int, together: bool) -> bool:
 
 
 @bare
-def _busy(net: Priced, link: int, tuples: float, bits: float) -> float:
+def busy_share(net: Priced, link: int, tuples: float, bits: float) -> float:
+    """Return the utilisation of a link by messages, from their tuples/s and bit/s."""
     seconds: float = tuples * net.gap_s[link] + bits * net.seconds_per_bit[link]
     return seconds
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.closed_form.least_load import LeastShares, least_of_units, least_shares
-from sim.flow import NONE, Floats, Flow, Ints
+from sim.flow import Floats, Flow, Ints
 from sim.jit import kernel
 
 DEEPEST = 3  # largest k of the counting argument
@@ -74,20 +74,14 @@ def _crowded(flow: Flow, work: Floats) -> float:
 def _least_crossing(flow: Flow) -> Floats:
     """Return the smallest utilisation of any link by each stream that leaves a device, (E,).
 
-    With multicast, the message that serves the stream has at least its bits, and at least the
-    tuples of the producer's stream with the fewest.
+    With multicast, the message that serves a stream has at least its tuples and bits.
     """
     between = np.ones(flow.own_links, dtype=np.bool_)
     if not flow.nic:
         between = ~np.eye(flow.devices, dtype=np.bool_).ravel()
     own = slice(flow.own_links)  # streams within a group need no uplink
     gap, per_bit = flow.gap_s[own][between].min(), flow.seconds_per_bit[own][between].min()
-    tuples = flow.stream_tuples
-    if flow.multicast != NONE:
-        fewest = np.full(flow.operators, np.inf)
-        np.minimum.at(fewest, flow.source[tuples > 0], tuples[tuples > 0])
-        tuples = np.where(tuples > 0, fewest[flow.source], 0.0)
-    crossing: Floats = tuples * gap + flow.stream_bits * per_bit
+    crossing: Floats = flow.stream_tuples * gap + flow.stream_bits * per_bit
     return crossing
 
 

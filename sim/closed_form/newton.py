@@ -4,8 +4,8 @@ Damped iteration can oscillate for any damping when three links feed back on eac
 needs a tiny damping factor when a link is crossed thousands of times, even if a solution exists.
 With u = log s, the equations s = min(1, 1 / offered(s)) become u + max(0, log offered(exp u)) = 0.
 The left side is convex in u, since offered is a sum of products of s, so Newton's method converges
-well, but each step is costly. Where operators join their inputs, the flow is a minimum of such sums,
-so that convergence is not certain.
+well, but each step is costly. Where operators join their inputs, the flow is a minimum of such
+sums, so that convergence is not certain.
 """
 
 import numpy as np
@@ -13,8 +13,8 @@ import numpy as np
 from sim.closed_form.bottleneck import utilisations
 from sim.crossed import nothing_crossed, number_links
 from sim.flow import Columns, Floats, Flow, Ints
-from sim.joins import taken, taken_at_first
 from sim.jit import kernel
+from sim.joins import taken, taken_at_first
 from sim.links import STAGES, Crossed, passed
 from sim.threads import largest_own
 

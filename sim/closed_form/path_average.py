@@ -18,8 +18,8 @@ from sim.closed_form.bottleneck import add_utilisations
 from sim.closed_form.newton import solve_by_newton
 from sim.crossed import nothing_crossed, number_links
 from sim.flow import Columns, Floats, Flow, Ints, checked
-from sim.joins import taken, taken_at_first
 from sim.jit import bare, kernel
+from sim.joins import taken, taken_at_first
 from sim.links import STAGES, Crossed, passed
 from sim.threads import largest_own
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.search.instance import own_loads
+from sim.search import own_loads, unit_loads
 from streamplace.display.text import number
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -95,7 +95,7 @@ def too_heavy(problem: Problem) -> TooHeavy | None:
     Loads are those at the highest source rate, relative to the target utilisation.
     """
     rules, instance = problem.feasibility, compiled(problem).instance
-    whole = instance.work[:, None] / instance.capacity
+    whole = unit_loads(instance)
     own = own_loads(instance)
     loads = np.where(rules.allowed, np.maximum(whole, own) * instance.reference, np.inf)
     unit = int(loads.min(axis=1).argmax())

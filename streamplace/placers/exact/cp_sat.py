@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.search import Instance, own_loads
+from sim.search import Instance, own_loads, unit_loads
 from streamplace.errors import UsageError
 from streamplace.placers.exact.decision import DecisionProblem, Outcome
 from streamplace.placers.search.annealing import Budget
@@ -80,13 +80,13 @@ class Model:
     def _place_units(self) -> None:
         """Put every unit on one allowed device, within its limits, apart from units it excludes."""
         instance = self._instance
-        too_slow = own_loads(instance) > self._decision.limit
+        too_slow, loads = own_loads(instance) > self._decision.limit, unit_loads(instance)
         for u, row in enumerate(self._on):
             self._model.add_exactly_one(row)
             for d, x in enumerate(row):
                 if too_slow[u, d] or not instance.allowed[instance.row_of[u], d]:
                     self._model.add(x == 0)
-                self._add_loads([x], {d: instance.work[u] / instance.capacity[d]})
+                self._add_loads([x], {d: loads[u, d]})
             for v in instance.rival[instance.first_rival[u] : instance.first_rival[u + 1]]:
                 if v > u:
                     for x, y in zip(row, self._on[v], strict=True):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.reference import oracle
 from benchmarks.reference.strategies import Case, batches, cases, problems
-from sim import links as crossings
+from sim import crossed as crossings
 from sim.closed_form import newton, path_average
 from streamplace.problem.cluster import Cluster, LinkOverride, Network, NetworkKind
 from streamplace.problem.graph import Operator, Stream, StreamGraph
