@@ -218,8 +218,11 @@ class Flow:
 
     @cached_property
     def source_rate(self) -> float:
-        """Offered tuples/s of all sources together; of each source if operators join inputs."""
-        return float(self.source_tuples.max() if self.joins else self.source_tuples.sum())
+        """Offered tuples/s of all sources together; of the slowest if operators join inputs."""
+        if self.joins:
+            fed = np.isin(np.arange(self.operators), self.target)
+            return float(self.source_tuples[~fed].min())
+        return float(self.source_tuples.sum())
 
     @cached_property
     def operator_tuples(self) -> Floats:

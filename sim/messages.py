@@ -81,6 +81,7 @@ class Messages(NamedTuple):
     count: NDArray[np.int64]  # (1,) number of producers so far
     resource: Ints  # (CHARGES * (D + 1),) loaded devices d, and links l as D + l
     amount: Floats  # (CHARGES * (D + 1),) load of each, in seconds per second
+    stream: Ints  # (CHARGES * (D + 1),) the first stream of the message
 
 
 @kernel
@@ -96,6 +97,7 @@ def no_messages(devices: int, links: int) -> Messages:
         np.zeros(1, np.int64),
         np.zeros(CHARGES * (devices + 1), np.int32),
         np.zeros(CHARGES * (devices + 1)),
+        np.zeros(CHARGES * (devices + 1), np.int32),
     )
 
 
@@ -154,25 +156,25 @@ def charge(net: Priced, copies: Copies, p: int, a: int, on: Ints, room: Messages
         if together:
             sending = max(sending, overhead)
         else:
-            listed = _list(room, listed, a, overhead / net.cores[a])
+            listed = _list(room, listed, i, a, overhead / net.cores[a])
         if together and (net.nic or net.egress):
             sent = max(sent, busy)
         else:
-            listed = _list(room, listed, devices + slot_of(net, devices, sends), busy)
+            listed = _list(room, listed, i, devices + slot_of(net, devices, sends), busy)
         overhead = tuples * net.overhead_s[receives] + bits * net.overhead_s_per_bit[b]
-        listed = _list(room, listed, b, overhead / net.cores[b])
+        listed = _list(room, listed, i, b, overhead / net.cores[b])
         if net.nic:
             busy = busy_share(net, receives, tuples, bits)
-            listed = _list(room, listed, devices + receives, busy)
+            listed = _list(room, listed, i, devices + receives, busy)
         if net.up.shape[0] > 0:
             for shared in uplinks_of(net, a, b):
                 if shared >= 0 and marks(room, devices, shared, together):
                     busy = busy_share(net, shared, tuples, bits)
-                    listed = _list(room, listed, devices + shared, busy)
+                    listed = _list(room, listed, i, devices + shared, busy)
     if together and count > 0:
-        listed = _list(room, listed, a, sending / net.cores[a])
+        listed = _list(room, listed, 0, a, sending / net.cores[a])
         if net.nic or net.egress:
-            listed = _list(room, listed, devices + a, sent)
+            listed = _list(room, listed, 0, devices + a, sent)
     return listed
 
 
@@ -198,7 +200,9 @@ def busy_share(net: Priced, link: int, tuples: float, bits: float) -> float:
 
 
 @bare
-def _list(room: Messages, listed: int, resource: int, amount: float) -> int:
+def _list(room: Messages, listed: int, i: int, resource: int, amount: float) -> int:
+    """List a load by the message to receiver i; return the number of loads."""
+    room.stream[listed] = room.first[i]
     room.resource[listed] = resource
     room.amount[listed] = amount
     return listed + 1

@@ -84,6 +84,15 @@ def first_of_classes(flow: Flow) -> Ints:
     return np.unique(flow.class_of, return_index=True)[1].astype(np.int32)
 
 
+def instructions_of(flow: Flow, devices: Ints) -> Floats:
+    """Return the instructions per tuple of each operator on its device, (V,)."""
+    instructions = flow.instructions.copy()
+    for v in np.flatnonzero(flow.timed >= 0).tolist():
+        stated = flow.timed_instructions[flow.timed[v], flow.class_of[devices[v]]]
+        instructions[v] = stated if np.isfinite(stated) else instructions[v]
+    return instructions
+
+
 def work_of(flow: Flow, devices: Ints) -> Floats:
     """Return the instructions/s of each operator on its device, (V,)."""
     if not len(flow.timed):

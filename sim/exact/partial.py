@@ -181,18 +181,7 @@ def put(instance: Instance, now: Partial, depth: int, u: int, d: int) -> None:
     for b in range(devices):
         for k in range(instance.room.shape[1]):
             now.used[after, b, k] = now.used[depth, b, k]
-        if b != d and instance.multicast == NONE:
-            out, out_bits = now.shared[depth, u, b, 0], now.shared[depth, u, b, 1]
-            back, back_bits = now.shared[depth, u, b, 2], now.shared[depth, u, b, 3]
-            _cross(instance, now, after, d, b, out, out_bits)
-            _cross(instance, now, after, b, d, back, back_bits)
-    if instance.multicast != NONE:
-        _change_messages(instance, now, u, -1.0)
-        now.on[u] = d
-        _change_messages(instance, now, u, 1.0)
-        for r in range(now.change.shape[0]):
-            now.load[after, r] += now.change[r]
-            now.change[r] = 0.0
+    _send(instance, now, depth, u, d)
     now.load[after, d] += unit_load(instance, u, d)
     for k in range(instance.room.shape[1]):
         now.used[after, d, k] += instance.needs[u, k]
@@ -206,6 +195,25 @@ def put(instance: Instance, now: Partial, depth: int, u: int, d: int) -> None:
                 now.rivals[instance.rival[i], b] += 1
     now.crowd[d] += 1
     now.on[u] = d
+
+
+@bare
+def _send(instance: Instance, now: Partial, depth: int, u: int, d: int) -> None:
+    """Add the loads of messages between unit u on device d and the units placed before."""
+    if instance.multicast != NONE:
+        _change_messages(instance, now, u, -1.0)
+        now.on[u] = d
+        _change_messages(instance, now, u, 1.0)
+        for r in range(now.change.shape[0]):
+            now.load[depth + 1, r] += now.change[r]
+            now.change[r] = 0.0
+        return
+    for b in range(instance.capacity.shape[0]):
+        if b != d:
+            out, out_bits = now.shared[depth, u, b, 0], now.shared[depth, u, b, 1]
+            back, back_bits = now.shared[depth, u, b, 2], now.shared[depth, u, b, 3]
+            _cross(instance, now, depth + 1, d, b, out, out_bits)
+            _cross(instance, now, depth + 1, b, d, back, back_bits)
 
 
 @bare

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from benchmarks.reference import oracle
 from benchmarks.reference.changes import as_fast
+from benchmarks.reference.oracle_messages import messages
 from benchmarks.reference.strategies import cases
 from streamplace import Cluster, Constraints, Device, Network, Operator, Stream, StreamGraph
 from streamplace.problem.objective import Model
@@ -132,22 +133,22 @@ def test_contributions_add_up(case: tuple[Problem, list[int]]) -> None:
     if device is not None:
         for operator in problem.graph.operators:
             if where[operator.name] == device.name:
-                work = rates[operator.name] * Fraction(operator.instructions)
-                capacity = Fraction(device.mips) * 1_000_000 * device.cores
-                expected[operator.name,] = work / capacity
-    for stream in problem.graph.streams:
-        ends = (stream.source, stream.target)
-        a, b = (problem.cluster.devices[devices[names.index(v)]] for v in ends)
-        rate = rates[stream.source] * Fraction(stream.selectivity)
-        crossed = oracle._crossed(problem, a, b)
-        payload = oracle.payload_of(problem, stream.source, stream.payload_bytes)
-        for link in crossed:
-            if link.name == top.name:
-                expected[ends] = expected.get(ends, Fraction(0)) + rate * link.seconds(payload)
-        if device is not None and crossed:
-            for name, end, link in zip(ends, (a, b), (crossed[0], crossed[-1]), strict=True):
-                if end is device:
-                    expected[name,] += rate * Fraction(link.overhead_s) / device.cores
+                used = Fraction(min(operator.cores, device.cores), device.cores)
+                busy = rates[operator.name] * oracle.seconds_of(operator, device) * used
+                expected[operator.name,] = busy
+    place = {v: problem.cluster.devices[d] for v, d in zip(names, devices, strict=True)}
+    for message in messages(problem, oracle.flowing(problem, place)):
+        paying = [problem.graph.streams[each.streams[0].index] for each in message.deliveries]
+        for stream, delivery in zip(paying, message.deliveries, strict=True):
+            for link in delivery.path:
+                if link.name == top.name and link.busy:
+                    ends = (stream.source, stream.target)
+                    expected[ends] = expected.get(ends, Fraction(0)) + link.busy
+        charged = [paying[0].source, *(stream.target for stream in paying)]
+        for operator_name, (name, busy) in zip(charged, message.cpu, strict=True):
+            if device is not None and name == device.name:
+                before = expected.get((operator_name,), Fraction(0))
+                expected[operator_name,] = before + busy / device.cores
     explained: dict[tuple[str, ...], float] = {}
     for one in found.contributions:
         explained[one.names] = explained.get(one.names, 0.0) + one.utilisation

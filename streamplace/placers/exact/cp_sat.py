@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from sim.flow import NONE
+from sim.links import slot_of
 from sim.search import Instance, own_loads, unit_loads
 from streamplace.errors import UsageError
 from streamplace.placers.exact.decision import DecisionProblem, Outcome
@@ -56,10 +58,13 @@ class Model:
 
     @staticmethod
     def is_small(decision: DecisionProblem) -> bool:
-        """Return whether a model of the decision problem can be built in reasonable time."""
-        return (
-            len(decision.instance.other) * len(decision.instance.capacity) ** 2 <= 2 * MAX_CROSSINGS
-        )
+        """Return whether a model of the decision problem can be built in reasonable time.
+
+        There is none of messages that several streams share.
+        """
+        instance = decision.instance
+        crossings = len(instance.other) * len(instance.capacity) ** 2
+        return instance.multicast == NONE and crossings <= 2 * MAX_CROSSINGS
 
     def search(self, effort: float, clock: Budget) -> Outcome:
         """Solve with an effort in CP-SAT's deterministic seconds, while time is left."""
@@ -159,12 +164,16 @@ class Model:
             instance.tuples[i] * instance.gap_s[link]
             + instance.bits[i] * instance.seconds_per_bit[link]
         )
-        return {len(instance.capacity) + link: seconds}
+        devices = len(instance.capacity)
+        return {devices + slot_of(instance, devices, link): seconds}
 
     def _overhead(self, link: int, i: int, *devices: int) -> dict[int, float]:
         instance = self._instance
+        tuples, bits = instance.tuples[i], instance.bits[i]
         return {
-            d: instance.tuples[i] * instance.overhead_s[link] / instance.cores[d] for d in devices
+            d: (tuples * instance.overhead_s[link] + bits * instance.overhead_s_per_bit[d])
+            / instance.cores[d]
+            for d in devices
         }
 
     def _add_loads(self, where: list[Any], costs: Mapping[int, float]) -> None:
