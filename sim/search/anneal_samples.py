@@ -18,9 +18,10 @@ from sim.jit import bare, kernel
 from sim.links import ends_of, slot_of, uplinks_of
 from sim.messages import Copies, charge
 from sim.search.anneal import Schedule
-from sim.search.instance import Instance, ends_of_units, streams_of_units
+from sim.search.instance import Instance, ends_of_units
 from sim.search.moves import SearchState, drawn, remember, settle
 from sim.search.rng import Word, uniform
+from sim.search.shared import streams_of_units
 from sim.threads import of_usable_cores
 from sim.work import first_of_classes
 

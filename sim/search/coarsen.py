@@ -12,7 +12,8 @@ import numpy as np
 from sim.flow import Floats, Ints, by_operator
 from sim.jit import bare, kernel
 from sim.messages import Copies
-from sim.search.instance import Instance, shared_streams
+from sim.search.instance import Instance
+from sim.search.shared import shared_streams
 
 
 def joined(instance: Instance, traffic: Floats, heaviest: float, fewest: int) -> Ints:

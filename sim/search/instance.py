@@ -1,7 +1,7 @@
 """The problem instance of local search: units, streams, devices and constraints."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sim.flow import Floats, Flow, Ints, by_operator
 from sim.jit import bare, kernel
 from sim.messages import Copies
+from sim.search.shared import copies_of_units, shared_streams
 from sim.threads import of_usable_cores, own_by_class
 from sim.work import class_work
 
@@ -102,9 +103,7 @@ def instance(
     thread_work = np.zeros((units, len(threads)))
     np.maximum.at(thread_work, (unit_of, thread_of.reshape(-1)), flow.work / reference)
     first_end, other, stream, outward = ends_of_units(flow, unit_of)
-    apart_groups = _pairs(separating)
-    rivals = sorted(_pairs(excluding) | apart_groups)
-    pairs = np.array(rivals, dtype=np.int32).reshape(-1, 2)
+    first_rival, rival, far = rivals_of(units, excluding, separating)
     first_member, member = by_operator(unit_of, units)
     return Instance(
         reference=float(reference),
@@ -130,9 +129,9 @@ def instance(
         allowed=np.ascontiguousarray(allowed),
         needs=np.ascontiguousarray(needs, dtype=np.float64),
         room=np.ascontiguousarray(room, dtype=np.float64),
-        first_rival=np.searchsorted(pairs[:, 0], np.arange(units + 1)).astype(np.int32),
-        rival=np.ascontiguousarray(pairs[:, 1]),
-        far=np.array([pair in apart_groups for pair in rivals], dtype=np.bool_),
+        first_rival=first_rival,
+        rival=rival,
+        far=far,
         group_of=np.arange(flow.devices, dtype=np.int32) if group_of is None else group_of,
         first_member=first_member,
         member=member,
@@ -149,39 +148,6 @@ def instance(
     )
 
 
-def copies_of_units(flow: Flow, unit_of: Ints, reference: float) -> tuple[Ints, Copies]:
-    """Return the unit of each producer, (P,), and its streams with tuples to other units.
-
-    Without multicast, there are none.
-    """
-    streams = streams_of_units(flow, unit_of)
-    producers, count = np.unique(flow.source[streams], return_counts=True)
-    copies = Copies(
-        np.cumsum([0, *count]).astype(np.int32),
-        np.arange(len(streams), dtype=np.int32),
-        unit_of[flow.target[streams]],
-        flow.stream_tuples[streams] / reference,
-        flow.stream_bits[streams] / reference,
-    )
-    return unit_of[producers], copies
-
-
-def streams_of_units(flow: Flow, unit_of: Ints) -> Ints:
-    """Return the streams of `copies_of_units`, by producer."""
-    streams = flow.out_stream
-    return streams[unit_of[flow.source[streams]] != unit_of[flow.target[streams]]]
-
-
-def shared_streams(home: Ints, copies: Copies, units: int) -> dict[str, Any]:
-    """Return the fields of an instance about streams that share messages."""
-    producer = np.repeat(np.arange(len(home)), np.diff(copies.first))
-    ends = np.concatenate([copies.to, home]).astype(np.int64)
-    pairs = np.unique(ends * len(home) + np.concatenate([producer, np.arange(len(home))]))
-    unit, use = np.divmod(pairs, max(1, len(home)))
-    first_use = np.searchsorted(unit, np.arange(units + 1)).astype(np.int32)
-    return {"home": home, "copies": copies, "first_use": first_use, "use": use.astype(np.int32)}
-
-
 def _sums_of_units(rows: Floats, unit_of: Ints, units: int) -> Floats:
     """Return the sums of the rows of each unit, (U, columns), for (V, columns)."""
     columns = [np.bincount(unit_of, weights=column, minlength=units) for column in rows.T]
@@ -193,6 +159,18 @@ def _largest_of_units(rows: Floats, unit_of: Ints, units: int) -> Floats:
     largest = np.zeros((units, rows.shape[1]))
     np.maximum.at(largest, unit_of, rows)
     return largest
+
+
+def rivals_of(
+    units: int, excluding: Sequence[Sequence[int]], separating: Sequence[Sequence[int]]
+) -> tuple[Ints, Ints, Bools]:
+    """Return `first_rival`, `rival` and `far` of `Instance`; see `instance`."""
+    apart_groups = _pairs(separating)
+    rivals = sorted(_pairs(excluding) | apart_groups)
+    pairs = np.array(rivals, dtype=np.int32).reshape(-1, 2)
+    first = np.searchsorted(pairs[:, 0], np.arange(units + 1)).astype(np.int32)
+    far = np.array([pair in apart_groups for pair in rivals], dtype=np.bool_)
+    return first, np.ascontiguousarray(pairs[:, 1]), far
 
 
 def ends_of_units(flow: Flow, unit_of: Ints) -> tuple[Ints, Ints, Ints, Bools]:
