@@ -88,25 +88,7 @@ def make_instance(flow: Flow, cluster: Cluster, rules: Feasibility) -> Instance:
     )
 
 
-<<<<<<< HEAD
 def check_loads(graph: StreamGraph, of_operators: Floats, of_streams: Floats) -> None:
-=======
-def _check_supported(graph: StreamGraph, cluster: Cluster) -> None:
-    """Refuse fields that would change loads but are not counted yet."""
-    not_yet = "not counted by throughput models yet; remove it"
-    for name, value in graph.semantics.items():
-        raise GraphError(f"{name}: {value!r} is {not_yet}")
-    for v in graph.seconds_on:
-        raise GraphError(f"operators[{v}].seconds_on: of {graph.names[v]!r} is {not_yet}")
-    if (kind := cluster.network.kind) in ("free", "egress"):
-        raise ClusterError(f"network: kind {kind!r} is not counted yet; use pair or nic")
-    for name, seconds in zip(cluster.names, cluster.overhead_s_per_byte.tolist(), strict=True):
-        if seconds:
-            raise ClusterError(f"device {name!r}: overhead_s_per_byte ({seconds:g}) is {not_yet}")
-
-
-def check_loads(graph: StreamGraph, of_operators: Floats, of_streams: Floats) -> None:
->>>>>>> 6fe1b8e2bdbefbb93a02a6bbb81b0bb8457288d0
     """Raise GraphError if a load, (V,) or (E,), is too large to compute with."""
     for v in np.flatnonzero(~(of_operators <= HEAVIEST)):
         raise GraphError(f"operators[{v}]: the load of {graph.names[v]!r} overflows")
