@@ -5,6 +5,7 @@ from math import floor, inf
 from benchmarks.reference.engine.streams import PlainStream
 from benchmarks.reference.engine.windows import mean_output
 from sim.engine.scene import Scene
+from sim.engine.topology import Places
 from sim.engine.settings import Settings
 from sim.flow import ALL, NONE, Flow
 
@@ -70,7 +71,8 @@ class Wiring:
     def _share_messages(self) -> None:
         """Let streams that share a message travel with it, and one of them pay for it."""
         flow, groups = self.flow, dict[tuple[int, ...], list[PlainStream]]()
-        for one in self.streams:
+        for number in Places.of(flow).stream.tolist():  # the first in the engine's order pays
+            one = self.streams[number]
             if one.links and flow.stream_tuples[one.number] > 0:
                 to = () if flow.multicast == ALL else (self.device[one.target],)
                 groups.setdefault((one.source, *to), []).append(one)

@@ -83,7 +83,7 @@ def test_cp_sat_counts_times_and_the_cost_by_byte(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
-@pytest.mark.parametrize("name", ["greedy", "search:evaluations=5000", "metis", "local-moves"])
+@pytest.mark.parametrize("name", ["greedy", "search:evaluations=5000", "metis", "multilevel"])
 def test_no_placer_exceeds_the_optimum(model: Model, name: str) -> None:
     for seed in range(800, 815):
         problem = drawn_problem(seed, model)
