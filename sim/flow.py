@@ -2,50 +2,39 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.jit import kernel
+from sim.columns import (
+    Columns,
+    Floats,
+    Ints,
+    by_operator,
+    check_column,
+    first_misplaced,
+    read_only,
+    run_down,
+)
+from sim.rows import as_rows, checked
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
+__all__ = [
+    "ALL",
+    "DEVICE",
+    "NONE",
+    "Columns",
+    "Floats",
+    "Flow",
+    "Ints",
+    "as_rows",
+    "by_operator",
+    "checked",
+    "crossing_seconds",
+    "first_misplaced",
+    "run_down",
+]
+
 NONE, DEVICE, ALL = range(3)  # kinds of multicast: which streams of a producer share a message
-
-
-class Columns(NamedTuple):
-    """The columns of a flow as a tuple for kernels; see `Flow`."""
-
-    source_tuples: Floats
-    instructions: Floats
-    work: Floats
-    source: Ints
-    target: Ints
-    selectivity: Floats
-    bits: Floats
-    stream_tuples: Floats
-    capacity: Floats
-    cores: Floats
-    nic: bool
-    gap_s: Floats
-    seconds_per_bit: Floats
-    overhead_s: Floats
-    operator_cores: Floats
-    limits_operators: bool
-    up: Ints
-    down: Ints
-    operator_tuples: Floats
-    stream_bits: Floats
-    overhead_s_per_bit: Floats
-    timed: Ints
-    timed_instructions: Floats
-    class_of: Ints
-    egress: bool
-    multicast: int
-    joins: bool
-    first_out: Ints
-    out_stream: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +143,7 @@ class Flow:
         lengths |= dict.fromkeys(("gap_s", "seconds_per_bit", "overhead_s"), links)
         lengths |= {"overhead_s_per_bit": devices}
         for name, length in lengths.items():
-            _check_column(name, getattr(self, name), length)
+            check_column(name, getattr(self, name), length)
         if operators == 0 or devices == 0:
             raise ValueError("a flow needs at least one operator and one device")
         if not (np.all(self.capacity > 0) and np.all(self.cores > 0)):
@@ -344,19 +333,6 @@ class Flow:
         )
 
 
-def read_only(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view, like the columns of graphs, so that kernels compile only once."""
-    view = np.ascontiguousarray(column).view()
-    view.flags.writeable = False
-    return view
-
-
-def by_operator(ends: Ints, operators: int) -> tuple[Ints, Ints]:
-    """Return the index of each operator's first entry, (V + 1,), and the entries by operator."""
-    order = np.argsort(ends, kind="stable").astype(np.int32)
-    return np.searchsorted(ends[order], np.arange(operators + 1)).astype(np.int32), order
-
-
 def crossing_seconds(flow: Flow) -> tuple[float, float]:
     """Return seconds per message and per bit of an average link between two devices."""
     between = np.ones(flow.own_links, dtype=bool)
@@ -364,66 +340,3 @@ def crossing_seconds(flow: Flow) -> tuple[float, float]:
         between = ~np.eye(flow.devices, dtype=bool).ravel()
     gap, per_bit = flow.gap_s[: flow.own_links], flow.seconds_per_bit[: flow.own_links]
     return float(gap[between].mean()), float(per_bit[between].mean())
-
-
-def as_rows(flow: Flow, placements: NDArray[np.integer]) -> NDArray[np.integer]:
-    """Return placements, (V,) or (K, V) of any integer type, as C-ordered (K, V).
-
-    Raises
-    ------
-    ValueError
-        If the shape or type is wrong.
-    """
-    rows = np.atleast_2d(np.asarray(placements))
-    if rows.shape[1:] != (flow.operators,) or rows.dtype.kind not in "iu":
-        raise ValueError(f"placements must be integers of shape (K, {flow.operators})")
-    native = np.ascontiguousarray(rows, dtype=rows.dtype.newbyteorder("=")).view()
-    native.flags.writeable = (
-        False  # like the columns of graphs, so that kernels are compiled only once
-    )
-    return native
-
-
-def checked(flow: Flow, placements: NDArray[np.integer]) -> Ints:
-    """Return placements as `as_rows` does, as int32, checking that every entry is a device.
-
-    Raises
-    ------
-    ValueError
-        If the shape or type is wrong, or an entry is not a device of the flow.
-    """
-    rows = as_rows(flow, placements)
-    if rows.size and not 0 <= rows.min() <= rows.max() < flow.devices:
-        raise ValueError(f"a placement names a device outside 0..{flow.devices - 1}")
-    devices = rows.astype(np.int32, copy=False)
-    devices.flags.writeable = False
-    return devices
-
-
-def _check_column(name: str, column: Floats | Ints, length: int) -> None:
-    kind = np.int32 if name in ("source", "target") else np.float64
-    if column.shape != (length,) or column.dtype != kind:
-        expected = f"({length},) {np.dtype(kind)}"
-        raise ValueError(f"{name} must be {expected}, not {column.shape} {column.dtype}")
-    if not (np.isfinite(column).all() and np.all(column >= 0)):
-        raise ValueError(f"{name} must be finite and at least 0")
-
-
-@kernel
-def first_misplaced(source: Ints, target: Ints, operators: int) -> int:
-    """Return the first stream into an operator that an earlier stream left, or -1."""
-    emitted = np.zeros(operators, np.bool_)
-    for e in range(source.shape[0]):
-        emitted[source[e]] = True
-        if emitted[target[e]]:
-            return e
-    return -1
-
-
-@kernel
-def run_down(source_tuples: Floats, source: Ints, target: Ints, selectivity: Floats) -> Floats:
-    """Return the tuples/s of every operator, (V,), following streams from the sources."""
-    rate = source_tuples.copy()
-    for e in range(source.shape[0]):
-        rate[target[e]] += rate[source[e]] * selectivity[e]
-    return rate

@@ -50,7 +50,7 @@ def _add_streams(placement: Ints, flow: Columns, sums: MessageSums) -> None:
         if a == b:
             continue
         tuples, bits = flow.stream_tuples[e], flow.stream_bits[e]
-        sends, receives = ends_of(flow.nic, devices, a, b)
+        sends = ends_of(flow.nic, devices, a, b)[0]
         sums.sent[sends] += tuples
         sums.handled_bits[a] += bits
         _occupy(sums, sends, tuples, bits)
@@ -62,9 +62,7 @@ def _add_streams(placement: Ints, flow: Columns, sums: MessageSums) -> None:
 
 
 @bare
-def _receive(
-    flow: Columns, sums: MessageSums, a: int, b: int, tuples: float, bits: float
-) -> None:
+def _receive(flow: Columns, sums: MessageSums, a: int, b: int, tuples: float, bits: float) -> None:
     receives = ends_of(flow.nic, flow.capacity.shape[0], a, b)[1]
     sums.received[receives] += tuples
     sums.handled_bits[b] += bits

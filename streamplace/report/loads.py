@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-
 from numpy.typing import NDArray
 
 from sim.closed_form.message_sums import message_sums

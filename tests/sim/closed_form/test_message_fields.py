@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.reference import oracle
+from benchmarks.reference.grouped_problems import grouped_cluster
 from benchmarks.reference.message_problems import possible_devices, with_message_fields
 from benchmarks.reference.random_problems import random_problem
 from streamplace.errors import GraphError, InfeasibleError
@@ -13,6 +14,7 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
 
 EACH = 10  # placements of one problem
+GROUPED = 2  # remainder of the seeds of problems with groups
 TOLERANCE = 1e-9
 
 
@@ -20,6 +22,9 @@ def drawn_problem(seed: int, model: Model) -> Problem | None:
     """Return a random problem with the fields, at one rate; None if it cannot have them."""
     rng = np.random.default_rng((seed, 1))
     plain = random_problem(seed, model).with_source_rate(float(rng.integers(3, 30)) * 100.0)
+    if seed % 3 == GROUPED:  # some groups of devices share links
+        cluster = grouped_cluster(plain.cluster, rng)
+        plain = Problem(plain.graph, cluster, source_rate=plain.source_rate, model=model)
     try:
         problem = with_message_fields(plain, rng)
         flow(problem)
