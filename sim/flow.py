@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,7 +128,10 @@ class Flow:
         operators, streams, devices = len(self.instructions), len(self.source), len(self.capacity)
         if self.operator_cores is None:
             object.__setattr__(self, "operator_cores", np.ones(operators))
-        defaults = {"up": np.zeros(0, np.int32), "down": np.zeros(0, np.int32)}
+        defaults: dict[str, NDArray[Any]] = {
+            "up": np.zeros(0, np.int32),
+            "down": np.zeros(0, np.int32),
+        }
         defaults |= {"timed": np.zeros(0, np.int32), "timed_instructions": np.zeros((0, 0))}
         defaults |= {"class_of": np.zeros(devices, np.int32)}
         shape = (0, 0) if self.timed_instructions is None else self.timed_instructions.shape

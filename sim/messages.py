@@ -76,9 +76,9 @@ class Messages(NamedTuple):
     first: Ints  # (D,) the first stream to each of them
     tuples: Floats  # (D,) tuples/s of the message to each of them
     bits: Floats  # (D,) bit/s of the message to each of them
-    index: Ints  # (D,) where a device is in `to`, if it is
+    place: Ints  # (D,) where a device is in `to`, if it is
     marked: NDArray[np.int64]  # (D + L,) number of the producer that last marked a device or link
-    count: NDArray[np.int64]  # (1,) number of producers so far
+    serial: NDArray[np.int64]  # (1,) number of producers so far
     resource: Ints  # (CHARGES * (D + 1),) loaded devices d, and links l as D + l
     amount: Floats  # (CHARGES * (D + 1),) load of each, in seconds per second
     stream: Ints  # (CHARGES * (D + 1),) the first stream of the message
@@ -115,19 +115,19 @@ def list_messages(copies: Copies, multicast: int, p: int, a: int, on: Ints, room
 
     `on` has the devices of consumers, -1 for those not placed yet.
     """
-    room.count[0] += 1
+    room.serial[0] += 1
     count, most_tuples, most_bits = 0, 0.0, 0.0
     for k in range(copies.first[p], copies.first[p + 1]):
         e = copies.stream[k]
         b = on[copies.to[e]]
         if b < 0 or b == a:
             continue
-        if room.marked[b] != room.count[0]:
-            room.marked[b] = room.count[0]
-            room.to[count], room.first[count], room.index[b] = b, e, count
+        if room.marked[b] != room.serial[0]:
+            room.marked[b] = room.serial[0]
+            room.to[count], room.first[count], room.place[b] = b, e, count
             room.tuples[count] = room.bits[count] = 0.0
             count += 1
-        i = room.index[b]
+        i = room.place[b]
         room.tuples[i] = max(room.tuples[i], copies.tuples[e])
         room.bits[i] = max(room.bits[i], copies.bits[e])
         most_tuples = max(most_tuples, copies.tuples[e])
@@ -186,9 +186,9 @@ def marks(room: Messages, devices: int, shared: int, together: bool) -> bool:
     """
     if not together:
         return True
-    if room.marked[devices + shared] == room.count[0]:
+    if room.marked[devices + shared] == room.serial[0]:
         return False
-    room.marked[devices + shared] = room.count[0]
+    room.marked[devices + shared] = room.serial[0]
     return True
 
 

@@ -7,6 +7,7 @@ tuples/s * instructions / capacity.
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sim.flow import Columns, Floats, Flow, Ints
 from sim.jit import bare, kernel
@@ -36,7 +37,7 @@ def work_on(flow: Worked, v: int, d: int) -> float:
     if flow.timed.shape[0] > 0 and flow.timed[v] >= 0:
         instructions: float = flow.timed_instructions[flow.timed[v], flow.class_of[d]]
         if instructions < np.inf:
-            return flow.operator_tuples[v] * instructions
+            return float(flow.operator_tuples[v] * instructions)
     work: float = flow.work[v]
     return work
 
@@ -71,7 +72,7 @@ def class_work(flow: Flow) -> Floats:
     return _all_work_on(flow.columns, first_of_classes(flow))
 
 
-def cannot_run(flow: Flow) -> np.ndarray:
+def cannot_run(flow: Flow) -> NDArray[np.bool_]:
     """Return whether each class of devices cannot run an operator, (V, C)."""
     table = np.zeros((flow.operators, len(first_of_classes(flow))), dtype=np.bool_)
     timed = np.flatnonzero(flow.timed >= 0)
@@ -84,7 +85,7 @@ def first_of_classes(flow: Flow) -> Ints:
     return np.unique(flow.class_of, return_index=True)[1].astype(np.int32)
 
 
-def instructions_of(flow: Flow, devices: Ints) -> Floats:
+def instructions_of(flow: Flow, devices: NDArray[np.integer]) -> Floats:
     """Return the instructions per tuple of each operator on its device, (V,)."""
     instructions = flow.instructions.copy()
     for v in np.flatnonzero(flow.timed >= 0).tolist():
@@ -93,7 +94,7 @@ def instructions_of(flow: Flow, devices: Ints) -> Floats:
     return instructions
 
 
-def work_of(flow: Flow, devices: Ints) -> Floats:
+def work_of(flow: Flow, devices: NDArray[np.integer]) -> Floats:
     """Return the instructions/s of each operator on its device, (V,)."""
     if not len(flow.timed):
         return flow.work

@@ -115,24 +115,32 @@ def problems(
     model: Model = "bottleneck",
     kind: NetworkKind | None = None,
     max_size: int = 9,
+    *,
+    shared: bool = False,
 ) -> Problem:
     """Return a graph on a cluster at 300 to 2,000 tuples/s: from idle to heavily overloaded.
 
-    Without a `kind` of network, half of them have times by kind of device, multicast and the like.
+    With `shared`, half of them have times by kind of device, shared messages and the like.
     """
     rate = draw(st.integers(3, 20)) * 100.0
     graph, cluster = draw(graphs(max_size)), draw(clusters(kind))
     problem = Problem(graph, cluster, source_rate=rate, model=model)
-    if kind is None and draw(st.booleans()):
+    if shared and draw(st.booleans()):
         seed = draw(st.integers(0, 2**31))
         return with_message_fields(problem, np.random.default_rng(seed))
     return problem
 
 
 @st.composite
-def cases(draw: st.DrawFn, model: Model = "bottleneck", kind: NetworkKind | None = None) -> Case:
-    """Return a problem and the device index of each of its operators."""
-    problem = draw(problems(model, kind))
+def cases(
+    draw: st.DrawFn,
+    model: Model = "bottleneck",
+    kind: NetworkKind | None = None,
+    *,
+    shared: bool = False,
+) -> Case:
+    """Return a problem, see `problems`, and the device index of each of its operators."""
+    problem = draw(problems(model, kind, shared=shared))
     return problem, draw(device_lists(problem))
 
 

@@ -43,7 +43,8 @@ def least_of_units(shares: LeastShares, flow: Flow, unit_of: Ints) -> Floats:
     if not shares.classes.shape[1]:
         return np.bincount(unit_of, weights=flow.work).astype(np.float64)
     columns = [np.bincount(unit_of, weights=column) for column in shares.classes.T]
-    return np.min(columns, axis=0) * float(flow.capacity.max())
+    least: Floats = np.min(columns, axis=0) * float(flow.capacity.max())
+    return least
 
 
 def _balanced(shares: Floats, class_of: Ints) -> float:

@@ -33,7 +33,8 @@ def message_sums(flow: Flow, placement: NDArray[np.integer]) -> MessageSums:
         (V,) device indices.
     """
     links, devices = len(flow.gap_s), flow.devices
-    sums = MessageSums(*np.zeros((4, links)), np.zeros(devices))
+    per_link = [np.zeros(links) for _ in range(4)]
+    sums = MessageSums(per_link[0], per_link[1], per_link[2], per_link[3], np.zeros(devices))
     row = checked(flow, placement)[0]
     if flow.multicast == NONE:
         _add_streams(row, flow.columns, sums)

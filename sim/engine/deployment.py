@@ -153,7 +153,7 @@ def _share_messages(
             b = placement[flow.target[e]]
             if b == a:
                 continue
-            i = room.index[b]
+            i = room.place[b]
             tuples, bits = room.tuples[i], room.bits[i]
             sends, receives = ends_of(flow.nic, devices, a, b)
             pays, factor = room.first[i] == e, 1.0 / flow.selectivity[e]

@@ -75,7 +75,7 @@ def highest(instance: Instance, now: Partial, depth: int, u: int, d: int) -> flo
     own = now.load[depth, d] + unit_load(instance, u, d)
     if instance.multicast != NONE:
         own = max(own, _highest_with_messages(instance, now, depth, u, d))
-        return max(own, own_load(instance, u, d))
+        return float(max(own, own_load(instance, u, d)))
     sent, received, top = 0.0, 0.0, 0.0
     for b in range(devices):
         out, out_bits = now.shared[depth, u, b, 0], now.shared[depth, u, b, 1]

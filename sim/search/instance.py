@@ -220,7 +220,7 @@ def work_of_unit(instance: Instance, u: int, d: int) -> float:
 @bare
 def unit_load(instance: Instance, u: int, d: int) -> float:
     """Return the load of unit u's CPU work on device d."""
-    return work_of_unit(instance, u, d) / instance.capacity[d]
+    return float(work_of_unit(instance, u, d) / instance.capacity[d])
 
 
 def least_load(instance: Instance) -> Floats:
@@ -228,7 +228,8 @@ def least_load(instance: Instance) -> Floats:
     if instance.class_work.shape[1]:
         least: Floats = unit_loads(instance).min(axis=1)
         return least
-    return instance.work / instance.capacity.max()
+    plain: Floats = instance.work / instance.capacity.max()
+    return plain
 
 
 def least_work(instance: Instance, devices: NDArray[np.integer]) -> Floats:
@@ -242,7 +243,8 @@ def least_work(instance: Instance, devices: NDArray[np.integer]) -> Floats:
 def work_on_devices(instance: Instance, on: NDArray[np.integer]) -> Floats:
     """Return the instructions/s / reference of each unit on its device, (U,)."""
     if instance.class_work.shape[1]:
-        return instance.class_work[np.arange(len(on)), instance.class_of[on]]
+        work: Floats = instance.class_work[np.arange(len(on)), instance.class_of[on]]
+        return work
     return instance.work
 
 

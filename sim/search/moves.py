@@ -316,11 +316,11 @@ def _cross(instance: Instance, now: SearchState, i: int, own: int, other: int, s
 @bare
 def _overhead(instance: Instance, link: int, i: int, d: int) -> float:
     """Return the load of device d by the messages of end i's stream, which pass a link of d."""
-    busy: float = (
+    busy = (
         instance.tuples[i] * instance.overhead_s[link]
         + instance.bits[i] * instance.overhead_s_per_bit[d]
     )
-    return busy / instance.cores[d]
+    return float(busy / instance.cores[d])
 
 
 @bare

@@ -28,7 +28,8 @@ def copies_of_units(flow: Flow, unit_of: Ints, reference: float) -> tuple[Ints, 
 def streams_of_units(flow: Flow, unit_of: Ints) -> Ints:
     """Return the streams of `copies_of_units`, by producer."""
     streams = flow.out_stream
-    return streams[unit_of[flow.source[streams]] != unit_of[flow.target[streams]]]
+    leaving: Ints = streams[unit_of[flow.source[streams]] != unit_of[flow.target[streams]]]
+    return leaving
 
 
 def shared_streams(home: Ints, copies: Copies, units: int) -> dict[str, Any]:

@@ -34,7 +34,9 @@ def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Fl
     times = times_of(graph, cluster)
     check_loads(graph, times.instructions, graph.stream_payload_bytes)
     joins = graph.firing == "all"
-    offered = np.isin(np.arange(len(graph.names)), graph.sources) if joins else graph.source_share
+    offered: Floats = graph.source_share
+    if joins:  # each source emits every element
+        offered = np.isin(np.arange(len(graph.names)), graph.sources).astype(np.float64)
     limits = np.ones(cluster.own_links + len(cluster.limited_uplinks))
     if cluster.network.kind == "free":
         limits[: cluster.own_links] = 0.0

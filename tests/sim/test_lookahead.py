@@ -301,7 +301,7 @@ def lookahead_problem(
 @st.composite
 def lookahead_problems(draw: st.DrawFn, max_size: int = 8) -> LookaheadProblem:
     """Draw a problem in which devices of one kind share a mask and limits, up to two of them."""
-    problem = draw(problems(max_size=max_size))
+    problem = draw(problems(max_size=max_size, shared=True))
     operators, devices = len(problem.graph.names), len(problem.cluster.devices)
     kind = np.array([draw(st.integers(0, 1)) for _ in range(devices)], dtype=np.int32)
     masks = [np.array(mask) for mask in ([True, True], [True, False], [False, True])]

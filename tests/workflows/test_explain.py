@@ -118,7 +118,7 @@ def test_moves_satisfy_constraints(problem: Problem | None, data: st.DataObject)
         check_moves(placement, found)
 
 
-@given(cases())
+@given(cases(shared=True))
 def test_contributions_add_up(case: tuple[Problem, list[int]]) -> None:
     """Operators contribute work and overheads, streams their seconds on the link."""
     problem, devices = case
