@@ -98,4 +98,5 @@ def work_of(flow: Flow, devices: NDArray[np.integer]) -> Floats:
     """Return the instructions/s of each operator on its device, (V,)."""
     if not len(flow.timed):
         return flow.work
-    return class_work(flow)[np.arange(flow.operators), flow.class_of[devices]]
+    work: Floats = class_work(flow)[np.arange(flow.operators), flow.class_of[devices]]
+    return work

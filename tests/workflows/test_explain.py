@@ -271,3 +271,32 @@ def test_moves_reach_their_predicted_throughput() -> None:
         placement = Placement.of(problem, moved)
         assert throughput(problem, placement.devices)[0] == pytest.approx(best.throughput)
     assert len(placement.pes) == 3
+
+
+def test_an_operator_that_is_too_slow_on_every_kind_of_device() -> None:
+    """At 2,000 tuples/s, 1 ms per tuple takes twice the time of the card; the host takes longer."""
+    graph = StreamGraph(
+        [Operator("a", 2e7, 0.0, seconds_on={"gpu": 1e-3})], source_rate=2e3, firing="all"
+    )
+    cluster = Cluster([Device("host", 1000.0), Device("card", 5.0, kind="gpu")])
+    found = explain(Placement(Problem(graph, cluster), [1]))
+    assert found.cause is not None
+    text, names = found.cause.text()
+    assert text.format(*names) == (
+        "a needs 200.0% of the time of card at this rate: run 2 instances of it, "
+        "or use a kind of device with shorter times"
+    )
+
+
+def test_a_message_for_all_counts_once_at_its_sender() -> None:
+    """One message of 0.4 Mbit, at 1,000 per second: the sender needs 40% of 1,000 Mbit/s, once."""
+    graph = StreamGraph(
+        [Operator(name, 0.0, 0.4 * MBIT) for name in "abc"],
+        [Stream("a", "b"), Stream("a", "c")],
+        source_rate=1e3,
+        multicast="all",
+    )
+    cluster = Cluster.equal(3, 1000.0, network=Network("egress"))
+    found = explain(Placement(Problem(graph, cluster), [0, 1, 2]))
+    assert (found.score.bottleneck.name, found.score.bottleneck.utilisation) == ("d0->", 0.4)
+    assert [one.names for one in found.contributions] == [("a", "b")]
