@@ -348,5 +348,17 @@ SP.model = (() => {
     return flow.work.reduce((sum, work, v) => sum + (flow.times[v].size > 0 ? 0 : work), 0);
   }
 
-  return { flowOf, heaviestOf, plainWork, timeOn, sumsFrom, sumsOf, networkOf, scoreOf, cpuBound, linkName, linksBetween };
+  return {
+    flowOf,
+    heaviestOf,
+    plainWork,
+    timeOn,
+    sumsFrom,
+    sumsOf,
+    networkOf,
+    scoreOf,
+    cpuBound,
+    linkName,
+    linksBetween,
+  };
 })();

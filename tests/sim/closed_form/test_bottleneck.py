@@ -74,7 +74,7 @@ def test_utilisations_agree_with_the_oracle(case: Case) -> None:
     expected = [float(on_device[name]) for name in problem.cluster.names]
     np.testing.assert_allclose(device, expected, rtol=1e-12)
     for i, utilisation in enumerate(link):
-        a, b = problem.cluster.link_ends(i)
+        a, b = problem.cluster.resource_ends(i)
         exact = on_link.get(f"{a or ''}->{b or ''}", Fraction(0))
         assert utilisation == pytest.approx(float(exact), rel=1e-12)
 
