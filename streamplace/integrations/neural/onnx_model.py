@@ -45,9 +45,12 @@ def read(data: bytes, where: str) -> LogicalGraph:
         tensors = _tensors(graph)
         layers = [*_constants(graph), *_inputs(graph)]
         layers += [_layer(node, tensors) for node in graph.node]
-        logical = dataflow_graph(layers, where, graph.name)
     except UnicodeDecodeError:
-        raise FormatError(f"{where}: a name is not UTF-8") from None
+        raise FormatError(f"{where}: a text is not UTF-8") from None
+    texts = (each for a in layers for each in (a.name, a.type, *a.inputs, *a.outputs))
+    if any(isinstance(text, bytes) for text in (graph.name, *texts)):  # what protobuf returns
+        raise FormatError(f"{where}: a text is not UTF-8")
+    logical = dataflow_graph(layers, where, graph.name)
     return replace(logical, notes=[*logical.notes, *notes])
 
 
