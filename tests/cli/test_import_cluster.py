@@ -28,7 +28,8 @@ def test_graph_and_cluster(kind: str, document: Path, capsys: Capture) -> None:
     command = ("import", document, "--from", kind, "-o", "g.json", "--cluster-out", "c.json")
     printed = json.loads(succeeds(capsys, *command, "--json"))
     expected = read_document(kind, DOCUMENTS[kind][0])
-    assert read_graph("g.json") == expected.graph
+    assert read_graph("g.json").sha256 == expected.graph.sha256
+    assert read_graph("g.json").constraints == expected.graph.constraints
     assert read_cluster("c.json") == expected.cluster
     assert printed["cluster"] == "c.json"
 

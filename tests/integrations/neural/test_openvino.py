@@ -84,7 +84,7 @@ def test_layers_of_the_same_name_are_distinguished() -> None:
     [
         ('version="11"', 'version="7"', "<net>: version must be 10 or 11 (got '7'); convert the"),
         ("net", "model", "must be a <net> (got <model>)"),
-        ("<layer id", "<lager id", "contains no <layer>"),
+        ("layers>", "lagers>", "contains no <layer>"),
         ('id="4" name', 'id="3" name', "<layer>: id '3' appears twice"),
         ('type="MaxPool"', "", "layer 'pool': <layer>: missing attribute 'type'"),
         ('from-layer="3"', 'from-layer="9"', "edge 3: layer '9' has no output port '2'"),
