@@ -48,7 +48,7 @@ def import_(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Convert a job of Flink, Storm, IBM Streams, … or a neural network to a graph.
+    """Convert a job of Flink, Storm, … or a neural network to a graph.
 
     \b
     flink-plan      Flink: getExecutionPlan(), explain_sql(), or GET /jobs/ID/plan

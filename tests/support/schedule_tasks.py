@@ -124,7 +124,7 @@ def _rules(graph: Form, inputs: ScheduleInputs, tasks: TaskGraph) -> Rules:
         unit_of=unit_of,
         row_of=np.arange(units, dtype=np.int32),
         allowed=allowed,
-        needs=np.bincount(unit_of, memory)[:, None],
+        needs=np.bincount(unit_of, memory)[:, None].astype(np.float64),
         room=np.array(room)[:, None],
         first_rival=np.zeros(units + 1, np.int32),
         rival=np.zeros(0, np.int32),

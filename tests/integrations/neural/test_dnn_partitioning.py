@@ -50,7 +50,11 @@ def test_only_the_cost_of_an_edge_counts_and_only_once(kind: str) -> None:
 def test_the_cluster_for_throughput() -> None:
     found = read_document("dnn-partitioning", DNN_TEXT)
     assert found.cluster is not None
-    fast = {"memory_bytes": 1000.0, "kind": "accelerator", "overhead_s_per_byte": 1e-9}
+    fast: dict[str, Any] = {
+        "memory_bytes": 1000.0,
+        "kind": "accelerator",
+        "overhead_s_per_byte": 1e-9,
+    }
     assert found.cluster.devices == (
         Device("accelerator0", 1.0, **fast),
         Device("accelerator1", 1.0, **fast),

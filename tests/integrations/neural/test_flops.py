@@ -1,5 +1,6 @@
 """Estimates of floating-point operations, against sums that were counted by loops."""
 
+from collections.abc import Sequence
 from math import isnan, prod
 
 import pytest
@@ -15,7 +16,7 @@ from streamplace.integrations.neural.flops import (
 )
 
 
-def flops(kind: str, inputs: list[Shape], output: Shape, **more: object) -> float:
+def flops(kind: str, inputs: Sequence[Shape], output: Shape, **more: object) -> float:
     """Return the estimate of an operator with one output."""
     return estimated_flops(Operation(kind, inputs, [output], **more))  # type: ignore[arg-type]
 
