@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sim.schedule.fifo import serves
 from sim.schedule.passes import makespans, timetable
 from sim.schedule.state import Order
 from sim.schedule.task_graph import TaskGraph
@@ -43,6 +44,12 @@ class MakespanEvaluator:
     def orders(self) -> tuple[Order, ...]:
         """The orders of which the best counts, in the order of `order_names`."""
         return tuple(self.compiled.order(name) for name in self.order_names)
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether the fast engine of ``fifo`` computes the makespans."""
+        aim = self.problem.makespan_objective
+        return aim.order == "fifo" and not aim.noise and serves(self.tasks.columns)
 
     @property
     def passes(self) -> int:

@@ -7,13 +7,17 @@ from streamplace.placers.base import Placer
 from streamplace.placers.scheduling.annealing import best_of_passes
 from streamplace.placers.scheduling.enumerative import Enumerative
 from streamplace.placers.scheduling.lists import Cpop, Heft
-from streamplace.placers.scheduling.passes import pass_evaluator
+from streamplace.placers.scheduling.passes import pass_evaluator, shortest
 from streamplace.placers.scheduling.portfolio import PORTFOLIO, portfolio
+from streamplace.placers.scheduling.proof import PassProof
 from streamplace.placers.scheduling.sampled import CriticalPath
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import Prefer
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.util import work_clock
+from streamplace.util.arrays import Ints
 
 QUICK: tuple[Placer, ...] = (
     *PORTFOLIO,
@@ -23,6 +27,8 @@ QUICK: tuple[Placer, ...] = (
     Enumerative(),
 )
 """The placers that `auto` runs, on large graphs only those of `PORTFOLIO`."""
+FEW = 100_000  # placements up to which all are tried
+ENUMERATION = 0.5  # share of the budget for this
 LARGE = 5_000  # operators from which some of the quick placers take longer than the search
 
 
@@ -57,7 +63,8 @@ def auto_pass(
 ) -> Placement:
     """Run the quick placers, and then anneal from their placements; see `best_of_passes`.
 
-    Identical devices are used in the order of the cluster, unless there is an initial placement.
+    If there are few placements, all of them are tried instead. Identical devices are used in the
+    order of the cluster, unless there is an initial placement.
 
     Raises
     ------
@@ -70,8 +77,31 @@ def auto_pass(
     scored = pass_evaluator(problem, "auto")
     placers = QUICK if len(problem.graph.names) < LARGE else PORTFOLIO
     rows = portfolio(problem, rng, start, placers)
-    best = Placement(problem, best_of_passes(scored, rng, rows, budget))
+    best = _enumerated(scored, rows, budget)
+    if best is None:
+        best = Placement(problem, best_of_passes(scored, rng, rows, budget))
     return best.canonical() if start is None else best
+
+
+def _enumerated(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> Placement | None:
+    """Return a placement that no other one beats, if there are few placements; otherwise None.
+
+    Parameters
+    ----------
+    rows
+        (K, V) feasible placements.
+    """
+    allowed = scored.problem.feasibility.allowed
+    if scored.problem.makespan_objective.noise:
+        return None
+    if np.log(allowed.sum(axis=1)).sum() > np.log(FEW):
+        return None
+    proof = PassProof(scored, rows[shortest(scored, rows)])
+    if not proof.closed:
+        with work_clock.loading():
+            proof.compile()
+        proof.enumerate(budget.share(ENUMERATION))
+    return proof.result().placement if proof.closed else None
 
 
 def _refuse_preference(placer: str, prefer: Prefer | None) -> None:
