@@ -14,11 +14,13 @@ from streamplace.report.data import Entry, data_of
 
 PARTS = files("streamplace.report") / "page"
 VENDORED = ("cytoscape", "dagre")
+SCHEDULE = ("tasks", "queues", "run", "messages", "dispatch", "engine", "critical")
 SCRIPTS = (  # in order: each script uses those before it
     "text",
     "labels",
     "model",
     "limits",
+    *SCHEDULE,
     "rules",
     "state",
     "view",
