@@ -52,6 +52,13 @@ SP.rules = (() => {
         violations.push(`${operator(row.name)} requires a device with the label ${label}`);
       }
     });
+    problem.file.operators.forEach((row, v) => {
+      const { kind = null } = problem.cluster.devices[assignment[v]];
+      const excluded = kind !== null && Object.hasOwn(row.seconds_on ?? {}, kind);
+      if (excluded && row.seconds_on[kind] === null) {
+        violations.push(`${operator(row.name)} cannot run on devices of kind ${quoted(kind)}`);
+      }
+    });
     for (const limit of problem.limits) {
       const used = SP.limits.usedBy(limit, assignment);
       problem.cluster.devices.forEach((row, d) => {
