@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     from streamplace.problem.graph import Stream as Stream
     from streamplace.problem.graph import StreamGraph as StreamGraph
     from streamplace.problem.grouping import Grouping as Grouping
+    from streamplace.problem.makespan import Makespan as Makespan
     from streamplace.problem.networkx_interop import from_networkx as from_networkx
     from streamplace.problem.networkx_interop import to_networkx as to_networkx
     from streamplace.problem.objective import Throughput as Throughput
     from streamplace.problem.placement import Placement as Placement
     from streamplace.problem.problem import Problem as Problem
     from streamplace.scoring.engine_score import EngineScore as EngineScore
+    from streamplace.scoring.makespan_score import MakespanScore as MakespanScore
     from streamplace.scoring.objective_evaluator import ObjectiveEvaluator as ObjectiveEvaluator
     from streamplace.scoring.score import Score as Score
     from streamplace.scoring.score import ThroughputScore as ThroughputScore
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from streamplace.workflows.compare import compare as compare
     from streamplace.workflows.comparison import Comparison as Comparison
     from streamplace.workflows.confidence import Confidence as Confidence
+    from streamplace.workflows.makespan_result import MakespanResult as MakespanResult
     from streamplace.workflows.migrate import Migration as Migration
     from streamplace.workflows.migrate import migrate as migrate
     from streamplace.workflows.place import place as place
@@ -62,6 +65,9 @@ _HOME = {
     "from_networkx": "problem.networkx_interop",
     "Grouping": "problem.grouping",
     "LinkOverride": "problem.cluster",
+    "Makespan": "problem.makespan",
+    "MakespanResult": "workflows.makespan_result",
+    "MakespanScore": "scoring.makespan_score",
     "migrate": "workflows.migrate",
     "Migration": "workflows.migrate",
     "Network": "problem.cluster",

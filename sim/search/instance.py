@@ -90,9 +90,7 @@ def instance(
     thread_work = np.zeros((units, len(threads)))
     np.maximum.at(thread_work, (unit_of, thread_of.reshape(-1)), flow.work / reference)
     first_end, other, stream, outward = ends_of_units(flow, unit_of)
-    apart_groups = _pairs(separating)
-    rivals = sorted(_pairs(excluding) | apart_groups)
-    pairs = np.array(rivals, dtype=np.int32).reshape(-1, 2)
+    first_rival, rival, far = rivals_of(units, excluding, separating)
     first_member, member = by_operator(unit_of, units)
     return Instance(
         reference=float(reference),
@@ -118,9 +116,9 @@ def instance(
         allowed=np.ascontiguousarray(allowed),
         needs=np.ascontiguousarray(needs, dtype=np.float64),
         room=np.ascontiguousarray(room, dtype=np.float64),
-        first_rival=np.searchsorted(pairs[:, 0], np.arange(units + 1)).astype(np.int32),
-        rival=np.ascontiguousarray(pairs[:, 1]),
-        far=np.array([pair in apart_groups for pair in rivals], dtype=np.bool_),
+        first_rival=first_rival,
+        rival=rival,
+        far=far,
         group_of=np.arange(flow.devices, dtype=np.int32) if group_of is None else group_of,
         first_member=first_member,
         member=member,
@@ -128,6 +126,18 @@ def instance(
         migration_cost=np.zeros(len(unit_of)),
         migration_budget=np.inf,
     )
+
+
+def rivals_of(
+    units: int, excluding: Sequence[Sequence[int]], separating: Sequence[Sequence[int]]
+) -> tuple[Ints, Ints, Bools]:
+    """Return `first_rival`, `rival` and `far` of `Instance`; see `instance`."""
+    apart_groups = _pairs(separating)
+    rivals = sorted(_pairs(excluding) | apart_groups)
+    pairs = np.array(rivals, dtype=np.int32).reshape(-1, 2)
+    first = np.searchsorted(pairs[:, 0], np.arange(units + 1)).astype(np.int32)
+    far = np.array([pair in apart_groups for pair in rivals], dtype=np.bool_)
+    return first, np.ascontiguousarray(pairs[:, 1]), far
 
 
 def ends_of_units(flow: Flow, unit_of: Ints) -> tuple[Ints, Ints, Ints, Bools]:

@@ -9,6 +9,7 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
@@ -68,10 +69,28 @@ def inherit(
         constraints = _that_fit(rules, graph, cluster)
         taken.append(f"constraints ({_counts(constraints)}){_left_out(rules, graph, cluster)}")
     if objective is None and type(own) is not Throughput:
-        objective = _without_settings(own)
+        objective = own if isinstance(own, Makespan) else _without_settings(own)
         taken.append(f"objective {text_of(objective)}")
-    rates = problem.source_rates
-    of_graph = rates in ((problem.graph.source_rate,), (graph.source_rate,))
+    if not isinstance(own, Makespan) and not isinstance(objective, Makespan):
+        taken += _throughput_settings(own, made, problem.graph, graph)
+    note = f"from {start}: {'; '.join(taken)}" if taken else ""
+    return Inherited(cluster, constraints, objective, made, note)
+
+
+def _throughput_settings(
+    own: Throughput, made: dict[str, Any], before: StreamGraph, graph: StreamGraph
+) -> list[str]:
+    """Fill in settings of throughput that no option specifies, and return them in words.
+
+    Parameters
+    ----------
+    own, made
+        The objective of the placement; and settings, which are changed in place.
+    before, graph
+        The graph of the placement, and that of now.
+    """
+    taken, rates = list[str](), own.source_rates or ()
+    of_graph = rates in ((before.source_rate,), (graph.source_rate,))
     if made["source_rate"] is None and (graph.source_rate is None or not of_graph):
         made["source_rate"] = rates
         taken.append("source rate " + ", ".join(map(number, rates)))
@@ -81,8 +100,7 @@ def inherit(
     if made["target_utilisation"] is None and own.target_utilisation != 1.0:
         made["target_utilisation"] = own.target_utilisation
         taken.append(f"target utilisation {own.target_utilisation:g}")
-    note = f"from {start}: {'; '.join(taken)}" if taken else ""
-    return Inherited(cluster, constraints, objective, made, note)
+    return taken
 
 
 def _that_fit(rules: Constraints, graph: StreamGraph, cluster: Cluster) -> Constraints:
@@ -131,7 +149,7 @@ def _counts(rules: Constraints) -> str:
     return ", ".join(counted(count, kind) for count, kind in counts if count) or "none"
 
 
-def _without_settings(objective: Objective) -> Objective:
+def _without_settings(objective: Throughput) -> Throughput:
     """Return an objective with the default source rate, model, target utilisation and engine."""
     default = Throughput()
     return replace(

@@ -18,6 +18,7 @@ from streamplace.files.reading import check, name_of
 from streamplace.files.schema import PlacementForm, ProblemForm
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model, Objective, Throughput
 from streamplace.problem.objectives import check_text, make_objective, text_of
 from streamplace.problem.placement import Placement
@@ -93,10 +94,7 @@ def placement_from(
     with located(where, FormatError):
         if not (is_assignment(value) or cepsim.looks_like(value)):
             form = check(PlacementForm, value, where)
-            own = form.problem
-            rates = (own.source_rate, *own.source_rates)
-            kind = _objective_of(own) if objective is None else objective
-            stored = kind.with_changes(rates, own.model, own.target_utilisation)
+            stored = _stored_objective(form.problem, objective)
             changed = stored.with_changes(source_rate, model, target_utilisation)
             if by_name and graph is not None and _has_its_operators(form, graph):
                 return _by_name(form, graph, cluster, changed, is_set=source_rate is not None)
@@ -112,7 +110,7 @@ def placement_from(
 
 
 def objective_to(objective: Objective) -> dict[str, str]:
-    """Return a user's objective as the entry of a JSON object; for throughput, nothing.
+    """Return an objective as the entry of a JSON object; for throughput, nothing.
 
     Raises
     ------
@@ -127,6 +125,15 @@ def objective_to(objective: Objective) -> dict[str, str]:
     if not is_custom(text) and make_objective(text).with_changes(1.0, "bottleneck", 1.0) != alike:
         raise UsageError(f"objective {text!r}: a placement file cannot hold its options")
     return {"objective": text}
+
+
+def _stored_objective(own: ProblemForm, instead: Objective | None) -> Objective:
+    """Return the objective of a file, or another one with the file's rates and model."""
+    kind = _objective_of(own) if instead is None else instead
+    if isinstance(kind, Makespan):
+        return kind
+    rates = () if own.source_rate is None else (own.source_rate, *own.source_rates)
+    return kind.with_changes(rates or None, own.model, own.target_utilisation)
 
 
 def _objective_of(own: ProblemForm) -> Objective:
@@ -163,21 +170,12 @@ def placement_to(placement: Placement, **results: Any) -> dict[str, Any]:
     instead = "a result has save(file), and its placement is result.placement"
     check_type("placement", placement, Placement, UsageError, instead)
     problem = placement.problem
-    if problem.objective.engine is not None:
-        raise UsageError(
-            "a placement file cannot hold engine settings: use an objective with engine=None"
-        )
     own: dict[str, Any] = {
         "graph": graphs.graph_to(problem.graph),
         "graph_sha256": problem.graph.sha256,
         "cluster": clusters.cluster_to(problem.cluster),
-        "source_rate": problem.source_rate,
-        "model": problem.model,
+        **_throughput_to(problem.objective),
     }
-    if len(problem.source_rates) > 1:
-        own["source_rates"] = list(problem.source_rates)
-    if problem.target_utilisation != 1:
-        own["target_utilisation"] = problem.target_utilisation
     if problem.constraints:
         own["constraints"] = graphs.constraints_to(problem.constraints)
     own |= objective_to(problem.objective)
@@ -188,6 +186,22 @@ def placement_to(placement: Placement, **results: Any) -> dict[str, Any]:
         "assignment": placement.assignment,
         "problem": own,
     }
+
+
+def _throughput_to(objective: Objective) -> dict[str, Any]:
+    """Return the entries of source rates, model and target utilisation; none for a makespan."""
+    if isinstance(objective, Makespan):
+        return {}
+    if objective.engine is not None:
+        raise UsageError(
+            "a placement file cannot hold engine settings: use an objective with engine=None"
+        )
+    own: dict[str, Any] = {"source_rate": objective.source_rate, "model": objective.model}
+    if len(objective.source_rates or ()) > 1:
+        own["source_rates"] = list(objective.source_rates or ())
+    if objective.target_utilisation != 1:
+        own["target_utilisation"] = objective.target_utilisation
+    return own
 
 
 def _from_form(
@@ -247,7 +261,8 @@ def _by_name(
     rules = graphs.constraints_from(own.constraints)
     if rules == before.constraints:
         rules = graph.constraints
-    if not is_set and objective.source_rates == (before.source_rate,) and graph.source_rate:
+    rates = None if isinstance(objective, Makespan) else objective.source_rates
+    if not is_set and rates == (before.source_rate,) and graph.source_rate:
         objective = objective.with_changes(graph.source_rate)
     problem = Problem(graph, cluster, objective=objective, constraints=rules)
     return Placement.of(problem, form.assignment)

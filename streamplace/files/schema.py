@@ -201,7 +201,9 @@ class ProblemForm(Form):
     graph: GraphForm
     graph_sha256: str
     cluster: ClusterForm
-    source_rate: Positive
+    source_rate: Positive | None = Field(
+        None, description="tuples/s; null: the graph's, and not used for makespans"
+    )
     source_rates: list[Positive] = Field(
         [],
         description="all source rates, if several; the score is the lowest one",
@@ -212,7 +214,9 @@ class ProblemForm(Form):
         1.0, gt=0, le=1, allow_inf_nan=False, description="usable share of devices and links"
     )
     objective: Title = Field(
-        "throughput", description="throughput, or an installed package's, with its options"
+        "throughput",
+        description="throughput, makespan, or an installed package's; with its options, such as "
+        "makespan:order=b-level:batch=8",
     )
 
 

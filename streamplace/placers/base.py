@@ -1,4 +1,4 @@
-"""Protocols for placers and provers."""
+"""Protocols for placers, provers and list schedulers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,7 +43,8 @@ class Proof:
     Parameters
     ----------
     bound
-        Upper bound on the throughput of any placement, in tuples/s; see `score.throughput`.
+        Upper bound on the throughput of any placement, in tuples/s; see `score.throughput`. Under
+        the makespan objective, lower bound on the makespan of any placement, in seconds.
     optimal
         Whether no placement is better, up to rounding.
     """
@@ -55,12 +56,38 @@ class Proof:
 
 @runtime_checkable
 class Prover(Placer, Protocol):
-    """A placer that also proves a bound on the best throughput."""
+    """A placer that also proves a bound on the best throughput or makespan."""
 
     def prove(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Proof:
         """Return the placement that `__call__` returns, with a proven bound."""
+        ...
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A placement by list scheduling, and the end of the schedule that it was made with.
+
+    Parameters
+    ----------
+    own_schedule_s
+        The makespan of the scheduler's own schedule, in seconds. The simulated makespan of the
+        placement can differ, since devices start operators in the order of the objective.
+    """
+
+    placement: Placement
+    own_schedule_s: float
+
+
+@runtime_checkable
+class ListScheduler(Placer, Protocol):
+    """A placer under the makespan objective that makes a schedule of its own."""
+
+    def listed(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Listed:
+        """Return the placement that `__call__` returns, with the end of its own schedule."""
         ...
 
 

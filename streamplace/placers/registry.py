@@ -16,8 +16,7 @@ from streamplace.placers.auto import Auto
 from streamplace.placers.base import Placer
 from streamplace.placers.partition.base import Partitioner
 from streamplace.placers.partition.oracle import Oracle
-from streamplace.placers.warmup import warm_up, warm_up_search
-from streamplace.problem.objective import Model
+from streamplace.placers.warmup import Scoring, warm_up, warm_up_search
 from streamplace.util import plugins
 from streamplace.util.plugin_calls import read_options
 
@@ -94,7 +93,7 @@ def make_placer(text: str, from_file: bool = False) -> Placer:
 
 
 @cache
-def ready_placer(text: str, model: Model) -> Placer:
+def ready_placer(text: str, scoring: Scoring) -> Placer:
     """Return the placer for a name with options, warmed up by placing and scoring a small graph.
 
     Custom placers are not warmed up, because running one may have side effects.
@@ -105,13 +104,13 @@ def ready_placer(text: str, model: Model) -> Placer:
         On an unknown name or option.
     """
     placer = make_placer(text)
-    if isinstance(placer, Auto):
+    if isinstance(placer, Auto) and scoring != "makespan":
         # Without the policy, which takes a second to load: few graphs are hard enough to need it.
         for tried in AUTO_TRIES:
-            ready_placer(tried, model)
-        warm_up_search(model)
+            ready_placer(tried, scoring)
+        warm_up_search(scoring)
     elif is_ours(text):
-        warm_up(placer, model)
+        warm_up(placer, scoring)
     return placer
 
 

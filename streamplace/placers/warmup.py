@@ -3,6 +3,7 @@
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
+from typing import Literal
 
 import numpy as np
 
@@ -18,19 +19,33 @@ from streamplace.placers.subset.kinds import Kinds
 from streamplace.placers.trivial import RoundRobin
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model
 from streamplace.problem.problem import Problem
 from streamplace.problem.uncertainty import Uncertainty
-from streamplace.scoring.throughput import simulate
+from streamplace.scoring.registry import evaluator
 
 OPERATORS = 8  # enough for every number of parts on the five default devices
 
 
-def warm_up(placer: Placer, model: Model) -> None:
+Scoring = Model | Literal["makespan"]
+"""What computes the scores of placements: a throughput model, or the schedule of a pass."""
+
+
+def scoring_of(problem: Problem) -> Scoring:
+    """Return what computes the scores of a problem's placements."""
+    return "makespan" if isinstance(problem.objective, Makespan) else problem.model
+
+
+def warm_up(placer: Placer, scoring: Scoring) -> None:
     """Place and score a small graph once; the result and placement errors are ignored."""
-    problem, rng = _problem(1e4, model), np.random.default_rng(0)
+    rng = np.random.default_rng(0)
+    if scoring == "makespan":
+        problem = _problem(1e4, "bottleneck").with_objective(Makespan())
+    else:
+        problem = _problem(1e4, scoring)
     with suppress(PlacementError, UnsuitableError):
-        simulate(placer(problem, rng))
+        evaluator(problem).score(placer(problem, rng).devices)
 
 
 def warm_up_search(model: Model) -> None:

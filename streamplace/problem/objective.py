@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from streamplace.errors import ProblemError
-from streamplace.util.checks import check_number, check_type
+from streamplace.problem.makespan import Makespan
+from streamplace.util.checks import check_number
 from streamplace.util.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class Throughput:
         return self.source_rates[0]
 
 
-Objective = Throughput
+Objective = Throughput | Makespan
 """The goal of a placement. `scoring.registry` has an evaluator for each class."""
 
 
@@ -128,10 +129,12 @@ def check_objective(objective: object) -> None:
     Raises
     ------
     ProblemError
-        If it is not an instance of `Throughput`.
+        If it is not an instance of `Throughput` or `Makespan`.
     """
-    instead = "for example sp.Throughput.of(2e4)"
-    check_type("objective:", objective, Throughput, ProblemError, instead)
+    if not isinstance(objective, Throughput | Makespan):
+        got = type(objective).__name__
+        instead = "for example sp.Throughput.of(2e4) or sp.Makespan()"
+        raise ProblemError(f"objective: must be Throughput or Makespan, not {got}; {instead}")
 
 
 def _as_tuple(source_rate: float | Iterable[float]) -> tuple[float, ...]:

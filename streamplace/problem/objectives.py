@@ -8,13 +8,17 @@ from operator import attrgetter
 from typing import Any
 
 from streamplace.errors import UsageError
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.util import plugins
 from streamplace.util.plugin_calls import parameters_of, read_options
 
 GROUP = "streamplace.objectives"
 NOUN = "objective"
-OBJECTIVES = {"throughput": "streamplace.problem.objective:Throughput"}
+OBJECTIVES = {
+    "throughput": "streamplace.problem.objective:Throughput",
+    "makespan": "streamplace.problem.makespan:Makespan",
+}
 """The built-in objectives, by name."""
 _READABLE: dict[Any, str] = {
     **dict.fromkeys((bool, bool | None), "True or False"),
@@ -44,16 +48,20 @@ def make_objective(text: str, from_file: bool = False) -> Objective:
     UsageError
         On an unknown name or option, a value of the wrong type, or a class that is not an
         objective.
+    ProblemError
+        If an option of ``makespan`` is out of range.
     """
     if plugins.is_ours(text, OBJECTIVES, from_file):
         name, *options = text.split(":")
         found = plugins.load_ours(OBJECTIVES[name])
     else:
         found, options = plugins.find(text, NOUN, GROUP, OBJECTIVES, from_file=from_file)
-    if not (isinstance(found, type) and issubclass(found, Throughput)):
+    if not (isinstance(found, type) and issubclass(found, Throughput | Makespan)):
         raise UsageError(f"{NOUN} {text!r}: is not a subclass of streamplace.Throughput")
     cls: Any = found
     arguments = read_options(text, options, _options_of(cls), NOUN)
+    if cls is Makespan:
+        return Makespan(**arguments)
     with plugins.named_fault(NOUN, text, "its constructor failed"):
         made: Objective = cls(**arguments)
     return made
@@ -96,7 +104,7 @@ def only_throughput(objective: Objective, what: str) -> None:
     Parameters
     ----------
     what
-        The beginning of the message, such as ``placer 'exact' supports only throughput``.
+        The beginning of the message, such as ``confidence supports only throughput``.
 
     Raises
     ------
@@ -109,8 +117,8 @@ def only_throughput(objective: Objective, what: str) -> None:
 
 @cache
 def _options_of(cls: type[Objective]) -> dict[str, Any]:
-    """Return the types of the fields that a class adds to `Throughput`, by name."""
-    shared = {field.name for field in fields(Throughput)}
+    """Return the types of a class's options by name; fields of `Throughput` itself are none."""
+    shared = {field.name for field in fields(Throughput) if issubclass(cls, Throughput)}
     return {name: kind for name, kind in parameters_of(cls).items() if name not in shared}
 
 

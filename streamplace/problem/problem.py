@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import overload
 
 from streamplace.display.mixins import Displayable, view_of
 from streamplace.display.text import number
@@ -11,6 +12,7 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.feasibility import Feasibility
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model, Objective, Throughput, check_objective
 from streamplace.problem.objectives import text_of
 from streamplace.util.checks import check_type
@@ -80,9 +82,11 @@ class Problem(Displayable):
                     "cannot combine objective with source_rate, model or target_utilisation"
                 )
             check_objective(objective)
-            _check_known(graph, has_rate=objective.source_rates is not None)
+            _check_known(graph, has_rate=_has_rate(objective))
         objective = with_rates_of(objective, graph)
         cluster = Cluster.of(cluster)
+        if isinstance(objective, Makespan):
+            _check_makespan(cluster)
         constraints = graph.constraints if constraints is None else Constraints.of(constraints)
         vars(self).update(  # the class is frozen, since compiled parts are cached per problem
             graph=graph,
@@ -93,24 +97,53 @@ class Problem(Displayable):
         )
 
     @property
+    def throughput_objective(self) -> Throughput:
+        """The objective, if it is `Throughput` or derives from it.
+
+        Raises
+        ------
+        ProblemError
+            If it is a makespan, which has no source rate, model or target utilisation.
+        """
+        if isinstance(self.objective, Makespan):
+            raise ProblemError("objective: this needs throughput, but the objective is makespan")
+        return self.objective
+
+    @property
+    def makespan_objective(self) -> Makespan:
+        """The objective, if it is `Makespan`.
+
+        Raises
+        ------
+        ProblemError
+            If it is another one.
+        """
+        if not isinstance(self.objective, Makespan):
+            raise ProblemError("objective: this needs makespan, but the objective is throughput")
+        return self.objective
+
+    @property
     def source_rate(self) -> float:
-        """Tuples/s offered by all sources together; with several rates, the highest one."""
-        return self.objective.source_rate
+        """Tuples/s offered by all sources together; with several rates, the highest one.
+
+        This and the three properties below raise ProblemError if the objective is a makespan.
+        """
+        return self.throughput_objective.source_rate
 
     @property
     def source_rates(self) -> tuple[float, ...]:
         """The distinct source rates in tuples/s, in decreasing order."""
-        return self.objective.source_rates or ()
+        return self.throughput_objective.source_rates or ()
 
     @property
     def model(self) -> Model:
         """The model that computes the throughput of a placement."""
-        return self.objective.model
+        return self.throughput_objective.model
 
     @property
     def target_utilisation(self) -> float:
         """The share of every device and link that may be used, above 0 and at most 1."""
-        return self.objective.target_utilisation
+        return self.throughput_objective.target_utilisation
 
     def with_objective(self, objective: Objective) -> "Problem":
         """Return the problem with another objective; the compiled constraints are reused.
@@ -118,12 +151,15 @@ class Problem(Displayable):
         Raises
         ------
         ProblemError
-            If `objective` is not an objective, or neither it nor the graph has a source rate.
+            If `objective` is not an objective, if it needs a source rate and neither it nor the
+            graph has one, or if it is a makespan and groups of devices share links.
         """
         check_objective(objective)
         objective = with_rates_of(objective, self.graph)
         if objective == self.objective:
             return self
+        if isinstance(objective, Makespan):
+            _check_makespan(self.cluster)
         changed = object.__new__(Problem)
         vars(changed).update(vars(self), objective=objective)
         return changed
@@ -148,7 +184,7 @@ class Problem(Displayable):
         ProblemError
             If a rate is out of range.
         """
-        return self.with_objective(self.objective.with_changes(source_rate))
+        return self.with_objective(self.throughput_objective.with_changes(source_rate))
 
     def with_constraints(self, constraints: Constraints) -> "Problem":
         """Return the problem under other constraints.
@@ -163,15 +199,19 @@ class Problem(Displayable):
         return Problem(self.graph, self.cluster, objective=self.objective, constraints=constraints)
 
     def _view(self) -> View:
+        graph, cluster = view_of(self.graph), view_of(self.cluster)
+        body = (*graph.body, *cluster.body)
+        return View(f"Problem: <{graph}> on <{cluster}> {self._aim()}", body=body)
+
+    def _aim(self) -> str:
+        """Return the objective, in words that follow those of the graph and the cluster."""
+        if isinstance(self.objective, Makespan):
+            return f"for {text_of(self.objective)}"
         rates = ", ".join(map(number, self.source_rates))
         share = self.target_utilisation
         target = "" if share == 1 else f", target utilisation {share:g}"
-        graph, cluster = view_of(self.graph), view_of(self.cluster)
         own = "" if type(self.objective) is Throughput else f", objective {text_of(self.objective)}"
-        return View(
-            f"Problem: <{graph}> on <{cluster}> at {rates} tuples/s, {self.model}{target}{own}",
-            body=(*graph.body, *cluster.body),
-        )
+        return f"at {rates} tuples/s, {self.model}{target}{own}"
 
 
 def _check_known(graph: StreamGraph, *, has_rate: bool) -> None:
@@ -189,8 +229,27 @@ def _check_graph(graph: StreamGraph) -> None:
     check_type("graph:", graph, StreamGraph, ProblemError, instead)
 
 
+def _has_rate(objective: Objective) -> bool:
+    """Return whether an objective has all source rates that it needs."""
+    return isinstance(objective, Makespan) or objective.source_rates is not None
+
+
+def _check_makespan(cluster: Cluster) -> None:
+    """Refuse a cluster on which passes are not defined."""
+    if cluster.limited_uplinks:
+        group = cluster.limited_uplinks[0][0]
+        raise ProblemError(
+            f"network.uplinks[{group!r}]: makespans are not defined for links that a group of "
+            "devices shares; remove the uplinks, or use the throughput objective"
+        )
+
+
+@overload
+def with_rates_of(objective: Throughput, graph: StreamGraph) -> Throughput: ...
+@overload
+def with_rates_of(objective: Objective, graph: StreamGraph) -> Objective: ...
 def with_rates_of(objective: Objective, graph: StreamGraph) -> Objective:
-    """Return an objective with a source rate: its own, or else the graph's.
+    """Return an objective with a source rate: its own, or else the graph's. A makespan has none.
 
     Raises
     ------
@@ -198,7 +257,7 @@ def with_rates_of(objective: Objective, graph: StreamGraph) -> Objective:
         If neither has a source rate.
     """
     _check_graph(graph)
-    if objective.source_rates is not None:
+    if isinstance(objective, Makespan) or objective.source_rates is not None:
         return objective
     if graph.source_rate is None:
         raise ProblemError(f"source_rate: the graph has no source rate; {HOW_TO_SET_RATE}")

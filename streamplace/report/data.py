@@ -82,7 +82,7 @@ def entry(title: str, placement: Placement, placer: str = "", proven: float | No
     """
     only_throughput(placement.problem.objective, "report: the page shows throughput")
     own = simulate(placement)
-    objective = placement.problem.objective.with_changes(model="bottleneck")
+    objective = placement.problem.throughput_objective.with_changes(model="bottleneck")
     problem = placement.problem.with_objective(objective)  # the same object if nothing changes
     same = problem is placement.problem
     score = own if same else simulate(Placement(problem, placement.devices))

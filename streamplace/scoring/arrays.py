@@ -30,7 +30,7 @@ def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Fl
     """
     _check_supported(graph, cluster)
     share = objective.target_utilisation
-    _check_loads(graph, graph.instructions, graph.stream_payload_bytes)
+    check_loads(graph, graph.instructions, graph.stream_payload_bytes)
     flow = Flow(
         source_tuples=graph.source_share * objective.source_rate,
         instructions=graph.instructions,
@@ -49,8 +49,8 @@ def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Fl
         down=cluster.uplinks_of_devices("down"),
     )
     with np.errstate(over="ignore", invalid="ignore"):
-        _check_loads(graph, flow.operator_tuples, flow.stream_tuples)
-        _check_loads(graph, flow.work, flow.stream_bits)
+        check_loads(graph, flow.operator_tuples, flow.stream_tuples)
+        check_loads(graph, flow.work, flow.stream_bits)
     if flow.nominal_sink_tuples <= 0:
         raise GraphError("streams: no tuple ever reaches a sink")
     return flow
@@ -87,7 +87,7 @@ def _check_supported(graph: StreamGraph, cluster: Cluster) -> None:
             raise ClusterError(f"device {name!r}: overhead_s_per_byte ({seconds:g}) is {not_yet}")
 
 
-def _check_loads(graph: StreamGraph, of_operators: Floats, of_streams: Floats) -> None:
+def check_loads(graph: StreamGraph, of_operators: Floats, of_streams: Floats) -> None:
     """Raise GraphError if a load, (V,) or (E,), is too large to compute with."""
     for v in np.flatnonzero(~(of_operators <= HEAVIEST)):
         raise GraphError(f"operators[{v}]: the load of {graph.names[v]!r} overflows")

@@ -10,6 +10,7 @@ from sim.closed_form.bounds import least_utilisation
 from sim.engine import Settings, Simulation
 from sim.flow import Flow
 from sim.search import Instance
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 from streamplace.scoring.arrays import make_flow, make_instance
 
@@ -23,7 +24,7 @@ class CompiledProblem:
 
     def __init__(self, problem: Problem) -> None:
         self._graph, self._cluster = problem.graph, problem.cluster
-        self._objective, self._rules = problem.objective, problem.feasibility
+        self._objective, self._rules = problem.throughput_objective, problem.feasibility
         self._simulations: dict[Settings, Simulation] = {}
         self._least: dict[bool, float] = {}
         self._lower_rates = [problem.with_source_rate(r) for r in problem.source_rates[1:]]
@@ -85,8 +86,14 @@ def at_all_rates(problem: Problem) -> tuple[Problem, ...]:
 
 
 def digest(problem: Problem) -> bytes:
-    """Return a hash of the problem's arrays at all its rates, to detect changes."""
+    """Return a hash of the problem's arrays, at all its rates, to detect changes."""
     hasher = blake2b(digest_size=16)
+    if isinstance(problem.objective, Makespan):
+        from streamplace.scoring.compiled_pass import compiled_pass  # noqa: PLC0415 - slow to load
+
+        for field in compiled_pass(problem).tasks.columns:
+            hasher.update(np.ascontiguousarray(field).tobytes())
+        return hasher.digest()
     for one in at_all_rates(problem):
         flow = compiled(one).flow
         for column in flow.columns:
@@ -98,3 +105,7 @@ def digest(problem: Problem) -> bytes:
 def forget(problem: Problem) -> None:
     """Drop the cached intermediate results of a problem."""
     _COMPILED.pop(problem, None)
+    if isinstance(problem.objective, Makespan):
+        from streamplace.scoring.compiled_pass import forget_pass  # noqa: PLC0415 - see digest
+
+        forget_pass(problem)

@@ -38,7 +38,7 @@ def simulation(
     ProblemError
         If the scene does not fit the problem.
     """
-    settings = settings or problem.objective.engine or Settings(tick_s=None)
+    settings = settings or problem.throughput_objective.engine or Settings(tick_s=None)
     parts = compiled(problem)
     try:
         if scene is None:

@@ -15,21 +15,47 @@ Placements = NDArray[np.integer]
 
 @dataclass(frozen=True)
 class Trace:
+    """What K placements do to D devices.
+
+    Parameters
+    ----------
+    device_loads
+        (K, D) utilisations: at the highest source rate, where they may exceed 1, or the busy share
+        of the makespan.
+    """
+
+    device_loads: Floats
+
+
+@dataclass(frozen=True)
+class LoadTrace(Trace):
     """Loads of devices, links and operators under K placements, relative to usable capacity.
 
     Parameters
     ----------
-    device_loads, link_loads
-        (K, D) and (K, L) utilisations of D devices and L links at the highest source rate; they may
-        exceed 1.
+    link_loads
+        (K, L) utilisations of L links at the highest source rate; they may exceed 1.
     operator_loads
         (K, V) the same for the cores that each operator can use; 0 if it can use all cores of its
         device.
     """
 
-    device_loads: Floats
     link_loads: Floats
     operator_loads: Floats
+
+
+@dataclass(frozen=True)
+class ScheduleTrace(Trace):
+    """The times of operators under K placements.
+
+    Parameters
+    ----------
+    start_s, finish_s
+        (K, V) seconds.
+    """
+
+    start_s: Floats
+    finish_s: Floats
 
 
 class Evaluator(Protocol):

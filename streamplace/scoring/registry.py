@@ -1,7 +1,11 @@
 """The registry of evaluators, by objective and model."""
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from streamplace.errors import UsageError
-from streamplace.problem.objective import Model, Throughput
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.objective import Model, Objective, Throughput
 from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.closed_form import (
@@ -13,6 +17,9 @@ from streamplace.scoring.engine_evaluator import EngineEvaluator
 from streamplace.scoring.evaluator import Evaluator
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
 from streamplace.util.plugins import named_fault
+
+if TYPE_CHECKING:
+    from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 
 THROUGHPUT: dict[Model, type[ThroughputEvaluator]] = {
     "bottleneck": BottleneckEvaluator,
@@ -39,7 +46,7 @@ def throughput_evaluator(problem: Problem) -> ThroughputEvaluator:
     UsageError
         If the objective's class attribute `evaluator` is not a suitable class, or it raises.
     """
-    kind = type(problem.objective)
+    kind = type(problem.throughput_objective)
     if kind is Throughput:
         return model_evaluator(problem)
     scored = kind.evaluator
@@ -51,7 +58,17 @@ def throughput_evaluator(problem: Problem) -> ThroughputEvaluator:
     return made
 
 
-EVALUATORS = {Throughput: throughput_evaluator}
+def makespan_evaluator(problem: Problem) -> "MakespanEvaluator":
+    """Return the evaluator of a problem whose objective is `Makespan`."""
+    from streamplace.scoring.makespan_evaluator import MakespanEvaluator  # noqa: PLC0415 - slow to load
+
+    return MakespanEvaluator(problem)
+
+
+EVALUATORS: dict[type[Objective], Callable[[Problem], Evaluator]] = {
+    Throughput: throughput_evaluator,
+    Makespan: makespan_evaluator,
+}
 """Functions that return an evaluator, by class of objective; subclasses inherit them."""
 
 

@@ -13,7 +13,7 @@ from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
 from streamplace.scoring.engine import worst_of
-from streamplace.scoring.evaluator import Placements, Trace
+from streamplace.scoring.evaluator import LoadTrace, Placements
 from streamplace.scoring.loads import Bottleneck, DeviceLoad, LinkLoad, UplinkLoad
 from streamplace.scoring.local_search import LocalSearch
 from streamplace.scoring.score import ThroughputScore
@@ -124,13 +124,13 @@ class ThroughputEvaluator(ABC):
         with np.errstate(divide="ignore"):
             return np.where(quality < 1.0, 1.0 / quality, np.minimum(top, 1.0))
 
-    def trace(self, devices: Placements) -> Trace:
+    def trace(self, devices: Placements) -> LoadTrace:
         """Return the loads of devices, links and operators under each placement."""
         flow = self._compiled.flow
         rows = as_rows(flow, devices)
         loads = [utilisations(flow, row) for row in rows]
         device, link = (np.stack(columns) for columns in zip(*loads, strict=True))
-        return Trace(device, link, np.stack([own_utilisations(flow, row) for row in rows]))
+        return LoadTrace(device, link, np.stack([own_utilisations(flow, row) for row in rows]))
 
     def worst_case(self, devices: Placements) -> Problem:
         """Return the problem at the rate with the lowest relative throughput of a placement, (V,).

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from streamplace.errors import within
+from streamplace.errors import UsageError, within
 from streamplace.policy.base import AnyPolicy
 from streamplace.policy.encoded import Encoded
 from streamplace.policy.faults import faults_of
 from streamplace.problem.cluster import Cluster, Network
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.objectives import make_objective, text_of
 from streamplace.problem.problem import Problem
 from streamplace.training.config import ProblemsSection
@@ -54,6 +55,8 @@ def _group(
         for rate in rates:
             with within(graph.name or f"graph {number}"):
                 objective = make_objective(config.objective, from_file=True)
+                if isinstance(objective, Makespan):
+                    raise UsageError("objective: training supports only throughput")
                 objective = objective.with_changes(rate, config.model)
                 objective = replace(objective, engine=ENGINE_SETTINGS)
                 yield Problem(graph, cluster, objective=objective)

@@ -43,7 +43,7 @@ class Rewards:
         evaluations: NDArray[np.int64] | None = None,
     ) -> None:
         self.problems = [
-            problem.with_objective(problem.objective.with_changes(model=model))
+            problem.with_objective(problem.throughput_objective.with_changes(model=model))
             for problem in problems
         ]
         self.kind = kind

@@ -16,6 +16,7 @@ from streamplace.placers.base import Placer
 from streamplace.placers.registry import make_placer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model, Objective, Throughput, check_objective
 from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
@@ -82,6 +83,8 @@ def compare(
     elif model is not None or target_utilisation is not None:
         raise UsageError("compare: cannot combine objective with model or target_utilisation")
     check_objective(objective)
+    if isinstance(objective, Makespan):
+        raise UsageError("compare: supports only throughput")
     task = partial(
         _one_graph,
         placers=tuple(named.values()),

@@ -79,7 +79,7 @@ def _in_closed_form(placement: Placement) -> Placement:
     problem = placement.problem
     if problem.model in CLOSED_FORMS:
         return placement
-    closed = problem.with_objective(problem.objective.with_changes(model="bottleneck"))
+    closed = problem.with_objective(problem.throughput_objective.with_changes(model="bottleneck"))
     return Placement(closed, placement.devices)
 
 

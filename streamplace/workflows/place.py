@@ -2,30 +2,58 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 
 from streamplace.errors import PlacementError, UsageError, within
-from streamplace.placers.base import Placer, Proof, Prover
+from streamplace.placers.base import ListScheduler, Placer, Proof, Prover
 from streamplace.placers.custom import checked
 from streamplace.placers.registry import FROM_START, is_ours, ready_placer
+from streamplace.placers.warmup import scoring_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.objective import Model, Objective
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.objective import Model, Objective, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import digest, forget
+from streamplace.scoring.makespan import makespan_score
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.throughput import bound, max_source_rate, simulate
 from streamplace.util import work_clock
 from streamplace.util.checks import check_seed
 from streamplace.workflows.confidence import check_confidence, confident
 from streamplace.workflows.conflict import naming_conflicts
+from streamplace.workflows.makespan_result import MakespanResult
 from streamplace.workflows.result import Result
 
 
+@overload
+def place(
+    graph: StreamGraph,
+    cluster: Cluster | str | None = None,
+    *,
+    constraints: Constraints | None = None,
+    objective: Makespan,
+    placer: str | Placer = "auto",
+    seed: int = 0,
+) -> MakespanResult: ...
+@overload
+def place(
+    graph: StreamGraph,
+    cluster: Cluster | str | None = None,
+    *,
+    source_rate: float | Iterable[float] | None = None,
+    constraints: Constraints | None = None,
+    model: Model | None = None,
+    target_utilisation: float | None = None,
+    objective: Throughput | None = None,
+    placer: str | Placer = "auto",
+    seed: int = 0,
+    confidence: float | None = None,
+) -> Result: ...
 def place(
     graph: StreamGraph,
     cluster: Cluster | str | None = None,
@@ -38,7 +66,7 @@ def place(
     placer: str | Placer = "auto",
     seed: int = 0,
     confidence: float | None = None,
-) -> Result:
+) -> Result | MakespanResult:
     """Place a graph on a cluster.
 
     Parameters
@@ -54,7 +82,8 @@ def place(
     target_utilisation
         The share of every device and link that may be used, above 0 and at most 1; default 1.
     objective
-        Replaces source rate, model and target utilisation.
+        Replaces source rate, model and target utilisation. With `Makespan`, the result is a
+        `MakespanResult`.
     placer
         A name with options, such as ``metis:parts=3``; or a custom placer, by its name
         ``module:Class`` or as an object; see `Placer`.
@@ -81,6 +110,10 @@ def place(
             target_utilisation=target_utilisation,
             objective=objective,
         )
+        if isinstance(problem.objective, Makespan):
+            if confidence is not None:
+                raise UsageError("confidence supports only throughput, not objective 'makespan'")
+            return schedule(problem, placer, seed)
         return solve(problem, placer, seed, confidence=confidence)
 
 
@@ -93,21 +126,22 @@ def solve(
 ) -> Result:
     """Place and score a problem, from an initial placement if `start` is set; see `place`.
 
+    `schedule` does the same under the makespan objective.
+
     Raises
     ------
     UsageError
         If `start` is set and the placer does not accept an initial placement.
+    ProblemError
+        If the objective is a makespan.
     """
+    problem.throughput_objective  # noqa: B018 - refuses makespans
     check_seed(seed)
     name = name_of(placer)
-    if start is not None and not _accepts_start(placer):
-        accepting = ", ".join(FROM_START)
-        raise UsageError(
-            f"placer {placer!r} does not accept an initial placement; choose from {accepting}"
-        )
+    check_start(placer, start)
     if confidence is not None:
         check_confidence(problem, confidence)
-    outcome = _run_placer(problem, placer, np.random.default_rng(seed), start)
+    outcome = run_placer(problem, placer, np.random.default_rng(seed), start)
     if confidence is None:
         return result_of(outcome.placement, name, outcome.seconds, outcome.proof)
     begun = work_clock.now()
@@ -115,6 +149,57 @@ def solve(
     seconds = outcome.seconds + work_clock.now() - begun
     proof = outcome.proof if found is outcome.placement else None
     return replace(result_of(found, name, seconds, proof), confidence=report)
+
+
+def schedule(
+    problem: Problem,
+    placer: str | Placer = "auto",
+    seed: int = 0,
+    start: Placement | None = None,
+) -> MakespanResult:
+    """Place a problem under the makespan objective, from an initial placement if `start` is set.
+
+    Raises
+    ------
+    UsageError
+        If `start` is set and the placer does not accept an initial placement.
+    ProblemError
+        If the objective is throughput.
+    """
+    problem.makespan_objective  # noqa: B018 - refuses throughput
+    check_seed(seed)
+    check_start(placer, start)
+    outcome = run_placer(problem, placer, np.random.default_rng(seed), start)
+    placed, proof = outcome.placement, outcome.proof
+    scored = makespan_score(placed)
+    bound, status = scored.bound_s, None
+    if proof is not None and bound is not None:
+        bound = min(max(bound, proof.bound), scored.makespan_s)
+        status = "OPTIMAL" if proof.optimal else "FEASIBLE"
+    aim = replace(problem.makespan_objective, order=scored.order)
+    return MakespanResult(
+        Placement(problem.with_objective(aim), placed.devices),
+        replace(scored, bound_s=bound),
+        name_of(placer),
+        outcome.seconds,
+        outcome.own_schedule_s,
+        status,
+    )
+
+
+def check_start(placer: str | Placer, start: Placement | None) -> None:
+    """Refuse an initial placement for a placer that would not use it.
+
+    Raises
+    ------
+    UsageError
+        If `start` is not None and the placer does not accept an initial placement.
+    """
+    if start is not None and not _accepts_start(placer):
+        accepting = ", ".join(FROM_START)
+        raise UsageError(
+            f"placer {placer!r} does not accept an initial placement; choose from {accepting}"
+        )
 
 
 def _accepts_start(placer: str | Placer) -> bool:
@@ -166,37 +251,46 @@ def timed(
         If the placer found no placement, or returned one that violates a constraint or belongs to
         another problem, or if a custom placer changed the problem's arrays.
     """
-    outcome = _run_placer(problem, placer, rng, start)
+    outcome = run_placer(problem, placer, rng, start)
     return outcome.placement, outcome.seconds
 
 
-class _Outcome(NamedTuple):
-    """The placement that a placer found, its wall time, and its proof if it is a prover."""
+class Outcome(NamedTuple):
+    """What a placer found, and its wall time.
+
+    `proof` is that of a prover, and `own_schedule_s` that of a list scheduler; otherwise None.
+    """
 
     placement: Placement
     seconds: float
     proof: Proof | None
+    own_schedule_s: float | None
 
 
-def _run_placer(
+def run_placer(
     problem: Problem, placer: str | Placer, rng: np.random.Generator, start: Placement | None
-) -> _Outcome:
-    """Run a placer and check its placement."""
-    name, proof = name_of(placer), None
-    place_it = ready_placer(placer, problem.model) if isinstance(placer, str) else placer
+) -> Outcome:
+    """Run a placer and check its placement; see `timed` for errors."""
+    name, proof, own_schedule_s = name_of(placer), None, None
+    place_it = ready_placer(placer, scoring_of(problem)) if isinstance(placer, str) else placer
     is_custom = not isinstance(placer, str) or not is_ours(placer)
     before = digest(problem) if is_custom else b""
     started = work_clock.now()
     with within(name):
         if isinstance(place_it, Prover):
             proof = place_it.prove(problem, rng, start)
-        placement = place_it(problem, rng, start) if proof is None else proof.placement
+            placement = proof.placement
+        elif isinstance(place_it, ListScheduler):
+            listed = place_it.listed(problem, rng, start)
+            placement, own_schedule_s = listed.placement, listed.own_schedule_s
+        else:
+            placement = place_it(problem, rng, start)
     seconds = work_clock.now() - started
     if is_custom and digest(problem) != before:
         forget(problem)
         raise PlacementError(f"placer {name!r} changed arrays of the problem; copy them first")
     _check(problem, name, placement)
-    return _Outcome(placement, seconds, proof)
+    return Outcome(placement, seconds, proof, own_schedule_s)
 
 
 def _check(problem: Problem, name: str, placement: object) -> None:

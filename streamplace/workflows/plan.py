@@ -77,7 +77,7 @@ def plan(
     objective = Throughput.of(source_rate, model, target_utilisation)
     _check(objective.model, most, survive, seed)
     check_limits("plan", seconds, evaluations)
-    objective = objective.with_changes(with_rates_of(objective, graph).source_rate)
+    objective = with_rates_of(objective, graph)
     rules = graph.constraints if constraints is None else Constraints.of(constraints)
     limits = Limits(most, seconds, evaluations, survive, seed)
     if _is_equal(cluster) and not (survive and (rules.pins or rules.allowed)):

@@ -1,20 +1,52 @@
 """Scoring of a placement, a result, or a graph with an assignment."""
 
 from collections.abc import Iterable, Mapping
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from streamplace.errors import UsageError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.objective import Model, Objective, check_objective
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.objective import Model, Objective, Throughput, check_objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.makespan import makespan_score
 from streamplace.scoring.score import ThroughputScore
-from streamplace.scoring.throughput import simulate as score_of
+from streamplace.scoring.throughput import simulate as throughput_score
 from streamplace.util.checks import check_type
+from streamplace.workflows.makespan_result import MakespanResult
 from streamplace.workflows.result import Result
 
+if TYPE_CHECKING:
+    from streamplace.scoring.makespan_score import MakespanScore
 
+
+def score_of(placement: Placement) -> "ThroughputScore | MakespanScore":
+    """Return the score of a placement under the objective of its problem."""
+    if isinstance(placement.problem.objective, Makespan):
+        return makespan_score(placement)
+    return throughput_score(placement)
+
+
+@overload
+def simulate(
+    placement: MakespanResult, *, cluster: Cluster | str | None = None
+) -> "MakespanScore": ...
+@overload
+def simulate(
+    placement: Placement | Result | MakespanResult,
+    *,
+    cluster: Cluster | str | None = None,
+    objective: Makespan,
+) -> "MakespanScore": ...
+@overload
+def simulate(
+    placement: StreamGraph,
+    assignment: Mapping[str, str],
+    cluster: Cluster | str | None = None,
+    *,
+    objective: Makespan,
+) -> "MakespanScore": ...
 @overload
 def simulate(
     placement: Placement | Result,
@@ -23,7 +55,7 @@ def simulate(
     source_rate: float | Iterable[float] | None = None,
     model: Model | None = None,
     target_utilisation: float | None = None,
-    objective: Objective | None = None,
+    objective: Throughput | None = None,
 ) -> ThroughputScore: ...
 @overload
 def simulate(
@@ -34,10 +66,10 @@ def simulate(
     source_rate: float | Iterable[float] | None = None,
     model: Model | None = None,
     target_utilisation: float | None = None,
-    objective: Objective | None = None,
+    objective: Throughput | None = None,
 ) -> ThroughputScore: ...
 def simulate(
-    placement: Placement | Result | StreamGraph,
+    placement: Placement | Result | MakespanResult | StreamGraph,
     assignment: Mapping[str, str] | None = None,
     cluster: Cluster | str | None = None,
     *,
@@ -45,8 +77,8 @@ def simulate(
     model: Model | None = None,
     target_utilisation: float | None = None,
     objective: Objective | None = None,
-) -> ThroughputScore:
-    """Return the score of a placement.
+) -> "ThroughputScore | MakespanScore":
+    """Return the score of a placement; that of a makespan problem is a `MakespanScore`.
 
     Parameters
     ----------
@@ -82,15 +114,23 @@ def simulate(
         return score_of(Placement.of(problem, assignment))
     if assignment is not None:
         raise UsageError("simulate: cannot combine a placement with an assignment; pass a graph")
-    placed = placement.placement if isinstance(placement, Result) else placement
+    results = (Result, MakespanResult)
+    placed = placement.placement if isinstance(placement, results) else placement
     advice = "a Result or a StreamGraph is also accepted; sp.read_placement reads files"
     check_type("simulate: placement", placed, Placement, UsageError, advice)
     stored = placed.problem.objective
     if objective is not None:
         check_objective(objective)
-        stored = objective.with_changes(objective.source_rates or stored.source_rates)
+        stored = _with_rates_of(objective, stored)
     changed = stored.with_changes(source_rate, model, target_utilisation)
     if cluster is None:
         return score_of(Placement(placed.problem.with_objective(changed), placed.devices))
     moved = placed.problem.with_cluster(cluster).with_objective(changed)
     return score_of(Placement.of(moved, placed.assignment))
+
+
+def _with_rates_of(objective: Objective, stored: Objective) -> Objective:
+    """Return an objective for throughput with the source rates of another, if it has none."""
+    if isinstance(objective, Makespan) or isinstance(stored, Makespan) or objective.source_rates:
+        return objective
+    return objective.with_changes(stored.source_rates)

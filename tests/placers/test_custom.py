@@ -281,7 +281,7 @@ def test_a_violated_constraint_is_reported() -> None:
 def test_objects_that_are_not_placers_are_refused() -> None:
     for nothing in (sp.Problem, 5, lambda problem: problem):
         with pytest.raises(UsageError, match="is not a placer"):
-            sp.place(small_graph(), placer=nothing)  # type: ignore[arg-type]  # that is the fault
+            sp.place(small_graph(), placer=nothing)  # type: ignore[call-overload]  # that is the fault
     with pytest.raises(UsageError, match="two placers are called 'on_first'"):
         sp.compare(small_graph(), [on_first, on_first])
 

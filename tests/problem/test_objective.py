@@ -55,7 +55,7 @@ def test_an_objective_replaces_the_numbers() -> None:
     ):
         sp.Problem(GRAPH, source_rate=3, objective=Throughput.of(3))
     with pytest.raises(
-        ProblemError, match=r"objective: must be Throughput, not str; for example sp\.Thr"
+        ProblemError, match=r"objective: must be Throughput or Makespan, not str; for"
     ):
         sp.Problem(GRAPH, objective="throughput")  # type: ignore[arg-type]
     by_objective = sp.place(GRAPH, objective=Throughput.of(1e4, "path-average"), placer="metis")

@@ -17,7 +17,13 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled, forget
 from streamplace.scoring.flow import flow
 from streamplace.scoring.quality import qualities
-from streamplace.scoring.registry import CLOSED_FORMS, THROUGHPUT, closed_form, evaluator
+from streamplace.scoring.registry import (
+    CLOSED_FORMS,
+    THROUGHPUT,
+    closed_form,
+    evaluator,
+    throughput_evaluator,
+)
 from streamplace.scoring.throughput import bound, simulate
 from streamplace.util.arrays import Ints
 
@@ -28,7 +34,7 @@ QUICK = Settings(duration_s=6.0, tick_s=0.1)
 def drawn(seed: int, model: Model) -> tuple[Problem, Ints]:
     """Return a random problem and some of its placements, one per row."""
     problem = random_problem(seed, model, max_placements=2_000)
-    problem = problem.with_objective(replace(problem.objective, engine=QUICK))
+    problem = problem.with_objective(replace(problem.throughput_objective, engine=QUICK))
     rows = next(feasible_placements(problem))
     return problem, rows[: 3 if model == "engine" else 40]
 
@@ -66,7 +72,7 @@ def test_loss_is_the_inverse_of_a_quality_below_1(model: Model, seed: int) -> No
 @pytest.mark.parametrize("seed", SEEDS)
 def test_loss_under_bottleneck_is_the_largest_utilisation(seed: int) -> None:
     problem, rows = drawn(seed, "bottleneck")
-    scored = evaluator(problem)
+    scored = throughput_evaluator(problem)
     trace = scored.trace(rows)
     loads = (trace.device_loads, trace.link_loads, trace.operator_loads)
     largest = np.max([load.max(axis=1) for load in loads], axis=0)
@@ -111,7 +117,7 @@ def test_the_engine_has_no_best_possible_and_no_closed_form() -> None:
 def test_a_run_uses_the_settings_of_the_objective() -> None:
     problem = random_problem(1, "engine", max_placements=2_000)
     row = next(feasible_placements(problem))[0]
-    short = problem.with_objective(replace(problem.objective, engine=QUICK))
+    short = problem.with_objective(replace(problem.throughput_objective, engine=QUICK))
     assert compiled(short).simulation(QUICK).settings.duration_s == QUICK.duration_s
     assert evaluator(short).score(row) != evaluator(problem).score(row)
 

@@ -191,7 +191,7 @@ def test_a_last_stage_without_epochs_is_skipped() -> None:
 
 def under(problem: Problem, model: Model) -> Problem:
     """Return a problem under another model."""
-    return problem.with_objective(replace(problem.objective, model=model))
+    return problem.with_objective(replace(problem.throughput_objective, model=model))
 
 
 @pytest.mark.parametrize("model", ["bottleneck", "path-average"])

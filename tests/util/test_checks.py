@@ -18,7 +18,9 @@ GRAPH = sp.StreamGraph([("a", 1e4, 100), ("b", 2e4, 0)], [("a", "b")])
 
 
 def place(graph: Any = GRAPH, cluster: Any = "3x2500", **options: Any) -> sp.Result:
-    return sp.place(graph, cluster, **{"source_rate": 1000, "placer": "greedy", **options})
+    options = {"source_rate": 1000, "placer": "greedy", **options}
+    placed: sp.Result = sp.place(graph, cluster, **options)
+    return placed
 
 
 def simulate(assignment: Any) -> sp.Score:

@@ -252,7 +252,7 @@ def test_what_is_not_supported_is_refused_before_placing() -> None:
     with pytest.raises(UsageError, match="confidence supports only throughput, not objective"):
         sp.place(GRAPH, "2x2500", objective=objective, confidence=0.9, placer=unused)
     with pytest.raises(ProblemError, match="model: must be one of"):
-        sp.place(GRAPH, "2x2500", model="other", confidence=0.9)  # type: ignore[arg-type]
+        sp.place(GRAPH, "2x2500", model="other", confidence=0.9)  # type: ignore[call-overload]
 
 
 @pytest.mark.long

@@ -108,4 +108,4 @@ def _as_good(problem: Problem, loaded: Problem, known: Sequence[Placement]) -> f
 
 def _linear(problem: Problem, rate: float) -> Problem:
     """Return the problem at a source rate, under the model whose loads are linear in the rate."""
-    return problem.with_objective(problem.objective.with_changes(rate, "bottleneck"))
+    return problem.with_objective(problem.throughput_objective.with_changes(rate, "bottleneck"))

@@ -135,7 +135,7 @@ def _of_inflated(
             dearer,
             problem.cluster,
             constraints=problem.constraints,
-            objective=problem.objective.with_changes(problem.source_rate, "bottleneck"),
+            objective=problem.throughput_objective.with_changes(problem.source_rate, "bottleneck"),
         )
         limit = Budget(budget.seconds_left(), CHANGES)
         found.append(best_of_chains(inflated, rng, [start.devices], limit).devices)

@@ -74,4 +74,4 @@ def teacher_placement(numbered_problem: tuple[int, Problem], *, placer: str, see
 
 def _with_full_runs(problem: Problem) -> Problem:
     """Return a problem that the engine scores with full-length runs; rewards use shorter ones."""
-    return problem.with_objective(replace(problem.objective, engine=None))
+    return problem.with_objective(replace(problem.throughput_objective, engine=None))

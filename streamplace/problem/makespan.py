@@ -1,0 +1,103 @@
+"""The makespan objective: the time of one pass through a graph, as data."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, Self, get_args
+
+from streamplace.errors import ProblemError
+from streamplace.util.checks import check_number, check_seed, check_type
+from streamplace.util.suggest import did_you_mean
+
+DispatchOrder = Literal["fifo", "b-level", "topological", "sequence", "any"]
+ORDERS: tuple[DispatchOrder, ...] = get_args(DispatchOrder)
+CHOICES: tuple[DispatchOrder, ...] = ("fifo", "b-level", "topological")
+"""The orders among which ``any`` chooses."""
+MAX_BATCH, MAX_REPEATS = 10**12, 10**6
+
+
+@dataclass(frozen=True)
+class Makespan:
+    """The makespan objective: end one pass of a batch through the graph as early as possible.
+
+    In a pass, every operator runs once as one task for all of its tuples, and every stream brings
+    one message.
+
+    Parameters
+    ----------
+    batch
+        Number of source tuples in a pass.
+    order
+        Order in which the operators of a device start: ``fifo`` (by the moment at which all inputs
+        have arrived), ``b-level`` (by HEFT's upward rank, the highest first), ``topological`` (by
+        Kahn's order, the smallest index first), ``sequence`` (that order as a strict list, for
+        which a device waits), or ``any`` (a placer chooses among the first three, and a score is
+        the best of them).
+    barrier
+        Whether the operators of a level start only when those of the level before have ended and
+        all their messages have arrived. The level of an operator is the number of streams on the
+        longest path to it.
+    inputs_everywhere
+        Whether the output of sources is on every device when they end, at no cost.
+    noise
+        Execution and transfer times are multiplied by numbers drawn uniformly from 1 - noise to
+        1 + noise; at least 0 and below 1.
+    repeats
+        Number of passes with different noise over which a makespan is the mean.
+    seed
+        Seed of the noise.
+
+    Raises
+    ------
+    ProblemError
+        On an unknown order, or a number that is out of range.
+    """
+
+    batch: int = 1
+    order: DispatchOrder = "fifo"
+    barrier: bool = False
+    inputs_everywhere: bool = False
+    noise: float = 0.0
+    repeats: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check_whole("batch", self.batch, MAX_BATCH)
+        _check_whole("repeats", self.repeats, MAX_REPEATS)
+        check_seed(self.seed)
+        if self.order not in ORDERS:
+            wrong = f"order: must be one of {', '.join(ORDERS)} (got {self.order!r:.40})"
+            raise ProblemError(wrong + did_you_mean(str(self.order), ORDERS))
+        for name in ("barrier", "inputs_everywhere"):
+            check_type(f"{name}:", getattr(self, name), bool, ProblemError)
+        check_number("noise:", self.noise, ProblemError)
+        if not 0 <= self.noise < 1:
+            raise ProblemError(f"noise: must be at least 0 and below 1 (got {self.noise:g})")
+        object.__setattr__(self, "noise", float(self.noise))
+        if self.repeats > 1 and not self.noise:
+            raise ProblemError("repeats: without noise, all passes are equal; set noise as well")
+
+    def with_changes(
+        self,
+        source_rate: float | Iterable[float] | None = None,
+        model: str | None = None,
+        target_utilisation: float | None = None,
+    ) -> Self:
+        """Return the objective itself, which has none of these parameters of `Throughput`.
+
+        Raises
+        ------
+        ProblemError
+            If one of them is not None.
+        """
+        settings = {"source rate": source_rate, "model": model}
+        settings["target utilisation"] = target_utilisation
+        for name, value in settings.items():
+            if value is not None:
+                raise ProblemError(f"objective: a makespan has no {name}; leave it out")
+        return self
+
+
+def _check_whole(name: str, value: object, largest: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= largest:
+        wanted = f"must be a whole number from 1 to {largest:,}"
+        raise ProblemError(f"{name}: {wanted} (got {value!r:.40})")

@@ -1,0 +1,131 @@
+"""The evaluator of makespans."""
+
+import numpy as np
+
+from sim.schedule.passes import makespans, timetable
+from sim.schedule.state import Order
+from sim.schedule.task_graph import TaskGraph
+from streamplace.problem.makespan import DispatchOrder
+from streamplace.problem.problem import Problem
+from streamplace.scoring.compiled_pass import CompiledPass, compiled_pass
+from streamplace.scoring.dispatch import names_of
+from streamplace.scoring.evaluator import Placements, ScheduleTrace
+from streamplace.scoring.local_search import LocalSearch
+from streamplace.scoring.makespan_score import MakespanScore
+from streamplace.util.arrays import Floats, Ints
+
+
+class MakespanEvaluator:
+    """Evaluator of placements under the makespan objective; see `Evaluator`.
+
+    With the order ``any``, the makespan of a placement is the shortest under the orders of
+    `streamplace.problem.makespan.CHOICES`; with noise, it is the mean over the repeats.
+
+    Attributes
+    ----------
+    problem
+        The problem.
+    compiled
+        Arrays of the problem, bounds, and constraints as kernels take them.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.compiled: CompiledPass = compiled_pass(problem)
+        self.order_names: tuple[DispatchOrder, ...] = names_of(problem.makespan_objective.order)
+
+    @property
+    def tasks(self) -> TaskGraph:
+        """One pass as arrays."""
+        return self.compiled.tasks
+
+    @property
+    def orders(self) -> tuple[Order, ...]:
+        """The orders of which the best counts, in the order of `order_names`."""
+        return tuple(self.compiled.order(name) for name in self.order_names)
+
+    @property
+    def passes(self) -> int:
+        """The number of passes that the engine runs to evaluate one placement."""
+        return len(self.order_names) * len(self.compiled.noises)
+
+    @property
+    def bound_s(self) -> float | None:
+        """The lower bound on the makespan of every placement, in seconds; None with noise."""
+        return None if self.problem.makespan_objective.noise else self.compiled.bounds.best
+
+    def makespans(self, devices: Placements) -> Floats:
+        """Return the makespan of each placement in seconds, (K,)."""
+        shortest: Floats = np.min([self.under(order, devices) for order in self.orders], axis=0)
+        return shortest
+
+    def under(self, order: Order, devices: Placements) -> Floats:
+        """Return the makespan of each placement under one order in seconds, (K,)."""
+        drawn = self._repeats(order, devices)
+        return drawn[0] if len(drawn) == 1 else np.asarray(drawn.mean(axis=0))
+
+    def _repeats(self, order: Order, devices: Placements) -> Floats:
+        """Return the makespans of each repeat and placement, (r, K), in seconds."""
+        rows = _rows(devices)
+        return np.stack([makespans(self.tasks, order, rows, n) for n in self.compiled.noises])
+
+    def quality(self, devices: Placements) -> Floats:
+        """Return the lower bound over the makespan of each placement, (K,); 1 without work."""
+        seconds, bound = self.makespans(devices), self.compiled.bounds.best
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(seconds > 0.0, np.minimum(bound / seconds, 1.0), 1.0)
+
+    def loss(self, devices: Placements) -> Floats:
+        """Return the makespan of each placement in seconds, (K,)."""
+        return self.makespans(devices)
+
+    def trace(self, devices: Placements) -> ScheduleTrace:
+        """Return starts, ends and busy shares under each placement, of the first repeat."""
+        tables = [
+            timetable(self.tasks, self._best(row)[1], row, self.compiled.noises[0])
+            for row in _rows(devices)
+        ]
+        return ScheduleTrace(
+            device_loads=np.stack([table.busy for table in tables]),
+            start_s=np.stack([table.start for table in tables]),
+            finish_s=np.stack([table.end for table in tables]),
+        )
+
+    def best_order(self, devices: Placements) -> DispatchOrder:
+        """Return the order under which a placement, (V,), has the shortest makespan."""
+        return self._best(devices)[0]
+
+    def _best(self, devices: Placements) -> tuple[DispatchOrder, Order]:
+        if len(self.orders) == 1:
+            return self.order_names[0], self.orders[0]
+        best = int(np.argmin([self.under(order, devices)[0] for order in self.orders]))
+        return self.order_names[best], self.orders[best]
+
+    def score(self, devices: Placements) -> MakespanScore:
+        """Return the score of one placement, (V,)."""
+        name, order = self._best(devices)
+        repeats = self._repeats(order, devices)[:, 0]
+        noises = self.compiled.noises
+        return MakespanScore(
+            problem=self.problem,
+            timetable=timetable(self.tasks, order, _rows(devices)[0], noises[0]),
+            order=name,
+            makespan_s=float(repeats.mean()),
+            deviation_s=float(repeats.std()) if self.problem.makespan_objective.noise else None,
+            bound_s=self.bound_s,
+            fastest=self.compiled.fastest,
+        )
+
+    @property
+    def best_possible(self) -> float | None:
+        """1: the quality of a placement whose makespan is the lower bound; None with noise."""
+        return None if self.problem.makespan_objective.noise else 1.0
+
+    def local_search(self) -> LocalSearch | None:
+        """Return None: the search for short makespans has kernels of its own."""
+        return None
+
+
+def _rows(devices: Placements) -> Ints:
+    """Return placements as (K, V) int32, contiguous."""
+    return np.ascontiguousarray(np.atleast_2d(devices), dtype=np.int32)

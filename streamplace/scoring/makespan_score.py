@@ -1,0 +1,243 @@
+"""Scores of placements under the makespan objective."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sim.schedule.fastest import FastestPaths
+from sim.schedule.passes import Timetable
+from sim.schedule.queues import NOTHING
+from streamplace.display.text import number
+from streamplace.display.view import Cell, Grid, Line, View
+from streamplace.problem.makespan import DispatchOrder
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.loads import DeviceLoad, LinkLoad, device_grid, link_grids
+from streamplace.scoring.score import Score
+
+MAKESPAN = "makespan"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class MakespanScore(Score):
+    """The makespan of a placement and its schedule.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    timetable
+        When everything happens; with noise, in the first of the repeated passes.
+    order
+        The order in which the operators of a device start.
+    makespan_s
+        The time of one pass in seconds; with noise, the mean over the repeats.
+    deviation_s
+        The standard deviation over the repeats in seconds; None without noise.
+    bound_s
+        The lower bound on the makespan of any placement in seconds; None with noise.
+    fastest
+        The lengths of paths with every operator on its fastest device, in seconds.
+    """
+
+    problem: Problem
+    timetable: Timetable
+    order: DispatchOrder
+    makespan_s: float
+    deviation_s: float | None
+    bound_s: float | None
+    fastest: FastestPaths
+
+    @property
+    def value(self) -> float:
+        """The makespan, in seconds."""
+        return self.makespan_s
+
+    @property
+    def unit(self) -> str:
+        """Seconds."""
+        return "s"
+
+    @property
+    def quality(self) -> float:
+        """The lower bound over the makespan; 1 without work, 0 if the bound is not known."""
+        if self.makespan_s == 0.0:
+            return 1.0
+        return 0.0 if self.bound_s is None else min(1.0, self.bound_s / self.makespan_s)
+
+    @property
+    def gap(self) -> float | None:
+        """How far the bound is below the makespan, as a share of the makespan; None with noise."""
+        return None if self.bound_s is None else max(0.0, 1.0 - self.quality)
+
+    @property
+    def slr(self) -> float:
+        """The makespan over the longest path with operators on fastest devices; 1 without work."""
+        return self._over(self.fastest.longest)
+
+    @property
+    def slr_shortest(self) -> float:
+        """The makespan over the shortest such path, as GiPH's released code has it."""
+        return self._over(self.fastest.shortest)
+
+    def _over(self, seconds: float) -> float:
+        if self.makespan_s == 0.0:
+            return 1.0
+        return self.makespan_s / seconds if seconds else float("inf")
+
+    @cached_property
+    def critical_path(self) -> tuple[str, ...]:
+        """The operators that each other one waited for, up to the one that ended last."""
+        names = self.problem.graph.names
+        steps = self.timetable.critical_path
+        return tuple(names[step.number] for step in steps if step.kind == "operator")
+
+    @cached_property
+    def devices(self) -> tuple[DeviceLoad, ...]:  # type: ignore[override]  # computed when needed
+        """Busy shares of all devices, and their numbers of operators."""
+        names = self.problem.cluster.names
+        operators = np.bincount(self.timetable.devices, minlength=len(names))
+        return tuple(
+            DeviceLoad(name, float(busy), int(count))
+            for name, busy, count in zip(names, self.timetable.busy, operators, strict=True)
+        )
+
+    @cached_property
+    def links(self) -> tuple[LinkLoad, ...]:  # type: ignore[override]  # computed when needed
+        """Busy shares of the channels that carry messages; none with ``free`` links."""
+        kind, names = self.problem.cluster.network.kind, self.problem.cluster.names
+        if kind == "free" or self.makespan_s == 0.0:
+            return ()
+        run, busy = self.timetable.run, dict[tuple[int, int | None], float]()
+        counted = set[int]()
+        for k, source, target in self._deliveries():
+            m = int(run.message[k])
+            if kind != "pair" and m in counted:  # one channel of the sender, whatever the receivers
+                continue
+            counted.add(m)
+            ends = (source, target if kind == "pair" else None)
+            busy[ends] = busy.get(ends, 0.0) + float(run.transfer[m] + run.gap[m])
+        return tuple(
+            LinkLoad(names[a], None if b is None else names[b], seconds / self.timetable.makespan)
+            for (a, b), seconds in sorted(busy.items(), key=str)
+        )
+
+    def _deliveries(self) -> list[tuple[int, int, int]]:
+        """Return the number of each delivery, its sending and its receiving device."""
+        run, tasks, on = self.timetable.run, self.timetable.tasks, self.timetable.devices
+        numbers = np.unique(run.delivery[run.delivery != NOTHING])
+        return [(int(k), int(on[tasks.source[k]]), int(on[tasks.target[k]])) for k in numbers]
+
+    @property
+    def schedule(self) -> list[dict[str, Any]]:
+        """The device, start and end of every operator, in the graph's order."""
+        where = self.problem.cluster.names
+        columns = (self.timetable.devices, self.timetable.start, self.timetable.end)
+        rows = zip(self.problem.graph.names, *(column.tolist() for column in columns), strict=True)
+        return [
+            {"operator": name, "device": where[d], "start_s": start, "finish_s": end}
+            for name, d, start, end in rows
+        ]
+
+    @property
+    def transfers(self) -> list[dict[str, Any]]:
+        """The producer, devices, start and arrival of every message between devices."""
+        where, names = self.problem.cluster.names, self.problem.graph.names
+        run, source = self.timetable.run, self.timetable.tasks.source
+        return [
+            {
+                "operator": names[source[k]],
+                "from": where[a],
+                "to": where[b],
+                "start_s": float(run.begin[run.message[k]]),
+                "arrival_s": float(run.arrival[k]),
+            }
+            for k, a, b in self._deliveries()
+        ]
+
+    def summary(self) -> dict[str, Any]:
+        """Return the score without the schedule, as `place --json` prints it."""
+        noise = {} if self.deviation_s is None else {"standard_deviation_s": self.deviation_s}
+        return {
+            "objective": MAKESPAN,
+            "order": self.order,
+            "makespan_s": self.makespan_s,
+            **noise,
+            "bound_s": self.bound_s,
+            "gap": self.gap,
+            "slr": self.slr,
+            "slr_shortest": self.slr_shortest,
+            "critical_path": list(self.critical_path),
+            "devices": [
+                {"name": d.name, "utilisation": d.utilisation, "operators": d.operators}
+                for d in self.devices
+            ],
+            "links": [
+                {"from": link.source, "to": link.target, "utilisation": link.utilisation}
+                for link in self.links
+            ],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `simulate --json` prints."""
+        return self.summary() | {"schedule": self.schedule, "transfers": self.transfers}
+
+    @property
+    def headline(self) -> str:
+        """The makespan as a phrase."""
+        noise = "" if self.deviation_s is None else f" ± {number(self.deviation_s)}"
+        gap = "" if self.gap is None else f", gap {self.gap:.1%}"
+        return f"makespan {number(self.makespan_s)}{noise} s ({self.order}){gap}"
+
+    def _view(self) -> View:
+        return self.view_with(None)
+
+    def view_with(self, placement: Placement | None) -> View:
+        """Return the view of the score; the scored placement adds names of operators."""
+        used = sum(1 for device in self.devices if device.operators)
+        return View(
+            f"{type(self).__name__}: {self.headline}, {used} of {len(self.devices)} devices used",
+            body=(
+                *self.lines(),
+                device_grid(self.devices, placement),
+                *link_grids(self.links),
+                self._path_grid(),
+            ),
+        )
+
+    def lines(self) -> tuple[Line, ...]:
+        """Return the makespan, its bound and the critical path as lines."""
+        batch = self.problem.makespan_objective.batch
+        what = "one tuple" if batch == 1 else f"a batch of {batch:,} tuples"
+        noise = ""
+        if self.deviation_s is not None:
+            repeats = self.problem.makespan_objective.repeats
+            noise = f" ± {number(self.deviation_s)} s over {repeats:,} passes"
+        first = f"makespan {number(self.makespan_s)} s{noise} for {what} (order {self.order})"
+        lines = [Line(first)]
+        if self.bound_s is not None:
+            text = f"no placement is below {number(self.bound_s)} s, so the gap is at most"
+            lines.append(Line(f"{text} {self.gap:.1%}; SLR {self.slr:.3g}"))
+        return tuple(lines)
+
+    def _path_grid(self) -> Grid:
+        """Return the critical path as a table."""
+        steps, names = self.timetable.critical_path, self.problem.graph.names
+        where, tasks = self.problem.cluster.names, self.timetable.tasks
+
+        def row(i: int) -> tuple[Cell, ...]:
+            step = steps[i]
+            if step.kind == "operator":
+                what, on = names[step.number], where[self.timetable.devices[step.number]]
+            else:
+                a, b = tasks.source[step.number], tasks.target[step.number]
+                what = f"{names[a]} -> {names[b]}"
+                on = "->".join(where[self.timetable.devices[v]] for v in (a, b))
+            waited = step.waited_for or "-"
+            return what, on, number(step.start), number(step.end), waited
+
+        return Grid(
+            ("critical path", "on", "start, s", "end, s", "waited for"), len(steps), row, (0, 1, 4)
+        )
