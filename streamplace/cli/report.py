@@ -25,6 +25,9 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
     and bandwidths. All figures are those of the bottleneck model. Graphs of more than 500 operators
     are not drawn, but all of their figures are shown.
 
+    A placement that was made for the makespan is shown with its schedule as a Gantt chart. It
+    follows when you drag operators to other devices.
+
     \b
     Examples:
     streamplace report placement.json -o report.html
@@ -57,15 +60,7 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
     write_text(output, report_html(entries))
     if as_json:
         rows = [
-            {
-                "file": file,
-                "placer": one.placer,
-                "throughput": one.score.throughput,
-                "relative_throughput": one.score.relative_throughput,
-                "bound": one.bound,
-                "gap": one.gap,
-                "drawn": one.drawn,
-            }
+            {"file": file, "placer": one.placer, **one.to_dict()}
             for file, one in zip(placements, entries, strict=True)
         ]
         options.print_json({"file": output, "placements": rows})

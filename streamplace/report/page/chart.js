@@ -217,11 +217,10 @@ SP.chart = (() => {
 
   /** Draw messages as lines from the sender's bar, where they begin, to where they arrive. */
   function messages({ pen, scale, ink }, { messages: shown, sight, view }, boxes) {
-    const { streams } = view.problem.schedule;
     for (const on of [false, true]) {
       const some = shown.filter(({ number, begin, arrival }) => {
         const inside = arrival >= sight.from && begin <= sight.to;
-        return inside && view.score.critical.streams.has(streams[number]) === on;
+        return inside && view.score.critical.streams.has(number) === on;
       });
       pen.strokeStyle = on ? ink.alarm : ink.message;
       pen.lineWidth = on ? 1.8 : 1;

@@ -38,10 +38,9 @@ SP.gantt = (() => {
     /** Return the messages to draw: critical ones, those of the chosen operator, or all. */
     function drawn() {
       if (showsMessages) return all;
-      const { streams } = view.problem.schedule;
-      const { critical } = view.score;
+        const { critical } = view.score;
       const own = ({ from, to }) => [from, to].some((v) => v === chosen || v === hovered);
-      return all.filter((one) => own(one) || critical.streams.has(streams[one.number]));
+      return all.filter((one) => own(one) || critical.streams.has(one.number));
     }
 
     function fit() {

@@ -48,9 +48,8 @@ SP.moments = (() => {
   }
 
   /** Return the rows of a stream's details. */
-  function stream(view, file) {
-    const { run, problem, score } = view;
-    const e = problem.schedule.streams.indexOf(file);
+  function stream(view, e) {
+    const { run, score } = view;
     if (run === null) return [["Schedule", "none"]];
     const k = run.delivery[e];
     if (k < 0) return [["Message", "none"]];
@@ -60,7 +59,7 @@ SP.moments = (() => {
       ["May start", duration(run.mayStart[m])],
       ["Starts", duration(run.begin[m])],
       ["Arrives", duration(run.arrival[k])],
-      ["Critical path", score.critical.streams.has(problem.schedule.streams[k]) ? "yes" : "no"],
+      ["Critical path", score.critical.streams.has(k) ? "yes" : "no"],
     ];
   }
 

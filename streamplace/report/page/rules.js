@@ -53,11 +53,10 @@ SP.rules = (() => {
       }
     });
     problem.file.operators.forEach((row, v) => {
-      const { kind = null } = problem.cluster.devices[assignment[v]];
-      const excluded = kind !== null && Object.hasOwn(row.seconds_on ?? {}, kind);
-      if (excluded && row.seconds_on[kind] === null) {
-        violations.push(`${operator(row.name)} cannot run on devices of kind ${quoted(kind)}`);
-      }
+      const times = row.seconds_on ?? {};
+      const { name, kind = null } = problem.cluster.devices[assignment[v]];
+      const time = kind !== null && Object.hasOwn(times, kind) ? times[kind] : row.instructions;
+      if (time == null) violations.push(`${operator(row.name)} cannot run on ${device(name)}`);
     });
     for (const limit of problem.limits) {
       const used = SP.limits.usedBy(limit, assignment);
