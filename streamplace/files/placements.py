@@ -121,6 +121,8 @@ def objective_to(objective: Objective) -> dict[str, str]:
         return {}
     check_text(objective)
     text = text_of(objective)
+    if isinstance(objective, Makespan):
+        return {"objective": text}
     alike = objective.with_changes(1.0, "bottleneck", 1.0)
     if not is_custom(text) and make_objective(text).with_changes(1.0, "bottleneck", 1.0) != alike:
         raise UsageError(f"objective {text!r}: a placement file cannot hold its options")

@@ -7,7 +7,7 @@ SP.chart = (() => {
   const TOP = 20; // pixels for the labels of the lines
   const GAP = 6; // pixels between devices
   const THIN = 6; // pixels of the thinnest lane
-  const THICK = 34; // and of the thickest
+  const THICK = 56; // and of the thickest
   const LETTER = 6.2; // mean width of a letter in pixels
   const MANY = 3000; // messages that are drawn at once
   const FONT = "system-ui, Segoe UI, Roboto, Helvetica Neue, sans-serif";
@@ -49,7 +49,8 @@ SP.chart = (() => {
   /** Return the box of a bar in pixels; it is never too narrow to be visible. */
   function boxOf(bar, row, number, lane, { x, y }) {
     const left = x(bar.start);
-    const width = Math.max(1.5, x(bar.end) - left);
+    const exact = x(bar.end) - left;
+    const width = Math.max(1.5, exact > 6 ? exact - 1 : exact); // bars side by side stay distinct
     const margin = lane > 12 ? 1.5 : 0.5;
     return { left, top: y(row.top + number * lane) + margin, width, height: lane - 2 * margin };
   }
@@ -69,7 +70,8 @@ SP.chart = (() => {
 
   /**
    * Draw a schedule. `scene` has placed (see `stacked`), sight, view, messages (to be drawn), chosen
-   * and hovered (operators, or null), target (the device below a dragged operator, or null).
+   * and hovered (operators, or null), target (the device below a dragged operator, or null). Return
+   * the number of messages in sight that are too many to draw.
    */
   function draw(canvas, scene) {
     const { placed, sight, view } = scene;
@@ -92,11 +94,12 @@ SP.chart = (() => {
     const tools = { pen, scale, ink, room, bottom };
     clipped(pen, 0, TOP, room.width, bottom - TOP, () => lanes(tools, scene));
     moments(tools, sight);
-    clipped(pen, LEFT - 2, TOP, room.width - LEFT - RIGHT + 8, bottom - TOP, () => {
+    const left = clipped(pen, LEFT - 2, TOP, room.width - LEFT - RIGHT + 8, bottom - TOP, () => {
       bars(tools, scene);
-      messages(tools, scene, boxesOf(placed, scale));
+      return messages(tools, scene, boxesOf(placed, scale));
     });
     limits(tools, view);
+    return left;
   }
 
   function clipped(pen, left, top, width, height, then) {
@@ -104,8 +107,9 @@ SP.chart = (() => {
     pen.beginPath();
     pen.rect(left, top, width, height);
     pen.clip();
-    then();
+    const result = then();
     pen.restore();
+    return result;
   }
 
   const visible = ({ scale, bottom }, { top, height }) =>
@@ -127,8 +131,7 @@ SP.chart = (() => {
         pen.setLineDash([]);
       }
       const share = `  ${SP.text.percent(view.score.devices[row.device])}`;
-      const size = Math.max(7, Math.min(12, row.height + GAP - 2));
-      pen.font = `600 ${size}px ${FONT}`;
+      pen.font = `600 ${Math.max(8, Math.min(12, placed.lane + GAP - 2))}px ${FONT}`;
       pen.textAlign = "right";
       pen.textBaseline = "middle";
       pen.fillStyle = ink.text;
@@ -215,8 +218,12 @@ SP.chart = (() => {
     pen.fillText(SP.text.isolated(name), left + 4, box.top + box.height / 2, box.width - 8);
   }
 
-  /** Draw messages as lines from the sender's bar, where they begin, to where they arrive. */
+  /**
+   * Draw messages as lines from the sender's bar, where they begin, to where they arrive. Return the
+   * number of those that are too many.
+   */
   function messages({ pen, scale, ink }, { messages: shown, sight, view }, boxes) {
+    let left = 0;
     for (const on of [false, true]) {
       const some = shown.filter(({ number, begin, arrival }) => {
         const inside = arrival >= sight.from && begin <= sight.to;
@@ -226,18 +233,24 @@ SP.chart = (() => {
       pen.lineWidth = on ? 1.8 : 1;
       pen.globalAlpha = on ? 1 : 0.55;
       pen.beginPath();
+      left += Math.max(0, some.length - MANY);
       for (const { from, to, begin, arrival } of some.slice(0, MANY)) {
         const [a, b] = [boxes.get(from), boxes.get(to)];
         if (!a || !b) continue;
         const down = b.top > a.top;
         const [y, end] = [a.top + (down ? a.height : 0), b.top + (down ? 0 : b.height)];
+        const x = scale.x(arrival);
         pen.moveTo(scale.x(begin), y);
-        pen.lineTo(scale.x(arrival), end);
+        pen.lineTo(x, end);
+        pen.moveTo(x - 2, end + (down ? -5 : 5)); // an arrow's head
+        pen.lineTo(x, end);
+        pen.lineTo(x + 2, end + (down ? -5 : 5));
       }
       pen.stroke();
     }
     pen.globalAlpha = 1;
     pen.lineWidth = 1;
+    return left;
   }
 
   /** Draw the lines of the lower bound and of the makespan, with their values. */
@@ -264,5 +277,5 @@ SP.chart = (() => {
     pen.fillText(text, x + { left: 3, right: -3, center: 0 }[align], TOP - 5);
   }
 
-  return { draw, stacked, laneHeight, scales, boxesOf, LEFT, RIGHT, TOP, AXIS, MANY };
+  return { draw, stacked, laneHeight, scales, boxesOf, LEFT, RIGHT, TOP, AXIS };
 })();

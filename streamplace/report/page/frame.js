@@ -7,6 +7,13 @@ SP.frame = (() => {
   const KEYS =
     "the left and right arrow keys choose an operator, up and down move it to another device";
 
+  const LINKS = {
+    pair: "links of device pairs",
+    nic: "network interfaces",
+    egress: "a link per sender",
+    free: "links without queues",
+  };
+
   /** Show and label the parts of the page that a problem needs. */
   function show(problem) {
     const scheduled = problem.schedule !== undefined;
@@ -32,11 +39,10 @@ SP.frame = (() => {
   function titles(problem) {
     const { graph, cluster, network } = problem;
     text.put(at("title"), text.shortened(graph.name || problem.title, 120));
-    const links = network.nic ? "network interfaces" : "links of device pairs";
     const placer = problem.placer ? ` · placed by ${text.shortened(problem.placer, 40)}` : "";
     text.put(
       at("subtitle"),
-      `${counted(graph.operators, "operator")} · ${counted(graph.streams, "stream")} · ${counted(cluster.devices.length, "device")}, ${links}${placer}`,
+      `${counted(graph.operators, "operator")} · ${counted(graph.streams, "stream")} · ${counted(cluster.devices.length, "device")}, ${LINKS[cluster.network.kind]}${placer}`,
     );
     text.put(
       at("how"),

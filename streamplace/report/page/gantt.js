@@ -8,8 +8,8 @@ SP.gantt = (() => {
   const CLOSEST = 1e-6; // smallest share of the makespan that a zoom shows
 
   /**
-   * Build the view in a container. `calls` has preview(operator, device), move(operator, device) and
-   * choose(kind, number).
+   * Build the view in a container. `calls` has preview(operator, device), move(operator, device),
+   * refresh(), choose(kind, number) and unseen(number of messages that are too many to draw).
    */
   function gantt(container, problem, calls) {
     const { element } = SP.text;
@@ -31,7 +31,10 @@ SP.gantt = (() => {
       waiting = true;
       requestAnimationFrame(() => {
         waiting = false;
-        if (view?.run) chart.draw(canvas, { placed, sight, view, messages: drawn(), chosen, hovered, target });
+        if (!view?.run) return;
+        const scene = { placed, sight, view, messages: drawn(), chosen, hovered, target };
+        const left = chart.draw(canvas, scene);
+        calls.unseen(left);
       });
     }
 
@@ -43,10 +46,10 @@ SP.gantt = (() => {
       return all.filter((one) => own(one) || critical.streams.has(one.number));
     }
 
-    function fit() {
+    function fit(least = 0) {
       untouched = true;
       const last = Math.max(view.score.makespan, view.bound);
-      const to = last > 0 ? last * MARGIN : 1;
+      const to = Math.max(least, last > 0 ? last * MARGIN : 1);
       sight = { ...sight, from: 0, to, scroll: 0 };
       stack();
     }
@@ -167,7 +170,7 @@ SP.gantt = (() => {
         const shown = SP.layout.devicesShown(view.setting.assignment, problem.network.count);
         placed.rows = timeline.rowsOf(view.run, shown);
         all = timeline.messagesOf(view.run);
-        if (untouched && target === null) fit();
+        if (untouched) fit(target === null ? 0 : sight.to); // a drag never shortens what is visible
         else stack();
       },
       choose(kind, number) {
@@ -178,8 +181,8 @@ SP.gantt = (() => {
         showsMessages = on;
         redraw();
       },
-      fit,
-      zoom,
+      fit: () => fit(),
+      zoom: (factor) => zoom(factor),
       recolour: redraw,
       /** Return the box in the window, in pixels, of an operator's bar, or the middle of a device's row. */
       whereIs(kind, number) {

@@ -61,6 +61,10 @@
       if (rate === null) refresh();
       else edit(state.withRate(now().edits.now(), rate), kind);
     },
+    unseen(count) {
+      const some = `${text.counted(count, "message")} in sight ${count === 1 ? "is" : "are"} not drawn: zoom in.`;
+      text.put(at("unseen"), count > 0 ? some : "");
+    },
     settle: () => now().edits.settle(),
     mips(d, value) {
       const mips = state.valid(value);

@@ -142,7 +142,7 @@ SP.makespan = (() => {
 
   const time = (seconds) => (seconds === Infinity ? "no schedule" : duration(seconds));
 
-  const slr = (score) => score.slr.toFixed(3);
+  const slr = (score) => number(score.slr);
 
   function gain(score, first) {
     const change = score.makespan - first.makespan;
