@@ -1,28 +1,34 @@
 """Placements that commands read: placement files, or assignments in CSV and JSON."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from streamplace.errors import OtherGraphError
 from streamplace.files.assignments import assignment_from, is_assignment, read_placement_json
-from streamplace.files.placements import placement_from
+from streamplace.files.placements import objective_in, placement_from
 from streamplace.files.reading import name_of
 from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
 
 
-def placement_of_graph(file: str, **settings: Any) -> tuple[Placement, str]:
+def placement_of_graph(
+    file: str, objective_of: Callable[[Objective | None], Objective | None], **settings: Any
+) -> tuple[Placement, str]:
     """Read a placement of a graph; the graph may have other numbers than when it was placed.
 
     Return it, and a note in that case, else an empty text.
 
     Parameters
     ----------
+    objective_of
+        Function from the objective of the file, if it has one, to the objective to use.
     settings
-        Arguments of `read_placement`, with the graph among them.
+        Other arguments of `read_placement`, with the graph among them.
     """
-    read = partial(placement_from, read_placement_json(file), name_of(file), **settings)
+    value = read_placement_json(file)
+    objective = objective_of(objective_in(value))
+    read = partial(placement_from, value, name_of(file), objective=objective, **settings)
     try:
         return read(), ""
     except OtherGraphError:

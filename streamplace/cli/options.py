@@ -185,7 +185,7 @@ def objective(default: str = "throughput") -> Callable[[Command], Command]:
         "--objective",
         type=OBJECTIVE,
         metavar="NAME",
-        help="What to maximise: throughput, or your own as NAME[:OPTION=VALUE…], e.g. "
+        help="What to improve: throughput, makespan, or your own as NAME[:OPTION=VALUE…], e.g. "
         f"mymodule:MyObjective:price=2.  [default: {default}]",
     )
 

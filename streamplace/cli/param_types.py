@@ -19,12 +19,12 @@ AUTO_TICK = inf
 
 
 class Whole(click.ParamType[int]):
-    """A whole number, at least `minimum` if that is not None."""
+    """A whole number, from `minimum` to `maximum`; None stands for no limit."""
 
     name = "integer"
 
-    def __init__(self, minimum: int | None = None) -> None:
-        self.minimum = minimum
+    def __init__(self, minimum: int | None = None, maximum: int | None = None) -> None:
+        self.minimum, self.maximum = minimum, maximum
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number, or fail with a message that contains the value."""
@@ -34,6 +34,8 @@ class Whole(click.ParamType[int]):
             self.fail(f"must be a whole number (got {value!r:.40})", param, ctx)
         if self.minimum is not None and number < self.minimum:
             self.fail(f"must be at least {self.minimum} (got {number})", param, ctx)
+        if self.maximum is not None and number > self.maximum:
+            self.fail(f"must be at most {self.maximum:,} (got {number})", param, ctx)
         return number
 
 

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import makespan_options, options, param_types
 from streamplace.cli.whole_operators import naming_whole_operators
+from streamplace.problem.published import PublishedName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from streamplace.problem.objective import Objective
     from streamplace.problem.placement import Placement
     from streamplace.problem.problem import Problem
+    from streamplace.workflows.makespan_result import MakespanResult
     from streamplace.workflows.result import Result
 
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 @options.model()
 @options.target_utilisation()
 @options.objective()
+@makespan_options.options
+@makespan_options.semantics
 @click.option(
     "--placer",
     type=param_types.PLACER,
@@ -122,8 +126,10 @@ def place(
     confidence: float | None,
     whole_operators: bool,
     output: str | None,
+    semantics: PublishedName | None,
     seed: int,
     as_json: bool,
+    **makespan_values: Any,
 ) -> None:
     """Place the operators of a graph on devices.
 
@@ -144,8 +150,9 @@ def place(
                                simple baselines
     module:Class               your own, from module.py in this folder or an installed module
 
-    --objective takes throughput or your own objective: module:Class as for --placer, or a name
-    that an installed package registers.
+    --objective takes throughput, makespan (the time of one pass, for micro-batches, dataflow jobs
+    and neural networks), or your own objective: module:Class as for --placer, or a name that an
+    installed package registers.
 
     With several source rates, one placement is computed for all of them; its score is the lowest of
     its scores at these rates.
@@ -164,6 +171,7 @@ def place(
     streamplace place graph.json --confidence 0.95 -o placement.json
     streamplace place graph.json --start placement.json --cluster fewer.json --max-moves 3
     streamplace place graph.json --start placement.json --move-cost 0.01 -o placement.json
+    streamplace place graph.json --objective makespan --order any --cluster cluster.json
     streamplace place graph.json --objective mymodule:MyObjective:price=2 --whole-operators
     """
     limited = max_moves is not None or move_cost is not None
@@ -188,12 +196,12 @@ def place(
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.workflows.migrate import migrate  # noqa: PLC0415
-    from streamplace.workflows.place import solve  # noqa: PLC0415
+    from streamplace.workflows.place import placed  # noqa: PLC0415
 
     inputs = (graph, cluster_file, constraints_file, *weights_of(placer))
     check_targets({"-o": output}, inputs)  # the file of --start may be replaced by the result
     cluster = options.the_cluster(cluster_file, devices)
-    kind = options.the_objective(objective)
+    kind = makespan_options.with_settings(options.the_objective(objective), makespan_values, seed)
     with working("reading"):
         old, assignment = (None, None) if start is None else current_placement(start, kind)
         changes = {
@@ -211,6 +219,7 @@ def place(
             old=old,
             start=start,
             changes=changes,
+            semantics=semantics,
         )
         _check_start(assignment, problem, start, graph)
     placer = _with_options(
@@ -223,7 +232,7 @@ def place(
     )
     with working("placing"), located(constraints_file or name_of(graph)), naming:
         if assignment is None:
-            result = solve(problem, placer, seed, confidence=confidence)
+            result = placed(problem, placer, seed, confidence=confidence)
         else:
             found = migrate(
                 problem,
@@ -264,12 +273,18 @@ def _print_ignored(result: "Result") -> None:
         )
 
 
-def _print_notes(inherited: str, result: "Result", *, wants_confidence: bool) -> None:
+def _print_notes(
+    inherited: str, result: "Result | MakespanResult", *, wants_confidence: bool
+) -> None:
     """Print what comes from the initial placement, what has no effect, and a limit of one core.
 
     The latter is printed if an operator is the bottleneck whose cores the graph does not state.
     """
+    from streamplace.workflows.result import Result  # noqa: PLC0415 - see place
+
     options.print_note(inherited)
+    if not isinstance(result, Result):
+        return
     top, graph = result.score.bottleneck, result.placement.problem.graph
     if wants_confidence:
         _print_ignored(result)
@@ -320,6 +335,7 @@ def _problem(
     old: "Placement | None",
     start: str | None,
     changes: dict[str, Any],
+    semantics: PublishedName | None,
 ) -> "tuple[Problem, str]":
     """Read the problem; an error names the faulty file.
 
@@ -332,7 +348,8 @@ def _problem(
     from streamplace.problem.constraints import Constraints  # noqa: PLC0415 - see place
     from streamplace.problem.objective import Throughput  # noqa: PLC0415
     from streamplace.problem.problem import Problem  # noqa: PLC0415
-    from streamplace.scoring.flow import flow  # noqa: PLC0415
+    from streamplace.problem.published import with_published_semantics  # noqa: PLC0415
+    from streamplace.scoring.compiled import check_loads  # noqa: PLC0415
 
     read = read_graph(graph)
     constraints = None if constraints_file is None else read_constraints(constraints_file)
@@ -360,11 +377,14 @@ def _problem(
             constraints = lost.constraints(constraints or read.constraints)
     unconstrained = None if constraints is None else Constraints()
     objective = kind or Throughput()
+    if semantics is not None:
+        makespan_options.require(objective, "semantics")
+        read, cluster = with_published_semantics(read, Cluster.of(cluster), semantics)
     with located(name_of(graph)):
         problem = Problem(
             read, cluster, constraints=unconstrained, objective=objective.with_changes(**changes)
         )
-        flow(problem)
+        check_loads(problem)
     if constraints is not None or whole_operators:
         rules = read.constraints if constraints is None else constraints
         if whole_operators:

@@ -1,10 +1,16 @@
 """The command `simulate`: the score of a placement."""
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import engine_options, options, param_types
+from streamplace.cli import engine_options, makespan_options, options, param_types
+from streamplace.problem.published import PublishedName
+
+if TYPE_CHECKING:
+    from streamplace.problem.placement import Placement
+    from streamplace.problem.problem import Problem
 
 
 @click.command()
@@ -17,6 +23,15 @@ from streamplace.cli import engine_options, options, param_types
 @options.target_utilisation("the placement's")
 @options.objective("the placement's")
 @engine_options.options
+@makespan_options.options
+@makespan_options.semantics
+@click.option(
+    "--gantt",
+    callback=options.file_name,
+    type=param_types.FILE,
+    metavar="FILE",
+    help="Makespan: picture of the schedule to write (.png, .svg or .pdf).",
+)
 @options.common
 def simulate(
     graph: str,
@@ -29,9 +44,11 @@ def simulate(
     model: str | None,
     target_utilisation: float | None,
     objective: str | None,
+    semantics: PublishedName | None,
+    gantt: str | None,
     seed: int,
     as_json: bool,
-    **engine_values: Any,
+    **values: Any,
 ) -> None:
     """Score a placement of a graph.
 
@@ -42,68 +59,59 @@ def simulate(
     Constraints, labels, memory and resources that the placement violates are listed on stderr; the
     score is that of the placement as it is.
 
-    The options marked "Engine" require --model engine.
+    The options marked "Engine" require --model engine, and those marked "Makespan" require
+    --objective makespan, unless the placement was made with it.
 
     \b
     Examples:
     streamplace simulate graph.json placement.json --source-rate 2e4 --model path-average
     streamplace simulate graph.json placement.json --model engine --plot run.png
     streamplace simulate graph.json placement.json --model engine --scene s.json --trace t.json
+    streamplace simulate graph.json placement.json --objective makespan --gantt schedule.png
     """
-    chosen = {name: value for name, value in engine_values.items() if value is not None}
+    makespan_values = {name: values.pop(name) for name in makespan_options.NAMES}
+    chosen = {name: value for name, value in values.items() if value is not None}
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when the command runs
 
     load_numba()
-    from streamplace.cli.current import placement_of_graph  # noqa: PLC0415
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415
     from streamplace.cli.terminal import console, print_view  # noqa: PLC0415
-    from streamplace.errors import (  # noqa: PLC0415
-        FormatError,
-        OtherGraphError,
-        UnknownDeviceError,
-        located,
-    )
+    from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
-    from streamplace.files import read_graph  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
-    from streamplace.problem.objectives import only_throughput  # noqa: PLC0415
     from streamplace.problem.violations import violations  # noqa: PLC0415
     from streamplace.scoring.engine_evaluator import score_of_run  # noqa: PLC0415
-    from streamplace.scoring.throughput import simulate as score  # noqa: PLC0415
+    from streamplace.workflows.simulate import score_of  # noqa: PLC0415
 
     kind = options.the_objective(objective)
     with working("reading"):
-        own = read_graph(graph)
-        try:
-            stored, note = placement_of_graph(
-                placement,
-                graph=own,
-                cluster=options.the_cluster(cluster_file, devices),
-                source_rate=source_rates,
-                model=model,
-                target_utilisation=target_utilisation,
-                objective=kind,
-            )
-        except OtherGraphError as error:
-            raise FormatError(f"{error} (the graph is {name_of(graph)})") from None
-        except UnknownDeviceError as error:
-            cluster_note = f" (the cluster is {name_of(cluster_file)})" if cluster_file else ""
-            raise FormatError(f"{error}{cluster_note}") from None
+        stored, note = _placement(
+            graph,
+            placement,
+            cluster_file,
+            objective_of=partial(makespan_options.with_settings, kind, makespan_values, seed),
+            cluster=options.the_cluster(cluster_file, devices),
+            source_rate=source_rates,
+            model=model,
+            target_utilisation=target_utilisation,
+        )
         if lost := options.the_losses(without, slow):
             with located(name_of(placement)):
                 stored = lost.placement(stored)
+        if semantics is not None:
+            with located(name_of(placement)):
+                stored = makespan_options.under_semantics(stored, semantics)
     options.print_note(note)
-    if chosen:
-        name = next(iter(chosen)).replace("_", "-")
-        if stored.problem.model != "engine":
-            raise click.UsageError(f"--{name} requires --model engine")
-        reason = "engine options support only throughput"
-        only_throughput(stored.problem.objective, f"--{name}: {reason}")
+    _check_options(stored.problem, chosen, gantt)
+    inputs = (graph, placement, cluster_file)
+    check_targets({"--gantt": gantt}, inputs)
     if as_json and chosen.get("trace") == "-":
         raise click.UsageError("cannot combine --trace - with --json: both write to stdout")
-    inputs = (graph, placement, cluster_file)
     with working("simulating"), located(name_of(graph)):
         found = score_of_run(*engine_options.run(stored, chosen, inputs)) if chosen else None
-        scored = found or score(stored)
+        scored = found or score_of(stored)
+    if gantt is not None:
+        makespan_options.draw(gantt, stored, scored)
     violated = list(violations(stored))
     for each in violated:
         options.print_note(f"{name_of(placement)}: violates {each.rule}: {each.why}")
@@ -112,3 +120,36 @@ def simulate(
         options.print_json({**scored.to_dict(), **entry})
     else:
         print_view(console(), scored.view_with(stored))
+
+
+def _placement(
+    graph: str, placement: str, cluster_file: str | None, **settings: Any
+) -> "tuple[Placement, str]":
+    """Read the placement, and a note if it was made for other numbers; see `placement_of_graph`."""
+    from streamplace.cli.current import placement_of_graph  # noqa: PLC0415 - see simulate
+    from streamplace.errors import FormatError, OtherGraphError, UnknownDeviceError  # noqa: PLC0415
+    from streamplace.files import read_graph  # noqa: PLC0415
+    from streamplace.files.reading import name_of  # noqa: PLC0415
+
+    own = read_graph(graph)
+    try:
+        return placement_of_graph(placement, graph=own, **settings)
+    except OtherGraphError as error:
+        raise FormatError(f"{error} (the graph is {name_of(graph)})") from None
+    except UnknownDeviceError as error:
+        cluster_note = f" (the cluster is {name_of(cluster_file)})" if cluster_file else ""
+        raise FormatError(f"{error}{cluster_note}") from None
+
+
+def _check_options(problem: "Problem", engine_values: dict[str, Any], gantt: str | None) -> None:
+    """Refuse options of the engine and of makespans where the objective has no use for them."""
+    from streamplace.problem.objectives import only_throughput  # noqa: PLC0415 - see simulate
+
+    if engine_values:
+        name = next(iter(engine_values)).replace("_", "-")
+        reason = "engine options support only throughput"
+        only_throughput(problem.objective, f"--{name}: {reason}")
+        if problem.model != "engine":
+            raise click.UsageError(f"--{name} requires --model engine")
+    if gantt is not None:
+        makespan_options.require(problem.objective, "gantt")

@@ -8,6 +8,7 @@ from streamplace.errors import (
     FormatError,
     OtherGraphError,
     ProblemError,
+    StreamplaceError,
     UsageError,
     located,
     within,
@@ -149,6 +150,18 @@ def _objective_of(own: ProblemForm) -> Objective:
         return make_objective(own.objective, from_file=True)
     except UsageError as error:
         raise ProblemError(f"problem.objective: {error}") from None
+
+
+def objective_in(value: Any) -> Objective | None:
+    """Return the objective of a placement file; None if the file holds no valid one."""
+    problem = value.get("problem") if isinstance(value, dict) else None
+    text = problem.get("objective", "throughput") if isinstance(problem, dict) else None
+    if not isinstance(text, str) or is_custom(text):
+        return None
+    try:
+        return make_objective(text, from_file=True)
+    except StreamplaceError:
+        return None  # reading the placement reports the fault
 
 
 def results_in(value: Any) -> dict[str, Any]:

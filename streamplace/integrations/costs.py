@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -15,7 +16,6 @@ from streamplace.integrations.logical_builder import Parallelism
 from streamplace.problem.graph import UNKNOWN, StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph
-from streamplace.util.arrays import Floats
 
 
 class CostForm(Form):
@@ -127,7 +127,7 @@ class Costs:
             found |= {name: count for count in counts for name in task}
         return {name: count for name, count in found.items() if count > 1}
 
-    def _operator_columns(self, graph: StreamGraph) -> dict[str, Floats]:
+    def _operator_columns(self, graph: StreamGraph) -> dict[str, Any]:
         """Return the operators' numbers and their standard errors, (V,) each."""
         columns = {}
         for field_name in ("instructions", "payload_bytes", "memory_bytes"):
@@ -161,7 +161,7 @@ class Costs:
                 found.setdefault(v, self.default.resources)
         return found
 
-    def _stream_columns(self, graph: StreamGraph) -> dict[str, Floats]:
+    def _stream_columns(self, graph: StreamGraph) -> dict[str, Any]:
         """Return selectivity, its standard error and payload of the streams, (E,) each."""
         selectivity, errors = graph.selectivity.copy(), graph.selectivity_se.copy()
         payload = graph.stream_payload_bytes.copy()

@@ -24,7 +24,7 @@ from streamplace.problem.graph_columns import GraphColumns
 from streamplace.problem.graph_view import graph_view
 from streamplace.problem.operators import UNKNOWN, Operator, Stream
 from streamplace.problem.rows import Columns, columns_of_rows
-from streamplace.problem.semantics import Firing, Multicast
+from streamplace.problem.semantics import Firing, Multicast, check_semantics
 from streamplace.util.arrays import Ints
 
 __all__ = ["UNKNOWN", "Operator", "Stream", "StreamGraph"]
@@ -238,6 +238,8 @@ class StreamGraph(GraphColumns, Displayable):
         source_shares: Mapping[str, float] | None = None,
         resources: Mapping[int, Mapping[str, float]] | None = None,
         seconds_on: Mapping[int, Mapping[str, float | None]] | None = None,
+        firing: Firing | None = None,
+        multicast: Multicast | None = None,
     ) -> tuple["StreamGraph", Ints]:
         """Return a graph of the same operators and streams with other numbers.
 
@@ -256,6 +258,8 @@ class StreamGraph(GraphColumns, Displayable):
             See the class.
         resources, seconds_on
             Operator index -> resource -> amount, and -> kind of device -> seconds; see `Operator`.
+        firing, multicast
+            See the class.
 
         Returns
         -------
@@ -287,6 +291,8 @@ class StreamGraph(GraphColumns, Displayable):
         StreamGraph._set_details(graph, {"resources": resources, "seconds_on": seconds_on})
         if source_rate is not None:
             graph.source_rate = checked_rate(source_rate)
+        graph.firing, graph.multicast = firing or self.firing, multicast or self.multicast
+        check_semantics(graph.firing, graph.multicast)
         ends = np.stack([self.stream_source, self.stream_target], axis=1)
         payload, chosen, error = self.stream_payload_bytes, self.selectivity, self.selectivity_se
         if stream_payload_bytes is not None:

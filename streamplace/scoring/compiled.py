@@ -77,6 +77,22 @@ def compiled(problem: Problem) -> CompiledProblem:
     return parts
 
 
+def check_loads(problem: Problem) -> None:
+    """Compile a problem under its objective.
+
+    Raises
+    ------
+    GraphError
+        If loads overflow, or no tuple ever reaches a sink.
+    """
+    if isinstance(problem.objective, Makespan):
+        from streamplace.scoring.compiled_pass import compiled_pass  # noqa: PLC0415 - slow to load
+
+        compiled_pass(problem).tasks  # noqa: B018 - raises
+    else:
+        compiled(problem).flow  # noqa: B018
+
+
 def at_all_rates(problem: Problem) -> tuple[Problem, ...]:
     """Return the problem at each of its source rates, in decreasing order.
 

@@ -112,7 +112,7 @@ class MakespanScore(Score):
             return ()
         run, busy = self.timetable.run, dict[tuple[int, int | None], float]()
         counted = set[int]()
-        for k, source, target in self._deliveries():
+        for k, source, target in self._ends_of_deliveries():
             m = int(run.message[k])
             if kind != "pair" and m in counted:  # one channel of the sender, whatever the receivers
                 continue
@@ -124,11 +124,19 @@ class MakespanScore(Score):
             for (a, b), seconds in sorted(busy.items(), key=str)
         )
 
-    def _deliveries(self) -> list[tuple[int, int, int]]:
+    @cached_property
+    def deliveries(self) -> list[int]:
+        """The numbers of the messages between devices, one for each receiving device.
+
+        A number is the index of the first stream that the message serves; see `sim.schedule.state`.
+        """
+        delivery = self.timetable.run.delivery
+        return [int(k) for k in np.unique(delivery[delivery != NOTHING])]
+
+    def _ends_of_deliveries(self) -> list[tuple[int, int, int]]:
         """Return the number of each delivery, its sending and its receiving device."""
-        run, tasks, on = self.timetable.run, self.timetable.tasks, self.timetable.devices
-        numbers = np.unique(run.delivery[run.delivery != NOTHING])
-        return [(int(k), int(on[tasks.source[k]]), int(on[tasks.target[k]])) for k in numbers]
+        tasks, on = self.timetable.tasks, self.timetable.devices
+        return [(k, int(on[tasks.source[k]]), int(on[tasks.target[k]])) for k in self.deliveries]
 
     @property
     def schedule(self) -> list[dict[str, Any]]:
@@ -154,7 +162,7 @@ class MakespanScore(Score):
                 "start_s": float(run.begin[run.message[k]]),
                 "arrival_s": float(run.arrival[k]),
             }
-            for k, a, b in self._deliveries()
+            for k, a, b in self._ends_of_deliveries()
         ]
 
     def summary(self) -> dict[str, Any]:

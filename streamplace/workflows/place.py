@@ -110,11 +110,18 @@ def place(
             target_utilisation=target_utilisation,
             objective=objective,
         )
-        if isinstance(problem.objective, Makespan):
-            if confidence is not None:
-                raise UsageError("confidence supports only throughput, not objective 'makespan'")
-            return schedule(problem, placer, seed)
+        return placed(problem, placer, seed, confidence=confidence)
+
+
+def placed(
+    problem: Problem, placer: str | Placer = "auto", seed: int = 0, confidence: float | None = None
+) -> Result | MakespanResult:
+    """Place and score a problem under its objective; see `place`."""
+    if not isinstance(problem.objective, Makespan):
         return solve(problem, placer, seed, confidence=confidence)
+    if confidence is not None:
+        raise UsageError("confidence supports only throughput, not objective 'makespan'")
+    return schedule(problem, placer, seed)
 
 
 def solve(

@@ -21,7 +21,7 @@ from streamplace.scoring.makespan import makespan_score
 from tests.support.graphs import preset_graph
 from tests.support.page_schedules import can_run, check_page, edited
 from tests.support.reports import Report, Reports
-from tests.support.schedule_placements import makespan_placement
+from tests.support.schedule_placements import placement_of
 from tests.support.schedule_problems import schedule_problem
 
 KINDS = ("lane", "bar", "list", "arrows")
@@ -60,7 +60,7 @@ def move(report: Report, v: int, d: int, kind: str, moved: Placement) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_the_schedule_follows_edits(seed: int, reports: Reports, tmp_path: Path) -> None:
     """Ten moves by the lanes, the bars, the list and the keyboard give Python's schedules."""
-    placement = makespan_placement(schedule_problem(seed, large=seed % 2 > 0))
+    placement = placement_of(**schedule_problem(seed, large=seed % 2 > 0))
     report, rng = reports(placement), np.random.default_rng(seed)
     moves, placements = edited(placement, seed)
     check_page(report.score(), makespan_score(placement))

@@ -15,7 +15,7 @@ from streamplace.report.data import data_of, entry
 from streamplace.report.html import SCHEDULE
 from streamplace.scoring.makespan import makespan_score
 from tests.support.page_schedules import EDITS, can_run, check_page, edited
-from tests.support.schedule_placements import makespan_placement
+from tests.support.schedule_placements import placement_of
 from tests.support.schedule_problems import schedule_problem
 
 FILES = ("text", "labels", "model", "limits", *SCHEDULE, "rules", "state")
@@ -50,7 +50,9 @@ def shown() -> Iterator[Evaluate]:
 def test_the_page_follows_edits(order: DispatchOrder | None, seeds: range, shown: Evaluate) -> None:
     running = 0
     for seed in seeds:
-        placement = makespan_placement(schedule_problem(seed, large=seed % 2 > 0), order)
+        form = schedule_problem(seed, large=seed % 2 > 0)
+        form["settings"]["order"] = order or form["settings"]["order"]
+        placement = placement_of(**form)
         moves, placements = edited(placement, seed)
         data = json.loads(json.dumps(data_of([entry("a", placement)]), allow_nan=False))
         [pages] = shown([{"data": data, "edits": moves}])

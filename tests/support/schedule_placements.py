@@ -1,27 +1,41 @@
 """Placements under the makespan objective from the JSON forms of problems."""
 
-from streamplace import Placement, Problem
-from streamplace.files.clusters import cluster_from
-from streamplace.files.graphs import graph_from
-from streamplace.problem.makespan import DispatchOrder, Makespan
-from tests.support.schedule_problems import ScheduleForm
+import streamplace as sp
+from benchmarks.reference.schedule_inputs import Form
+from streamplace.files.clusters import from_form as cluster_from_form
+from streamplace.files.graphs import from_form as graph_from_form
+from streamplace.files.reading import check
+from streamplace.files.schema import ClusterForm, GraphForm
+from tests.support.schedule_comparison import Times
 
 
-def makespan_placement(form: ScheduleForm, order: DispatchOrder | None = None) -> Placement:
-    """Return the placement of a form.
+def placement_of(graph: Form, cluster: Form, settings: Form, placement: Form) -> sp.Placement:
+    """Return the placement of a form, whose problem has the objective of its settings."""
+    problem = sp.Problem(
+        graph_from_form(check(GraphForm, dict(graph), "graph")),
+        cluster_from_form(check(ClusterForm, dict(cluster), "cluster")),
+        objective=_aim(settings),
+    )
+    return sp.Placement.of(problem, dict(placement))
 
-    Parameters
-    ----------
-    order
-        Another order of operators than that of the form.
-    """
-    settings = form["settings"]
-    objective = Makespan(
+
+def public_engine(
+    graph: Form, cluster: Form, settings: Form, placement: Form
+) -> tuple[Times, Times]:
+    """Return the starts and finishes of a problem as `simulate` scores it."""
+    score = sp.simulate(placement_of(graph, cluster, settings, placement), objective=_aim(settings))
+    start = {row["operator"]: row["start_s"] for row in score.schedule}
+    finish = {row["operator"]: row["finish_s"] for row in score.schedule}
+    assert score.makespan_s == max(finish.values())
+    assert score.bound_s is not None
+    assert score.bound_s <= score.makespan_s * (1 + 1e-12)
+    return start, finish
+
+
+def _aim(settings: Form) -> sp.Makespan:
+    return sp.Makespan(
         batch=settings["batch"],
-        order=order or settings["order"],
+        order=settings["order"],
         barrier=settings["barrier"],
         inputs_everywhere=settings["inputs_everywhere"],
     )
-    graph = graph_from({"source_rate": 1.0, **form["graph"]}, "graph")
-    problem = Problem(graph, cluster_from(form["cluster"], "cluster"), objective=objective)
-    return Placement.of(problem, form["placement"])

@@ -17,6 +17,12 @@ SP.moments = (() => {
     return before < operators ? `the end of ${what}` : what;
   }
 
+  /** Return the execution time of an operator, and the cores that it holds. */
+  function takes({ run }, v) {
+    const cores = SP.tasks.coresOn(run.tasks, v, run.devices[v]);
+    return `${duration(run.duration[v])} on ${counted(cores, "core")}`;
+  }
+
   /** Return the lines of the box that appears next to a bar. */
   function tip(view, v) {
     const { run, problem, setting, score } = view;
@@ -26,7 +32,7 @@ SP.moments = (() => {
     return [
       element("strong", {}, SP.text.named(operators, v, SP.labels.label)),
       row("on ", SP.text.named(devices, setting.assignment[v], SP.labels.label)),
-      row(`${duration(start)} to ${duration(end)} (${duration(end - start)})`),
+      row(`${duration(start)} to ${duration(end)} (${takes(view, v)})`),
       row(`waited for ${reason(view, v)}`),
       ...(score.critical.operators.has(v) ? [row("on the critical path")] : []),
     ];
@@ -34,14 +40,12 @@ SP.moments = (() => {
 
   /** Return the rows of an operator's details. */
   function operator(view, v) {
-    const { run, problem, score, setting } = view;
-    const { tasks } = problem.schedule;
-    const cores = SP.tasks.coresOn(tasks, v, setting.assignment[v]);
+    const { run, score } = view;
     if (run === null) return [["Schedule", "none"]];
     return [
       ["Start", duration(run.start[v])],
       ["End", duration(run.end[v])],
-      ["Takes", `${duration(run.duration[v])} on ${counted(cores, "core")}`],
+      ["Takes", takes(view, v)],
       ["Waits for", reason(view, v)],
       ["Critical path", score.critical.operators.has(v) ? "yes" : "no"],
     ];

@@ -1,0 +1,150 @@
+"""Options of commands that can score placements by their makespan."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from streamplace.cli.param_types import NUMBER, Choice, Whole
+from streamplace.problem.makespan import MAX_BATCH, MAX_REPEATS, ORDERS, Makespan
+from streamplace.problem.published import PUBLISHED, PublishedName
+
+if TYPE_CHECKING:
+    from streamplace.problem.objective import Objective
+    from streamplace.problem.placement import Placement
+    from streamplace.scoring.score import Score
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+OPTIONS = (
+    click.option(
+        "--batch",
+        type=Whole(1, MAX_BATCH),
+        metavar="N",
+        help="Makespan: source tuples in one pass.  [default: 1]",
+    ),
+    click.option(
+        "--order",
+        type=Choice(ORDERS),
+        help="Makespan: order in which a device starts its operators: as they become runnable "
+        "(fifo), by HEFT's upward rank (b-level), by topological order (topological), in exactly "
+        "that order (sequence), or the best of the first three (any).  [default: fifo]",
+    ),
+    click.option(
+        "--barrier",
+        is_flag=True,
+        default=None,
+        help="Makespan: operators start only when all operators that are fewer hops from the "
+        "sources have ended.",
+    ),
+    click.option(
+        "--inputs-everywhere",
+        is_flag=True,
+        default=None,
+        help="Makespan: the output of sources is on every device, at no cost.",
+    ),
+    click.option(
+        "--noise",
+        type=NUMBER,
+        metavar="S",
+        help="Makespan: multiply times by uniform draws from 1 - S to 1 + S.  [default: 0]",
+    ),
+    click.option(
+        "--repeats",
+        type=Whole(1, MAX_REPEATS),
+        metavar="N",
+        help="Makespan: passes with different noise over which to take the mean.  [default: 1]",
+    ),
+)
+NAMES = ("batch", "order", "barrier", "inputs_everywhere", "noise", "repeats")
+
+
+def options(command: Command) -> Command:
+    """Add the options of the makespan objective."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+semantics = click.option(
+    "--semantics",
+    type=Choice(PUBLISHED),
+    help="Makespan: send messages as GiPH, Placeto or DOPPLER does, on any cluster; speeds and "
+    "bandwidths stay.",
+)
+
+
+def with_settings(
+    objective: "Objective | None",
+    values: dict[str, Any],
+    seed: int = 0,
+    stored: "Objective | None" = None,
+) -> "Objective | None":
+    """Return an objective with the options of makespans, which `options` adds.
+
+    Parameters
+    ----------
+    objective
+        The objective that --objective names; None without the option.
+    values
+        Values by option; None for options that are left out.
+    seed
+        Seed of the noise.
+    stored
+        The objective of a placement, which counts where --objective is left out; its order is that
+        of ``--order any``.
+
+    Raises
+    ------
+    click.UsageError
+        If there is such an option and the objective is not a makespan.
+    """
+    chosen = {name: values[name] for name in NAMES if values.get(name) is not None}
+    base = stored if objective is None else objective
+    if not isinstance(base, Makespan):
+        if chosen:
+            option = next(iter(chosen)).replace("_", "-")
+            raise click.UsageError(f"--{option} requires --objective makespan")
+        return objective
+    if objective == Makespan() and isinstance(stored, Makespan):
+        base = stored
+    if chosen.get("order") == "any" and base is stored:
+        del chosen["order"]  # the placement's own order
+    if "noise" in chosen:
+        chosen["seed"] = seed
+    return replace(base, **chosen)
+
+
+def require(objective: "Objective", option: str) -> None:
+    """Refuse an option unless the objective is a makespan.
+
+    Raises
+    ------
+    click.UsageError
+        If it is another one.
+    """
+    if not isinstance(objective, Makespan):
+        raise click.UsageError(f"--{option} requires --objective makespan")
+
+
+def under_semantics(placement: "Placement", name: PublishedName) -> "Placement":
+    """Return the same assignment with the messages of a published system; see `published`."""
+    from streamplace.problem.placement import Placement  # noqa: PLC0415 - slow to load
+    from streamplace.problem.problem import Problem  # noqa: PLC0415
+    from streamplace.problem.published import with_published_semantics  # noqa: PLC0415
+
+    problem = placement.problem
+    require(problem.objective, "semantics")
+    graph, cluster = with_published_semantics(problem.graph, problem.cluster, name)
+    constraints, objective = problem.constraints, problem.objective
+    changed = Problem(graph, cluster, objective=objective, constraints=constraints)
+    return Placement(changed, placement.devices)
+
+
+def draw(path: str, placement: "Placement", score: "Score") -> None:
+    """Write a picture of a schedule."""
+    from streamplace.plots.gantt import draw_schedule  # noqa: PLC0415 - loads matplotlib
+    from streamplace.scoring.makespan_score import MakespanScore  # noqa: PLC0415
+
+    if isinstance(score, MakespanScore):
+        draw_schedule(path, placement, score)
