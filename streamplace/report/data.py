@@ -15,12 +15,17 @@ from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.report.loads import heaviest_work, sums_of
-from streamplace.report.schedules import ScheduleEntry, schedule_entry, schedule_row, schedule_to
+from streamplace.report.schedules import (
+    DRAWN,
+    ScheduleEntry,
+    schedule_entry,
+    schedule_row,
+    schedule_to,
+)
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import bound, ceiling, simulate
 
 ROUNDING = 1e-9  # relative tolerance of throughput, as in proofs
-DRAWN = 500  # operators of the largest graph that is drawn; of larger ones, the page has sums only
 
 
 @dataclass(frozen=True)

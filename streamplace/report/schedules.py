@@ -15,6 +15,7 @@ from streamplace.scoring.registry import makespan_evaluator
 if TYPE_CHECKING:
     from streamplace.scoring.makespan_score import MakespanScore
 
+DRAWN = 500  # operators of the largest graph that is drawn in lanes
 SCHEDULED = 5_000  # operators of the largest graph whose schedule the page computes
 ROUNDING = 1e-9  # relative tolerance of makespans, as in proofs
 
@@ -47,11 +48,18 @@ class ScheduleEntry:
         """Return the figures that `report --json` prints."""
         return {
             "objective": "makespan",
+            "order": self.score.order,
             "makespan_s": self.score.makespan_s,
             "bound_s": None if self.score.bound_s is None else self.bound_s,
             "gap": self._gap,
             "slr": self.score.slr,
+            "drawn": self.drawn,
         }
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the page draws the graph in lanes; it draws the schedule in any case."""
+        return len(self.placement.devices) <= DRAWN
 
     @property
     def _gap(self) -> float | None:
