@@ -16,8 +16,9 @@ from playwright.sync_api import Browser, Page
 from benchmarks.reference.browser import MISSING, chromium
 from streamplace import Cluster, Makespan, Placement, Problem
 from streamplace.generate import Recipe
-from streamplace.report.data import DRAWN, entry
+from streamplace.report.data import entry
 from streamplace.report.html import report_html
+from streamplace.report.schedules import DRAWN
 
 TIMES = 5  # page loads, each with a first picture
 DRAGS = 20  # edits

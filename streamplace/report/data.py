@@ -103,10 +103,13 @@ def entry(
     """
     if isinstance(placement.problem.objective, Makespan):
         return schedule_entry(title, placement, placer, proven)
-    return _throughput_entry(title, placement, placer, proven)
+    return throughput_entry(title, placement, placer, proven)
 
 
-def _throughput_entry(title: str, placement: Placement, placer: str, proven: float | None) -> Entry:
+def throughput_entry(
+    title: str, placement: Placement, placer: str = "", proven: float | None = None
+) -> Entry:
+    """Score a placement under the throughput objective for a report; see `entry`."""
     only_throughput(placement.problem.objective, "report: the page shows throughput and makespans")
     own = simulate(placement)
     objective = placement.problem.throughput_objective.with_changes(model="bottleneck")

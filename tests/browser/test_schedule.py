@@ -112,7 +112,7 @@ def test_bars_are_where_the_schedule_says(reports: Reports) -> None:
         middle = (shown["start"][v] + shown["end"][v]) / 2
         lefts.append((middle, x))
         rows.append((int(placement.devices[v]), y))
-    slope, intercept = np.polyfit(*zip(*lefts, strict=True), deg=1)
+    slope, intercept = np.polyfit([moment for moment, _ in lefts], [x for _, x in lefts], deg=1)
     assert all(abs(slope * moment + intercept - x) < 1.5 for moment, x in lefts)
     tops = [report.bar("device", d)[1] for d in range(5)]
     assert tops == sorted(tops)
