@@ -1,12 +1,12 @@
 """Readers and writers by format name; their modules are imported on first use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import cast
 
 from streamplace.errors import FormatError, UsageError, located
-from streamplace.files.reading import name_of, read_text
-from streamplace.integrations.kinds import READERS, WRITERS
+from streamplace.files.reading import decode, name_of, read_bytes
+from streamplace.integrations.kinds import BINARY, MODULES, READERS, WRITERS
 from streamplace.integrations.losses import with_notes
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
@@ -14,37 +14,68 @@ from streamplace.util.suggest import valid_choices
 
 
 def read_document(path: str, kind: str) -> LogicalGraph:
-    """Read a job file of a stream-processing system; ``-`` is stdin.
+    """Read a file of another program; ``-`` is stdin.
 
     Raises
     ------
     UsageError
-        If there is no reader for that format.
+        If there is no reader for that format, or a package that it needs is not installed.
     FormatError
         If the file is not valid. The message names the file, the place in it and the fault.
     """
-    return read_text_as(read_text(path), name_of(path), kind)
+    read = _load(READERS, kind)
+    where, data = name_of(path), read_bytes(path)
+    return _read(read, data if kind in BINARY else decode(data, where), where)
 
 
 def read_text_as(text: str, where: str, kind: str) -> LogicalGraph:
-    """Read the text of a job file.
+    """Read the text of a file of another program.
 
     Raises
     ------
     UsageError
-        If there is no reader for that format.
+        If there is no reader for that format, or it does not read text.
     FormatError
         If the text is not valid. The message is one line and names the file `where`, the place in
         it and the fault.
     """
-    read = cast("Callable[[str, str], LogicalGraph]", _load(READERS, kind))
+    if kind in BINARY:
+        raise UsageError(f"format {kind!r} is not text; use read_document")
+    return _read(_load(READERS, kind), text, where)
+
+
+def _read(read: object, document: str | bytes, where: str) -> LogicalGraph:
+    reader = cast("Callable[[str | bytes, str], LogicalGraph]", read)
     try:
         with located(where, FormatError):
-            return read(text, where)
+            return reader(document, where)
     except RecursionError:
         raise FormatError(f"{where}: nested too deeply") from None
     except FormatError as error:
         raise FormatError(" ".join(str(error).splitlines())) from None
+
+
+def read_module(name: str, kind: str, inputs: Sequence[str] = (), seed: int = 0) -> LogicalGraph:
+    """Return the graph of code that a user named, such as a module of PyTorch.
+
+    Parameters
+    ----------
+    name
+        ``module:Class`` or ``module:function``; it is imported.
+    inputs
+        Shapes of the example inputs, such as ``1x3x224x224`` or ``1x128:int64``.
+    seed
+        Seed of random weights and inputs.
+
+    Raises
+    ------
+    UsageError
+        If there is no such kind or code.
+    GraphError
+        If the code does not run on these inputs, or is not a graph.
+    """
+    read = cast("Callable[[str, Sequence[str], int], LogicalGraph]", _load(MODULES, kind))
+    return read(name, inputs, seed)
 
 
 def export_text(placement: Placement, kind: str) -> str:

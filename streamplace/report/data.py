@@ -14,7 +14,7 @@ from streamplace.problem.makespan import Makespan
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.report.loads import heaviest_work, sums_of
+from streamplace.report.loads import heaviest_work, plain_work, sums_of
 from streamplace.report.schedules import (
     DRAWN,
     ScheduleEntry,
@@ -208,4 +208,5 @@ def _row(one: Entry) -> dict[str, Any]:
     }
     if one.drawn:
         return row | {"assignment": np.asarray(one.placement.devices).tolist()}
-    return row | {"sums": sums_of(one.placement), "heaviest": heaviest_work(problem)}
+    sums = {"sums": sums_of(one.placement), "heaviest": heaviest_work(problem)}
+    return row | sums | {"plain_work": plain_work(problem)}

@@ -226,7 +226,7 @@ def test_without_a_schedule_the_page_says_why(reports: Reports) -> None:
     report = reports(Placement(problem, np.array([0, 0])))
     report.drag_bar(1, 1)
     assert "cannot run" in report.page.inner_text("#gantt")
-    assert "“b” cannot run on “d1”" in report.page.inner_text("#broken").replace(
+    assert "“b” cannot run on devices of kind “gpu”" in report.page.inner_text("#broken").replace(
         "\u2068", ""
     ).replace("\u2069", "")
     assert "no schedule" in report.page.inner_text("#figures")

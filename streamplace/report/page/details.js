@@ -39,11 +39,17 @@ SP.details = (() => {
     const { setting } = view;
     const d = setting.assignment[v];
     const capacity = setting.mips[d] * 1e6 * cluster.devices[d].cores;
-    const work = flow.work[v] * setting.rate;
-    const { instructions } = file.operators[v];
+    const { kind, cores } = cluster.devices[d];
+    const time = SP.model.timeOn(flow, v, cluster.devices[d]); // seconds, or null
+    const byTime = time === null ? 0 : time * flow.tuples[v] * Math.min(flow.cores[v], cores);
+    const work = (time === null ? flow.work[v] : byTime * setting.mips[d] * 1e6) * setting.rate;
+    const perTuple =
+      time === null
+        ? `${number(file.operators[v].instructions ?? 0)} instructions per tuple`
+        : `${number(time)} s per tuple on devices of kind ${SP.text.isolated(kind)}`;
     return [
       ["Processes", `${number(flow.tuples[v] * setting.rate)} tuples/s`],
-      ["Work", `${number(instructions)} instructions per tuple, ${number(work / 1e6)} MIPS`],
+      ["Work", `${perTuple}, ${number(work / 1e6)} MIPS`],
       ["Device use", percent(work / capacity)],
       [
         "Use of its cores",

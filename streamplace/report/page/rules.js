@@ -53,10 +53,13 @@ SP.rules = (() => {
       }
     });
     problem.file.operators.forEach((row, v) => {
-      const times = row.seconds_on ?? {};
-      const { name, kind = null } = problem.cluster.devices[assignment[v]];
-      const time = kind !== null && Object.hasOwn(times, kind) ? times[kind] : row.instructions;
-      if (time == null) violations.push(`${operator(row.name)} cannot run on ${device(name)}`);
+      const { kind = null } = problem.cluster.devices[assignment[v]];
+      const times = new Map(Object.entries(row.seconds_on ?? {}));
+      const known = kind !== null && times.has(kind) ? times.get(kind) !== null : null;
+      if (!(known ?? row.instructions !== null)) {
+        const where = kind === null ? "without a kind" : `of kind ${quoted(kind)}`;
+        violations.push(`${operator(row.name)} cannot run on devices ${where}`);
+      }
     });
     for (const limit of problem.limits) {
       const used = SP.limits.usedBy(limit, assignment);

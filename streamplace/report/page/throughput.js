@@ -10,10 +10,10 @@ SP.throughput = (() => {
   function viewOf({ problem, edits, first = null }, setting) {
     const { cluster, network, flow } = problem;
     const usable = problem.target_utilisation;
-    const sums = problem.sums ?? model.sumsOf(flow, setting.assignment, cluster, network);
+    const { assignment, bandwidth } = setting;
+    const sums = problem.sums ?? model.sumsOf(flow, assignment, cluster, network, bandwidth);
     const score = model.scoreOf(sums, cluster, network, setting, usable);
     const boundIsFull = state.sameMachines(setting, edits.first);
-    const work = sums.work.reduce((sum, value) => sum + value, 0);
     return {
       problem,
       setting,
@@ -24,7 +24,7 @@ SP.throughput = (() => {
       boundIsFull,
       bound: boundIsFull
         ? Math.min(setting.rate, problem.ceiling ?? Infinity)
-        : model.cpuBound(work, problem.heaviest, cluster, setting, usable),
+        : model.cpuBound(problem.plainWork, problem.heaviest, cluster, setting, usable),
       boundNote: boundIsFull ? "no placement exceeds it" : "by CPU alone (edited)",
       edited: !state.same(setting, edits.first),
     };

@@ -19,13 +19,11 @@ SP.view = (() => {
         devices: SP.labels.called(row.cluster.devices.map((device) => device.name)),
         operators: SP.labels.called(flow?.names ?? []),
       },
-      sums: row.sums && {
-        ...row.sums,
-        links: new Map(row.sums.links.map(([l, t, b]) => [l, [t, b]])),
-      },
+      sums: row.sums && model.sumsFrom(row.sums),
       limits: SP.limits.limitsOf(graph.file, row.cluster, row.sums?.limits),
       drawn: graph.drawn,
       heaviest: flow ? model.heaviestOf(flow) : row.heaviest,
+      plainWork: flow ? model.plainWork(flow) : row.plain_work,
     };
     const first = {
       assignment: row.assignment ?? [],
