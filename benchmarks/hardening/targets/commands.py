@@ -151,6 +151,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         _command("diff", BAD, "PLACEMENT"),
         _command("diff", "PLACEMENT", BAD, "--json"),
         _command("report", BAD, "-o", f"{OUT}.html"),
+        _command("report", BAD, "--objective", "makespan", "-o", f"{OUT}.html"),
         _command("simulate", "GRAPH", BAD, "--json"),
         _command("place", "GRAPH", "--start", BAD, "--max-moves", "1", "-o", OUT),
         _command("info", BAD, "--json"),
