@@ -26,10 +26,15 @@ QUICK: tuple[Placer, ...] = (
     CriticalPath(samples=10),
     Enumerative(),
 )
-"""The placers that `auto` runs, on large graphs only those of `PORTFOLIO`."""
+"""The placers whose placements are starts; on large graphs only those of `PORTFOLIO`."""
 FEW = 100_000  # placements up to which all are tried
 ENUMERATION = 0.5  # share of the budget for this
 LARGE = 5_000  # operators from which some of the quick placers take longer than the search
+
+
+def quick_placers(problem: Problem) -> tuple[Placer, ...]:
+    """Return the placers to run before the search."""
+    return QUICK if len(problem.graph.names) < LARGE else PORTFOLIO
 
 
 def search_pass(
@@ -39,7 +44,7 @@ def search_pass(
     budget: Budget,
     prefer: Prefer | None,
 ) -> Placement:
-    """Anneal from a portfolio of placements; see `best_of_passes`.
+    """Run the quick placers, and then anneal from their placements; see `best_of_passes`.
 
     Raises
     ------
@@ -50,7 +55,7 @@ def search_pass(
     """
     _refuse_preference("search", prefer)
     scored = pass_evaluator(problem, "search")
-    rows = portfolio(problem, rng, start)
+    rows = portfolio(problem, rng, start, quick_placers(problem))
     return Placement(problem, best_of_passes(scored, rng, rows, budget))
 
 
@@ -61,10 +66,11 @@ def auto_pass(
     budget: Budget,
     prefer: Prefer | None,
 ) -> Placement:
-    """Run the quick placers, and then anneal from their placements; see `best_of_passes`.
+    """Try all placements if there are few, or else search as `search_pass` does.
 
-    If there are few placements, all of them are tried instead. Identical devices are used in the
-    order of the cluster, unless there is an initial placement.
+    With the same seed and number of evaluations, the result is therefore never longer than that of
+    `search`. Identical devices are used in the order of the cluster, unless there is an initial
+    placement.
 
     Raises
     ------
@@ -75,8 +81,7 @@ def auto_pass(
     """
     _refuse_preference("auto", prefer)
     scored = pass_evaluator(problem, "auto")
-    placers = QUICK if len(problem.graph.names) < LARGE else PORTFOLIO
-    rows = portfolio(problem, rng, start, placers)
+    rows = portfolio(problem, rng, start, quick_placers(problem))
     best = _enumerated(scored, rows, budget)
     if best is None:
         best = Placement(problem, best_of_passes(scored, rng, rows, budget))
