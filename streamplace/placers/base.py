@@ -6,7 +6,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from streamplace.errors import PlacementError
+from streamplace.errors import PlacementError, UnsuitableError
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 
@@ -73,11 +74,12 @@ class Listed:
     ----------
     own_schedule_s
         The makespan of the scheduler's own schedule, in seconds. The simulated makespan of the
-        placement can differ, since devices start operators in the order of the objective.
+        placement can differ, since devices start operators in the order of the objective. None if
+        the placement had to be repaired, so that the schedule is not its own.
     """
 
     placement: Placement
-    own_schedule_s: float
+    own_schedule_s: float | None
 
 
 @runtime_checkable
@@ -89,6 +91,23 @@ class ListScheduler(Placer, Protocol):
     ) -> Listed:
         """Return the placement that `__call__` returns, with the end of its own schedule."""
         ...
+
+
+def needs_throughput(problem: Problem, placer: str) -> None:
+    """Refuse makespans for a placer that supports only throughput.
+
+    Parameters
+    ----------
+    placer
+        Name of the placer, for the message.
+
+    Raises
+    ------
+    UnsuitableError
+        If the objective is a makespan.
+    """
+    if isinstance(problem.objective, Makespan):
+        raise UnsuitableError(f"placer {placer!r} supports only throughput, not makespan")
 
 
 def run_placers(
