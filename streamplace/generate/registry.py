@@ -17,6 +17,9 @@ FAMILIES = {
     "layered": "streamplace.generate.layered:layered",
     "giph-paper": "streamplace.generate.giph:GiphPaper",
     "giph-code": "streamplace.generate.giph:GiphCode",
+    "enas-cifar": "streamplace.generate.networks.enas_cifar:EnasCifar",
+    "enas-ptb": "streamplace.generate.networks.enas_ptb:EnasPtb",
+    "nmt": "streamplace.generate.networks.nmt:Nmt",
     "chain-mm": "streamplace.generate.sharded.chain_mm:ChainMM",
     "ffnn": "streamplace.generate.sharded.ffnn:FFNN",
     "transformer-block": "streamplace.generate.sharded.transformer:TransformerBlock",
@@ -76,5 +79,5 @@ def _named(text: str) -> GraphSource:
         return SizedGraphs(text, made(text, *custom, NOUN))
     name, *options = text.split(":")
     loaded = made(text, plugins.load_ours(FAMILIES[name]), options, NOUN)
-    source: GraphSource = loaded if hasattr(loaded, "graph") else SizedGraphs(name, loaded)
+    source: GraphSource = loaded if hasattr(loaded, "graph") else SizedGraphs(text, loaded)
     return source

@@ -16,13 +16,14 @@ from streamplace.generate.giph.cases import DRAWN, SPLITS, Case, drawn_case, pro
 from streamplace.generate.giph.network import draw_cluster
 from streamplace.generate.giph.ranges import Ranges
 from streamplace.generate.giph.task_graph import draw_graph
+from streamplace.generate.limits import check_range
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.suggest import valid_choices
 
 MAX_DEVICES = 2048
-MAX_V = 10_000
 CASES = (DRAWN, "single", "several")
+LIMITS = (("v", 1, 10_000), ("alpha", 0.05, 20), ("connect", 0, 1))
 
 
 @dataclass(frozen=True)
@@ -60,26 +61,22 @@ class GiphPaper:
     def __post_init__(self) -> None:
         for what, value, known in (("cases", self.cases, CASES), ("split", self.split, SPLITS)):
             if value not in known:
-                raise UsageError(f"giph: unknown {what} {value!r:.40}{valid_choices(value, known)}")
-        if not 1 <= self.devices <= MAX_DEVICES:
-            raise UsageError(f"giph: devices must be 1 to {MAX_DEVICES} (got {self.devices})")
-        if self.v is not None and not 1 <= self.v <= MAX_V:
-            raise UsageError(f"giph: v must be 1 to {MAX_V} (got {self.v})")
-        if self.alpha is not None and not 0.05 <= self.alpha <= 20.0:
-            raise UsageError(f"giph: alpha must be 0.05 to 20 (got {self.alpha})")
-        if self.connect is not None and not 0.0 <= self.connect <= 1.0:
-            raise UsageError(f"giph: connect must be 0 to 1 (got {self.connect})")
-        fixed = [key for key in ("v", "alpha", "connect") if getattr(self, key) is not None]
+                raise UsageError(f"unknown {what} {value!r:.40}{valid_choices(value, known)}")
+        check_range("devices", self.devices, MAX_DEVICES)
+        for what, smallest, largest in LIMITS:
+            if (setting := getattr(self, what)) is not None:
+                check_range(what, setting, largest, smallest)
+        fixed = [what for what, _, _ in LIMITS if getattr(self, what) is not None]
         if self.cases != DRAWN and fixed:
-            raise UsageError(f"giph: cannot combine cases={self.cases} with {fixed[0]}")
+            raise UsageError(f"cannot combine cases={self.cases} with {fixed[0]}")
 
     def check(self, count: int, sizes: range | None) -> None:
         """Refuse numbers of operators, and more graphs than there are cases."""
         if sizes is not None:
-            raise UsageError("giph: the settings determine the number of operators; use v=N")
+            raise UsageError("the settings determine the number of operators; use v=N")
         if self.cases != DRAWN and count > len(self._protocol):
             most, what = len(self._protocol), f"cases={self.cases}:split={self.split}"
-            raise UsageError(f"giph: count must be 1 to {most} with {what} (got {count})")
+            raise UsageError(f"count must be 1 to {most} with {what} (got {count})")
 
     def graph(self, draw: Draw) -> StreamGraph:
         """Return one task graph."""
@@ -102,7 +99,7 @@ class GiphPaper:
     def _order(self, seed: int) -> list[int]:
         """Return the order of the cases, shuffled as in the released code."""
         order = list(range(len(self._protocol)))
-        np.random.RandomState(seed % 2**32).shuffle(order)  # noqa: NPY002 - the stream of the code
+        np.random.RandomState(seed % 2**32).shuffle(order)
         return order
 
 

@@ -21,7 +21,7 @@ def draw_cluster(seed: int, devices: int, ranges: Ranges) -> Cluster:
     their mean, in seconds. Delays and bandwidths are the same in both directions. Hardware types
     are the labels ``type0`` to ``type4``.
     """
-    stream = np.random.RandomState(seed)  # noqa: NPY002 - the stream of the released code
+    stream = np.random.RandomState(seed)
     delay = stream.uniform(0, 2 * MEAN_DELAY, (devices, devices))
     bandwidth = ranges.bandwidths(stream, devices)
     speed = stream.uniform(*ranges.around(MEAN_SPEED, SPREAD_OF_DEVICES), devices)

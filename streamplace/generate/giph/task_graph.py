@@ -29,7 +29,7 @@ def draw_graph(case: GraphCase, ranges: Ranges, name: str) -> StreamGraph:
     One unit of time in GiPH is one second. Entry and exit keep the cost that is drawn for them.
     """
     successors = _structure(case)
-    stream = np.random.RandomState(case.seed)  # noqa: NPY002 - the stream of the released code
+    stream = np.random.RandomState(case.seed)
     work = ranges.around(MEAN_COMPUTE, SPREAD_OF_TASKS)
     compute, types = [], []
     for _ in successors:
@@ -58,7 +58,7 @@ def _structure(case: GraphCase) -> Successors:
 
     The code draws numbers from numpy and choices from Python's own generator, both with one seed.
     """
-    stream = np.random.RandomState(case.seed)  # noqa: NPY002 - see above
+    stream = np.random.RandomState(case.seed)
     choices = random.Random(case.seed)
     root = math.sqrt(case.v)
     depth = math.ceil(stream.uniform(root / case.alpha * 0.8, root / case.alpha * 1.2))

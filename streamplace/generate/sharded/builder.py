@@ -194,9 +194,7 @@ class ShardedGraph:
             self._formations[key] = joined
         return self._formations[key]
 
-    def _operator(
-        self, meta_op: str, kind: str, flops: float, region: Sequence[Interval]
-    ) -> int:
+    def _operator(self, meta_op: str, kind: str, flops: float, region: Sequence[Interval]) -> int:
         number = len(self._names)
         self._names.append(f"{meta_op}_{self._shards[meta_op]}")
         self._shards[meta_op] += 1

@@ -6,10 +6,10 @@ from math import isqrt
 
 from streamplace.errors import UsageError
 from streamplace.generate.draw import Draw
+from streamplace.generate.limits import check_range
 from streamplace.generate.sharded.builder import ShardedGraph
 from streamplace.problem.graph import StreamGraph
 
-MAX_SIZE = 10**6  # of an axis
 MAX_SHARDS = 256
 
 
@@ -60,9 +60,3 @@ class ShardedFamily(ABC):
             if self.shards % rows == 0 and self.shards // rows <= most_columns:
                 return rows, self.shards // rows
         return self.shards, 1
-
-
-def check_range(what: str, value: int, largest: int, smallest: int = 1) -> None:
-    """Raise UsageError for an option that is out of range."""
-    if not smallest <= value <= largest:
-        raise UsageError(f"{what} must be {smallest} to {largest} (got {value})")

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from streamplace.errors import UsageError
+from streamplace.generate.limits import MAX_SIZE, check_range
 from streamplace.generate.sharded.builder import ShardedGraph
-from streamplace.generate.sharded.family import MAX_SIZE, ShardedFamily, check_range
+from streamplace.generate.sharded.family import ShardedFamily
 from streamplace.generate.sharded.operations import rms_norm, softmax
 from streamplace.generate.sharded.tensor import Tensor
 
