@@ -7,7 +7,7 @@ import click
 from streamplace.cli import makespan_options, options, param_types
 from streamplace.plots.formats import KINDS
 from streamplace.problem.makespan import Makespan
-from streamplace.problem.published import PublishedName
+from streamplace.problem.semantics import PublishedName
 
 if TYPE_CHECKING:
     from streamplace.problem.cluster import Cluster

@@ -8,7 +8,7 @@ import click
 
 from streamplace.cli.param_types import NUMBER, Choice, Whole
 from streamplace.problem.makespan import MAX_BATCH, MAX_REPEATS, ORDERS, Makespan
-from streamplace.problem.published import PUBLISHED, PublishedName
+from streamplace.problem.semantics import PUBLISHED, PublishedName
 
 if TYPE_CHECKING:
     from streamplace.problem.objective import Objective

@@ -18,7 +18,7 @@ from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model, Objective, Throughput, check_objective
 from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
-from streamplace.problem.published import PublishedName
+from streamplace.problem.semantics import PublishedName
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_seed

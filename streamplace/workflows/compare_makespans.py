@@ -8,7 +8,8 @@ from streamplace.errors import within
 from streamplace.placers.base import Placer
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
-from streamplace.problem.published import PublishedName, with_published_semantics
+from streamplace.problem.published import with_published_semantics
+from streamplace.problem.semantics import PublishedName
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Floats
 from streamplace.workflows.cases import Case

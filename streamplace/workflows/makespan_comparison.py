@@ -13,7 +13,7 @@ from streamplace.display.mixins import Displayable, RoundedRepr
 from streamplace.display.text import number
 from streamplace.display.view import Line, View
 from streamplace.problem.makespan import Makespan
-from streamplace.problem.published import PublishedName
+from streamplace.problem.semantics import PublishedName
 from streamplace.scoring.makespan_score import MAKESPAN
 from streamplace.util.arrays import Floats
 from streamplace.util.bootstrap import mean_intervals
