@@ -20,6 +20,8 @@ from benchmarks.makespans.problems import layered_problem
 from benchmarks.reference.plain_schedule import plain_schedule
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_to
+from streamplace.problem.network import NetworkKind
+from streamplace.problem.semantics import Multicast
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 
 SIZES = (30, 100, 300, 1_000, 10_000, 100_000)
@@ -51,9 +53,8 @@ def _row(size: int) -> list[str]:
     has_plain = size <= PLAIN
     if has_plain:
         runs.append(_plain_runner(problem))
-    rates = [
-        statistics.median(each) for each in zip(*(_round(runs) for _ in range(ROUNDS)), strict=True)
-    ]
+    rounds = [[run() for run in runs] for _ in range(ROUNDS)]
+    rates = [statistics.median(each) for each in zip(*rounds, strict=True)]
     cells = [f"{rate:,.0f}" for rate in rates]
     wanted = f"{WANTED[size]:,.0f}" if size in WANTED else "-"
     ratio = f"{rates[0] / rates[-1]:,.0f}" if has_plain else "-"
@@ -62,9 +63,9 @@ def _row(size: int) -> list[str]:
     return [cells[0], wanted, *cells[1:], *plain, ratio, f"{memory:,.0f}"]
 
 
-def _on(problem: sp.Problem, kind: str, multicast: str = "none") -> sp.Problem:
+def _on(problem: sp.Problem, kind: NetworkKind, multicast: Multicast = "none") -> sp.Problem:
     network = replace(problem.cluster.network, kind=kind)
-    graph, _ = problem.graph.with_numbers(multicast=multicast)  # type: ignore[arg-type]  # a name
+    graph, _ = problem.graph.with_numbers(multicast=multicast)
     cluster = sp.Cluster(problem.cluster.devices, network)
     return sp.Problem(graph, cluster, objective=problem.objective)
 
@@ -111,10 +112,6 @@ def _plain_runner(problem: sp.Problem) -> Callable[[], float]:
 
 def _plain(graph: dict[str, object], cluster: dict[str, object], row: dict[str, str]) -> float:
     return float(max(plain_schedule(graph, cluster, {"order": "fifo"}, row).finish.values()))
-
-
-def _round(runs: list[Callable[[], float]]) -> list[float]:
-    return [run() for run in runs]
 
 
 if __name__ == "__main__":

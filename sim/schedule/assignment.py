@@ -77,8 +77,9 @@ def _by_shortest_paths(costs: Floats) -> Ints:
         while row_of[column] != NOTHING:
             done[column] = True
             i = row_of[column]
-            prices = row_price[i], column_price
-            step, nearest = _extended(costs[i], forbidden, prices, column, done, least, before)
+            step, nearest = _extended(
+                costs[i], forbidden, row_price[i], column_price, column, done, least, before
+            )
             for j in range(columns + 1):
                 if done[j]:
                     row_price[row_of[j]] += step
@@ -88,7 +89,7 @@ def _by_shortest_paths(costs: Floats) -> Ints:
             column = nearest
         while column != columns:
             row_of[column] = row_of[before[column]]
-            column = before[column]
+            column = int(before[column])
     found = np.full(rows, np.int32(NOTHING))
     for j in range(columns):
         if row_of[j] != NOTHING:
@@ -108,14 +109,15 @@ def _more_than_all(costs: Floats) -> float:
         for j in range(costs.shape[1]):
             if np.isfinite(costs[i, j]):
                 largest = max(largest, costs[i, j])
-    return 4.0 * (costs.shape[0] + 1.0) * (largest + 1.0)
+    return float(4.0 * (costs.shape[0] + 1.0) * (largest + 1.0))
 
 
 @bare
 def _extended(
     costs: Floats,
     forbidden: float,
-    prices: tuple[float, Floats],
+    row_price: float,
+    column_price: Floats,
     column: int,
     done: Bools,
     least: Floats,
@@ -126,7 +128,7 @@ def _extended(
     for j in range(costs.shape[0]):
         if not done[j]:
             cost = costs[j] if np.isfinite(costs[j]) else forbidden
-            reduced = cost - prices[0] - prices[1][j]
+            reduced = cost - row_price - column_price[j]
             if reduced < least[j]:
                 least[j], before[j] = reduced, column
             if least[j] < step:

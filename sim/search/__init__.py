@@ -10,7 +10,15 @@ from sim.search.anneal_samples import (
     sampled_state,
 )
 from sim.search.coarsen import coarsened, joined
-from sim.search.instance import Instance, instance, own_loads
+from sim.search.instance import (
+    Instance,
+    instance,
+    least_load,
+    least_work,
+    own_loads,
+    unit_loads,
+    work_on_devices,
+)
 from sim.search.moves import SearchState, search_state
 from sim.search.traffic import reduce_traffic
 
@@ -26,9 +34,13 @@ __all__ = [
     "coarsened",
     "instance",
     "joined",
+    "least_load",
+    "least_work",
     "own_loads",
     "reduce_traffic",
     "sampled_loads",
     "sampled_state",
     "search_state",
+    "unit_loads",
+    "work_on_devices",
 ]

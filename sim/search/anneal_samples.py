@@ -13,14 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.closed_form.sampled import Draws
-from sim.flow import Floats, Flow, Ints
+from sim.flow import NONE, Floats, Flow, Ints
 from sim.jit import bare, kernel
-from sim.links import ends_of, uplinks_of
+from sim.links import ends_of, slot_of, uplinks_of
+from sim.messages import Copies, charge
 from sim.search.anneal import Schedule
 from sim.search.instance import Instance, ends_of_units
 from sim.search.moves import SearchState, drawn, remember, settle
 from sim.search.rng import Word, uniform
+from sim.search.shared import streams_of_units
 from sim.threads import of_usable_cores
+from sim.work import first_of_classes
 
 BEYOND = 0.1  # slope of the excess beyond full, relative to the ramp: less overload is better
 
@@ -33,6 +36,10 @@ class SampledLoads(NamedTuple):
     stream: Ints  # (N,) the stream of each end
     tuples: Floats  # (E, S) tuples/s
     bits: Floats  # (E, S) bit/s
+    class_work: Floats  # (U, C, S) as `work`, by class of devices; C = 0 if no operator is timed
+    class_own: Floats  # (U, C, S) as `own_load`, by class of devices; C = 0 if no operator is timed
+    shared_tuples: Floats  # (S, N) tuples/s of the streams that share messages; see `Copies`
+    shared_bits: Floats  # (S, N) bit/s of them
 
 
 class SampledState(NamedTuple):
@@ -58,7 +65,27 @@ def sampled_loads(flow: Flow, unit_of: Ints, instance: Instance, draws: Draws) -
         np.maximum.at(thread_work, (unit_of, thread_of), draws.work.T)
     _, _, stream, _ = ends_of_units(flow, unit_of)
     tuples = np.ascontiguousarray(draws.tuples.T)
-    return SampledLoads(work, thread_work, stream, tuples, tuples * draws.bits.T)
+    bits = tuples * draws.bits.T
+    by_class = _by_class(flow, unit_of, instance, draws)
+    shared = streams_of_units(flow, unit_of)
+    columns = (np.ascontiguousarray(column[shared].T) for column in (tuples, bits))
+    return SampledLoads(work, thread_work, stream, tuples, bits, *by_class, *columns)
+
+
+def _by_class(flow: Flow, unit_of: Ints, instance: Instance, draws: Draws) -> tuple[Floats, Floats]:
+    """Return `class_work` and `class_own` of `SampledLoads`."""
+    units, classes = instance.class_work.shape
+    work, own = np.zeros((2, units, classes, len(draws.work)))
+    timed = np.flatnonzero(flow.timed >= 0)
+    for c, d in enumerate(first_of_classes(flow)[:classes]):
+        of_operators = draws.work.copy()
+        tabled = draws.operator_tuples[:, timed] * draws.timed_instructions[:, flow.timed[timed], c]
+        of_operators[:, timed] = np.where(np.isfinite(tabled), tabled, of_operators[:, timed])
+        np.add.at(work[:, c], unit_of, of_operators.T)
+        cores, usable = flow.cores[d], flow.operator_cores
+        speed = np.where(usable < cores, flow.capacity[d] * usable / cores, np.inf)
+        np.maximum.at(own[:, c], unit_of, of_operators.T / speed[:, None])
+    return work, own
 
 
 def sampled_state(instance: Instance, loads: SampledLoads) -> SampledState:
@@ -166,13 +193,13 @@ def _weigh(
         _list(sampled, r)
     for u in range(instance.work.shape[0]):
         a = now.on[u]
-        _add(sampled, a, loads.work[u], 1.0 / instance.capacity[a])
-        if instance.limits_operators:
-            _add_own(instance, loads, sampled, u, a, 1.0)
+        _add_unit(instance, loads, sampled, u, a, 1.0)
         for i in range(instance.first_end[u], instance.first_end[u + 1]):
             b = now.on[instance.other[i]]
-            if a != b and instance.outward[i]:
+            if a != b and instance.outward[i] and instance.multicast == NONE:
                 _cross(instance, loads, sampled, i, a, b, 1.0)
+    for p in range(instance.home.shape[0]):
+        _add_messages(instance, loads, now, sampled, p, 1.0)
     sampled.load[:] = sampled.change
 
 
@@ -187,11 +214,15 @@ def _shift(
 ) -> None:
     """Add the effect of moving unit u to device b to the trial."""
     a = now.on[u]
-    _add(sampled, a, loads.work[u], -1.0 / instance.capacity[a])
-    _add(sampled, b, loads.work[u], 1.0 / instance.capacity[b])
-    if instance.limits_operators:
-        _add_own(instance, loads, sampled, u, a, -1.0)
-        _add_own(instance, loads, sampled, u, b, 1.0)
+    _add_unit(instance, loads, sampled, u, a, -1.0)
+    _add_unit(instance, loads, sampled, u, b, 1.0)
+    if instance.multicast != NONE:
+        for i in range(instance.first_use[u], instance.first_use[u + 1]):
+            _add_messages(instance, loads, now, sampled, instance.use[i], -1.0)
+            now.on[u] = b
+            _add_messages(instance, loads, now, sampled, instance.use[i], 1.0)
+            now.on[u] = a
+        return
     for i in range(instance.first_end[u], instance.first_end[u + 1]):
         c = now.on[instance.other[i]]
         if c != a:
@@ -214,17 +245,41 @@ def _cross(
     devices, e = instance.capacity.shape[0], loads.stream[i]
     x, y = (own, other) if instance.outward[i] else (other, own)
     sends, receives = ends_of(instance.nic, devices, x, y)
-    _add_stream(instance, loads, sampled, e, sends, sign)
+    resource = devices + slot_of(instance, devices, sends)
+    _add_stream(instance, loads, sampled, e, sends, resource, sign)
     if instance.nic:
-        _add_stream(instance, loads, sampled, e, receives, sign)
+        _add_stream(instance, loads, sampled, e, receives, devices + receives, sign)
     if instance.up.shape[0] > 0:
         for shared in uplinks_of(instance, x, y):
             if shared >= 0:
-                _add_stream(instance, loads, sampled, e, shared, sign)
+                _add_stream(instance, loads, sampled, e, shared, devices + shared, sign)
     if instance.taxing:
-        tuples = loads.tuples[e]
+        tuples, bits = loads.tuples[e], loads.bits[e]
         _add(sampled, x, tuples, sign * instance.overhead_s[sends] / instance.cores[x])
         _add(sampled, y, tuples, sign * instance.overhead_s[receives] / instance.cores[y])
+        _add(sampled, x, bits, sign * instance.overhead_s_per_bit[x] / instance.cores[x])
+        _add(sampled, y, bits, sign * instance.overhead_s_per_bit[y] / instance.cores[y])
+
+
+@bare
+def _add_messages(
+    instance: Instance,
+    loads: SampledLoads,
+    now: SearchState,
+    sampled: SampledState,
+    p: int,
+    sign: float,
+) -> None:
+    """Add the loads of producer p's messages in all draws, times a sign."""
+    a, shared = now.on[instance.home[p]], instance.copies
+    for s in range(sampled.change.shape[1]):
+        copies = Copies(
+            shared.first, shared.stream, shared.to, loads.shared_tuples[s], loads.shared_bits[s]
+        )
+        for k in range(charge(instance, copies, p, a, now.on, now.room)):
+            r = now.room.resource[k]
+            _list(sampled, r)
+            sampled.change[r, s] += sign * now.room.amount[k]
 
 
 @bare
@@ -234,13 +289,27 @@ def _add_stream(
     sampled: SampledState,
     e: int,
     link: int,
+    resource: int,
     sign: float,
 ) -> None:
-    """Add the load of stream e on a link, times a sign."""
-    resource = instance.capacity.shape[0] + link
+    """Add the load of stream e on a link, times a sign, to a resource."""
     if instance.gap_s[link] > 0.0:
         _add(sampled, resource, loads.tuples[e], sign * instance.gap_s[link])
     _add(sampled, resource, loads.bits[e], sign * instance.seconds_per_bit[link])
+
+
+@bare
+def _add_unit(
+    instance: Instance, loads: SampledLoads, sampled: SampledState, u: int, d: int, sign: float
+) -> None:
+    """Add the loads of unit u's CPU work on device d, times a sign."""
+    if loads.class_work.shape[1] > 0:
+        work = loads.class_work[u, instance.class_of[d]]
+        _add(sampled, d, work, sign / instance.capacity[d])
+    else:
+        _add(sampled, d, loads.work[u], sign / instance.capacity[d])
+    if instance.limits_operators:
+        _add_own(instance, loads, sampled, u, d, sign)
 
 
 @bare
@@ -249,6 +318,9 @@ def _add_own(
 ) -> None:
     """Add the load of unit u's operators on the cores of device d that they can use."""
     r = instance.capacity.shape[0] + instance.gap_s.shape[0] + u
+    if loads.class_own.shape[1] > 0:
+        _add(sampled, r, loads.class_own[u, instance.class_of[d]], sign)
+        return
     _list(sampled, r)
     cores, capacity = instance.cores[d], instance.capacity[d]
     for s in range(loads.work.shape[1]):

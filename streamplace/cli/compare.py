@@ -6,8 +6,7 @@ import click
 
 from streamplace.cli import makespan_options, options, param_types
 from streamplace.plots.formats import KINDS
-from streamplace.problem.makespan import Makespan
-from streamplace.problem.semantics import PublishedName
+from streamplace.problem.makespan import Makespan, PublishedName
 
 if TYPE_CHECKING:
     from streamplace.problem.cluster import Cluster

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from streamplace.errors import ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.makespan import PublishedName
 from streamplace.problem.network import LinkOverride, NetworkKind
-from streamplace.problem.semantics import Multicast, PublishedName
+from streamplace.problem.semantics import Multicast
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,6 @@ from streamplace.errors import GraphError
 
 Firing = Literal["each", "all"]
 Multicast = Literal["none", "device", "all"]
-PublishedName = Literal["giph", "placeto", "doppler"]
-PUBLISHED: tuple[PublishedName, ...] = get_args(PublishedName)
-"""The published systems whose passes `published` describes."""
 
 
 def check_semantics(firing: object, multicast: object) -> None:

@@ -14,11 +14,10 @@ from streamplace.execution.progress import track
 from streamplace.placers.base import Placer
 from streamplace.placers.registry import make_placer
 from streamplace.problem.cluster import Cluster
-from streamplace.problem.makespan import Makespan
+from streamplace.problem.makespan import Makespan, PublishedName
 from streamplace.problem.objective import Model, Objective, Throughput, check_objective
 from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
-from streamplace.problem.semantics import PublishedName
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_seed

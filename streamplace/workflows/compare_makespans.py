@@ -6,10 +6,9 @@ import numpy as np
 
 from streamplace.errors import within
 from streamplace.placers.base import Placer
-from streamplace.problem.makespan import Makespan
+from streamplace.problem.makespan import Makespan, PublishedName
 from streamplace.problem.problem import Problem
 from streamplace.problem.published import with_published_semantics
-from streamplace.problem.semantics import PublishedName
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Floats
 from streamplace.workflows.cases import Case

@@ -12,8 +12,7 @@ import numpy as np
 from streamplace.display.mixins import Displayable, RoundedRepr
 from streamplace.display.text import number
 from streamplace.display.view import Line, View
-from streamplace.problem.makespan import Makespan
-from streamplace.problem.semantics import PublishedName
+from streamplace.problem.makespan import Makespan, PublishedName
 from streamplace.scoring.makespan_score import MAKESPAN
 from streamplace.util.arrays import Floats
 from streamplace.util.bootstrap import mean_intervals

@@ -86,10 +86,11 @@ class _Network:
     def build(self, steps: int) -> None:
         """Add the forward pass of `steps` steps."""
         state = self._add("state", self._shape, ())
+        embedding = self._add("embedding", (steps, *self._shape), ())
         losses = []
         for t in range(steps):
             name = f"step{t}"
-            words = self._add(f"{name}.embedding", self._shape, ())
+            words = self._add(f"{name}.words", self._shape, (embedding,), linear=True)
             state = self._node_results(name, words, state)
             scores = (self.batch, VOCABULARY)
             work = 2.0 * self.batch * self.width * VOCABULARY
@@ -102,23 +103,24 @@ class _Network:
 
     def _node_results(self, name: str, words: int, state: int) -> int:
         """Add the nodes of one step, and return the mean of those that no other node uses."""
+        shape = self.batch, 2 * self.width
+        joined = self._add(f"{name}.joined", shape, (words, state), linear=True)
         results: list[int] = []
         for v, (parent, kind) in enumerate(self.cell):
-            inputs = (words, state) if parent < 0 else (results[parent],)
-            before = state if parent < 0 else results[parent]
-            results.append(self._node(f"{name}.node{v}", f"node{v}", kind, inputs, before))
+            before = joined if parent < 0 else results[parent]
+            results.append(self._node(f"{name}.node{v}", f"node{v}", kind, before))
         used = {parent for parent, _ in self.cell}
         loose = [result for v, result in enumerate(results) if v not in used]
         work = float(len(loose) * self.batch * self.width)
         return self._add(f"{name}.mean", self._shape, loose, work, linear=True)
 
-    def _node(self, name: str, weights: str, kind: str, inputs: Sequence[int], before: int) -> int:
+    def _node(self, name: str, weights: str, kind: str, before: int) -> int:
         """Add a highway node: gate * activation + (1 - gate) * the parent's result."""
-        size = len(inputs) * self.width  # rows of the weights of the gate and the activation
+        size = self.step.operations[before].shape[1]
         shape = self.batch, 2 * self.width
         work = 2.0 * size * shape[0] * shape[1]
         product = self._add(
-            f"{name}.matmul", shape, inputs, work, weights=size * shape[1], shared=weights
+            f"{name}.matmul", shape, (before,), work, weights=size * shape[1], shared=weights
         )
         # a sigmoid, an activation, two products, a difference and a sum
         flops = 6.0 * prod(self._shape)

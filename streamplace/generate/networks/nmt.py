@@ -13,7 +13,8 @@ from streamplace.generate.networks.step import Step
 from streamplace.problem.graph import StreamGraph
 
 LAYERS = range(2, 4)
-CELLS = 32  # of the encoder and the decoder together, about, in a graph of the largest size
+CELLS = range(30, 35)  # of the encoder and the decoder together, about, in a graph of usual size
+WIDTHS, BATCHES = range(256, 1025, 64), range(32, 129)
 VOCABULARY = 32_000
 LSTM_FLOPS = 9.0  # per element of the state: four activations, tanh, three products and a sum
 
@@ -30,25 +31,30 @@ class Nmt:
     Parameters
     ----------
     width, batch
-        Numbers per state, and sentences that are translated at once.
+        Numbers per state, and sentences that are translated at once; None draws 256 to 1024 and 32
+        to 128.
     """
 
     sizes: ClassVar[range] = range(160, 200)
     least: ClassVar[int] = 60
-    width: int = 512
-    batch: int = 64
+    width: int | None = None
+    batch: int | None = None
 
     def __post_init__(self) -> None:
-        check_range("width", self.width, MAX_SIZE)
-        check_range("batch", self.batch, MAX_SIZE)
+        for what in ("width", "batch"):
+            if (value := getattr(self, what)) is not None:
+                check_range(what, value, MAX_SIZE)
 
     def __call__(self, operators: int, rng: np.random.Generator, name: str) -> StreamGraph:
         """Return one network; see `Family`."""
-        depth, split = rng.random(2).tolist()
+        depth, split, cells, wide, many = rng.random(5).tolist()
         layers = LAYERS[int(depth * len(LAYERS))]
-        steps = max(2, round(CELLS / layers * max(1.0, operators / max(self.sizes))))
+        words = CELLS[int(cells * len(CELLS))] / layers
+        steps = max(2, round(words * max(1.0, operators / max(self.sizes))))
         encoder = max(1, round(steps * (0.4 + 0.2 * split)))
-        network = _Network(Step(), self.batch, self.width, layers)
+        width = self.width or WIDTHS[int(wide * len(WIDTHS))]
+        batch = self.batch or BATCHES[int(many * len(BATCHES))]
+        network = _Network(Step(), batch, width, layers)
         network.build(encoder, max(1, steps - encoder))
         return merged_graph(network.step, operators, name)
 

@@ -53,11 +53,11 @@ class ShardedGraph:
         """
         before, after = spec.split("->")
         operands = list(zip(before.split(","), inputs, strict=True))
-        sizes = {
-            index: size
-            for letters, tensor in operands
-            for index, size in zip(letters, tensor.shape, strict=True)
-        }
+        sizes: dict[str, int] = {}
+        for letters, tensor in operands:
+            for index, size in zip(letters, tensor.shape, strict=True):
+                if sizes.setdefault(index, size) != size:
+                    raise ValueError(f"{name}: {index!r} has the sizes {sizes[index]} and {size}")
         partial: dict[Block, list[int]] = {}
         for block, region in _divided(sizes, parts):
             needed = [(x, tuple(region[i] for i in letters)) for letters, x in operands]
