@@ -76,7 +76,7 @@ def _by_shortest_paths(costs: Floats) -> Ints:
         done[:] = False
         while row_of[column] != NOTHING:
             done[column] = True
-            i = row_of[column]
+            i = int(row_of[column])
             step, nearest = _extended(
                 costs[i], forbidden, row_price[i], column_price, column, done, least, before
             )

@@ -169,9 +169,9 @@ def waits(tasks: Columns, allowed: Bools, row_of: Ints, outward: bool) -> Floats
                     break
                 seconds = 0.0
                 if not tasks.silent[e] and outward:
-                    seconds = message_seconds(tasks, tasks.bits[e], other, this)
+                    seconds = message_seconds(tasks, tasks.bits[e], other, int(this))
                 elif not tasks.silent[e]:
-                    seconds = message_seconds(tasks, tasks.bits[e], this, other)
+                    seconds = message_seconds(tasks, tasks.bits[e], int(this), other)
                 best = min(best, value[this] + seconds)
             table[far, other] = max(table[far, other], best)
     return table

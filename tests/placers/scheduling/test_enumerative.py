@@ -13,7 +13,8 @@ FREE = sp.Network(kind="free", bandwidth_mbps=8.0)
 def placed(graph: sp.StreamGraph, devices: int, name: str = "enumerative") -> list[int]:
     cluster = sp.Cluster([sp.Device(f"d{d}", 1.0) for d in range(devices)], FREE)
     problem = sp.Problem(graph, cluster, objective=sp.Makespan())
-    return make_placer(name)(problem, seeded_rng()).devices.tolist()
+    found: list[int] = make_placer(name)(problem, seeded_rng()).devices.tolist()
+    return found
 
 
 def shards(devices: int, pieces: list[float]) -> sp.StreamGraph:

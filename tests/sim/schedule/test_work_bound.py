@@ -40,7 +40,8 @@ def test_it_is_close_to_the_optimum_of_a_linear_program() -> None:
         zero = np.zeros(len(shares))
         ratios.append(work_bound(shares, zero, zero) / least_makespan(shares))
     assert max(ratios) <= 1 + 1e-9
-    assert np.mean(ratios) > 0.98
+    assert min(ratios) > 0.9
+    assert np.mean(ratios) > 0.99
 
 
 def test_work_between_a_head_and_a_tail() -> None:
