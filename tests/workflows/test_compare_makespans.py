@@ -140,7 +140,7 @@ def test_saved_tables_hold_every_case(tmp_path: Path) -> None:
 
 def test_semantics_change_the_messages() -> None:
     cluster = sp.Cluster.equal(4)
-    run = {"cluster": cluster, "objective": Makespan()}
+    run: Any = {"cluster": cluster, "objective": Makespan()}
     own = sp.compare(GRAPHS[:2], "round-robin", **run)
     placeto = sp.compare(GRAPHS[:2], "round-robin", **run, semantics="placeto")
     assert (own.makespan_s < placeto.makespan_s).all()
