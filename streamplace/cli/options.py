@@ -200,7 +200,9 @@ def no_objective(reason: str) -> Callable[[Command], Command]:
         if value not in (None, "throughput"):
             raise click.BadParameter(f"{reason} (got {value!r:.60})", ctx, param)
 
-    return click.option("--objective", hidden=True, expose_value=False, callback=check)
+    return click.option(
+        "--objective", hidden=True, expose_value=False, callback=check, help=f"Not here: {reason}."
+    )
 
 
 def time_limit(text: str) -> Callable[[Command], Command]:

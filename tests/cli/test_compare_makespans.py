@@ -69,9 +69,10 @@ def test_every_graph_on_every_cluster(folder: Path, tmp_path: Path, capsys: Capt
 
 def test_losses_apply_to_every_cluster(folder: Path, capsys: Capture) -> None:
     words = ("compare", folder / "graphs.jsonl", "--clusters", folder / "clusters.jsonl", *AIM)
+    first = sp.Cluster.parse("2x1000").names[0]
     whole, slow = (
         json_of(capsys, *words, "--placers", "round-robin", *more)["rows"][0]["mean_makespan_s"]
-        for more in ((), ("--slow", "device_0=0.5"))
+        for more in ((), ("--slow", f"{first}=0.5"))
     )
     assert slow > whole
 

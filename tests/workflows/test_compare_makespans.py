@@ -143,7 +143,7 @@ def test_semantics_change_the_messages() -> None:
     run: Any = {"cluster": cluster, "objective": Makespan()}
     own = sp.compare(GRAPHS[:2], "round-robin", **run)
     placeto = sp.compare(GRAPHS[:2], "round-robin", **run, semantics="placeto")
-    assert (own.makespan_s < placeto.makespan_s).all()
+    assert (own.makespan_s != placeto.makespan_s).all()
     assert placeto.to_dict()["semantics"] == "placeto"
     assert "semantics" not in own.to_dict()
 
