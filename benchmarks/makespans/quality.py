@@ -17,7 +17,15 @@ from functools import partial
 import numpy as np
 
 import streamplace as sp
-from benchmarks.makespans.problems import Reference, giph, layered, layered_problem
+from benchmarks.makespans.problems import (
+    Reference,
+    dnn_latency,
+    doppler,
+    giph,
+    layered,
+    layered_problem,
+    pipedream,
+)
 from streamplace.errors import PlacementError
 from streamplace.placers.base import Prover
 from streamplace.placers.registry import ready_placer
@@ -45,6 +53,10 @@ SETS: dict[str, Callable[[], Iterable[Reference]]] = {
     "giph-several": partial(giph, "giph-several"),
     "layered-20": small,
     "layered-1000": layered,
+    "doppler-4": partial(doppler, 4),
+    "doppler-8": partial(doppler, 8),
+    "pipedream": pipedream,
+    "dnn-latency": dnn_latency,
 }
 
 

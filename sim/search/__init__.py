@@ -2,13 +2,7 @@
 
 from sim.search.anneal import Schedule, anneal
 from sim.search.anneal_path_average import anneal_path_average
-from sim.search.anneal_samples import (
-    SampledLoads,
-    SampledState,
-    anneal_samples,
-    sampled_loads,
-    sampled_state,
-)
+from sim.search.anneal_samples import SampledState, anneal_samples, sampled_state
 from sim.search.coarsen import coarsened, joined
 from sim.search.instance import (
     Instance,
@@ -20,6 +14,7 @@ from sim.search.instance import (
     work_on_devices,
 )
 from sim.search.moves import SearchState, search_state
+from sim.search.sampled_loads import SampledLoads, sampled_loads
 from sim.search.traffic import reduce_traffic
 
 __all__ = [

@@ -12,34 +12,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.closed_form.sampled import Draws
-from sim.flow import NONE, Floats, Flow, Ints
+from sim.flow import NONE, Floats, Ints
 from sim.jit import bare, kernel
 from sim.links import ends_of, slot_of, uplinks_of
 from sim.messages import Copies, charge
 from sim.search.anneal import Schedule
-from sim.search.instance import Instance, ends_of_units
+from sim.search.instance import Instance
 from sim.search.moves import SearchState, drawn, remember, settle
 from sim.search.rng import Word, uniform
-from sim.search.shared import streams_of_units
+from sim.search.sampled_loads import SampledLoads
 from sim.threads import of_usable_cores
-from sim.work import first_of_classes
 
 BEYOND = 0.1  # slope of the excess beyond full, relative to the ramp: less overload is better
-
-
-class SampledLoads(NamedTuple):
-    """Loads of units and streams in S draws, by row of draws."""
-
-    work: Floats  # (U, S) instructions/s of each unit
-    thread_work: Floats  # (U, C, S) the largest operator of each unit by its number of cores
-    stream: Ints  # (N,) the stream of each end
-    tuples: Floats  # (E, S) tuples/s
-    bits: Floats  # (E, S) bit/s
-    class_work: Floats  # (U, C, S) as `work`, by class of devices; C = 0 if no operator is timed
-    class_own: Floats  # (U, C, S) as `own_load`, by class of devices; C = 0 if no operator is timed
-    shared_tuples: Floats  # (S, N) tuples/s of the streams that share messages; see `Copies`
-    shared_bits: Floats  # (S, N) bit/s of them
 
 
 class SampledState(NamedTuple):
@@ -52,40 +36,6 @@ class SampledState(NamedTuple):
     listed: Ints  # (R,) resources that the trial changes; the first `tally[0]` are valid
     listed_in: NDArray[np.int64]  # (R,) number of the trial that last listed the resource
     tally: NDArray[np.int64]  # (2,) number of listed resources; number of the trial
-
-
-def sampled_loads(flow: Flow, unit_of: Ints, instance: Instance, draws: Draws) -> SampledLoads:
-    """Return the loads of an instance's units and streams in S draws of the costs."""
-    units, count = len(instance.work), len(draws.work)
-    work = np.zeros((units, count))
-    np.add.at(work, unit_of, draws.work.T)
-    thread_of = np.searchsorted(instance.threads, flow.operator_cores)
-    thread_work = np.zeros((units, len(instance.threads), count))
-    if instance.limits_operators:
-        np.maximum.at(thread_work, (unit_of, thread_of), draws.work.T)
-    _, _, stream, _ = ends_of_units(flow, unit_of)
-    tuples = np.ascontiguousarray(draws.tuples.T)
-    bits = tuples * draws.bits.T
-    by_class = _by_class(flow, unit_of, instance, draws)
-    shared = streams_of_units(flow, unit_of)
-    columns = (np.ascontiguousarray(column[shared].T) for column in (tuples, bits))
-    return SampledLoads(work, thread_work, stream, tuples, bits, *by_class, *columns)
-
-
-def _by_class(flow: Flow, unit_of: Ints, instance: Instance, draws: Draws) -> tuple[Floats, Floats]:
-    """Return `class_work` and `class_own` of `SampledLoads`."""
-    units, classes = instance.class_work.shape
-    work, own = np.zeros((2, units, classes, len(draws.work)))
-    timed = np.flatnonzero(flow.timed >= 0)
-    for c, d in enumerate(first_of_classes(flow)[:classes]):
-        of_operators = draws.work.copy()
-        tabled = draws.operator_tuples[:, timed] * draws.timed_instructions[:, flow.timed[timed], c]
-        of_operators[:, timed] = np.where(np.isfinite(tabled), tabled, of_operators[:, timed])
-        np.add.at(work[:, c], unit_of, of_operators.T)
-        cores, usable = flow.cores[d], flow.operator_cores
-        speed = np.where(usable < cores, flow.capacity[d] * usable / cores, np.inf)
-        np.maximum.at(own[:, c], unit_of, of_operators.T / speed[:, None])
-    return work, own
 
 
 def sampled_state(instance: Instance, loads: SampledLoads) -> SampledState:

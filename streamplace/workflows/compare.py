@@ -11,9 +11,11 @@ from streamplace.errors import UsageError, within
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import each
 from streamplace.execution.progress import track
+from streamplace.files import StoredGraphs
 from streamplace.placers.base import Placer
 from streamplace.placers.registry import make_placer
 from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan, PublishedName
 from streamplace.problem.objective import Model, Objective, Throughput, check_objective
 from streamplace.problem.objectives import text_of
@@ -64,8 +66,8 @@ def compare(
     backend: Backend = LOCAL,
 ) -> Comparison: ...
 def compare(
-    graphs: Graphs,
-    placers: PlacerNames,
+    graphs: StreamGraph | StoredGraphs | Iterable[StreamGraph],
+    placers: str | Placer | Iterable[str | Placer] | Mapping[str, str | Placer],
     source_rates: float | Iterable[float | None] | None = None,
     *,
     cluster: Cluster | str | None = None,

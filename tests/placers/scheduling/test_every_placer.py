@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.errors import InfeasibleError, PlacementError, UnsuitableError
+from streamplace.errors import InfeasibleError, PlacementError, UnsuitableError, UsageError
 from streamplace.placers.base import ListScheduler
 from streamplace.placers.registry import ONLY_MAKESPAN, ONLY_THROUGHPUT, make_placer
 from streamplace.scoring.registry import makespan_evaluator
@@ -133,7 +133,7 @@ def test_the_best_of_many_random_placements_is_taken() -> None:
         makespan_of(make_placer(f"random:evaluations={n}")(problem, seeded_rng())) for n in (1, 200)
     )
     assert many < one
-    with pytest.raises(sp.UsageError, match="evaluations must be at least 1"):
+    with pytest.raises(UsageError, match="evaluations must be at least 1"):
         make_placer("random:evaluations=0")
 
 
