@@ -14,6 +14,7 @@ from streamplace.scoring.evaluator import Placements, ScheduleTrace
 from streamplace.scoring.local_search import LocalSearch
 from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.util.arrays import Floats, Ints
+from streamplace.util.evaluation_count import count
 
 
 class MakespanEvaluator:
@@ -74,6 +75,7 @@ class MakespanEvaluator:
     def _repeats(self, order: Order, devices: Placements) -> Floats:
         """Return the makespans of each repeat and placement, (r, K), in seconds."""
         rows = _rows(devices)
+        count(len(rows) * len(self.compiled.noises))
         return np.stack([makespans(self.tasks, order, rows, n) for n in self.compiled.noises])
 
     def quality(self, devices: Placements) -> Floats:

@@ -260,7 +260,7 @@ def test_numbers_cannot_be_combined_with_an_objective() -> None:
     with pytest.raises(UsageError, match="compare: cannot combine objective with model"):
         sp.compare(small(), "single", model="engine", objective=Net())
     with pytest.raises(ProblemError, match="objective: must be Throughput"):
-        sp.compare(small(), "single", objective="net")  # type: ignore[arg-type]
+        sp.compare(small(), "single", objective="net")  # type: ignore[call-overload]
     with pytest.raises(ProblemError, match="objective: must be Throughput"):
         sp.simulate(sp.place(small()), objective="net")  # type: ignore[call-overload]
 

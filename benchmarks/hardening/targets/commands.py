@@ -22,6 +22,7 @@ AGAINST = ("--against", "URL", "--job", "job", "--seconds", "0", "--timeout", "0
 WATCHED = ("--seconds", "0", "--timeout", "0.9", "--mips", "2500")
 GREEDY = ("--cluster", "GPUS", "--placer", "greedy")
 COMPARE_OPTIONS = ("--source-rate", "100", "--placers", "greedy", "--jobs", "1")
+COMPARE_MAKESPANS = ("--objective", "makespan", "--placers", "round-robin", "--jobs", "1")
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,12 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     ),
     "dataset": (
         _command("compare", BAD, "--cluster", "GPUS", *COMPARE_OPTIONS, "--json"),
+        _command("compare", BAD, "--cluster", "GPUS", *COMPARE_MAKESPANS, "-o", OUT),
         _command("info", BAD),
+    ),
+    "clusters": (
+        _command("compare", "GRAPH", "--clusters", BAD, "--cross", *COMPARE_OPTIONS, "--json"),
+        _command("compare", "GRAPH", "--clusters", BAD, "--cross", *COMPARE_MAKESPANS, "-o", OUT),
     ),
     "columns": (
         _command("place", BAD, *GREEDY, "-o", OUT),

@@ -10,6 +10,7 @@ from streamplace.placers.search.annealing import Budget
 from streamplace.problem.placement import Placement
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Ints
+from streamplace.util.evaluation_count import count as count_evaluations
 
 TOLERANCE = 1e-9  # relative: placements that differ by less are equally good
 ROWS = 128  # placements evaluated per call; with more, a better one would be used later
@@ -90,6 +91,7 @@ class PassProof:
     def _offer(self, rows: Ints) -> None:
         """Keep the shortest of several placements, (K, V), if it is shorter."""
         for order in self._scored.orders:
+            count_evaluations(len(rows))
             found = makespans(self._scored.tasks, order, rows, limit=self._reached)
             if found.min() < self._reached:
                 self._reached = float(found.min())
