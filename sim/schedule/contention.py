@@ -19,8 +19,10 @@ from sim.schedule.lists import (
     inputs_of,
     occupied,
     occupy,
+    push_sources,
+    push_successors,
 )
-from sim.schedule.queues import Events, no_events, pop, push
+from sim.schedule.queues import Events, no_events, pop
 from sim.schedule.rules import NOWHERE, Placed, Rules, may_try, nothing_placed, put
 from sim.schedule.task_graph import (
     ALL,
@@ -102,9 +104,7 @@ def _contention_schedule(
     moments = np.empty(lines.first.shape[0])  # working memory
     first_in, inputs = inputs_of(tasks)
     feasible = True
-    for v in range(operators):
-        if waiting[v] == 0:
-            push(ready, -rank[v], v)
+    push_sources(tasks, rank, ready)
     while ready.size[0] > 0:
         v = pop(ready)
         unit = rules.unit_of[v]
@@ -125,16 +125,11 @@ def _contention_schedule(
             if best != NOWHERE:
                 break
             feasible = False
-        put(rules, placed, unit, best)
         _plan(tasks, devices, end, channels, count, best, True)
-        kept = occupied(tasks, best, best_end - best_start)
-        occupy(tasks, lines, first_core, v, best, best_start, kept)
+        put(rules, placed, unit, best)
         devices[v], start[v], end[v] = best, best_start, best_end
-        for e in range(tasks.first_out[v], tasks.end_out[v]):
-            w = tasks.target[e]
-            waiting[w] -= 1
-            if waiting[w] == 0:
-                push(ready, -rank[w], w)
+        occupy(tasks, lines, first_core, v, best, best_start, best_end)
+        push_successors(tasks, rank, waiting, ready, v)
     return devices, start, end, feasible
 
 

@@ -91,9 +91,7 @@ def _list_schedule(
     start, end = np.zeros(operators), np.zeros(operators)
     waiting = tasks.inputs.copy()
     moments = np.empty(lines.first.shape[0])  # working memory
-    for v in range(operators):
-        if waiting[v] == 0:
-            push(ready, -rank[v], v)
+    push_sources(tasks, rank, ready)
     first_in, inputs = inputs_of(tasks)
     feasible = True
     while ready.size[0] > 0:
@@ -120,15 +118,28 @@ def _list_schedule(
                 break
             feasible = False
         put(rules, placed, unit, best)
-        kept = occupied(tasks, best, best_end - best_start)
-        occupy(tasks, lines, first_core, v, best, best_start, kept)
         devices[v], start[v], end[v] = best, best_start, best_end
-        for e in range(tasks.first_out[v], tasks.end_out[v]):
-            w = tasks.target[e]
-            waiting[w] -= 1
-            if waiting[w] == 0:
-                push(ready, -rank[w], w)
+        occupy(tasks, lines, first_core, v, best, best_start, best_end)
+        push_successors(tasks, rank, waiting, ready, v)
     return devices, start, end, feasible
+
+
+@bare
+def push_sources(tasks: Columns, rank: Floats, ready: Events) -> None:
+    """Queue the operators without inputs, the highest rank first."""
+    for v in range(rank.shape[0]):
+        if tasks.inputs[v] == 0:
+            push(ready, -rank[v], v)
+
+
+@bare
+def push_successors(tasks: Columns, rank: Floats, waiting: Ints, ready: Events, v: int) -> None:
+    """Queue the operators for which an operator that has been placed was the last input."""
+    for e in range(tasks.first_out[v], tasks.end_out[v]):
+        w = tasks.target[e]
+        waiting[w] -= 1
+        if waiting[w] == 0:
+            push(ready, -rank[w], w)
 
 
 @kernel
@@ -203,9 +214,10 @@ def fit(
 
 @bare
 def occupy(
-    tasks: Columns, lines: Timelines, first_core: Ints, v: int, d: int, start: float, seconds: float
+    tasks: Columns, lines: Timelines, first_core: Ints, v: int, d: int, start: float, end: float
 ) -> None:
     """Insert an operator into the timelines of cores that are free for it."""
+    seconds = occupied(tasks, d, end - start)
     needed = min(tasks.cores[v], tasks.device_cores[d])
     r = first_core[d]
     while needed > 0:

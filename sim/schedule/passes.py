@@ -29,7 +29,13 @@ class Step(NamedTuple):
     )
 
 
-def makespans(tasks: TaskGraph, order: Order, placements: Ints, noise: Noise = NO_NOISE) -> Floats:
+def makespans(
+    tasks: TaskGraph,
+    order: Order,
+    placements: Ints,
+    noise: Noise = NO_NOISE,
+    limit: float = np.inf,
+) -> Floats:
     """Return the makespan of each placement in seconds, (K,).
 
     Parameters
@@ -38,27 +44,31 @@ def makespans(tasks: TaskGraph, order: Order, placements: Ints, noise: Noise = N
         (K, V) int32 device of each operator.
     noise
         Factors on execution and transfer times.
+    limit
+        Seconds beyond which a pass is stopped; its makespan is then infinite.
     """
     columns = tasks.columns
     quick = order.kind == FIFO and serves(columns) and noise.operators.shape[0] == 0
     if quick and noise.streams.shape[0] == 0:
-        return _fifo_makespans(columns, placements, fifo_memory(columns))
-    return _makespans(columns, order, noise, placements, run_state(columns))
+        return _fifo_makespans(columns, placements, fifo_memory(columns), limit)
+    return _makespans(columns, order, noise, placements, run_state(columns), limit)
 
 
 @kernel
-def _fifo_makespans(tasks: Columns, placements: Ints, memory: FifoMemory) -> Floats:
+def _fifo_makespans(tasks: Columns, placements: Ints, memory: FifoMemory, limit: float) -> Floats:
     seconds = np.empty(placements.shape[0])
     for k in range(placements.shape[0]):
-        seconds[k] = fifo_makespan(tasks, placements[k], memory, np.inf)
+        seconds[k] = fifo_makespan(tasks, placements[k], memory, limit)
     return seconds
 
 
 @kernel
-def _makespans(tasks: Columns, order: Order, noise: Noise, placements: Ints, run: Run) -> Floats:
+def _makespans(
+    tasks: Columns, order: Order, noise: Noise, placements: Ints, run: Run, limit: float
+) -> Floats:
     seconds = np.empty(placements.shape[0])
     for k in range(placements.shape[0]):
-        seconds[k] = run_pass(tasks, order, noise, placements[k], run, np.inf)
+        seconds[k] = run_pass(tasks, order, noise, placements[k], run, limit)
     return seconds
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.flow import Floats, Ints
-from sim.jit import kernel
+from sim.jit import bare, kernel
 from sim.schedule.task_graph import NIC, Columns, TaskGraph, message_seconds, seconds_on
 
 Bools = NDArray[np.bool_]
@@ -98,7 +98,7 @@ def optimistic_costs(tasks: TaskGraph, allowed: Bools, row_of: Ints) -> Floats:
     no operator ever waits for its device: a bound on what follows. Messages take the time of their
     link, not a mean one.
     """
-    return _optimistic_costs(tasks.columns, np.ascontiguousarray(allowed), row_of)
+    return waits(tasks.columns, np.ascontiguousarray(allowed), row_of, True)
 
 
 @kernel
@@ -133,23 +133,55 @@ def _downward_rank(source: Ints, target: Ints, seconds: Floats, messages: Floats
 
 
 @kernel
-def _optimistic_costs(tasks: Columns, allowed: Bools, row_of: Ints) -> Floats:
-    devices = allowed.shape[1]
+def waits(tasks: Columns, allowed: Bools, row_of: Ints, outward: bool) -> Floats:
+    """Return the shortest time before or after each operator on each device, (V, D) seconds.
+
+    It is the longest path over the streams, on each of which the device of the other end is the
+    best one. No operator waits for its device.
+
+    Parameters
+    ----------
+    allowed, row_of
+        (M, D) masks of devices, and the index of each operator's mask, (V,).
+    outward
+        Whether the time is that after the end of an operator, and not that before its start.
+    """
+    streams, devices = tasks.source.shape[0], allowed.shape[1]
     table = np.zeros((tasks.work.shape[0], devices))
-    value = np.empty(devices)
-    for e in range(tasks.source.shape[0] - 1, -1, -1):
-        v, w = tasks.source[e], tasks.target[e]
-        for b in range(devices):
-            value[b] = np.inf
-            if allowed[row_of[w], b]:
-                value[b] = table[w, b] + seconds_on(tasks, w, b)
-        best_first = np.argsort(value)
-        for a in range(devices):
-            best = value[a]
-            for b in best_first:
-                if value[b] >= best:
+    value, best_first = np.empty(devices), np.empty(devices, np.int64)
+    current = -1  # the operator that `value` belongs to
+    for i in range(streams):
+        e = streams - 1 - i if outward else i
+        near, far = tasks.target[e], tasks.source[e]
+        if not outward:
+            near, far = far, near
+        if near != current:
+            current = near
+            for d in range(devices):
+                value[d] = np.inf
+                if allowed[row_of[near], d]:
+                    value[d] = table[near, d] + seconds_on(tasks, near, d)
+            _sort(value, best_first)
+        for other in range(devices):
+            best = value[other]
+            for this in best_first:
+                if value[this] >= best:
                     break
-                seconds = 0.0 if tasks.silent[e] else message_seconds(tasks, tasks.bits[e], a, b)
-                best = min(best, value[b] + seconds)
-            table[v, a] = max(table[v, a], best)
+                seconds = 0.0
+                if not tasks.silent[e]:
+                    a, b = (other, this) if outward else (this, other)
+                    seconds = message_seconds(tasks, tasks.bits[e], a, b)
+                best = min(best, value[this] + seconds)
+            table[far, other] = max(table[far, other], best)
     return table
+
+
+@bare
+def _sort(value: Floats, best_first: Ints) -> None:
+    """List devices by value, the smallest first."""
+    for d in range(value.shape[0]):
+        i = d
+        while i > 0 and value[best_first[i - 1]] > value[d]:
+            best_first[i] = best_first[i - 1]
+            i -= 1
+        best_first[i] = d

@@ -22,6 +22,7 @@ from streamplace.placers.search.balance import (
 from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.placers.search.consolidate import AS_GOOD, consolidate, fewest_devices
 from streamplace.placers.search.exhaustive import best_and_cheapest
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.quality import qualities
@@ -44,6 +45,9 @@ class Auto:
     within 0.1% of the best throughput, and among those the least traffic between devices. The
     search for throughput stops early when a placement reaches the bound. Identical devices are used
     in the order of the cluster, unless there is an initial placement.
+
+    Under the makespan objective, list schedulers and other quick placers are run, and a search from
+    their placements follows until the lower bound is reached or the budget is spent.
 
     Parameters
     ----------
@@ -78,10 +82,20 @@ class Auto:
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
-        """Return the best placement, or raise the last placer's error if none found one."""
+        """Return the best placement, or raise the last placer's error if none found one.
+
+        Raises
+        ------
+        UsageError
+            Under the makespan objective, if there is a preference.
+        """
         budget = Budget(self.seconds, self.evaluations)
         if self.seconds is None and self.evaluations is None:
             budget = Budget(SECONDS)
+        if isinstance(problem.objective, Makespan):
+            from streamplace.placers.scheduling.search import auto_pass  # noqa: PLC0415 - slow to load
+
+            return auto_pass(problem, rng, start, budget, self.prefer)
         placements, at_bound = self._results(problem, rng, start, budget)
         if evaluator(problem).best_possible is None:
             return self._chosen(problem, start, placements)

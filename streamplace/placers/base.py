@@ -73,11 +73,12 @@ class Listed:
     ----------
     own_schedule_s
         The makespan of the scheduler's own schedule, in seconds. The simulated makespan of the
-        placement can differ, since devices start operators in the order of the objective.
+        placement can differ, since devices start operators in the order of the objective. None if
+        the placement had to be repaired, so that the schedule is not its own.
     """
 
     placement: Placement
-    own_schedule_s: float
+    own_schedule_s: float | None
 
 
 @runtime_checkable

@@ -28,11 +28,22 @@ PLACERS = {
     "metis": "streamplace.placers.partition.metis:Metis",
     "metis-recursive": "streamplace.placers.partition.metis:MetisRecursive",
     "fuser": "streamplace.placers.partition.fuser:Fuser",
+    "climb": "streamplace.placers.search.first_improvement:Climb",
     "search": "streamplace.placers.search.search:Search",
     "multilevel": "streamplace.placers.search.multilevel:Multilevel",
     "exact": "streamplace.placers.exact.exact:Exact",
     "policy": "streamplace.policy.placer:PolicyPlacer",
+    "heft": "streamplace.placers.scheduling.lists:Heft",
+    "peft": "streamplace.placers.scheduling.lists:Peft",
+    "cpop": "streamplace.placers.scheduling.lists:Cpop",
+    "critical-path": "streamplace.placers.scheduling.sampled:CriticalPath",
+    "random-eft": "streamplace.placers.scheduling.sampled:RandomEft",
+    "enumerative": "streamplace.placers.scheduling.enumerative:Enumerative",
 }
+ONLY_MAKESPAN = ("heft", "peft", "cpop", "critical-path", "random-eft", "enumerative")
+"""The placers that support only the makespan objective."""
+ONLY_THROUGHPUT = ("greedy", "multilevel", "policy")
+"""The placers that support only throughput."""
 PARTITIONERS = ("metis", "metis-recursive", "fuser")
 ORACLES = tuple(f"{name}-oracle" for name in PARTITIONERS)
 QUADRATIC = ("fuser", "fuser-oracle")  # time grows with the square of the number of operators
@@ -50,7 +61,7 @@ AUTO_TRIES = (
 AUTO_POLICY = "policy:samples=16"
 AUTO_TRIES_OF_LARGE = ("greedy", "multilevel", "metis:weights=utilisation", "single")
 """The placers that `auto` runs on large graphs."""
-FROM_START = ("auto", "search", "exact")
+FROM_START = ("auto", "climb", "search", "exact")
 """The placers that use an initial placement."""
 OPTIONS_OF_AUTO = ("seconds", "evaluations", "prefer")
 NAMES = ("auto", *PLACERS, *ORACLES)

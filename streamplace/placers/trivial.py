@@ -1,28 +1,48 @@
 """Trivial baselines: one device, round robin, random."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
 from streamplace.errors import PlacementError
 from streamplace.placers.repair import feasible
+from streamplace.placers.search.annealing import check_limits
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.quality import qualities, qualities_of_rows
+from streamplace.util.arrays import Ints
 
 
 @dataclass(frozen=True)
 class Single:
-    """Place all operators on the fastest device that may run all of them."""
+    """Place all operators on the fastest device that may run all of them.
+
+    Under the makespan objective, it is the device with the shortest makespan.
+    """
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, or raise PlacementError if no single device is feasible."""
-        for device in problem.cluster.fastest_first:
-            devices = np.full(len(problem.graph.names), device, dtype=np.int32)
-            if problem.feasibility.violation(devices) is None:
-                return Placement(problem, devices)
+        rows = _on_one_device(problem)
+        if isinstance(problem.objective, Makespan):
+            placements = [Placement(problem, row) for row in rows]
+            if placements:
+                return placements[int(qualities(problem, placements).argmax())]
+        elif (row := next(rows, None)) is not None:
+            return Placement(problem, row)
         raise PlacementError("no single device may run every operator")
+
+
+def _on_one_device(problem: Problem) -> Iterator[Ints]:
+    """Yield the feasible placements, (V,), on one device, the fastest device first."""
+    for device in problem.cluster.fastest_first:
+        devices = np.full(len(problem.graph.names), device, dtype=np.int32)
+        if problem.feasibility.violation(devices) is None:
+            yield devices
 
 
 @dataclass(frozen=True)
@@ -39,12 +59,32 @@ class RoundRobin:
 
 @dataclass(frozen=True)
 class Random:
-    """Place every operator on a device drawn uniformly at random."""
+    """Place every operator on a device drawn uniformly at random.
+
+    Parameters
+    ----------
+    evaluations
+        Number of placements, of which the best is taken.
+    """
+
+    evaluations: int = 1
+
+    def __post_init__(self) -> None:
+        check_limits("random", None, self.evaluations)
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, repaired where constraints require it."""
+        best, reached = self._drawn(problem, rng), -inf
+        for number in range(self.evaluations if self.evaluations > 1 else 0):
+            placement = self._drawn(problem, rng) if number else best
+            quality = float(qualities_of_rows(problem, placement.devices[None])[0])
+            if quality > reached:
+                best, reached = placement, quality
+        return best
+
+    def _drawn(self, problem: Problem, rng: np.random.Generator) -> Placement:
         count = len(problem.cluster.devices)
         devices = rng.integers(0, count, len(problem.graph.names), dtype=np.int32)
         return feasible(problem, devices)

@@ -1,8 +1,15 @@
 """The arrays of a problem, for placers and tools."""
 
+from weakref import WeakKeyDictionary
+
 from sim.flow import Flow
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
+from streamplace.util.arrays import Floats
+
+_AS_THROUGHPUT: WeakKeyDictionary[Problem, Problem] = WeakKeyDictionary()
 
 
 def flow(problem: Problem) -> Flow:
@@ -10,10 +17,27 @@ def flow(problem: Problem) -> Flow:
 
     Devices and links have the capacity that may be used: with a target utilisation U, everything
     takes 1/U times as long, so utilisations of the flow are those of the full capacity over U.
+    Under the makespan objective, which has no source rate, the arrays are those at 1 tuple/s, which
+    serve as weights of operators and streams.
 
     Raises
     ------
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
-    return compiled(problem).flow
+    if not isinstance(problem.objective, Makespan):
+        return compiled(problem).flow
+    if problem not in _AS_THROUGHPUT:
+        _AS_THROUGHPUT[problem] = problem.with_objective(Throughput.of(1.0))
+    return compiled(_AS_THROUGHPUT[problem]).flow
+
+
+def weights_of_operators(problem: Problem) -> Floats:
+    """Return the work of each operator, (V,), in a unit that depends on the objective."""
+    if not isinstance(problem.objective, Makespan):
+        return flow(problem).work
+    from sim.schedule.ranks import mean_seconds  # noqa: PLC0415 - slow to load
+    from streamplace.scoring.compiled_pass import compiled_pass  # noqa: PLC0415 - slow to load
+
+    parts = compiled_pass(problem)
+    return mean_seconds(parts.tasks, *parts.masks)

@@ -82,7 +82,7 @@ class MakespanEvaluator:
     def trace(self, devices: Placements) -> ScheduleTrace:
         """Return starts, ends and busy shares under each placement, of the first repeat."""
         tables = [
-            timetable(self.tasks, self._best(row)[1], row, self.compiled.noises[0])
+            timetable(self.tasks, self.best(row)[1], row, self.compiled.noises[0])
             for row in _rows(devices)
         ]
         return ScheduleTrace(
@@ -93,9 +93,10 @@ class MakespanEvaluator:
 
     def best_order(self, devices: Placements) -> DispatchOrder:
         """Return the order under which a placement, (V,), has the shortest makespan."""
-        return self._best(devices)[0]
+        return self.best(devices)[0]
 
-    def _best(self, devices: Placements) -> tuple[DispatchOrder, Order]:
+    def best(self, devices: Placements) -> tuple[DispatchOrder, Order]:
+        """Return the order, with its name, under which a placement, (V,), is shortest."""
         if len(self.orders) == 1:
             return self.order_names[0], self.orders[0]
         best = int(np.argmin([self.under(order, devices)[0] for order in self.orders]))
@@ -103,7 +104,7 @@ class MakespanEvaluator:
 
     def score(self, devices: Placements) -> MakespanScore:
         """Return the score of one placement, (V,)."""
-        name, order = self._best(devices)
+        name, order = self.best(devices)
         repeats = self._repeats(order, devices)[:, 0]
         noises = self.compiled.noises
         return MakespanScore(

@@ -78,6 +78,8 @@ def read_options(
 ) -> dict[str, Any]:
     """Return options, each ``option=value``, converted to the types of the known options.
 
+    An option that is true or false may stand alone: ``option`` is ``option=true``.
+
     Raises
     ------
     UsageError
@@ -89,7 +91,9 @@ def read_options(
         if key not in types:
             choices = valid_choices(key, tuple(types)) if types else "; it has no options"
             raise UsageError(f"{noun} {text!r}: unknown option {key!r}{choices}")
-        if not equals:
+        if not equals and types[key] is bool:  # the option alone means true
+            value = "true"
+        elif not equals:
             raise UsageError(f"{noun} {text!r}: option {key!r} needs a value: {key}=VALUE")
         if key in options_read:
             raise UsageError(f"{noun} {text!r}: option {key!r} is repeated")

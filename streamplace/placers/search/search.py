@@ -7,6 +7,7 @@ import numpy as np
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.balance import Prefer, balanced, balances, carries_all, check_prefer
 from streamplace.placers.search.chains import best_of_chains, starts
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 
@@ -18,8 +19,9 @@ class Search:
     """Anneal chains of placements and return the best placement found.
 
     Chains start in turn from `start` (if any), METIS's placements, the greedy placement, and all
-    operators on one device. Their lengths do not depend on the limit: with the same seed, a
-    longer search repeats every chain of a shorter one except its last.
+    operators on one device; under the makespan objective, from `start`, and the placements of HEFT,
+    PEFT, random list scheduling and the best single device. Their lengths do not depend on the
+    limit: with the same seed, a longer search repeats every chain of a shorter one except its last.
 
     Parameters
     ----------
@@ -44,8 +46,18 @@ class Search:
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
-        """Return the best placement found; stop early at the bound."""
+        """Return the best placement found; stop early at the bound.
+
+        Raises
+        ------
+        UsageError
+            Under the makespan objective, if there is a preference.
+        """
         budget = self._budget(problem)
+        if isinstance(problem.objective, Makespan):
+            from streamplace.placers.scheduling.search import search_pass  # noqa: PLC0415 - slow to load
+
+            return search_pass(problem, rng, start, budget, self.prefer)
         rows = starts(problem, rng, start)
         found = best_of_chains(problem, rng, rows, budget)
         if balances(self.prefer, start) and carries_all(problem, [found]):

@@ -1,0 +1,1 @@
+"""Placers for the makespan of one pass: list schedulers, search and proofs."""

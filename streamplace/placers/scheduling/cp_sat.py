@@ -1,0 +1,240 @@
+"""The schedules of a pass as a model for CP-SAT, the constraint solver of OR-tools.
+
+Operators may start in any order. Channels, receivers, CPU time of messages and barriers are left
+out, and a message that several streams share counts with the size of each stream alone. Every
+schedule of the engine is therefore a solution, and a bound on solutions is a bound on makespans.
+
+CP-SAT works with integers: the limit is 2^40, and durations are rounded down.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sim.flow import Floats, Ints
+from sim.schedule.bounds import times_on
+from sim.schedule.ranks import waits
+from sim.schedule.rules import Rules
+from sim.schedule.task_graph import NIC, TaskGraph
+from streamplace.errors import UsageError
+
+try:
+    from ortools.sat.python import cp_model
+except ImportError:
+    raise UsageError("placer 'exact' needs OR-tools: pip install 'streamplace[exact]'") from None
+
+LIMIT = 1 << 40  # the makespan that is allowed, as an integer
+MAX_TERMS = 2_000_000  # streams x pairs of devices: larger models take too long to build
+
+
+class Found(NamedTuple):
+    """What CP-SAT has found out within its time."""
+
+    bound: float  # no schedule is shorter, in seconds; at most the limit
+    devices: Ints | None  # (V,) device of each operator in the best schedule found
+
+
+class ScheduleModel:
+    """A CP-SAT model of all schedules that are at most as long as a limit.
+
+    Parameters
+    ----------
+    alike
+        (D,) the device before each one that can be exchanged with it, or -1.
+    limit
+        Makespan in seconds.
+    """
+
+    def __init__(self, tasks: TaskGraph, rules: Rules, alike: Ints, limit: float) -> None:
+        self._tasks, self._rules, self._limit = tasks, rules, limit
+        self._model = cp_model.CpModel()
+        allowed, row_of = np.ascontiguousarray(rules.allowed), rules.row_of[rules.unit_of]
+        self._times = times_on(tasks.columns, allowed, row_of)
+        self._before = waits(tasks.columns, allowed, row_of, False)
+        self._after = waits(tasks.columns, allowed, row_of, True)
+        self._on = [
+            [self._model.new_bool_var(f"{u} on {d}") for d in range(tasks.devices)]
+            for u in range(len(rules.row_of))
+        ]
+        self._start = [self._model.new_int_var(0, LIMIT, f"start {v}") for v in self._operators]
+        self._end = [self._model.new_int_var(0, LIMIT, f"end {v}") for v in self._operators]
+        self._makespan = self._model.new_int_var(0, LIMIT, "makespan")
+        self._place_units(alike)
+        for v in self._operators:
+            self._run(v)
+        for e in range(len(tasks.source)):
+            self._send(e)
+        for d in range(tasks.devices):
+            self._share(d)
+        self._model.minimize(self._makespan)
+
+    @staticmethod
+    def is_small(tasks: TaskGraph) -> bool:
+        """Return whether a model of the pass can be built in reasonable time."""
+        return (len(tasks.source) + tasks.operators) * tasks.devices**2 <= MAX_TERMS
+
+    def solve(
+        self, seconds: float, workers: int, seed: int, hint: tuple[Ints, Floats] | None
+    ) -> Found:
+        """Search for a shorter schedule, or prove that there is none.
+
+        Parameters
+        ----------
+        hint
+            The devices, (V,), and the starts, (V,) in seconds, of a schedule to start from.
+        """
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers = workers
+        solver.parameters.random_seed = seed
+        solver.parameters.max_time_in_seconds = max(0.0, seconds)
+        solver.parameters.catch_sigint_signal = False  # Ctrl-C must end the process, not one solve
+        if hint is not None:
+            self._add_hint(*hint)
+        status: Any = solver.solve(self._model)
+        if status == cp_model.INFEASIBLE:
+            return Found(self._limit, None)
+        bound = max(0.0, solver.best_objective_bound) / LIMIT * self._limit
+        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            return Found(bound, None)
+        on = np.array([[solver.value(x) for x in row] for row in self._on]).argmax(axis=1)
+        return Found(bound, on.astype(np.int32)[self._rules.unit_of])
+
+    @property
+    def _operators(self) -> range:
+        return range(self._tasks.operators)
+
+    def _runs_on(self, v: int) -> list[Any]:
+        """Return whether an operator is on each device."""
+        return self._on[self._rules.unit_of[v]]
+
+    def _place_units(self, alike: Ints) -> None:
+        """Put every unit on one allowed device, within its limits, apart from its rivals."""
+        rules, model = self._rules, self._model
+        for u, row in enumerate(self._on):
+            model.add_exactly_one(row)
+            for d in np.flatnonzero(~rules.allowed[rules.row_of[u]]):
+                model.add(row[d] == 0)
+            for i in range(rules.first_rival[u], rules.first_rival[u + 1]):
+                other = self._on[rules.rival[i]]
+                for x, y in zip(row, other, strict=True):
+                    model.add_at_most_one(x, y)
+                for group in np.unique(rules.group_of) if rules.far[i] else ():
+                    among = np.flatnonzero(rules.group_of == group)
+                    model.add_at_most_one(each[d] for each in (row, other) for d in among)
+        for d, r in np.argwhere(rules.needs.sum(axis=0) > rules.room).tolist():
+            shares = rules.needs[:, r] / max(rules.room[d, r], 1.0)
+            amounts = [int(min(share, 2.0) * LIMIT) for share in shares]
+            column = [row[d] for row in self._on]
+            model.add(cp_model.LinearExpr.weighted_sum(column, amounts) <= LIMIT)
+        for d in np.flatnonzero(alike >= 0):  # a later unit uses a device before an earlier one
+            for u, row in enumerate(self._on):
+                before = [self._on[other][alike[d]] for other in range(u)]
+                model.add_bool_or([row[d].negated(), *before])
+
+    def _run(self, v: int) -> None:
+        """Let an operator take its time on its device, between its head and its tail."""
+        model, row = self._model, self._runs_on(v)
+        start, end = self._start[v], self._end[v]
+        lasts, head, tail = [], [], []
+        for d, x in enumerate(row):
+            whole = self._before[v, d] + self._times[v, d] + self._after[v, d]
+            if not whole <= self._limit:
+                model.add(x == 0)
+                continue
+            lasts.append((self._rounded(self._times[v, d]), x))
+            head.append((self._rounded(self._before[v, d]), x))
+            tail.append((self._rounded(self._after[v, d]), x))
+        model.add(end == start + _chosen(lasts))
+        model.add(start >= _chosen(head))
+        model.add(self._makespan >= end + _chosen(tail))
+
+    def _send(self, e: int) -> None:
+        """Let the target of a stream start after its message has arrived."""
+        tasks, model = self._tasks, self._model
+        v, w = int(tasks.source[e]), int(tasks.target[e])
+        start, end = self._start[w], self._end[v]
+        model.add(start >= end)
+        if tasks.silent[e]:
+            return
+        seconds = self._message_seconds(e)
+        sends, receives = self._runs_on(v), self._runs_on(w)
+        if sends is receives or not seconds.any():
+            return
+        if tasks.row == 0:
+            self._send_apart(v, w, self._rounded(seconds[0, -1]))
+            return
+        for b, y in enumerate(receives):
+            delays = [(self._rounded(seconds[a, b]), x) for a, x in enumerate(sends)]
+            model.add(start >= end + _chosen(delays)).only_enforce_if(y)
+
+    def _send_apart(self, v: int, w: int, seconds: int) -> None:
+        """Let an operator wait for a message of one length, unless both are on one device."""
+        model = self._model
+        same = model.new_bool_var("")
+        for x, y in zip(self._runs_on(v), self._runs_on(w), strict=True):
+            model.add_bool_or([same.negated(), x.negated(), y])
+            model.add_bool_or([same, x.negated(), y.negated()])
+        model.add(self._start[w] >= self._end[v] + seconds).only_enforce_if(same.negated())
+
+    def _message_seconds(self, e: int) -> Floats:
+        """Return the time of the message of a stream alone between devices, (D, D)."""
+        tasks, count = self._tasks, self._tasks.devices
+        seconds = np.broadcast_to(
+            (tasks.bits[e] / tasks.rate).reshape(-1, tasks.row or 1), 2 * (count,)
+        )
+        if tasks.network == NIC:
+            seconds = np.maximum(seconds, tasks.bits[e] / tasks.rate_in)
+        seconds = seconds + tasks.latency_s.reshape(-1, tasks.row or 1)
+        np.fill_diagonal(seconds, 0.0)
+        return seconds
+
+    def _share(self, d: int) -> None:
+        """Let the operators on a device share its cores, which rest after each of them."""
+        tasks, model = self._tasks, self._model
+        intervals, demands = [], []
+        cores = int(tasks.device_cores[d])
+        for v in self._operators:
+            lasts = self._times[v, d]
+            if 0.0 < lasts <= self._limit:
+                size = self._rounded(lasts + tasks.startup_s[d])
+                x = self._runs_on(v)[d]
+                intervals.append(
+                    model.new_optional_fixed_size_interval_var(self._start[v], size, x, "")
+                )
+                demands.append(min(int(tasks.cores[v]), cores))
+        if all(2 * demand > cores for demand in demands):
+            model.add_no_overlap(intervals)
+        else:
+            model.add_cumulative(intervals, demands, cores)
+
+    def _rounded(self, seconds: float) -> int:
+        """Return a duration as an integer, rounded down; at most twice the limit."""
+        return int(min(seconds / self._limit, 2.0) * LIMIT)
+
+    def _add_hint(self, devices: Ints, start: Floats) -> None:
+        model = self._model
+        leader = np.zeros(len(self._on), np.int32)
+        leader[self._rules.unit_of] = devices
+        for u, row in enumerate(self._on):
+            for d, x in enumerate(row):
+                model.add_hint(x, int(d == leader[u]))
+        for v in self._operators:
+            begin = min(LIMIT, self._rounded(float(start[v])))
+            model.add_hint(self._start[v], begin)
+            model.add_hint(
+                self._end[v], min(LIMIT, begin + self._rounded(self._times[v, devices[v]]))
+            )
+
+
+def _chosen(values: Sequence[tuple[int, Any]]) -> Any:
+    """Return the value of the literal that holds, of which exactly one does.
+
+    The smallest value is a constant, so that it bounds the sum whatever the literals are.
+    """
+    if not values:
+        return 0
+    least = min(value for value, _ in values)
+    literals = [literal for value, literal in values if value > least]
+    amounts = [value - least for value, _ in values if value > least]
+    return least + cp_model.LinearExpr.weighted_sum(literals, amounts)

@@ -1,0 +1,129 @@
+"""List schedulers: HEFT, PEFT and CPOP."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.schedule.bounds import times_on
+from sim.schedule.contention import contention_schedule
+from sim.schedule.lists import ListSchedule, list_schedule
+from sim.schedule.ranks import (
+    downward_rank,
+    mean_messages,
+    mean_seconds,
+    optimistic_costs,
+    upward_rank,
+)
+from streamplace.placers.base import Listed
+from streamplace.placers.scheduling.passes import pass_evaluator, repaired
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.compiled_pass import CompiledPass
+from streamplace.scoring.dispatch import mean_rank
+from streamplace.util.arrays import Floats, Ints
+
+EQUAL = 1e-9  # relative difference of priorities that counts as none
+NOWHERE = -1
+
+
+class _ListPlacer:
+    """A list scheduler, which makes a schedule of its own."""
+
+    name: str
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the placement, repaired where constraints require it."""
+        return self.listed(problem, rng, start).placement
+
+    def listed(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Listed:
+        """Return the placement with the end of its own schedule.
+
+        Raises
+        ------
+        UnsuitableError
+            If the objective is throughput.
+        PlacementError
+            If no feasible placement was found.
+        """
+        made = self.scheduled(pass_evaluator(problem, self.name).compiled)
+        if made.is_feasible and problem.feasibility.violation(made.devices) is None:
+            return Listed(Placement(problem, made.devices), made.length)
+        return Listed(repaired(problem, made.devices), None)
+
+    def scheduled(self, compiled: CompiledPass) -> ListSchedule:
+        """Return the schedule."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Heft(_ListPlacer):
+    """HEFT: the operator of highest upward rank goes where it ends first (Topcuoglu et al. 2002).
+
+    Ranks use mean times over the devices that may run an operator, and mean times of messages over
+    all pairs of such devices, in which a device with itself counts as zero. An operator may be
+    inserted into a gap of a device.
+
+    Parameters
+    ----------
+    contention
+        Whether messages wait for their channels (Sinnen and Sousa 2005).
+    """
+
+    contention: bool = False
+    name = "heft"
+
+    def scheduled(self, compiled: CompiledPass) -> ListSchedule:
+        """Return the schedule."""
+        rank = mean_rank(compiled.tasks, compiled.masks)
+        if self.contention:
+            return contention_schedule(compiled.tasks, compiled.rules, rank)
+        return list_schedule(compiled.tasks, compiled.rules, rank)
+
+
+@dataclass(frozen=True)
+class Peft(_ListPlacer):
+    """PEFT: devices are chosen with an optimistic cost table (Arabnejad and Barbosa 2014)."""
+
+    name = "peft"
+
+    def scheduled(self, compiled: CompiledPass) -> ListSchedule:
+        """Return the schedule."""
+        allowed, row_of = compiled.masks
+        ahead = optimistic_costs(compiled.tasks, allowed, row_of)
+        may = allowed[row_of]
+        rank = np.where(may, ahead, 0.0).sum(axis=1) / may.sum(axis=1)
+        return list_schedule(compiled.tasks, compiled.rules, rank, ahead)
+
+
+@dataclass(frozen=True)
+class Cpop(_ListPlacer):
+    """CPOP: the critical path goes to the device that is fastest for it (Topcuoglu et al. 2002)."""
+
+    name = "cpop"
+
+    def scheduled(self, compiled: CompiledPass) -> ListSchedule:
+        """Return the schedule."""
+        tasks, masks = compiled.tasks, compiled.masks
+        costs = mean_seconds(tasks, *masks), mean_messages(tasks, *masks)
+        priority = upward_rank(tasks, *costs) + downward_rank(tasks, *costs)
+        path = _critical_path(tasks.source, tasks.target, tasks.inputs, priority)
+        total = times_on(tasks.columns, *masks)[path].sum(axis=0)
+        preferred = np.full(tasks.operators, NOWHERE, np.int32)
+        if np.isfinite(total.min()):
+            preferred[path] = total.argmin()
+        return list_schedule(tasks, compiled.rules, priority, None, preferred)
+
+
+def _critical_path(source: Ints, target: Ints, inputs: Ints, priority: Floats) -> list[int]:
+    """Return operators from a source to a sink, all of the highest priority up to rounding."""
+    sources = np.flatnonzero(inputs == 0)
+    path = [int(sources[priority[sources].argmax()])]
+    least = priority[path[0]] * (1.0 - EQUAL)
+    for v, w in zip(source.tolist(), target.tolist(), strict=True):
+        if v == path[-1] and priority[w] >= least:
+            path.append(w)
+    return path

@@ -1,0 +1,52 @@
+"""Access to makespans for placers that serve only this objective."""
+
+import numpy as np
+
+from streamplace.errors import UnsuitableError
+from streamplace.placers.repair import feasible
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.util.arrays import Ints
+
+
+def pass_evaluator(problem: Problem, placer: str) -> MakespanEvaluator:
+    """Return the evaluator of makespans.
+
+    Parameters
+    ----------
+    placer
+        Name of the placer, for the message.
+
+    Raises
+    ------
+    UnsuitableError
+        If the objective is not a makespan.
+    """
+    if not isinstance(problem.objective, Makespan):
+        raise UnsuitableError(
+            f"placer {placer!r} supports only the objective makespan, not throughput"
+        )
+    return MakespanEvaluator(problem)
+
+
+def shortest(scored: MakespanEvaluator, rows: Ints) -> int:
+    """Return the index of the placement with the shortest makespan, among (K, V) devices."""
+    return int(scored.makespans(rows).argmin())
+
+
+def repaired(problem: Problem, draft: Ints) -> Placement:
+    """Return a draft, (V,), with the fastest allowed device where it has none, and feasible.
+
+    Raises
+    ------
+    PlacementError
+        If it cannot be repaired.
+    """
+    devices = draft.copy()
+    rules = problem.feasibility
+    fastest = problem.cluster.fastest_first
+    for v in np.flatnonzero(draft < 0):
+        devices[v] = next(d for d in fastest if rules.allowed[rules.unit_of[v], d])
+    return feasible(problem, devices)
