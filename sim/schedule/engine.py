@@ -9,11 +9,12 @@ import numpy as np
 
 from sim.flow import Ints
 from sim.jit import bare, kernel
+from sim.schedule.channels import free_channels
 from sim.schedule.dispatch import enqueue, start_items
 from sim.schedule.messages import arrive, deliver, end_operator, land, queue_message, start_channels
 from sim.schedule.queues import NOTHING, pop
 from sim.schedule.state import LANDING, SEQUENCE, TURN, Noise, Order, Run, line_up, release
-from sim.schedule.task_graph import PAIR, Columns, seconds_on
+from sim.schedule.task_graph import Columns, seconds_on
 
 
 @kernel
@@ -45,7 +46,7 @@ def run_pass(
                 land(tasks, noise, devices, run, now, not instant)
         enqueue(tasks, order, devices, run, now)
         if not start_items(tasks, order, devices, run, now, instant, limit):
-            _forget(tasks, devices, run)
+            free_channels(tasks, devices, run.channel)
             return np.inf
         if instant and not (run.events.size[0] > 0 and run.events.when[0] == now):
             start_channels(tasks, devices, run, now, True)
@@ -53,7 +54,7 @@ def run_pass(
         if run.events.size[0] == 0:
             break
         now = run.events.when[0]
-    _forget(tasks, devices, run)
+    free_channels(tasks, devices, run.channel)
     return makespan
 
 
@@ -124,15 +125,3 @@ def _reset(tasks: Columns, order: Order, noise: Noise, devices: Ints, run: Run) 
             if run.waiting[v] == 0:
                 line_up(run, v)
     return instant
-
-
-@bare
-def _forget(tasks: Columns, devices: Ints, run: Run) -> None:
-    """Reset the channels that were used, since there may be many more."""
-    if tasks.network == PAIR:
-        for e in range(tasks.target.shape[0]):
-            a, b = devices[tasks.source[e]], devices[tasks.target[e]]
-            run.channel[a * tasks.speed.shape[0] + b] = 0.0
-    else:
-        for c in range(run.channel.shape[0]):
-            run.channel[c] = 0.0

@@ -13,6 +13,7 @@ import numpy as np
 
 from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
+from sim.schedule.channels import free_channels
 from sim.schedule.queues import Events, no_events, pop, push
 from sim.schedule.task_graph import (
     ALL,
@@ -167,7 +168,7 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
                 else:
                     _insert(when, what, head, tail, ready[w], w)
                 tail += 1
-    _forget(tasks, devices, memory)
+    free_channels(tasks, devices, memory.channel)
     return makespan if makespan <= limit else np.inf
 
 
@@ -283,15 +284,3 @@ def _send(tasks: Columns, devices: Ints, memory: FifoMemory, v: int, now: float)
         memory.arrival[b] = begin + seconds + latency
         if tasks.network != FREE:
             memory.channel[channel] = begin + seconds + gap
-
-
-@bare
-def _forget(tasks: Columns, devices: Ints, memory: FifoMemory) -> None:
-    """Reset the channels that were used, since there may be many more."""
-    if tasks.network == PAIR:
-        for e in range(tasks.target.shape[0]):
-            a, b = devices[tasks.source[e]], devices[tasks.target[e]]
-            memory.channel[a * memory.free.shape[0] + b] = 0.0
-    else:
-        for c in range(memory.channel.shape[0]):
-            memory.channel[c] = 0.0

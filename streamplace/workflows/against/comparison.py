@@ -92,7 +92,7 @@ class Against:
     unmatched_operators, unmatched_in_job
         Operators of the placement that the job lacks, and the reverse.
     notes
-        What could not be matched, measured or told apart, one line each.
+        What could not be matched, measured or distinguished, one line each.
     """
 
     source_rate: Estimate

@@ -1,0 +1,169 @@
+"""The makespan objective in `place` and `simulate`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import streamplace as sp
+from tests.support.cli import Capture, json_of, refused, succeeds
+
+OPERATORS = [
+    {"name": name, "instructions": 1e6 * work, "payload_bytes": 1e6}
+    for name, work in (("a", 1), ("b", 2), ("c", 3), ("d", 1))
+]
+STREAMS = [{"source": v, "target": w} for v, w in ("ab", "ac", "bd", "cd")]
+GRAPH = {
+    "format": "streamplace-graph",
+    "version": 1,
+    "operators": OPERATORS,
+    "streams": STREAMS,
+    "firing": "all",
+}
+CLUSTER = {
+    "format": "streamplace-cluster",
+    "version": 1,
+    "devices": [{"name": "x", "mips": 1}, {"name": "y", "mips": 2}],
+    "network": {"kind": "free", "bandwidth_mbps": 8, "latency_s": 0.5},
+}
+AIM = ("--objective", "makespan")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with a graph without a source rate, a cluster and a CSV of a placement."""
+    (tmp_path / "graph.json").write_text(json.dumps(GRAPH))
+    (tmp_path / "cluster.json").write_text(json.dumps(CLUSTER))
+    (tmp_path / "mapping.csv").write_text("operator,device\na,x\nb,x\nc,y\nd,x\n")
+    return tmp_path
+
+
+def placed(folder: Path, capsys: Capture, *options: object) -> dict[str, Any]:
+    files = (folder / "graph.json", "--cluster", folder / "cluster.json")
+    chosen = (*AIM, "--placer", "round-robin", *options)
+    document: dict[str, Any] = json_of(capsys, "place", *files, *chosen)
+    return document
+
+
+def simulated(folder: Path, capsys: Capture, *options: object) -> dict[str, Any]:
+    files = (folder / "graph.json", folder / "mapping.csv", "--cluster", folder / "cluster.json")
+    document: dict[str, Any] = json_of(capsys, "simulate", *files, *AIM, *options)
+    return document
+
+
+def test_place_prints_the_contract(folder: Path, capsys: Capture) -> None:
+    document = placed(folder, capsys, "--order", "b-level")
+    assert document["assignment"] == {"a": "x", "b": "y", "c": "x", "d": "y"}
+    assert (document["objective"], document["order"]) == ("makespan", "b-level")
+    assert document["own_schedule_s"] is None
+    assert document["gap"] == pytest.approx(1 - document["bound_s"] / document["makespan_s"])
+    assert document["critical_path"][-1] == "d"
+    assert [set(device) for device in document["devices"]] == [
+        {"name", "utilisation", "operators"}
+    ] * 2
+    assert document["placer"] == "round-robin"
+    assert document["seconds"] >= 0
+    assert document["slr"] > 1
+
+
+def test_simulate_prints_the_schedule(folder: Path, capsys: Capture) -> None:
+    document = simulated(folder, capsys)
+    assert document["makespan_s"] == 6.5
+    assert document["schedule"][2] == {
+        "operator": "c",
+        "device": "y",
+        "start_s": 2.5,
+        "finish_s": 4.0,
+    }
+    assert len(document["transfers"]) == 2
+
+
+def test_a_placement_file_keeps_the_objective(folder: Path, capsys: Capture) -> None:
+    made = placed(folder, capsys, "--order", "any", "--batch", 4, "-o", folder / "placement.json")
+    stored = json.loads((folder / "placement.json").read_text())
+    assert stored["problem"]["objective"].startswith("makespan")
+    assert "source_rate" not in stored["problem"]
+    files = (folder / "graph.json", folder / "placement.json")
+    assert json_of(capsys, "simulate", *files)["makespan_s"] == made["makespan_s"]
+    again = json_of(capsys, "simulate", *files, "--order", "any")
+    assert (again["order"], again["makespan_s"]) == (made["order"], made["makespan_s"])
+    smaller = json_of(capsys, "simulate", *files, "--batch", 1)
+    assert smaller["makespan_s"] < made["makespan_s"]
+    read = sp.read_placement(folder / "placement.json")
+    assert read.problem.makespan_objective.batch == 4
+
+
+def test_order_any_of_a_mapping_is_the_best_of_three(folder: Path, capsys: Capture) -> None:
+    seconds = [
+        simulated(folder, capsys, "--order", order)["makespan_s"]
+        for order in ("fifo", "b-level", "topological")
+    ]
+    assert simulated(folder, capsys, "--order", "any")["makespan_s"] == min(seconds)
+
+
+def test_semantics_change_the_messages(folder: Path, capsys: Capture) -> None:
+    assert simulated(folder, capsys, "--semantics", "giph")["makespan_s"] == 6.5
+    assert simulated(folder, capsys, "--semantics", "doppler")["makespan_s"] == 5.5
+    placeto = simulated(folder, capsys, "--semantics", "placeto")
+    assert placeto["links"][0]["to"] is None
+
+
+def test_noise_uses_the_seed(folder: Path, capsys: Capture) -> None:
+    noise = ("--noise", 0.2, "--repeats", 5)
+    first = simulated(folder, capsys, *noise)
+    assert first == simulated(folder, capsys, *noise, "--seed", 0)
+    assert first["makespan_s"] != simulated(folder, capsys, *noise, "--seed", 1)["makespan_s"]
+    assert (first["bound_s"], first["gap"]) == (None, None)
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_gantt_chart(folder: Path, suffix: str, capsys: Capture) -> None:
+    files = (folder / "graph.json", folder / "mapping.csv", "--cluster", folder / "cluster.json")
+    succeeds(capsys, "simulate", *files, *AIM, "--gantt", folder / f"chart.{suffix}")
+    assert (folder / f"chart.{suffix}").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--batch", 4), "--batch requires --objective makespan"),
+        (("--order", "any"), "--order requires --objective makespan"),
+        (("--barrier",), "--barrier requires --objective makespan"),
+        ((*AIM, "--batch", 0), "--batch: must be at least 1 (got 0)"),
+        ((*AIM, "--noise", 2), "noise: must be at least 0 and below 1 (got 2)"),
+        ((*AIM, "--repeats", 2), "repeats: without noise, all passes are equal; set noise as well"),
+        ((*AIM, "--source-rate", 5), "objective: a makespan has no source rate; leave it out"),
+        ((*AIM, "--model", "engine"), "objective: a makespan has no model; leave it out"),
+        ((*AIM, "--semantics", "gihp"), "did you mean 'giph'?"),
+        (("--objective", "makespan:order=lifo"), "order: must be one of fifo"),
+        ((*AIM, "--gantt", "chart.txt"), "'chart.txt': unknown picture format"),
+    ],
+)
+def test_options_that_do_not_fit(
+    folder: Path, options: tuple[object, ...], message: str, capsys: Capture
+) -> None:
+    files = (folder / "graph.json", folder / "mapping.csv", "--cluster", folder / "cluster.json")
+    assert message in refused(capsys, "simulate", *files, *options)
+
+
+def test_options_of_makespans_need_makespan(folder: Path, capsys: Capture) -> None:
+    (folder / "d.csv").write_text("operator,device\na,d0\nb,d0\nc,d1\nd,d0\n")
+    files = (folder / "graph.json", folder / "d.csv", "--devices", "2x5", "--source-rate", 5)
+    plain = json.dumps({name: value for name, value in GRAPH.items() if name != "firing"})
+    (folder / "graph.json").write_text(plain)
+    for name, value in (("--semantics", "giph"), ("--gantt", "chart.png")):
+        message = refused(capsys, "simulate", *files, name, value)
+        assert f"{name} requires --objective makespan" in message
+
+
+def test_options_of_the_engine_need_throughput(folder: Path, capsys: Capture) -> None:
+    files = (folder / "graph.json", folder / "mapping.csv", "--cluster", folder / "cluster.json")
+    message = refused(capsys, "simulate", *files, *AIM, "--tick", 1)
+    assert "--tick: engine options support only throughput, not objective 'makespan'" in message
+
+
+def test_confidence_needs_throughput(folder: Path, capsys: Capture) -> None:
+    files = (folder / "graph.json", "--cluster", folder / "cluster.json")
+    message = refused(capsys, "place", *files, *AIM, "--confidence", 0.9)
+    assert "confidence supports only throughput" in message
