@@ -210,11 +210,19 @@ def _place(rules: Rules, shape: Shape, walk: Walk, u: int, d: int) -> None:
     is_limited = walk.leaving.home.shape[0] > 0
     for i in range(shape.first_member[u], shape.first_member[u + 1]):
         v = shape.member[i]
-        if is_limited and walk.leaving.home[v] >= 0:
-            walk.spent[0] += walk.leaving.cost[v] * (
-                float(walk.leaving.home[v] != d) - float(walk.leaving.home[v] != walk.devices[v])
-            )
+        if is_limited:
+            _charge(walk, v, d)
         walk.devices[v] = d
+
+
+@bare
+def _charge(walk: Walk, v: int, d: int) -> None:
+    """Adjust what has been spent to the next device of an operator."""
+    home = walk.leaving.home[v]
+    if home != NOWHERE and walk.devices[v] != home:
+        walk.spent[0] -= walk.leaving.cost[v]
+    if home != NOWHERE and d != home:
+        walk.spent[0] += walk.leaving.cost[v]
 
 
 @bare

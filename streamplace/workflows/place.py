@@ -177,20 +177,29 @@ def schedule(
     check_seed(seed)
     check_start(placer, start)
     outcome = run_placer(problem, placer, np.random.default_rng(seed), start)
-    placed, proof = outcome.placement, outcome.proof
-    scored = makespan_score(placed)
-    bound, status = scored.bound_s, None
-    if proof is not None and bound is not None:
-        bound = min(max(bound, proof.bound), scored.makespan_s)
+    found = scheduled(outcome.placement, name_of(placer), outcome.seconds, outcome.proof)
+    return replace(found, own_schedule_s=outcome.own_schedule_s)
+
+
+def scheduled(
+    placement: Placement, placer: str, seconds: float, proof: Proof | None = None
+) -> MakespanResult:
+    """Return the result of a placement: its makespan, and its bound, from a proof if there is one.
+
+    The objective of the result's placement has the order that was used.
+    """
+    problem, scored = placement.problem, makespan_score(placement)
+    lower, status = scored.bound_s, None
+    if proof is not None and lower is not None:
+        lower = min(max(lower, proof.bound), scored.makespan_s)
         status = "OPTIMAL" if proof.optimal else "FEASIBLE"
     aim = replace(problem.makespan_objective, order=scored.order)
     return MakespanResult(
-        Placement(problem.with_objective(aim), placed.devices),
-        replace(scored, bound_s=bound),
-        name_of(placer),
-        outcome.seconds,
-        outcome.own_schedule_s,
-        status,
+        Placement(problem.with_objective(aim), placement.devices),
+        replace(scored, bound_s=lower),
+        placer,
+        seconds,
+        status=status,
     )
 
 
