@@ -219,9 +219,11 @@ def _place(rules: Rules, shape: Shape, walk: Walk, u: int, d: int) -> None:
 def _charge(walk: Walk, v: int, d: int) -> None:
     """Adjust what has been spent to the next device of an operator."""
     home = walk.leaving.home[v]
-    if home != NOWHERE and walk.devices[v] != home:
+    if home == NOWHERE:
+        return
+    if walk.devices[v] != home:
         walk.spent[0] -= walk.leaving.cost[v]
-    if home != NOWHERE and d != home:
+    if d != home:
         walk.spent[0] += walk.leaving.cost[v]
 
 

@@ -48,3 +48,17 @@ def current_placement(
         return None, assignment_from(value, name_of(file))
     placement = placement_from(value, name_of(file), objective=objective)
     return placement, placement.assignment
+
+
+def whole_placement(
+    file: str, objective_of: Callable[[Objective | None], Objective | None]
+) -> Placement:
+    """Read a placement file with its own graph.
+
+    Parameters
+    ----------
+    objective_of
+        Function from the objective of the file, if it has one, to the objective to use.
+    """
+    value = read_placement_json(file)
+    return placement_from(value, name_of(file), objective=objective_of(objective_in(value)))

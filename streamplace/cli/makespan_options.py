@@ -127,6 +127,18 @@ def require(objective: "Objective", option: str) -> None:
         raise click.UsageError(f"--{option} requires --objective makespan")
 
 
+def refuse(objective: "Objective", option: str) -> None:
+    """Refuse an option if the objective is a makespan.
+
+    Raises
+    ------
+    click.UsageError
+        If it is one.
+    """
+    if isinstance(objective, Makespan):
+        raise click.UsageError(f"--{option} supports only throughput, not objective 'makespan'")
+
+
 def under_semantics(placement: "Placement", name: PublishedName) -> "Placement":
     """Return the same assignment with the messages of a published system; see `published`."""
     from streamplace.problem.placement import Placement  # noqa: PLC0415 - slow to load

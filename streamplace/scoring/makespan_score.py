@@ -263,6 +263,5 @@ class MakespanScore(Score):
             waited = step["waited_for"] or "-"
             return what, on, number(step["start_s"]), number(step["end_s"]), waited
 
-        return Grid(
-            ("critical path", "on", "start, s", "end, s", "waited for"), len(self.steps), row, (0, 1, 4)
-        )
+        head = ("critical path", "on", "start, s", "end, s", "waited for")
+        return Grid(head, len(self.steps), row, (0, 1, 4))

@@ -95,7 +95,9 @@ class Difference(Displayable):
         """Return the values of the placements as entries of JSON."""
         if not self._has_throughput:
             return {"makespan_s": list(self.values)}
-        shares = [one.relative_throughput for one in self.scores if isinstance(one, ThroughputScore)]
+        shares = [
+            one.relative_throughput for one in self.scores if isinstance(one, ThroughputScore)
+        ]
         return {"throughput": list(self.values), "relative_throughput": shares}
 
     def _view(self) -> View:

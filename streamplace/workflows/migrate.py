@@ -205,9 +205,7 @@ def migrate(
     )
 
 
-def _solved(
-    problem: Problem, placer: str, seed: int, start: Placement
-) -> Result | MakespanResult:
+def _solved(problem: Problem, placer: str, seed: int, start: Placement) -> Result | MakespanResult:
     if isinstance(problem.objective, Makespan):
         return schedule(problem, placer, seed, start)
     return solve(problem, placer, seed, start)

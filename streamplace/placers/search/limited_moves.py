@@ -12,9 +12,7 @@ from streamplace.util.arrays import Floats, Ints
 PART = 0.5  # share of what is left of it for each chain
 
 
-def best_within_moves(
-    search: Nearby, staying: Ints, max_moves: int, budget: Budget
-) -> Placement:
+def best_within_moves(search: Nearby, staying: Ints, max_moves: int, budget: Budget) -> Placement:
     """Return the best placement within `max_moves` moves besides the fewest necessary ones.
 
     All placements are tried if they are few. Otherwise, chains look for a better placement, then

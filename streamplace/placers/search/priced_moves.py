@@ -22,9 +22,7 @@ POLISHED = 3  # placements of most worth from which single moves continue
 Worth = Callable[[Ints], Floats]  # of placements, (K,) for (K, V)
 
 
-def best_for_price(
-    search: Nearby, drafts: list[Ints], price: float, budget: Budget
-) -> Placement:
+def best_for_price(search: Nearby, drafts: list[Ints], price: float, budget: Budget) -> Placement:
     """Return the placement of most value less `price` per second of moving.
 
     All placements are tried if they are few. Otherwise, chains look for the best placement at
