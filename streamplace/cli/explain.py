@@ -60,6 +60,7 @@ WATCHING = ("job", "seconds", "timeout")
 @click.pass_context
 def explain(
     ctx: click.Context,
+    /,
     placement: str,
     top: int,
     without: str | None,
