@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from streamplace.errors import StreamplaceError as StreamplaceError
     from streamplace.execution.backends import Backend as Backend
     from streamplace.files import read_cluster as read_cluster
+    from streamplace.files import read_clusters as read_clusters
     from streamplace.files import read_dataset as read_dataset
     from streamplace.files import read_graph as read_graph
     from streamplace.files import read_placement as read_placement
     from streamplace.files import write_cluster as write_cluster
+    from streamplace.files import write_clusters as write_clusters
     from streamplace.files import write_dataset as write_dataset
     from streamplace.files import write_placement as write_placement
     from streamplace.generate import Recipe as Recipe
@@ -80,6 +82,7 @@ _HOME = {
     "plan": "workflows.plan",
     "Problem": "problem.problem",
     "read_cluster": "files",
+    "read_clusters": "files",
     "read_dataset": "files",
     "read_graph": "files",
     "read_placement": "files",
@@ -95,6 +98,7 @@ _HOME = {
     "to_networkx": "problem.networkx_interop",
     "Uplink": "problem.cluster",
     "write_cluster": "files",
+    "write_clusters": "files",
     "write_dataset": "files",
     "write_placement": "files",
 }

@@ -1,9 +1,12 @@
 """The command `import`: graphs from job files of stream-processing systems."""
 
+import sys
+from contextlib import redirect_stdout
+
 import click
 
 from streamplace.cli import options, param_types
-from streamplace.integrations.kinds import READERS
+from streamplace.integrations.kinds import MODULES, READERS
 
 
 @click.command("import")
@@ -11,11 +14,12 @@ from streamplace.integrations.kinds import READERS
 @click.option(
     "--from",
     "kind",
-    type=param_types.Choice(list(READERS)),
+    type=param_types.Choice([*READERS, *MODULES]),
     required=True,
     metavar="KIND",
     help="Format of FILE: one of the names above.",
 )
+@options.inputs("torch: shape of an input")
 @options.costs(
     "File of numbers by operator and stream: they replace those in FILE, except that [default] "
     "only fills gaps. CSV if its name ends in .csv, otherwise TOML; see above.",
@@ -27,13 +31,14 @@ from streamplace.integrations.kinds import READERS
 def import_(
     file: str,
     kind: str,
+    inputs: tuple[str, ...],
     costs_file: str | None,
     fold: bool,
     output: str,
     seed: int,
     as_json: bool,
 ) -> None:
-    """Convert a job of Flink, Storm, IBM Streams, … to a graph.
+    """Convert a job or a neural network of another program to a graph.
 
     \b
     flink-plan      Flink: getExecutionPlan(), explain_sql(), or GET /jobs/ID/plan
@@ -45,14 +50,16 @@ def import_(
     dream           a file of the published DREAM benchmark (Ni et al., AAAI 2020), JSON
     cepsim          a graph of CEPSim, JSON
     graphml, dot    graphs of other programs, and files that `streamplace export` writes
+    torch           PyTorch: FILE is module:Class or module:function, which is imported
 
     An operator of parallelism p becomes p instances operator[0] … operator[p-1]; `streamplace
     place --whole-operators` keeps them on one device. Numbers that are neither in FILE nor in COSTS
     stay unknown (null); `streamplace place` lists those that it needs.
 
     \b
-    Example:
+    Examples:
     streamplace import plan.json --from flink-plan --costs costs.toml -o graph.json
+    streamplace import mynets:Net --from torch --input 1x3x224x224 -o graph.json
 
     \b
     COSTS as TOML:              COSTS as CSV:
@@ -82,6 +89,8 @@ def import_(
         raise click.UsageError("--json requires -o GRAPH, since the graph goes to stdout otherwise")
     if file == costs_file == "-":
         raise click.UsageError("cannot read both FILE and --costs from stdin")
+    if inputs and kind not in MODULES:
+        raise click.UsageError(f"--input requires --from {' or '.join(MODULES)}")
     from streamplace.cli import import_summary  # noqa: PLC0415 - loaded when the command runs
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
@@ -89,12 +98,15 @@ def import_(
     from streamplace.files import write_dataset  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.integrations.costs import Costs  # noqa: PLC0415
-    from streamplace.integrations.registry import read_document  # noqa: PLC0415
+    from streamplace.integrations.registry import read_document, read_module  # noqa: PLC0415
     from streamplace.problem.expansion import to_instances, to_operators  # noqa: PLC0415
 
-    check_targets({"-o": output}, (file, costs_file))
-    with working("reading"):
-        logical = read_document(file, kind)
+    check_targets({"-o": output}, (None if kind in MODULES else file, costs_file))
+    with working("reading"), redirect_stdout(sys.stderr):  # the code of a module may print
+        if kind in MODULES:
+            logical = read_module(file, kind, inputs, seed)
+        else:
+            logical = read_document(file, kind)
         if costs_file is not None:
             with located(name_of(costs_file)):
                 logical = Costs.read(costs_file).of(logical)

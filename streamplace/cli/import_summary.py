@@ -25,11 +25,14 @@ def print_import(
     for unknown in graph.lacking:
         out.print(f"unknown: {unknown}")
     if graph.source_rate is None:
-        out.print("unknown: source rate; set it in --costs or with place --source-rate")
+        needed = ", which makespans do not need" if graph.firing == "all" else ""
+        out.print(f"unknown: source rate{needed}; set it in --costs or with place --source-rate")
 
 
 def assumptions(graph: StreamGraph) -> list[str]:
     """Return the assumptions of an import about facts that job files rarely state."""
+    if graph.firing == "all":  # shares are ignored
+        return []
     shares = graph.source_share[graph.sources]
     if len(shares) < 2 or shares.max() > shares.min():  # noqa: PLR2004 - a single source takes the whole rate
         return []

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from streamplace.cli.param_types import NUMBER, Choice, Whole
-from streamplace.problem.makespan import MAX_BATCH, MAX_REPEATS, ORDERS, Makespan
-from streamplace.problem.published import PUBLISHED, PublishedName
+from streamplace.problem.makespan import (
+    MAX_BATCH,
+    MAX_REPEATS,
+    ORDERS,
+    PUBLISHED,
+    Makespan,
+    PublishedName,
+)
 
 if TYPE_CHECKING:
     from streamplace.problem.objective import Objective

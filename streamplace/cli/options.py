@@ -207,6 +207,18 @@ def costs(text: str, metavar: str = "FILE") -> Callable[[Command], Command]:
     )
 
 
+def inputs(text: str) -> Callable[[Command], Command]:
+    """Return the option --input, the shapes of a module's inputs, with the start of its help."""
+    return click.option(
+        "--input",
+        "inputs",
+        multiple=True,
+        metavar="SHAPE[:TYPE]",
+        help=f"{text}, such as 1x3x224x224 or 1x128:int64 (float32 by default); once per input. "
+        "Values are random, whole numbers are 1.",
+    )
+
+
 def output(
     text: str = "File to write; - is stdout.  [default: -]", metavar: str = "FILE"
 ) -> Callable[[Command], Command]:

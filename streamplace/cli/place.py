@@ -6,7 +6,7 @@ import click
 
 from streamplace.cli import makespan_options, options, param_types
 from streamplace.cli.whole_operators import naming_whole_operators
-from streamplace.problem.published import PublishedName
+from streamplace.problem.makespan import PublishedName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The command `profile`: costs measured in running jobs."""
+"""The command `profile`: costs measured in running jobs; `profile_torch` has those of modules."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import options, param_types, profile_torch
 
 if TYPE_CHECKING:
     from streamplace.integrations.profiling.profile import Profile
@@ -45,13 +45,17 @@ def _profile_options(command: Command) -> Command:
 
 @click.group()
 def profile() -> None:
-    """Measure the operators and streams of a running job.
+    """Measure the operators of a running job or of a neural network.
 
     \b
     Examples:
     streamplace profile flink http://localhost:8081 --job 0a1b… --mips 2500 -o graph.json
     streamplace profile storm http://localhost:8080 --topology words-1-17 --mips 2500 -o graph.json
+    streamplace profile torch mynets:Net --input 1x3x224x224 -o graph.json
     """
+
+
+profile.add_command(profile_torch.torch)
 
 
 @profile.command()

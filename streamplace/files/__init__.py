@@ -5,6 +5,7 @@ from typing import Any
 
 from streamplace.files.atomic import write_pieces
 from streamplace.files.bundled import resolve
+from streamplace.files.cluster_lists import read_clusters, write_clusters
 from streamplace.files.clusters import cluster_from, cluster_to
 from streamplace.files.datasets import (
     StoredGraphs,
@@ -53,11 +54,13 @@ __all__ = [
     "iter_graphs",
     "open_dataset",
     "read_cluster",
+    "read_clusters",
     "read_constraints",
     "read_dataset",
     "read_graph",
     "read_placement",
     "write_cluster",
+    "write_clusters",
     "write_dataset",
     "write_json",
     "write_placement",

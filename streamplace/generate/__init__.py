@@ -1,16 +1,16 @@
 """Benchmark graphs from a seed, with the same bytes on any machine and number of processes.
 
-Built-in families use only uniform random numbers and the four arithmetic operations. Each graph has
-its own random generator, seeded with (seed, number of the graph).
+Built-in families use only uniform random numbers, the four arithmetic operations and square roots.
+Each graph has its own random generator, seeded with (seed, number of the graph).
 """
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from streamplace.errors import UsageError
+from streamplace.generate.draw import Draw
 from streamplace.generate.family import Family
-from streamplace.generate.registry import FAMILIES, graph_source, name_of
+from streamplace.generate.registry import FAMILIES, ClusterSource, graph_source, name_of
+from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 
 PRESETS = tuple(FAMILIES)
@@ -24,13 +24,14 @@ class Recipe:
     Parameters
     ----------
     preset
-        ``dream``, ``series-parallel`` or ``layered``; the name of an installed custom family,
-        ``module:function``, or a `Family` itself.
+        A built-in family, such as ``layered`` or ``chain-mm:shards=8``; the name of an installed
+        custom family, ``module:function``, or a `Family` itself.
     count
         Number of graphs, 1 to 10 million.
     sizes
         Numbers of operators to draw from; ``dream`` uses its classes that have one of them. None:
         all classes of ``dream``; for another family its `Family.sizes`, by default 10 to 50.
+        Families whose settings determine the number of operators accept only None.
     seed
         Seed of the dataset, at least 0.
 
@@ -68,11 +69,41 @@ class Recipe:
         UsageError
             If a custom family raises, or returns something other than a graph.
         """
+        return graph_source(self.preset).graph(self._draw(number))
+
+    def cluster(self, number: int) -> Cluster:
+        """Return the cluster that the family draws for one graph of the dataset.
+
+        Parameters
+        ----------
+        number
+            Number of the graph, 0 <= number < count.
+
+        Raises
+        ------
+        IndexError
+            If the dataset has no graph of this number.
+        UsageError
+            If the family has no clusters.
+        """
+        return self._cluster_source().cluster(self._draw(number))
+
+    def check_clusters(self) -> None:
+        """Raise UsageError if the family has no clusters."""
+        self._cluster_source()
+
+    def _cluster_source(self) -> ClusterSource:
+        source = graph_source(self.preset)
+        if not isinstance(source, ClusterSource):
+            name = name_of(self.preset)
+            raise UsageError(f"family {name!r} has no clusters; giph-paper and giph-code have")
+        return source
+
+    def _draw(self, number: int) -> Draw:
         if not 0 <= number < self.count:
             raise IndexError(f"graph number must be 0 to {self.count - 1} (got {number})")
-        rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, number])))
         name = f"{name_of(self.preset)}_{number}"
-        return graph_source(self.preset).graph(number, self.count, self.sizes, rng, name)
+        return Draw(number, self.count, self.sizes, self.seed, name)
 
 
 __all__ = ["PRESETS", "Family", "Recipe"]

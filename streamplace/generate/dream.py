@@ -12,6 +12,7 @@ import numpy as np
 from streamplace.errors import UsageError
 from streamplace.generate.apportion import largest_remainder
 from streamplace.generate.defaults import INSTRUCTIONS_PER_DEVICE, SOURCE_RATE
+from streamplace.generate.draw import Draw
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.units import BYTES_PER_MBIT
 
@@ -41,11 +42,10 @@ class Dream:
         if not classes_for(count, sizes):
             raise UsageError("no class of dream has that many operators; choose 4 to 27")
 
-    def graph(
-        self, number: int, count: int, sizes: range | None, rng: np.random.Generator, name: str
-    ) -> StreamGraph:
-        """Return graph `number` of `count`."""
-        return branched(*classes_for(count, sizes)[number], rng, name)
+    def graph(self, draw: Draw) -> StreamGraph:
+        """Return one graph."""
+        classes = classes_for(draw.count, draw.sizes)
+        return branched(*classes[draw.number], draw.rng(), draw.name)
 
 
 @cache

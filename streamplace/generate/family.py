@@ -6,6 +6,7 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 
 from streamplace.errors import UsageError
+from streamplace.generate.draw import Draw
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.plugin_calls import check_call
 from streamplace.util.plugins import named_fault
@@ -89,9 +90,7 @@ class SizedGraphs:
             got = f"{sizes.start}" if len(sizes) == 1 else f"{sizes.start}-{sizes.stop - 1}"
             raise UsageError(f"operators must be {self.least} to {MAX_OPERATORS} (got {got})")
 
-    def graph(
-        self, number: int, count: int, sizes: range | None, rng: np.random.Generator, name: str
-    ) -> StreamGraph:
+    def graph(self, draw: Draw) -> StreamGraph:
         """Return one graph.
 
         Raises
@@ -99,14 +98,16 @@ class SizedGraphs:
         UsageError
             If the family raises, or returns something other than a graph of this name.
         """
-        sizes = sizes or self.sizes
+        sizes = draw.sizes or self.sizes
+        rng = draw.rng()
         operators = sizes[int(rng.random() * len(sizes))]
-        with named_fault(NOUN, self.text, place=f"graph {number}"):
-            made: object = self.family(operators, rng, name)
+        where = f"graph {draw.number}"
+        with named_fault(NOUN, self.text, place=where):
+            made: object = self.family(operators, rng, draw.name)
         if not isinstance(made, StreamGraph):
-            self._refuse(f"graph {number}: must be a StreamGraph, not {type(made).__name__}")
-        if made.name != name:
-            self._refuse(f"graph {number}: its name must be {name!r}, not {made.name!r}")
+            self._refuse(f"{where}: must be a StreamGraph, not {type(made).__name__}")
+        if made.name != draw.name:
+            self._refuse(f"{where}: its name must be {draw.name!r}, not {made.name!r}")
         return made
 
     def _own(self, attribute: str, kind: type) -> Any:

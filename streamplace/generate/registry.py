@@ -1,20 +1,29 @@
 """The registry of graph families: built-in, from installed packages, or ``module:function``."""
 
 from functools import cache
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-import numpy as np
-
+from streamplace.generate.draw import Draw
 from streamplace.generate.family import NOUN, Family, SizedGraphs
+from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.util import plugins
-from streamplace.util.plugin_calls import made, read_options
+from streamplace.util.plugin_calls import made
 
 GROUP = "streamplace.families"
 FAMILIES = {
     "dream": "streamplace.generate.dream:Dream",
     "series-parallel": "streamplace.generate.series_parallel:series_parallel",
     "layered": "streamplace.generate.layered:layered",
+    "giph-paper": "streamplace.generate.giph:GiphPaper",
+    "giph-code": "streamplace.generate.giph:GiphCode",
+    "enas-cifar": "streamplace.generate.networks.enas_cifar:EnasCifar",
+    "enas-ptb": "streamplace.generate.networks.enas_ptb:EnasPtb",
+    "nmt": "streamplace.generate.networks.nmt:Nmt",
+    "chain-mm": "streamplace.generate.sharded.chain_mm:ChainMM",
+    "ffnn": "streamplace.generate.sharded.ffnn:FFNN",
+    "transformer-block": "streamplace.generate.sharded.transformer:TransformerBlock",
+    "transformer-layer": "streamplace.generate.sharded.transformer:TransformerLayer",
 }
 """The built-in families, by name; they are imported on first use."""
 
@@ -26,10 +35,17 @@ class GraphSource(Protocol):
         """Refuse a dataset that cannot be generated."""
         ...
 
-    def graph(
-        self, number: int, count: int, sizes: range | None, rng: np.random.Generator, name: str
-    ) -> StreamGraph:
-        """Return graph `number` of `count`, with a number of operators from `sizes`."""
+    def graph(self, draw: Draw) -> StreamGraph:
+        """Return one graph."""
+        ...
+
+
+@runtime_checkable
+class ClusterSource(Protocol):
+    """A source of graphs that come with clusters."""
+
+    def cluster(self, draw: Draw) -> Cluster:
+        """Return the cluster of one graph."""
         ...
 
 
@@ -62,7 +78,6 @@ def _named(text: str) -> GraphSource:
         custom = plugins.find(text, NOUN, GROUP, FAMILIES, form="module:function")
         return SizedGraphs(text, made(text, *custom, NOUN))
     name, *options = text.split(":")
-    read_options(text, options, {}, NOUN)  # built-in families have no options
-    loaded = plugins.load_ours(FAMILIES[name])
-    source: GraphSource = loaded() if isinstance(loaded, type) else SizedGraphs(name, loaded)
+    loaded = made(text, plugins.load_ours(FAMILIES[name]), options, NOUN)
+    source: GraphSource = loaded if hasattr(loaded, "graph") else SizedGraphs(text, loaded)
     return source

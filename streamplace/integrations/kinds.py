@@ -1,4 +1,4 @@
-"""Names of the file formats of other programs, and the functions that read and write them."""
+"""Names of the formats of other programs, and the functions that read and write them."""
 
 _HERE = "streamplace.integrations"
 READERS: dict[str, str] = {
@@ -14,6 +14,12 @@ READERS: dict[str, str] = {
     "dot": f"{_HERE}.formats.dot:read",
 }
 """Name -> ``module:function`` that returns a `LogicalGraph` for a text and its file's name."""
+MODULES: dict[str, str] = {"torch": f"{_HERE}.torch.loading:read"}
+"""Name -> ``module:function`` that returns a `LogicalGraph` for code, not a file.
+
+Its arguments are the name ``module:Class`` that the user typed, the shapes of the inputs, and a
+seed. Code is imported only because a user typed its name.
+"""
 WRITERS: dict[str, str] = {
     "flink": f"{_HERE}.flink.slot_groups:write",
     "flink-config": f"{_HERE}.flink.task_managers:write",

@@ -1,12 +1,12 @@
 """Readers and writers by format name; their modules are imported on first use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import cast
 
 from streamplace.errors import FormatError, UsageError, located
 from streamplace.files.reading import name_of, read_text
-from streamplace.integrations.kinds import READERS, WRITERS
+from streamplace.integrations.kinds import MODULES, READERS, WRITERS
 from streamplace.integrations.losses import with_notes
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
@@ -45,6 +45,29 @@ def read_text_as(text: str, where: str, kind: str) -> LogicalGraph:
         raise FormatError(f"{where}: nested too deeply") from None
     except FormatError as error:
         raise FormatError(" ".join(str(error).splitlines())) from None
+
+
+def read_module(name: str, kind: str, inputs: Sequence[str] = (), seed: int = 0) -> LogicalGraph:
+    """Return the graph of code that a user named, such as a module of PyTorch.
+
+    Parameters
+    ----------
+    name
+        ``module:Class`` or ``module:function``; it is imported.
+    inputs
+        Shapes of the example inputs, such as ``1x3x224x224`` or ``1x128:int64``.
+    seed
+        Seed of random weights and inputs.
+
+    Raises
+    ------
+    UsageError
+        If there is no such kind or code.
+    GraphError
+        If the code does not run on these inputs, or is not a graph.
+    """
+    read = cast("Callable[[str, Sequence[str], int], LogicalGraph]", _load(MODULES, kind))
+    return read(name, inputs, seed)
 
 
 def export_text(placement: Placement, kind: str) -> str:

@@ -12,6 +12,9 @@ DispatchOrder = Literal["fifo", "b-level", "topological", "sequence", "any"]
 ORDERS: tuple[DispatchOrder, ...] = get_args(DispatchOrder)
 CHOICES: tuple[DispatchOrder, ...] = ("fifo", "b-level", "topological")
 """The orders among which ``any`` chooses."""
+PublishedName = Literal["giph", "placeto", "doppler"]
+PUBLISHED: tuple[PublishedName, ...] = get_args(PublishedName)
+"""The systems whose semantics of messages `published` has."""
 MAX_BATCH, MAX_REPEATS = 10**12, 10**6
 
 

@@ -1,16 +1,13 @@
 """The semantics of passes in published systems, for any graph and cluster."""
 
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
 
 from streamplace.errors import ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.makespan import PublishedName
 from streamplace.problem.network import LinkOverride, NetworkKind
 from streamplace.problem.semantics import Multicast
-
-PublishedName = Literal["giph", "placeto", "doppler"]
-PUBLISHED: tuple[PublishedName, ...] = get_args(PublishedName)
 
 
 @dataclass(frozen=True)

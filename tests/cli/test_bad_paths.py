@@ -28,6 +28,7 @@ READERS = [  # commands that read a file; BAD is its path
     ["info", "BAD"],
     ["export", "BAD", "--to", "csv"],
     ["diff", "BAD", "BAD"],
+    ["profile", "torch", "torch.nn:ReLU", "--input", "3", "--add", "BAD"],
 ]
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from streamplace.files import read_dataset, read_graph
-from tests.support.cli import Capture, succeeds
+from streamplace import Recipe
+from streamplace.files import read_clusters, read_dataset, read_graph
+from tests.support.cli import Capture, refused, succeeds
 
 PRESETS = ["dream", "series-parallel", "layered"]
 
@@ -71,3 +72,29 @@ def test_lines_are_graphs_as_json(tmp_path: Path, capsys: Capture) -> None:
     assert len(lines) == 2
     for line in lines:
         assert json.loads(line)["format"] == "streamplace-graph"
+
+
+def test_clusters_are_written_in_the_order_of_the_graphs(tmp_path: Path, capsys: Capture) -> None:
+    files = tmp_path / "g.jsonl", tmp_path / "c.jsonl.gz"
+    options = ["giph-code", "--count", "3", "--seed", "4", "-o", files[0], "--clusters", files[1]]
+    out = succeeds(capsys, "generate", *options, "--json")
+    assert json.loads(out)["clusters"] == str(files[1])
+    recipe = Recipe("giph-code", 3, seed=4)
+    assert read_dataset(files[0]) == [recipe.graph(number) for number in range(3)]
+    assert read_clusters(files[1]) == [recipe.cluster(number) for number in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "message"),
+    [
+        ("layered", "c.jsonl", "family 'layered' has no clusters; giph-paper and giph-code have"),
+        ("giph-code", "c.json", "c.json: must end in .jsonl or .jsonl.gz"),
+        ("giph-code", "x.jsonl", "-o and --clusters name the same file"),
+    ],
+)
+def test_nothing_is_written_where_clusters_cannot_be(
+    family: str, name: str, message: str, tmp_path: Path, capsys: Capture
+) -> None:
+    words = ["generate", family, "-o", tmp_path / "x.jsonl", "--clusters", tmp_path / name]
+    assert message in refused(capsys, *words)
+    assert not list(tmp_path.iterdir())

@@ -82,7 +82,7 @@ FAULTS = {
     "mine:Odd": "family 'mine:Odd': sizes must be a range (got 5)",
     "layered:wide": "family 'layered:wide': unknown option 'wide'; it has no options",
     "dream:size=3": "family 'dream:size=3': unknown option 'size'; it has no options",
-    "ring": "unknown family 'ring'; choose from dream, series-parallel, layered",
+    "ring": "unknown family 'ring'; choose from dream, series-parallel, layered, giph-paper, ",
 }
 
 
@@ -185,8 +185,10 @@ def test_an_installed_package_registers_a_family_by_name(folder: Path) -> None:
     )
     code, _, err = outcome("generate", "xyzzy", "-o", "-")
     assert code == 2
-    choices = "choose from dream, series-parallel, layered, chain, gone, star"
-    assert f"{choices}, or module:function for your own" in one_line(err)
+    assert "choose from dream, series-parallel, layered, giph-paper, " in one_line(err)
+    assert ", transformer-layer, chain, gone, star, or module:function for your own" in one_line(
+        err
+    )
     help_text = outcome("generate", "--help")[1]
     assert "Families of installed packages: chain, gone, star" in help_text
     words = {"COMP_WORDS": "streamplace generate s", "COMP_CWORD": "2"}

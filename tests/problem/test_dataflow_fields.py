@@ -188,14 +188,13 @@ def test_instances_keep_the_fields_of_their_operator() -> None:
         assert {o.seconds_on for o in parts} == {GRAPH_OF_ALL.operators[1].seconds_on}
 
 
-def test_instructions_are_known_where_there_is_a_time() -> None:
+def test_an_operator_with_a_time_needs_no_instructions() -> None:
     assert GRAPH_OF_ALL.unknown == {}
     nowhere = StreamGraph([Operator("a", UNKNOWN, 0.0, seconds_on={"gpu": None})])
     assert nowhere.unknown == {"instructions": ["a"]}
 
 
 def test_info_counts_types_and_kinds(tmp_path: Path) -> None:
-
     write_json(tmp_path / "graph.json", DATAFLOW_GRAPH)
     facts = summary(tmp_path / "graph.json")
     assert facts["types"] == {"conv": 1, "input": 1}

@@ -9,10 +9,11 @@ import pytest
 
 from benchmarks.reference.grouped_problems import grouped_cluster
 from streamplace import Cluster, Device, LinkOverride, Network, Placement, Problem
-from streamplace.generate import PRESETS, Recipe
+from streamplace.generate import Recipe
 from streamplace.scoring.score import ThroughputScore
 from tests.support.reports import Report
 
+PRESETS = ("dream", "series-parallel", "layered")
 SIZES = range(5, 28)
 GROUPED = 2  # remainder of the seeds whose devices are in groups, some of which share links
 TOLERANCE = 1e-6

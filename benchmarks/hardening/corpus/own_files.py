@@ -126,6 +126,7 @@ def files() -> dict[str, tuple[Document, ...]]:
     placed = placement_to(placement(), placer="single", bound=1000.0, gap=0.5, score={"a": [1]})
     placed["confidence"] = {"asked": 0.9, "measure_better": None}
     constrained = json.loads(full)["constraints"]
+    clusters = f"{json.dumps(CLUSTER)}\n{json.dumps(cluster_to(Cluster.equal(2)))}\n"
     return {
         "graph": json_documents(json.loads(PLAIN), GRAPH, [GRAPH], DATAFLOW_GRAPH),
         "dataset": (
@@ -135,6 +136,10 @@ def files() -> dict[str, tuple[Document, ...]]:
         "columns": tuple(Document("file.npz", columns(value)) for value in (GRAPH, DATAFLOW_GRAPH)),
         "dream-graph": json_documents(DREAM),
         "cluster": json_documents(CLUSTER, cluster_to(Cluster.equal(2)), DATAFLOW_CLUSTER),
+        "clusters": (
+            Document("file.jsonl", clusters.encode()),
+            Document("file.jsonl.gz", gzip.compress(clusters.encode(), mtime=0)),
+        ),
         "constraints": json_documents(constrained, {"colocate": [["a", "b"]], "pins": {"c": "d1"}}),
         "placement": json_documents(placed),
         "assignment": (

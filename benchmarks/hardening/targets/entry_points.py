@@ -11,6 +11,7 @@ from benchmarks.reference.checkpoint_parts import Parts
 from benchmarks.reference.trainings import config, resumed
 from streamplace.files import (
     read_cluster,
+    read_clusters,
     read_constraints,
     read_dataset,
     read_graph,
@@ -63,6 +64,7 @@ def functions() -> list[EntryPoint]:
     ]
     others: dict[str, tuple[str, Callable[[Path], object]]] = {
         "read_cluster": ("bad.json", read_cluster),
+        "read_clusters": ("bad.jsonl", read_clusters),
         "read_constraints": ("bad.json", read_constraints),
         "read_placement": ("bad.json", read_placement),
         "summary": ("bad.json", summary),
@@ -104,6 +106,7 @@ def commands() -> list[EntryPoint]:
         "train graphs.jsonl -o new --config": ("bad.toml", "bad.json"),
         **{f"import -o new.json --from {kind}": ("bad.document",) for kind in READERS},
         "import document --from dot -o new.json --costs": ("bad.toml", "bad.csv"),
+        "profile torch torch.nn:ReLU --input 3 -o new.json --add": ("bad.json",),
     }
     entry_points = [
         EntryPoint(f"{words} {file}", file, (*words.split(), file))

@@ -31,6 +31,7 @@ from sim.engine import Settings
 from streamplace.errors import FormatError, located
 from streamplace.files import (
     read_cluster,
+    read_clusters,
     read_constraints,
     read_dataset,
     read_graph,
@@ -117,6 +118,11 @@ def _storm_profile(path: str) -> LogicalGraph:
         return profile.fit(read_json(path), path, 2500.0).logical
 
 
+def _use_clusters(clusters: list[Cluster]) -> None:
+    for cluster in clusters:
+        use_cluster(cluster)
+
+
 def _use_config(config: Any) -> None:
     use_result(config.model_dump(mode="json"))
 
@@ -158,6 +164,7 @@ PARSERS: dict[str, Parser] = {
         _own("columns", read_graph, use_graph, faults=npz_files.NPZ_FAULTS),
         _own("dream-graph", read_graph, use_graph),
         _own("cluster", read_cluster, use_cluster),
+        _own("clusters", read_clusters, _use_clusters),
         _own("constraints", read_constraints, use_rules),
         _own("placement", read_placement, use_placement),
         _own("assignment", _of_line_graph, use_placement),

@@ -12,6 +12,7 @@ from benchmarks.hardening.campaigns.writers.interrupts import interrupt
 from benchmarks.hardening.campaigns.writers.kills import kill_parents, kill_training, kill_writers
 from benchmarks.hardening.campaigns.writers.training_runs import resume_command, train_command
 from benchmarks.hardening.campaigns.writers.workloads import (
+    clusters_command,
     compare_command,
     generate_command,
     place_command,
@@ -82,7 +83,8 @@ def stopped_rows(
         compare_command(forks, inputs, folder, 2),
     ]
     serial = [train, place, generate, compare]
-    yield from kill_writers(forks, [generate, compare, place], scaled(KILLS), rng)
+    clusters = clusters_command(forks, folder)
+    yield from kill_writers(forks, [generate, compare, place, clusters], scaled(KILLS), rng)
     yield from kill_parents(forks, parallel, scaled(PARENT_KILLS), rng)
     for number, count in ((signal.SIGINT, CTRL_C), (signal.SIGTERM, TERMINATED)):
         yield interrupt(forks, [*serial, *parallel], expected, number, scaled(count), rng)

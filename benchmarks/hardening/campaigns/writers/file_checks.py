@@ -9,7 +9,7 @@ from pathlib import Path
 from matplotlib.image import imread
 
 from streamplace.errors import StreamplaceError
-from streamplace.files import read_dataset, read_placement
+from streamplace.files import read_clusters, read_dataset, read_placement
 from streamplace.files.training_logs import LOG, read_log
 from streamplace.policy.hashed_tensors import unpacked
 
@@ -38,6 +38,8 @@ def _reader(path: Path) -> Callable[[Path], object]:
     }
     if path.name.startswith("placement"):
         return read_placement
+    if path.name.startswith("clusters"):
+        return read_clusters
     return readers.get(path.suffix, lambda path: json.loads(path.read_text()))
 
 

@@ -46,3 +46,10 @@ def compare_command(forks: Forks, inputs: Path, folder: Path, jobs: int = 1) -> 
     old, new = (("--placers", "single,random"), ("--placers", "greedy,random"))
     target = folder / f"compare-{jobs}"
     return measured_command(forks, f"compare --jobs {jobs}", words, old, new, target)
+
+
+def clusters_command(forks: Forks, folder: Path) -> WritingCommand:
+    """Return `generate` that overwrites a list of clusters."""
+    words = ("generate", "giph-code", "--count", "8", "-q", "-o", "-", "--clusters")
+    target = folder / "generate-clusters" / "clusters.jsonl"
+    return measured_command(forks, "generate --clusters", words, ("--seed", "1"), (), target)

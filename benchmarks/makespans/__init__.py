@@ -1,0 +1,1 @@
+"""Benchmarks of makespans: speed of the engine, and quality against reference problems."""

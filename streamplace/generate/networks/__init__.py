@@ -1,0 +1,1 @@
+"""Families of training steps of neural networks, merged to a number of operators."""

@@ -1,0 +1,1 @@
+"""Families of sharded tensor operations, as in DOPPLER (Yao et al., ICLR 2026)."""

@@ -1,0 +1,125 @@
+"""Modules exported as programs of ATen's core operators."""
+
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind
+from torch.fx import Node
+
+from streamplace.errors import GraphError
+from streamplace.util.out_of_memory import is_out_of_memory
+
+MAX_MESSAGE = 200
+"""Characters of an error of torch that are repeated."""
+
+_GUARD = "GuardOnDataDependentSymNode"
+"""Class of the error that torch.export raises for such control flow; it has no public name."""
+_STORED = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A module as a graph of ATen's core operators.
+
+    Parameters
+    ----------
+    exported
+        The result of `torch.export.export`, decomposed.
+    stored
+        Name of a placeholder -> the parameter, buffer or constant that it stands for.
+    """
+
+    exported: ExportedProgram
+    stored: dict[str, str]
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes of the graph, in an order in which they can run."""
+        return list(self.exported.graph.nodes)
+
+    def arguments(self, inputs: Sequence[Any]) -> list[Any]:
+        """Return the values of the placeholders, in order, for inputs of the module."""
+        flat = iter(torch.utils._pytree.tree_leaves(tuple(inputs)))  # noqa: SLF001 - torch.export itself returns such trees
+        tensors = {**self.exported.state_dict, **self.exported.constants}
+        specs = self.exported.graph_signature.input_specs
+        return [
+            next(flat) if spec.kind is InputKind.USER_INPUT else tensors[str(spec.target)]
+            for spec in specs
+        ]
+
+
+def export(module: torch.nn.Module, inputs: Sequence[Any]) -> Program:
+    """Export a module with `torch.export.export`, for inputs of fixed shapes.
+
+    Attention (`scaled_dot_product_attention`) stays one operator, because it runs as one.
+
+    Raises
+    ------
+    GraphError
+        If the module does not run on these inputs, or cannot be exported.
+    """
+    table = torch.export.default_decompositions()
+    table.pop(torch.ops.aten.scaled_dot_product_attention.default, None)  # type: ignore[no-untyped-call]  # torch has no types for it
+    try:
+        with torch.no_grad(), _silence():
+            exported = torch.export.export(module, tuple(inputs)).run_decompositions(table)
+    except (Exception, SystemExit) as error:
+        with running(inputs), torch.no_grad():  # a clearer message if the inputs are the fault
+            module(*inputs)
+        what = "torch.export cannot export it"
+        if type(error).__name__ == _GUARD:
+            what += ", because its control flow depends on the data"
+        raise _fault(what, error) from None
+    specs = exported.graph_signature.input_specs
+    stored = {spec.arg.name: str(spec.target) for spec in specs if spec.kind in _STORED}
+    return Program(exported, stored)
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Suppress what torch.export prints and logs, since its error says what is wrong."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with (
+            warnings.catch_warnings(),
+            redirect_stdout(StringIO()),
+            redirect_stderr(StringIO()),
+        ):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
+
+
+@contextmanager
+def running(inputs: Sequence[Any]) -> Iterator[None]:
+    """Turn an error of a module that runs on inputs into a GraphError of one line."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        shapes = ", ".join(_shape(each) for each in inputs)
+        raise _fault(f"it does not run on inputs of shape {shapes}", error) from None
+
+
+def _shape(value: Any) -> str:
+    if not isinstance(value, torch.Tensor):
+        return type(value).__name__
+    return "x".join(map(str, value.shape)) or "scalar"
+
+
+def _fault(what: str, error: BaseException) -> BaseException:
+    """Return the error to raise: its message is one line, however long that of torch is."""
+    if is_out_of_memory(error):
+        return MemoryError()
+    lines = (line.strip() for line in str(error).splitlines())
+    line = next(filter(None, lines), "")
+    text = line if len(line) <= MAX_MESSAGE else f"{line[:MAX_MESSAGE]}…"
+    return GraphError(f"{what}: {type(error).__name__}" + (f": {text}" if text else ""))
