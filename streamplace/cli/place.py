@@ -76,7 +76,8 @@ if TYPE_CHECKING:
     type=param_types.NUMBER,
     callback=options.at_least_0,
     metavar="C",
-    help="With --start: least gain in relative throughput (throughput / source rate) per second of "
+    help="With --start: least gain in relative throughput (throughput / source rate), or least share "
+    "by which the makespan becomes shorter, per second of "
     "sending the moved operators' memory over the network, e.g. 0.01. With 0, every move that "
     "gains something is allowed.  [default: unlimited; moves need not gain anything]",
 )
@@ -157,8 +158,9 @@ def place(
     With several source rates, one placement is computed for all of them; its score is the lowest of
     its scores at these rates.
 
-    With --start, the placement in FILE is improved. Its cluster, constraints, source rates, model
-    and target utilisation are used unless options say otherwise. Operators are matched by name, so
+    With --start, the placement in FILE is improved. Its cluster, constraints and objective, with
+    source rates, model and target utilisation or the settings of makespans, are used unless options
+    say otherwise. Operators are matched by name, so
     cluster and graph may differ. Operators whose device is not in the cluster or no longer
     allowed have to move; --max-moves or --move-cost limits the other moves.
 
