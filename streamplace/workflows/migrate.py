@@ -22,8 +22,8 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.score import Score
 from streamplace.util import work_clock
 from streamplace.workflows.diff import Move, moves_between, relative_gain
-from streamplace.workflows.makespan_result import MakespanResult
-from streamplace.workflows.place import result_of, schedule, scheduled, solve
+from streamplace.workflows.makespan_result import MakespanResult, scheduled
+from streamplace.workflows.place import result_of, schedule, solve
 from streamplace.workflows.result import Result
 from streamplace.workflows.simulate import score_of
 

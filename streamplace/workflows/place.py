@@ -19,14 +19,13 @@ from streamplace.problem.objective import Model, Objective, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import digest, forget
-from streamplace.scoring.makespan import makespan_score
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.throughput import bound, max_source_rate, simulate
 from streamplace.util import work_clock
 from streamplace.util.checks import check_seed
 from streamplace.workflows.confidence import check_confidence, confident
 from streamplace.workflows.conflict import naming_conflicts
-from streamplace.workflows.makespan_result import MakespanResult
+from streamplace.workflows.makespan_result import MakespanResult, scheduled
 from streamplace.workflows.result import Result
 
 
@@ -179,28 +178,6 @@ def schedule(
     outcome = run_placer(problem, placer, np.random.default_rng(seed), start)
     found = scheduled(outcome.placement, name_of(placer), outcome.seconds, outcome.proof)
     return replace(found, own_schedule_s=outcome.own_schedule_s)
-
-
-def scheduled(
-    placement: Placement, placer: str, seconds: float, proof: Proof | None = None
-) -> MakespanResult:
-    """Return the result of a placement: its makespan, and its bound, from a proof if there is one.
-
-    The objective of the result's placement has the order that was used.
-    """
-    problem, scored = placement.problem, makespan_score(placement)
-    lower, status = scored.bound_s, None
-    if proof is not None and lower is not None:
-        lower = min(max(lower, proof.bound), scored.makespan_s)
-        status = "OPTIMAL" if proof.optimal else "FEASIBLE"
-    aim = replace(problem.makespan_objective, order=scored.order)
-    return MakespanResult(
-        Placement(problem.with_objective(aim), placement.devices),
-        replace(scored, bound_s=lower),
-        placer,
-        seconds,
-        status=status,
-    )
 
 
 def check_start(placer: str | Placer, start: Placement | None) -> None:
