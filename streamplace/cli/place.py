@@ -78,7 +78,8 @@ if TYPE_CHECKING:
     metavar="C",
     help="With --start: least gain in relative throughput (throughput / source rate), or least "
     "share by which the makespan becomes shorter, per second of sending the moved operators' "
-    "memory over the network, e.g. 0.01. With 0, every move that gains something is allowed.  [default: unlimited; moves need not gain anything]",
+    "memory over the network, e.g. 0.01. With 0, every move that gains something is allowed.  "
+    "[default: unlimited; moves need not gain anything]",
 )
 @click.option(
     "--confidence",
