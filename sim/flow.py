@@ -2,38 +2,40 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.jit import kernel
+from sim.columns import (
+    Columns,
+    Floats,
+    Ints,
+    by_operator,
+    check_column,
+    first_misplaced,
+    read_only,
+    run_down,
+)
+from sim.rows import as_rows, checked
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
+__all__ = [
+    "ALL",
+    "DEVICE",
+    "NONE",
+    "Columns",
+    "Floats",
+    "Flow",
+    "Ints",
+    "as_rows",
+    "by_operator",
+    "checked",
+    "crossing_seconds",
+    "first_misplaced",
+    "run_down",
+]
 
-
-class Columns(NamedTuple):
-    """The columns of a flow as a tuple for kernels; see `Flow`."""
-
-    source_tuples: Floats
-    instructions: Floats
-    work: Floats
-    source: Ints
-    target: Ints
-    selectivity: Floats
-    bits: Floats
-    stream_tuples: Floats
-    capacity: Floats
-    cores: Floats
-    nic: bool
-    gap_s: Floats
-    seconds_per_bit: Floats
-    overhead_s: Floats
-    operator_cores: Floats
-    limits_operators: bool
-    up: Ints
-    down: Ints
+NONE, DEVICE, ALL = range(3)  # kinds of multicast: which streams of a producer share a message
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +71,27 @@ class Flow:
         (D,) int32 link that streams from each device to devices of other groups share, after the
         sender's own link, and link that streams from other groups to it share, before the
         receiver's own; -1: none. Devices of one group have the same links. None: no device has any.
+    overhead_s_per_bit
+        (D,) further CPU seconds of one core per bit of a message, at both ends; None: 0.
+    timed, timed_instructions, class_of
+        (V,) int32 row of each operator in a table of instructions by class of devices, or -1; the
+        table, (T, C), whose entries take as long on one class of devices as a tuple does, with
+        infinity for classes that cannot run the operator; and (D,) int32 class of each device,
+        numbered without gaps. Entries replace `instructions`, which are then only typical. None: no
+        operator has a row.
+    stated
+        (T, C) whether an entry is a stated time, and not one of the operator's instructions, which
+        are uncertain if those are. None: all are.
+    egress
+        Whether all that a device sends shares one resource: device a sends over resource a, in the
+        place of link a, though times are those of link a * D + b. Not with `nic`.
+    multicast
+        One of `NONE`, `DEVICE` and `ALL`: a message per stream; one per device that receives, of
+        the largest of the producer's streams to it; or one for all other devices, of the
+        largest of all these streams.
+    joins
+        Whether an operator takes one tuple from each of its inputs at a time. Every operator and
+        stream then has the tuples/s of one source, and every selectivity is 1.
 
     Raises
     ------
@@ -92,23 +115,39 @@ class Flow:
     operator_cores: Floats = None  # type: ignore[assignment]  # ones, set below
     up: Ints = None  # type: ignore[assignment]  # empty, set below
     down: Ints = None  # type: ignore[assignment]
+    overhead_s_per_bit: Floats = None  # type: ignore[assignment]
+    timed: Ints = None  # type: ignore[assignment]
+    timed_instructions: Floats = None  # type: ignore[assignment]
+    class_of: Ints = None  # type: ignore[assignment]
+    stated: NDArray[np.bool_] = None  # type: ignore[assignment]
+    egress: bool = False
+    multicast: int = NONE
+    joins: bool = False
 
     def __post_init__(self) -> None:
         operators, streams, devices = len(self.instructions), len(self.source), len(self.capacity)
         if self.operator_cores is None:
             object.__setattr__(self, "operator_cores", np.ones(operators))
-        for name in ("up", "down"):
-            if getattr(self, name) is None:
-                nothing = np.zeros(0, np.int32)
-                nothing.flags.writeable = False  # as for a cluster, so that kernels compile once
-                object.__setattr__(self, name, nothing)
+        defaults: dict[str, NDArray[Any]] = {
+            "up": np.zeros(0, np.int32),
+            "down": np.zeros(0, np.int32),
+        }
+        defaults |= {"timed": np.zeros(0, np.int32), "timed_instructions": np.zeros((0, 0))}
+        defaults |= {"class_of": np.zeros(devices, np.int32)}
+        shape = (0, 0) if self.timed_instructions is None else self.timed_instructions.shape
+        defaults |= {"stated": np.ones(shape, np.bool_)}
+        defaults |= {"overhead_s_per_bit": np.zeros(devices)}
+        for name, default in defaults.items():
+            column = default if getattr(self, name) is None else getattr(self, name)
+            object.__setattr__(self, name, read_only(column))
         links = self.own_links + self.uplinks
         lengths = dict.fromkeys(("source_tuples", "instructions", "operator_cores"), operators)
         lengths |= dict.fromkeys(("source", "target", "selectivity", "bits"), streams)
         lengths |= dict.fromkeys(("capacity", "cores"), devices)
         lengths |= dict.fromkeys(("gap_s", "seconds_per_bit", "overhead_s"), links)
+        lengths |= {"overhead_s_per_bit": devices}
         for name, length in lengths.items():
-            _check_column(name, getattr(self, name), length)
+            check_column(name, getattr(self, name), length)
         if operators == 0 or devices == 0:
             raise ValueError("a flow needs at least one operator and one device")
         if not (np.all(self.capacity > 0) and np.all(self.cores > 0)):
@@ -116,6 +155,11 @@ class Flow:
         if not np.all(self.operator_cores > 0):
             raise ValueError("operator_cores must be above 0")
         self._check_uplinks()
+        self._check_times()
+        if self.nic and self.egress:
+            raise ValueError("nic and egress exclude each other")
+        if self.joins and not np.all(self.selectivity == 1.0):
+            raise ValueError("selectivity must be 1 where operators join their inputs")
         for ends in (self.source, self.target):
             if streams and (ends.min() < 0 or ends.max() >= operators):
                 raise ValueError("source and target must be operator indices")
@@ -129,6 +173,19 @@ class Flow:
                 raise ValueError("up and down must be int32 links of every device, or empty")
             if np.any((shared != -1) & (shared < self.own_links)):
                 raise ValueError("up and down must be links after those of devices, or -1")
+
+    def _check_times(self) -> None:
+        rows, classes = self.timed_instructions.shape
+        if self.timed.shape not in ((0,), (self.operators,)) or self.class_of.shape != (
+            self.devices,
+        ):
+            raise ValueError("timed and class_of must have a number per operator and per device")
+        if len(self.timed) and not -1 <= self.timed.min() <= self.timed.max() < rows:
+            raise ValueError("timed must be rows of timed_instructions, or -1")
+        if len(self.timed) and not 0 <= self.class_of.min() <= self.class_of.max() < classes:
+            raise ValueError("class_of must be columns of timed_instructions")
+        if np.isnan(self.timed_instructions).any() or np.any(self.timed_instructions < 0):
+            raise ValueError("timed_instructions must be at least 0")
 
     @property
     def operators(self) -> int:
@@ -154,12 +211,17 @@ class Flow:
 
     @cached_property
     def source_rate(self) -> float:
-        """Offered tuples/s of all sources together."""
+        """Offered tuples/s of all sources together; of the slowest if operators join inputs."""
+        if self.joins:
+            fed = np.isin(np.arange(self.operators), self.target)
+            return float(self.source_tuples[~fed].min())
         return float(self.source_tuples.sum())
 
     @cached_property
     def operator_tuples(self) -> Floats:
         """(V,) tuples/s that each operator processes at the offered rate."""
+        if self.joins:
+            return np.full(self.operators, self.source_rate)
         return run_down(self.source_tuples, self.source, self.target, self.selectivity)
 
     @cached_property
@@ -174,13 +236,36 @@ class Flow:
 
     @cached_property
     def work(self) -> Floats:
-        """(V,) instructions/s of each operator at the offered rate."""
+        """(V,) instructions/s of each operator at the offered rate; typical ones if it is timed."""
         return self.operator_tuples * self.instructions
 
     @cached_property
     def limits_operators(self) -> bool:
         """Whether some operator cannot use all cores of some device; see `sim.threads`."""
         return bool(self.cores.max() > self.operator_cores.min())
+
+    @property
+    def taxing(self) -> bool:
+        """Whether messages between devices cost CPU time."""
+        return bool(self.overhead_s.any() or self.overhead_s_per_bit.any())
+
+    @property
+    def first_out(self) -> Ints:
+        """(V + 1,) index of each operator's first outgoing stream in `out_stream`."""
+        return self._out[0]
+
+    @property
+    def out_stream(self) -> Ints:
+        """Streams with tuples, by producer; empty, as `first_out`, without multicast."""
+        return self._out[1]
+
+    @cached_property
+    def _out(self) -> tuple[Ints, Ints]:
+        if self.multicast == NONE:
+            return read_only(np.zeros(0, np.int32)), read_only(np.zeros(0, np.int32))
+        loaded = np.flatnonzero(self.stream_tuples > 0).astype(np.int32)
+        first, order = by_operator(self.source[loaded], self.operators)
+        return read_only(first), read_only(loaded[order])
 
     @cached_property
     def columns(self) -> Columns:
@@ -224,12 +309,15 @@ class Flow:
         """Stream weights, (E,), and resource coefficients for the fast bottleneck kernel, or None.
 
         That kernel sums one weight per stream into a D x D matrix and takes the largest
-        coefficient * sum. It therefore needs pair links without overhead and without uplinks, and
-        either no gap or identical links. Coefficients are those of devices, then of links (0 on the
-        diagonal, which is communication within a device), padded with zeros to a multiple of 8.
+        coefficient * sum. It therefore needs pair links without overhead and without uplinks, a
+        message per stream, no times by class of devices, and either no gap or identical links.
+        Coefficients are those of devices, then of links (0 on the diagonal, which is communication
+        within a device), padded with zeros to a multiple of 8.
         """
         gap, per_bit = self.gap_s, self.seconds_per_bit
-        if self.nic or self.uplinks or self.overhead_s.any():
+        if self.nic or self.uplinks or self.taxing:
+            return None
+        if self.egress or self.multicast != NONE or len(self.timed):
             return None
         crossing = ~np.eye(self.devices, dtype=bool).ravel()
         if not gap[crossing].any():
@@ -249,12 +337,6 @@ class Flow:
         )
 
 
-def by_operator(ends: Ints, operators: int) -> tuple[Ints, Ints]:
-    """Return the index of each operator's first entry, (V + 1,), and the entries by operator."""
-    order = np.argsort(ends, kind="stable").astype(np.int32)
-    return np.searchsorted(ends[order], np.arange(operators + 1)).astype(np.int32), order
-
-
 def crossing_seconds(flow: Flow) -> tuple[float, float]:
     """Return seconds per message and per bit of an average link between two devices."""
     between = np.ones(flow.own_links, dtype=bool)
@@ -262,66 +344,3 @@ def crossing_seconds(flow: Flow) -> tuple[float, float]:
         between = ~np.eye(flow.devices, dtype=bool).ravel()
     gap, per_bit = flow.gap_s[: flow.own_links], flow.seconds_per_bit[: flow.own_links]
     return float(gap[between].mean()), float(per_bit[between].mean())
-
-
-def as_rows(flow: Flow, placements: NDArray[np.integer]) -> NDArray[np.integer]:
-    """Return placements, (V,) or (K, V) of any integer type, as C-ordered (K, V).
-
-    Raises
-    ------
-    ValueError
-        If the shape or type is wrong.
-    """
-    rows = np.atleast_2d(np.asarray(placements))
-    if rows.shape[1:] != (flow.operators,) or rows.dtype.kind not in "iu":
-        raise ValueError(f"placements must be integers of shape (K, {flow.operators})")
-    native = np.ascontiguousarray(rows, dtype=rows.dtype.newbyteorder("=")).view()
-    native.flags.writeable = (
-        False  # like the columns of graphs, so that kernels are compiled only once
-    )
-    return native
-
-
-def checked(flow: Flow, placements: NDArray[np.integer]) -> Ints:
-    """Return placements as `as_rows` does, as int32, checking that every entry is a device.
-
-    Raises
-    ------
-    ValueError
-        If the shape or type is wrong, or an entry is not a device of the flow.
-    """
-    rows = as_rows(flow, placements)
-    if rows.size and not 0 <= rows.min() <= rows.max() < flow.devices:
-        raise ValueError(f"a placement names a device outside 0..{flow.devices - 1}")
-    devices = rows.astype(np.int32, copy=False)
-    devices.flags.writeable = False
-    return devices
-
-
-def _check_column(name: str, column: Floats | Ints, length: int) -> None:
-    kind = np.int32 if name in ("source", "target") else np.float64
-    if column.shape != (length,) or column.dtype != kind:
-        expected = f"({length},) {np.dtype(kind)}"
-        raise ValueError(f"{name} must be {expected}, not {column.shape} {column.dtype}")
-    if not (np.isfinite(column).all() and np.all(column >= 0)):
-        raise ValueError(f"{name} must be finite and at least 0")
-
-
-@kernel
-def first_misplaced(source: Ints, target: Ints, operators: int) -> int:
-    """Return the first stream into an operator that an earlier stream left, or -1."""
-    emitted = np.zeros(operators, np.bool_)
-    for e in range(source.shape[0]):
-        emitted[source[e]] = True
-        if emitted[target[e]]:
-            return e
-    return -1
-
-
-@kernel
-def run_down(source_tuples: Floats, source: Ints, target: Ints, selectivity: Floats) -> Floats:
-    """Return the tuples/s of every operator, (V,), following streams from the sources."""
-    rate = source_tuples.copy()
-    for e in range(source.shape[0]):
-        rate[target[e]] += rate[source[e]] * selectivity[e]
-    return rate

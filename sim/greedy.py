@@ -3,10 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.flow import Columns, Floats, Flow, Ints
+from sim.flow import NONE, Columns, Floats, Flow, Ints
 from sim.jit import kernel
-from sim.links import ends_of, seconds_on, uplinks_of
+from sim.links import ends_of, seconds_on, slot_of, uplinks_of
+from sim.messages import Messages, charge, copies_of, no_messages
 from sim.threads import own_utilisation
+from sim.work import work_on
 
 
 def greedy(flow: Flow, allowed: NDArray[np.bool_], row_of: Ints) -> Ints:
@@ -78,17 +80,18 @@ def _greedy(
     devices = flow.capacity.shape[0]
     device, link = np.zeros(devices), np.zeros(flow.gap_s.shape[0])
     placement = np.full(order.shape[0], -1, np.int32)
+    room = no_messages(devices, link.shape[0])
     for v in order:
         inputs = by_target[first_in[v] : first_in[v + 1]]
         best, lowest, least = -1, np.inf, np.inf
         for d in range(devices):
             if allowed[row_of[v], d]:
-                highest, added = _raise(flow, placement, v, d, inputs, device, link, 1.0)
-                _raise(flow, placement, v, d, inputs, device, link, -1.0)
+                highest, added = _raise(flow, placement, v, d, inputs, device, link, room, 1.0)
+                _raise(flow, placement, v, d, inputs, device, link, room, -1.0)
                 if highest < lowest or (highest == lowest and added < least):
                     best, lowest, least = d, highest, added
+        _raise(flow, placement, v, best, inputs, device, link, room, 1.0)
         placement[v] = best
-        _raise(flow, placement, v, best, inputs, device, link, 1.0)
     return placement
 
 
@@ -101,29 +104,35 @@ def _raise(
     inputs: Ints,
     device: Floats,
     link: Floats,
+    room: Messages,
     sign: float,
 ) -> tuple[float, float]:
-    """Add operator v to device b, or remove it (sign -1).
+    """Add operator v, which is not placed, to device b, or remove it (sign -1).
 
     Returns the largest utilisation of the resources it loads, and the sum of what it adds.
     """
-    own = flow.work[v] / flow.capacity[b]
+    own = work_on(flow, v, b) / flow.capacity[b]
     device[b] += sign * own
     highest, added = 0.0, own
+    if flow.multicast != NONE:
+        highest, more = _send(flow, placement, v, b, inputs, device, link, room, sign)
+        return max(highest, device[b], own_utilisation(flow, v, b)), added + more
     for e in inputs:
         a = placement[flow.source[e]]
         if a == b:
             continue
-        tuples = flow.stream_tuples[e]
+        tuples, bits = flow.stream_tuples[e], flow.stream_bits[e]
         sends, receives = ends_of(flow.nic, device.shape[0], a, b)
-        sent = tuples * flow.overhead_s[sends] / flow.cores[a]
-        received = tuples * flow.overhead_s[receives] / flow.cores[b]
+        sent = tuples * flow.overhead_s[sends] + bits * flow.overhead_s_per_bit[a]
+        received = tuples * flow.overhead_s[receives] + bits * flow.overhead_s_per_bit[b]
+        sent, received = sent / flow.cores[a], received / flow.cores[b]
         device[a] += sign * sent
         device[b] += sign * received
         crossing = tuples * seconds_on(flow, sends, e)
-        link[sends] += sign * crossing
+        slot = slot_of(flow, device.shape[0], sends)
+        link[slot] += sign * crossing
         added += sent + received + crossing
-        highest = max(highest, device[a], link[sends])
+        highest = max(highest, device[a], link[slot])
         if flow.nic:
             crossing = tuples * seconds_on(flow, receives, e)
             link[receives] += sign * crossing
@@ -137,3 +146,43 @@ def _raise(
                     added += crossing
                     highest = max(highest, link[shared])
     return max(highest, device[b], own_utilisation(flow, v, b)), added
+
+
+@kernel
+def _send(
+    flow: Columns,
+    placement: Ints,
+    v: int,
+    b: int,
+    inputs: Ints,
+    device: Floats,
+    link: Floats,
+    room: Messages,
+    sign: float,
+) -> tuple[float, float]:
+    """Add the change of messages to operator v on device b, or remove it (sign -1).
+
+    Returns the largest utilisation among the resources of these messages, and the sum of what they
+    add. Streams from one producer follow one another in `inputs`.
+    """
+    highest, added, copies, before = 0.0, 0.0, copies_of(flow), -1
+    for e in inputs:
+        u = flow.source[e]
+        if u == before:
+            continue
+        before = u
+        for change in (-sign, sign):
+            placement[v] = -1 if change == -sign else b
+            for k in range(charge(flow, copies, u, placement[u], placement, room)):
+                r, amount = room.resource[k], change * room.amount[k]
+                added += amount * sign
+                if r < device.shape[0]:
+                    device[r] += amount
+                else:
+                    link[r - device.shape[0]] += amount
+        for k in range(charge(flow, copies, u, placement[u], placement, room)):
+            r = room.resource[k]
+            load = device[r] if r < device.shape[0] else link[r - device.shape[0]]
+            highest = max(highest, load)
+        placement[v] = -1
+    return highest, added

@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.flow import Columns, Floats, Flow, Ints
+from sim.flow import Floats, Flow, Ints
 from sim.jit import bare, kernel
 
 
@@ -15,6 +15,24 @@ def ends_of(nic: bool, devices: int, a: int, b: int) -> tuple[int, int]:
     if nic:
         return a, devices + b
     return a * devices + b, a * devices + b
+
+
+class Sent(Protocol):
+    """A column that says which resource of the network messages load; see `Flow`."""
+
+    @property
+    def egress(self) -> bool: ...
+
+
+@bare
+def slot_of(flow: Sent, devices: int, link: int) -> int:
+    """Return the resource that messages on a link load: the link, or the sender with ``egress``.
+
+    Uplinks are resources of their own.
+    """
+    if flow.egress and link < devices * devices:
+        return link // devices
+    return link
 
 
 class Uplinked(Protocol):
@@ -96,11 +114,12 @@ def passed(crossed: Crossed, e: int, stage: int) -> tuple[int, float]:
 def links_crossed(flow: Flow, placement: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the first and last link of each stream, (E,) each, without uplinks.
 
-    Both are -1 if the stream stays on a device, and the same link with ``pair``.
+    Both are -1 if the stream stays on a device, and the same link with ``pair``. With ``egress``,
+    they are the number of the sender.
     """
     a, b = (placement[ends].astype(np.int64) for ends in (flow.source, flow.target))
-    pair = a * flow.devices + b
-    sends, receives = (a, flow.devices + b) if flow.nic else (pair, pair)
+    own = a if flow.egress else a * flow.devices + b
+    sends, receives = (a, flow.devices + b) if flow.nic else (own, own)
     return np.where(a == b, -1, sends), np.where(a == b, -1, receives)
 
 
@@ -119,63 +138,3 @@ def all_crossed(flow: Flow, placement: Ints) -> list[NDArray[np.int64]]:
     first, last = links_crossed(flow, placement)
     ways = [first, *(uplinks_crossed(flow, placement) if flow.uplinks else ())]
     return [*ways, last] if flow.nic else ways
-
-
-@kernel
-def nothing_crossed(flow: Columns) -> Crossed:
-    """Return arrays for `number_links` to fill."""
-    streams = flow.source.shape[0]
-    shared = streams if flow.up.shape[0] > 0 else 0
-    return Crossed(
-        np.zeros(flow.gap_s.shape[0], np.int32),
-        np.zeros(streams, np.int32),
-        np.zeros(streams, np.int32),
-        np.zeros(streams),
-        np.zeros(streams),
-        np.zeros(shared, np.int32),
-        np.zeros(shared, np.int32),
-        np.zeros(shared),
-        np.zeros(shared),
-    )
-
-
-@kernel
-def number_links(placement: Ints, flow: Columns, crossed: Crossed) -> int:
-    """Fill in the links that a placement, (V,), crosses; return the number of links plus 1."""
-    number, sends, receives, send_s, receive_s, ups, downs, up_s, down_s = crossed
-    count = 1
-    number[:] = 0
-    for e in range(flow.source.shape[0]):
-        a, b = placement[flow.source[e]], placement[flow.target[e]]
-        sends[e] = receives[e] = 0
-        if ups.shape[0] > 0:
-            ups[e] = downs[e] = 0
-        if a == b:
-            continue
-        first, second = ends_of(flow.nic, flow.capacity.shape[0], a, b)
-        if number[first] == 0:
-            number[first] = count
-            count += 1
-        sends[e] = number[first]
-        send_s[e] = seconds_on(flow, first, e)
-        if flow.nic:
-            if number[second] == 0:
-                number[second] = count
-                count += 1
-            receives[e] = number[second]
-            receive_s[e] = seconds_on(flow, second, e)
-        if ups.shape[0] > 0:
-            up, down = uplinks_of(flow, a, b)
-            if up >= 0:
-                if number[up] == 0:
-                    number[up] = count
-                    count += 1
-                ups[e] = number[up]
-                up_s[e] = seconds_on(flow, up, e)
-            if down >= 0:
-                if number[down] == 0:
-                    number[down] = count
-                    count += 1
-                downs[e] = number[down]
-                down_s[e] = seconds_on(flow, down, e)
-    return count

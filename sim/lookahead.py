@@ -7,19 +7,37 @@ call handles a whole batch of partial placements. Utilisations are divided by th
 between problems of any size and source rate: 1 is perfect balance.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.closed_form.bottleneck import lowest_utilisation
-from sim.flow import Floats, Flow, Ints
+from sim.flow import Floats, Ints
 from sim.jit import kernel
-from sim.links import ends_of, seconds_on, uplinks_of
-from sim.threads import of_usable_cores
+from sim.links import ends_of, uplinks_of
+from sim.lookahead_batch import Bools, LookaheadBatch, LookaheadProblem, collate
+from sim.lookahead_loads import (
+    PartialPlacements,
+    change_loads,
+    nothing_placed,
+    scratch_of,
+    work_in_batch,
+)
+from sim.messages import Messages
 
-Bools = NDArray[np.bool_]
+__all__ = [
+    "CANDIDATE_FEATURES",
+    "LINEAR",
+    "F",
+    "LookaheadBatch",
+    "LookaheadProblem",
+    "PartialPlacements",
+    "all_squashed",
+    "candidate_features",
+    "collate",
+    "nothing_placed",
+    "place_next",
+    "squashed",
+]
+
 Single = NDArray[np.float32]
 
 CANDIDATE_FEATURES = (
@@ -56,146 +74,6 @@ F = len(CANDIDATE_FEATURES)
 LINEAR = 2.0  # features up to this value are unchanged; larger ones grow logarithmically
 
 
-class LookaheadBatch(NamedTuple):
-    """P concatenated problems; operators and devices are numbered from 0 within each."""
-
-    first_operator: Ints  # (P + 1,)
-    first_device: Ints  # (P + 1,)
-    first_link: Ints  # (P + 1,)
-    nic: Bools  # (P,)
-    reference: Floats  # (P,) utilisation
-    unit: Floats  # (P,) utilisation that counts as 1 in the "…, offered" features
-    work: Floats  # (V,) instructions/s
-    operator_cores: Floats  # (V,) cores of its device that each operator can use
-    first_end: Ints  # (V + 1,) index of each operator's first stream end
-    other: Ints  # (2E,) the operator at the other end
-    stream: Ints  # (2E,)
-    outward: Bools  # (2E,) whether the stream is outgoing
-    tuples: Floats  # (E,) tuples/s
-    bits: Floats  # (E,) bits per tuple
-    traffic: Floats  # (E,) utilisation of an average link
-    capacity: Floats  # (D,) instructions/s
-    cores: Floats  # (D,)
-    kind: Ints  # (D,) devices of one kind are interchangeable
-    bandwidth: Floats  # (D,) see `CANDIDATE_FEATURES`
-    gap_s: Floats  # (L,)
-    seconds_per_bit: Floats  # (L,)
-    overhead_s: Floats  # (L,)
-    uplinked: Bools  # (P,) whether groups of devices share links
-    up: Ints  # (D,) the uplink of each device's group, numbered within the problem; -1 for none
-    down: Ints  # (D,) the same for downlinks
-    leader: Ints  # (V,) an operator that stands for its colocation group, which shares a device
-    first_allowed: NDArray[np.int64]  # (V,) index of the operator's mask of devices in `allowed`
-    allowed: Bools
-    needs: Floats  # (V, K) counts of each limit that operators take, such as bytes of memory
-    room: Floats  # (D, K) counts of each limit that devices have
-
-
-class PartialPlacements(NamedTuple):
-    """R partial placements; arrays are padded to the largest problem."""
-
-    problem: Ints  # (R,)
-    on: Ints  # (R, V) device of each operator, -1 if not placed yet
-    together: Ints  # (R, V) device of the group with this leader, -1 if none of it is placed
-    device: Floats  # (R, D) utilisation
-    link: Floats  # (R, L) utilisation
-    busiest: Floats  # (R, D) largest utilisation of a device's links
-    open: Floats  # (R, D) traffic to operators not placed yet
-    operators_on: Ints  # (R, D) number of operators
-    used: Floats  # (R, D, K) counts of each limit
-    worst: Floats  # (R,) largest utilisation
-    worst_device: Floats  # (R,) largest device utilisation
-    left: Floats  # (R,) instructions/s not placed yet
-    last: Ints  # (R,) the last chosen device, -1 at first
-    placed: Ints  # (R,) number of operators placed
-
-
-class LookaheadProblem(NamedTuple):
-    """One problem of a batch."""
-
-    flow: Flow
-    unit: float  # utilisation that counts as 1 in the "…, offered" features
-    kind: Ints  # (D,)
-    leader: Ints  # (V,)
-    row_of: Ints  # (V,) index of each operator's mask
-    allowed: Bools  # (M, D)
-    needs: Floats  # (V, K)
-    room: Floats  # (D, K)
-
-
-def collate(problems: Sequence[LookaheadProblem]) -> LookaheadBatch:
-    """Concatenate problems into a batch."""
-    flows = [problem.flow for problem in problems]
-    operators = _starts([flow.operators for flow in flows])
-    streams = _starts([len(flow.source) for flow in flows])
-    masks = _starts([problem.allowed.size for problem in problems])
-    ends = [flow.ends for flow in flows]
-    reference = np.array([lowest_utilisation(flow) for flow in flows])
-    first_ends = [first[:-1] + 2 * streams[i] for i, (first, _, _, _) in enumerate(ends)]
-    return LookaheadBatch(
-        first_operator=operators,
-        first_device=_starts([flow.devices for flow in flows]),
-        first_link=_starts([len(flow.gap_s) for flow in flows]),
-        nic=np.array([flow.nic for flow in flows]),
-        reference=reference,
-        unit=np.array([problem.unit for problem in problems]),
-        work=np.concatenate([flow.work for flow in flows]),
-        operator_cores=np.concatenate([flow.operator_cores for flow in flows]),
-        first_end=np.concatenate([*first_ends, 2 * streams[-1:]]).astype(np.int32),
-        other=np.concatenate([other for _, other, _, _ in ends]),
-        stream=np.concatenate(
-            [stream + streams[i] for i, (_, _, stream, _) in enumerate(ends)]
-        ).astype(np.int32),
-        outward=np.concatenate([outward for _, _, _, outward in ends]),
-        tuples=np.concatenate([flow.stream_tuples for flow in flows]),
-        bits=np.concatenate([flow.bits for flow in flows]),
-        traffic=np.concatenate([flow.traffic for flow in flows]),
-        capacity=np.concatenate([flow.capacity for flow in flows]),
-        cores=np.concatenate([flow.cores for flow in flows]),
-        kind=np.concatenate([problem.kind for problem in problems]).astype(np.int32),
-        bandwidth=np.concatenate([_bandwidth(flow) for flow in flows]),
-        gap_s=np.concatenate([flow.gap_s for flow in flows]),
-        seconds_per_bit=np.concatenate([flow.seconds_per_bit for flow in flows]),
-        overhead_s=np.concatenate([flow.overhead_s for flow in flows]),
-        uplinked=np.array([flow.uplinks > 0 for flow in flows]),
-        up=np.concatenate([_or_none(flow.up, flow.devices) for flow in flows]),
-        down=np.concatenate([_or_none(flow.down, flow.devices) for flow in flows]),
-        leader=np.concatenate([problem.leader for problem in problems]).astype(np.int32),
-        first_allowed=np.concatenate(
-            [
-                masks[i] + problem.row_of.astype(np.int64) * problem.flow.devices
-                for i, problem in enumerate(problems)
-            ]
-        ),
-        allowed=np.concatenate([problem.allowed.ravel() for problem in problems]),
-        needs=_padded([problem.needs for problem in problems]),
-        room=_padded([problem.room for problem in problems]),
-    )
-
-
-def nothing_placed(problems: LookaheadBatch, problem: Ints) -> PartialPlacements:
-    """Return empty placements of the problems with these indices, (R,)."""
-    operators, devices = np.diff(problems.first_operator), np.diff(problems.first_device)
-    rows, columns = len(problem), int(devices.max())
-    work = np.add.reduceat(problems.work, problems.first_operator[:-1])
-    return PartialPlacements(
-        problem=problem.astype(np.int32),
-        on=np.full((rows, int(operators.max())), -1, np.int32),
-        together=np.full((rows, int(operators.max())), -1, np.int32),
-        device=np.zeros((rows, columns)),
-        link=np.zeros((rows, int(np.diff(problems.first_link).max()))),
-        busiest=np.zeros((rows, columns)),
-        open=np.zeros((rows, columns)),
-        operators_on=np.zeros((rows, columns), np.int32),
-        used=np.zeros((rows, columns, problems.room.shape[1])),
-        worst=np.zeros(rows),
-        worst_device=np.zeros(rows),
-        left=work[problem],
-        last=np.full(rows, -1, np.int32),
-        placed=np.zeros(rows, np.int32),
-    )
-
-
 @kernel
 def candidate_features(
     problems: LookaheadBatch,
@@ -216,14 +94,20 @@ def candidate_features(
         (R', D), filled with whether the operator may go to each device. Among empty
         interchangeable devices, only the first is offered. At least one device is offered.
     """
+    room = scratch_of(problems, partial)
     for r in range(operator.shape[0]):
         _offer(problems, partial, r, operator[r], offered[r])
-        _describe(problems, partial, r, operator[r], features[r])
+        _describe(problems, partial, room, r, operator[r], features[r])
 
 
 @kernel
 def _describe(
-    problems: LookaheadBatch, partial: PartialPlacements, r: int, v: int, features: Single
+    problems: LookaheadBatch,
+    partial: PartialPlacements,
+    room: Messages,
+    r: int,
+    v: int,
+    features: Single,
 ) -> None:
     """Fill in the features, (D, F), of operator v in row r, ordered as `CANDIDATE_FEATURES`."""
     p = partial.problem[r]
@@ -241,14 +125,15 @@ def _describe(
     ahead = _traffic_ahead(problems, partial, r, v)
     features[:] = 0.0
     for d in range(devices):
-        highest, highest_device, on_links, local, heaviest, crossing = _change_loads(
-            problems, partial, r, v, d, 1.0
+        highest, highest_device, on_links, local, heaviest, crossing = change_loads(
+            problems, partial, room, r, v, d, 1.0
         )
         then = partial.device[r, d]
-        _change_loads(problems, partial, r, v, d, -1.0)
+        change_loads(problems, partial, room, r, v, d, -1.0)
         now = partial.device[r, d]
         out = features[d]
-        out[0] = squashed(problems.work[g] / problems.capacity[first + d] * scale)
+        work = work_in_batch(problems, g, first + d)
+        out[0] = squashed(work / problems.capacity[first + d] * scale)
         out[1] = squashed(now * scale)
         out[2] = squashed(then * scale)
         out[3] = squashed((then - mean) * scale)
@@ -283,11 +168,12 @@ def place_next(
     problems: LookaheadBatch, partial: PartialPlacements, operator: Ints, chosen: Ints
 ) -> None:
     """Place the next operator, (R',), of the first R' placements on the chosen devices, (R',)."""
+    room = scratch_of(problems, partial)
     for r in range(operator.shape[0]):
         v, d = operator[r], chosen[r]
         p = partial.problem[r]
         ahead = _traffic_ahead(problems, partial, r, v)
-        highest, highest_device, _, _, _, _ = _change_loads(problems, partial, r, v, d, 1.0)
+        highest, highest_device, _, _, _, _ = change_loads(problems, partial, room, r, v, d, 1.0)
         _close(problems, partial, r, v, d)
         partial.open[r, d] += ahead
         g = problems.first_operator[p] + v
@@ -322,59 +208,6 @@ def all_squashed(x: Floats) -> Floats:
 
 
 @kernel
-def _change_loads(
-    problems: LookaheadBatch, partial: PartialPlacements, r: int, v: int, b: int, sign: float
-) -> tuple[float, float, float, float, float, float]:
-    """Add operator v to device b, or remove it (sign -1).
-
-    Returns the largest utilisation among the devices and links it loads, that among devices and the
-    cores that v can use, that among links, the traffic within the device, its heaviest stream, and
-    the traffic to other devices.
-    """
-    p = partial.problem[r]
-    o, first, base = problems.first_operator[p], problems.first_device[p], problems.first_link[p]
-    devices = problems.first_device[p + 1] - first
-    device, link, on = partial.device[r], partial.link[r], partial.on[r]
-    device[b] += sign * problems.work[o + v] / problems.capacity[first + b]
-    highest, on_links, local, heaviest, crossing = 0.0, 0.0, 0.0, 0.0, 0.0  # highest: devices only
-    for i in range(problems.first_end[o + v], problems.first_end[o + v + 1]):
-        a, e = on[problems.other[i]], problems.stream[i]
-        if a < 0:
-            continue
-        if a == b:
-            local += problems.traffic[e]
-            heaviest = max(heaviest, problems.traffic[e])
-            continue
-        crossing += problems.traffic[e]
-        x, y = (b, a) if problems.outward[i] else (a, b)
-        sends, receives = ends_of(problems.nic[p], devices, x, y)
-        tuples = problems.tuples[e]
-        device[x] += sign * tuples * problems.overhead_s[base + sends] / problems.cores[first + x]
-        device[y] += (
-            sign * tuples * problems.overhead_s[base + receives] / problems.cores[first + y]
-        )
-        link[sends] += sign * tuples * seconds_on(problems, base + sends, e)
-        on_links = max(on_links, link[sends])
-        if problems.nic[p]:
-            link[receives] += sign * tuples * seconds_on(problems, base + receives, e)
-            on_links = max(on_links, link[receives])
-        if problems.uplinked[p]:
-            for shared in uplinks_of(problems, first + x, first + y):
-                if shared >= 0:
-                    link[shared] += sign * tuples * seconds_on(problems, base + shared, e)
-                    on_links = max(on_links, link[shared])
-        highest = max(highest, device[a])
-    own = of_usable_cores(
-        problems.work[o + v],
-        problems.operator_cores[o + v],
-        problems.cores[first + b],
-        problems.capacity[first + b],
-    )
-    highest = max(highest, device[b], own)
-    return max(highest, on_links), highest, on_links, local, heaviest, crossing
-
-
-@kernel
 def _traffic_ahead(problems: LookaheadBatch, partial: PartialPlacements, r: int, v: int) -> float:
     """Return the traffic between operator v and operators not placed yet."""
     o = problems.first_operator[partial.problem[r]]
@@ -404,8 +237,11 @@ def _close(problems: LookaheadBatch, partial: PartialPlacements, r: int, v: int,
         x, y = (b, a) if problems.outward[i] else (a, b)
         sends, receives = ends_of(problems.nic[p], devices, x, y)
         link, busiest = partial.link[r], partial.busiest[r]
-        busiest[x] = max(busiest[x], link[sends])
-        busiest[y] = max(busiest[y], link[receives])
+        if problems.egress[p]:
+            busiest[x] = max(busiest[x], link[x])
+        else:
+            busiest[x] = max(busiest[x], link[sends])
+            busiest[y] = max(busiest[y], link[receives])
         if problems.uplinked[p]:
             up, down = uplinks_of(problems, first + x, first + y)
             if up >= 0:
@@ -463,32 +299,3 @@ def _has_empty_equal(
         ):
             return True
     return False
-
-
-def _starts(lengths: Sequence[int]) -> Ints:
-    return np.cumsum([0, *lengths]).astype(np.int32)
-
-
-def _padded(tables: Sequence[Floats]) -> Floats:
-    """Return tables of different widths as one; added columns are 0, which exceeds no limit."""
-    width = max(table.shape[1] for table in tables)
-    return np.concatenate(
-        [np.pad(table, ((0, 0), (0, width - table.shape[1]))) for table in tables]
-    ).astype(np.float64)
-
-
-def _or_none(links: Ints, devices: int) -> Ints:
-    return links if len(links) else np.full(devices, -1, np.int32)
-
-
-def _bandwidth(flow: Flow) -> Floats:
-    """Return seconds per bit of each device's links over the mean of all, (D,); 1 if all are 0."""
-    per_bit = flow.seconds_per_bit[: flow.own_links].reshape(-1, flow.devices)
-    if flow.nic:
-        own = per_bit.mean(axis=0)
-    else:
-        own = (per_bit.sum(axis=0) + per_bit.sum(axis=1) - 2 * np.diag(per_bit)) / (
-            2 * max(1, flow.devices - 1)
-        )
-    mean = own.mean()
-    return own / mean if mean > 0 else np.ones(flow.devices)

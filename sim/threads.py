@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sim.flow import Columns, Floats, Flow, Ints
 from sim.jit import bare, kernel
+from sim.work import class_work, first_of_classes, work_of, work_on
 
 
 @bare
@@ -36,7 +37,8 @@ def own_utilisation(flow: Columns, v: int, d: int) -> float:
 
     It is 0 if v can use all cores of d.
     """
-    return of_usable_cores(flow.work[v], flow.operator_cores[v], flow.cores[d], flow.capacity[d])
+    work = work_on(flow, v, d)
+    return of_usable_cores(work, flow.operator_cores[v], flow.cores[d], flow.capacity[d])
 
 
 @kernel
@@ -62,7 +64,21 @@ def own_utilisations(flow: Flow, placement: NDArray[np.integer]) -> Floats:
     It is 0 for operators that can use all cores of their device.
     """
     usable, cores = flow.operator_cores, flow.cores[placement]
-    own = flow.work * cores / (flow.capacity[placement] * usable)
+    own = work_of(flow, placement) * cores / (flow.capacity[placement] * usable)
+    return np.where(usable < cores, own, 0.0)
+
+
+def own_by_class(flow: Flow) -> Floats:
+    """Return the utilisation of the cores that each operator can use, by class, (V, C).
+
+    It is 0 for operators that can use all cores of devices of the class. C is 0 if no operator is
+    timed.
+    """
+    if not len(flow.timed):
+        return np.zeros((flow.operators, 0))
+    first = first_of_classes(flow)
+    usable, cores = flow.operator_cores[:, None], flow.cores[first]
+    own = class_work(flow) * cores / (flow.capacity[first] * usable)
     return np.where(usable < cores, own, 0.0)
 
 

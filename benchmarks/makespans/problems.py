@@ -14,6 +14,8 @@ from streamplace.files.clusters import from_form as cluster_from_form
 from streamplace.files.graphs import from_form as graph_from_form
 from streamplace.files.reading import check
 from streamplace.files.schema import ClusterForm, GraphForm
+from streamplace.integrations.neural.devices import resized
+from streamplace.integrations.registry import read_document
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 LAYERED = ((0, 4, 0.3), (1, 8, 0.3), (2, 8, 1.0), (3, 20, 1.0), (4, 8, 3.0), (5, 20, 0.3))
@@ -57,10 +59,48 @@ def problem_of(graph: dict[str, Any], cluster: dict[str, Any]) -> sp.Problem:
 
 def layered() -> Iterator[Reference]:
     """Return six layered random graphs of 1,000 operators; times are abstract."""
-    known = json.loads((SHARED / "makespan" / "others.json").read_text())["layered"]
+    known = _known("others.json")["layered"]
     for (seed, devices, ratio), row in zip(LAYERED, known, strict=True):
         problem = layered_problem(1000, devices, seed, ratio)
         yield Reference(f"layered {seed}", problem, row["heft"], row["best_known"])
+
+
+def doppler(devices: int) -> Iterator[Reference]:
+    """Return the released graphs of DOPPLER on 4 or 8 equal devices; times are FLOPs."""
+    for result in _known("doppler.json")["results"]:
+        row = result["devices"].get(str(devices))
+        if row is not None:
+            problem = imported("doppler", SHARED / "doppler" / result["file"], devices)
+            heft, best = row["heft"] * 1e10, row["best_known"] * 1e10
+            yield Reference(result["file"].partition(".")[0], problem, heft, best)
+
+
+def pipedream() -> Iterator[Reference]:
+    """Return the forward passes of PipeDream's profiles on four equal devices."""
+    for row in _known("others.json")["pipedream"]:
+        problem = imported("pipedream", SHARED / "pipedream" / row["file"], row["devices"])
+        yield Reference(row["file"], problem, row["heft"] / 1e3, row["best_known"] / 1e3)
+
+
+def dnn_latency() -> Iterator[Reference]:
+    """Return the latency graphs of dnn-partitioning, with colocation and memory."""
+    for row in _known("others.json")["dnn_latency"]:
+        problem = imported("dnn-latency", SHARED / "dnn" / "latency" / row["file"])
+        yield Reference(row["file"], problem, row["heft"] / 1e3, row["best_known"] / 1e3)
+
+
+def imported(kind: str, path: Path, devices: int | None = None) -> sp.Problem:
+    """Return the problem of a file of another program."""
+    found = read_document(str(path), kind)
+    if found.cluster is None:
+        raise ValueError(f"{path.name} has no cluster")
+    cluster = found.cluster if devices is None else resized(found.cluster, devices)
+    return sp.Problem(found.graph, cluster, objective=sp.Makespan())
+
+
+def _known(name: str) -> dict[str, Any]:
+    known: dict[str, Any] = json.loads((SHARED / "makespan" / name).read_text())
+    return known
 
 
 def layered_problem(operators: int, devices: int, seed: int, ratio: float) -> sp.Problem:

@@ -7,31 +7,14 @@ equations are solved by damped iteration, which is slow.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
-from streamplace.problem.cluster import Device, LinkOverride
+from benchmarks.reference.oracle_messages import Flowing, messages
+from streamplace.problem.cluster import Device
+from streamplace.problem.graph import Operator, Stream
 from streamplace.problem.problem import Problem
 
 RESIDUAL = 1e-13  # up to which the path-average equations count as solved
-
-
-@dataclass(frozen=True)
-class Link:
-    """A resource of the network that a stream crosses."""
-
-    name: str
-    bandwidth_mbps: float | None
-    overhead_s: float
-    gap_s: float
-    shared: bool = False  # whether it is the uplink or downlink of a group of devices
-
-    def seconds(self, payload_bytes: float) -> Fraction:
-        """Return the seconds for which one tuple occupies the link."""
-        if self.bandwidth_mbps is None:
-            return Fraction(self.gap_s)
-        per_second = Fraction(self.bandwidth_mbps) * 1_000_000
-        return Fraction(self.gap_s) + 8 * Fraction(payload_bytes) / per_second
 
 
 def utilisations(
@@ -44,21 +27,41 @@ def utilisations(
     on_link: dict[str, Fraction] = {}
     for operator in problem.graph.operators:
         device = place[operator.name]
-        capacity = Fraction(device.mips) * 1_000_000 * device.cores
-        load = rates[operator.name] * Fraction(operator.instructions)
-        on_device[device.name] += load / capacity
-    for stream in problem.graph.streams:
-        rate = rates[stream.source] * Fraction(stream.selectivity)
-        crossed = _crossed(problem, place[stream.source], place[stream.target])
-        if not crossed or rate == 0:
-            continue
-        own = [link for link in crossed if not link.shared]
-        for device, link in ((place[stream.source], own[0]), (place[stream.target], own[-1])):
-            on_device[device.name] += rate * Fraction(link.overhead_s) / device.cores
-        payload = payload_of(problem, stream.source, stream.payload_bytes)
-        for link in crossed:
-            on_link[link.name] = on_link.get(link.name, Fraction(0)) + rate * link.seconds(payload)
+        used = min(operator.cores, device.cores)
+        busy = rates[operator.name] * seconds_of(operator, device)
+        on_device[device.name] += busy * used / device.cores
+    cores = {device.name: device.cores for device in problem.cluster.devices}
+    for message in messages(problem, flowing(problem, place)):
+        for name, seconds in message.cpu:
+            on_device[name] += seconds / cores[name]
+        for delivery in message.deliveries:
+            for link in delivery.path:
+                on_link[link.name] = on_link.get(link.name, Fraction(0)) + link.busy
     return on_device, on_link
+
+
+def seconds_of(operator: Operator, device: Device) -> Fraction:
+    """Return the seconds that a tuple takes on the cores of a device that an operator uses."""
+    if device.kind is not None and (stated := operator.seconds_on.get(device.kind)) is not None:
+        return Fraction(stated)
+    speed = Fraction(device.mips) * 1_000_000 * min(operator.cores, device.cores)
+    return Fraction(operator.instructions) / speed
+
+
+def flowing(problem: Problem, place: dict[str, Device]) -> list[Flowing]:
+    """Return all streams at the offered rate, with the devices at their ends."""
+    rates, made = operator_rates(problem), []
+    for index, stream in enumerate(problem.graph.streams):
+        tuples = rates[stream.source] * selectivity_of(problem, stream)
+        size = tuples * Fraction(payload_of(problem, stream.source, stream.payload_bytes))
+        ends = (place[stream.source], place[stream.target])
+        made.append(Flowing(index, stream.source, *ends, tuples, size))
+    return made
+
+
+def selectivity_of(problem: Problem, stream: Stream) -> Fraction:
+    """Return the tuples on a stream per tuple that its source processes."""
+    return Fraction(1 if problem.graph.firing == "all" else stream.selectivity)
 
 
 def own_utilisations(problem: Problem, devices: Sequence[int]) -> dict[str, Fraction]:
@@ -68,8 +71,7 @@ def own_utilisations(problem: Problem, devices: Sequence[int]) -> dict[str, Frac
     for operator in problem.graph.operators:
         device = place[operator.name]
         if operator.cores < device.cores:
-            speed = Fraction(device.mips) * 1_000_000 * operator.cores
-            own[operator.name] = rates[operator.name] * Fraction(operator.instructions) / speed
+            own[operator.name] = rates[operator.name] * seconds_of(operator, device)
     return own
 
 
@@ -112,27 +114,46 @@ class Equations:
         own = own_utilisations(problem, devices)
         throttle = float(max(Fraction(1), *on_device.values(), *own.values()))
         self.sources = {v: float(r) / throttle for v, r in source_rates(problem).items()}
-        self.names: list[str] = []
-        self.streams: list[tuple[str, str, float, list[tuple[str, float]]]] = []
+        self.joins = problem.graph.firing == "all"
+        nominal = operator_rates(problem)
+        self.paths: dict[int, list[tuple[str, float]]] = {}
+        for message in messages(problem, flowing(problem, place)):
+            for delivery in message.deliveries:
+                for number, one in enumerate(delivery.streams):
+                    busy = [r.busy if number == 0 else 0 for r in delivery.path]
+                    passes = zip(delivery.path, busy, strict=True)
+                    share = [(r.name, float(used / nominal[one.source])) for r, used in passes]
+                    self.paths[one.index] = share
+        self.names = sorted({name for path in self.paths.values() for name, _ in path})
         position = {name: i for i, name in enumerate(upstream_first(problem))}
-        for stream in sorted(problem.graph.streams, key=lambda s: position[s.source]):
-            payload = payload_of(problem, stream.source, stream.payload_bytes)
-            crossed = _crossed(problem, place[stream.source], place[stream.target])
-            passes = [(link.name, float(link.seconds(payload))) for link in crossed]
-            self.streams.append((stream.source, stream.target, stream.selectivity, passes))
-            self.names += [name for name, _ in passes if name not in self.names]
+        rows = enumerate(problem.graph.streams)
+        ordered = sorted(rows, key=lambda row: position[row[1].source])
+        self.streams = [
+            (s.source, s.target, float(selectivity_of(problem, s)), self.paths.get(i, []))
+            for i, s in ordered
+        ]
 
     def flow(self, scale: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
-        """Return the tuples/s of every operator and the utilisation offered to every link."""
-        rates = dict(self.sources)
+        """Return the tuples/s of every operator and the utilisation offered to every link.
+
+        A link is offered its share of the load at the offered rate: the share of the tuples that
+        the producer still processes and that links before have passed on.
+        """
+        arrived: dict[str, list[float]] = {v: [r] for v, r in self.sources.items() if r > 0}
         offered = dict.fromkeys(self.names, 0.0)
         for source, target, selectivity, passes in self.streams:
-            tuples = rates[source] * selectivity
-            for name, seconds in passes:
-                offered[name] += tuples * seconds
-                tuples *= scale[name]
-            rates[target] += tuples
-        return rates, offered
+            share = self._taken(arrived.get(source, []))
+            for name, busy in passes:
+                offered[name] += share * busy
+                share *= scale[name]
+            arrived.setdefault(target, []).append(share * selectivity)
+        return {v: self._taken(arrived.get(v, [])) for v in self.sources}, offered
+
+    def _taken(self, arrived: list[float]) -> float:
+        """Return the tuples/s that an operator processes of what its inputs bring."""
+        if self.joins:
+            return min(arrived, default=0.0)
+        return sum(arrived)
 
     def residual(self, scale: dict[str, float]) -> float:
         """Return the largest difference between a scale and what its offered load requires."""
@@ -161,6 +182,10 @@ class Equations:
 def source_rates(problem: Problem) -> dict[str, Fraction]:
     """Return the tuples/s offered to every operator from outside."""
     graph = problem.graph
+    if graph.firing == "all":
+        fed = {stream.target for stream in graph.streams}
+        rate = Fraction(problem.source_rate)
+        return {o.name: rate * (o.name not in fed) for o in graph.operators}
     shares = zip(graph.operators, graph.source_share.tolist(), strict=True)
     return {o.name: Fraction(problem.source_rate) * Fraction(share) for o, share in shares}
 
@@ -168,6 +193,8 @@ def source_rates(problem: Problem) -> dict[str, Fraction]:
 def operator_rates(problem: Problem) -> dict[str, Fraction]:
     """Return the tuples/s that every operator processes at the offered rate."""
     rates = source_rates(problem)
+    if problem.graph.firing == "all":
+        return dict.fromkeys(rates, Fraction(problem.source_rate))
     for name in upstream_first(problem):
         for stream in problem.graph.streams:
             if stream.source == name:
@@ -201,56 +228,3 @@ def payload_of(problem: Problem, source: str, own: float | None) -> float:
 def _place(problem: Problem, devices: Sequence[int]) -> dict[str, Device]:
     operators = problem.graph.operators
     return {o.name: problem.cluster.devices[d] for o, d in zip(operators, devices, strict=True)}
-
-
-def _crossed(problem: Problem, a: Device, b: Device) -> list[Link]:
-    """Return the links that a tuple from a to b passes, in order; none within a device."""
-    if a.name == b.name:
-        return []
-    if problem.cluster.network.kind == "pair":
-        return [_link(problem, a, b), *_uplinks(problem, a, b)]
-    return [_link(problem, a, None), *_uplinks(problem, a, b), _link(problem, None, b)]
-
-
-def _uplinks(problem: Problem, a: Device, b: Device) -> list[Link]:
-    """Return the limited links that the groups of a and b share, if they differ."""
-    if a.group == b.group:
-        return []
-    rates = {uplink.group: uplink for uplink in problem.cluster.network.uplinks}
-    made = []
-    if a.group in rates and rates[a.group].up_mbps is not None:
-        made.append(Link(f"group:{a.group}->", rates[a.group].up_mbps, 0.0, 0.0, True))
-    if b.group in rates and rates[b.group].down_mbps is not None:
-        made.append(Link(f"->group:{b.group}", rates[b.group].down_mbps, 0.0, 0.0, True))
-    return made
-
-
-def _link(problem: Problem, a: Device | None, b: Device | None) -> Link:
-    """Return a link with its values: the most specific override that has one, or the network's."""
-    network = problem.cluster.network
-    values = []
-    for name in ("bandwidth_mbps", "overhead_s", "gap_s"):
-        value, known = getattr(network, name), -1
-        for override in network.overrides:
-            named = sum(end is not None for end in (override.source, override.target))
-            own = getattr(override, name)
-            if own is not None and named >= known and _is_for(override, a, b):
-                value, known = own, named
-        values.append(value)
-    bandwidth, overhead, gap = values
-    source, target = (end.name if end else "" for end in (a, b))
-    return Link(f"{source}->{target}", bandwidth, overhead or 0.0, gap or 0.0)
-
-
-def _is_for(override: LinkOverride, a: Device | None, b: Device | None) -> bool:
-    ends = (
-        (override.source, override.source_group, a),
-        (override.target, override.target_group, b),
-    )
-    for name, group, device in ends:
-        if device is None:
-            if name is not None or group is not None:
-                return False
-        elif device.name != name and (group is None or device.group != group):
-            return False
-    return True

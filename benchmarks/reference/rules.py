@@ -6,11 +6,11 @@ fractions that they are written as.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import lcm
+from math import isnan, lcm
 
 import numpy as np
 
-from streamplace import Problem
+from streamplace import Device, Operator, Problem
 from streamplace.util.arrays import Bools, Ints
 
 
@@ -21,7 +21,11 @@ def obeying(problem: Problem, rows: Ints) -> Bools:
     column = {operator.name: rows[:, v] for v, operator in enumerate(graph.operators)}
     fine: Bools = np.ones(len(rows), dtype=np.bool_)
     for operator in graph.operators:
-        carriers = [d for d, one in enumerate(devices) if {*operator.requires} <= {*one.labels}]
+        carriers = [
+            d
+            for d, one in enumerate(devices)
+            if {*operator.requires} <= {*one.labels} and _runs_on(operator, one)
+        ]
         fine &= np.isin(column[operator.name], carriers)
     for name, where in (*rules.allowed.items(), *((v, [d]) for v, d in rules.pins.items())):
         fine &= np.isin(column[name], [names.index(d) for d in where])
@@ -42,6 +46,13 @@ def obeying(problem: Problem, rows: Ints) -> Bools:
             needs = [operator.resources.get(name, 0.0) for operator in graph.operators]
             fine &= _fits(rows == d, needs, device.resources.get(name, 0.0))
     return fine
+
+
+def _runs_on(operator: Operator, device: Device) -> bool:
+    """Return whether an operator has a time, or else instructions, for a device's kind."""
+    if device.kind is not None and device.kind in operator.seconds_on:
+        return operator.seconds_on[device.kind] is not None
+    return not isnan(operator.instructions)
 
 
 def _differ(columns: Sequence[Ints]) -> Bools:

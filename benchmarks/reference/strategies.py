@@ -7,7 +7,9 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from benchmarks.reference.message_problems import with_message_fields
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network, NetworkKind
+from streamplace.problem.device_kinds import confined
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.objective import Model
 from streamplace.problem.problem import Problem
@@ -113,24 +115,42 @@ def problems(
     model: Model = "bottleneck",
     kind: NetworkKind | None = None,
     max_size: int = 9,
+    *,
+    shared: bool = False,
 ) -> Problem:
-    """Return a graph on a cluster at 300 to 2,000 tuples/s: from idle to heavily overloaded."""
+    """Return a graph on a cluster at 300 to 2,000 tuples/s: from idle to heavily overloaded.
+
+    With `shared`, half of them have times by kind of device, shared messages and the like.
+    """
     rate = draw(st.integers(3, 20)) * 100.0
     graph, cluster = draw(graphs(max_size)), draw(clusters(kind))
-    return Problem(graph, cluster, source_rate=rate, model=model)
+    problem = Problem(graph, cluster, source_rate=rate, model=model)
+    if shared and draw(st.booleans()):
+        seed = draw(st.integers(0, 2**31))
+        return with_message_fields(problem, np.random.default_rng(seed))
+    return problem
 
 
 @st.composite
-def cases(draw: st.DrawFn, model: Model = "bottleneck", kind: NetworkKind | None = None) -> Case:
-    """Return a problem and the device index of each of its operators."""
-    problem = draw(problems(model, kind))
+def cases(
+    draw: st.DrawFn,
+    model: Model = "bottleneck",
+    kind: NetworkKind | None = None,
+    *,
+    shared: bool = False,
+) -> Case:
+    """Return a problem, see `problems`, and the device index of each of its operators."""
+    problem = draw(problems(model, kind, shared=shared))
     return problem, draw(device_lists(problem))
 
 
 def device_lists(problem: Problem) -> st.SearchStrategy[list[int]]:
-    """Return placements of a problem, feasible or not, as lists of device indices."""
-    count, last = len(problem.graph.names), len(problem.cluster.devices) - 1
-    return st.lists(st.integers(0, last), min_size=count, max_size=count)
+    """Return placements of a problem, feasible or not, on devices of kinds that can run each."""
+    count = len(problem.cluster.devices)
+    confined_to = confined(problem.graph, problem.cluster)
+    every = np.ones(count, dtype=np.bool_)
+    able = [confined_to.get(v, every) for v in range(len(problem.graph.names))]
+    return st.tuples(*(st.sampled_from(np.flatnonzero(a).tolist()) for a in able)).map(list)
 
 
 @st.composite

@@ -7,10 +7,13 @@ operators have a utilisation of their own on devices with more cores than they c
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.flow import Columns, Floats, Flow, Ints, as_rows, checked
+from sim.closed_form.least_load import least_shares
+from sim.flow import NONE, Columns, Floats, Flow, Ints, as_rows, checked
 from sim.jit import kernel
-from sim.links import ends_of, seconds_on, uplinks_of
-from sim.threads import fastest, largest_own, raise_to_own
+from sim.links import ends_of, seconds_on, slot_of, uplinks_of
+from sim.messages import charge, copies_of, no_messages
+from sim.threads import largest_own, raise_to_own
+from sim.work import work_on
 
 LANES = 4  # placements scored together, which hides the latency of adding to one device
 NOTHING = 1e-100  # smaller utilisations count as 0, because dividing by them may overflow
@@ -55,8 +58,8 @@ def lowest_utilisation(flow: Flow) -> float:
     max(total CPU / total capacity, largest utilisation of an operator that is alone on the device
     that suits it best); 1 if there is practically no work.
     """
-    total, largest = float(flow.work.sum()), float((flow.work / fastest(flow)).max())
-    lowest = max(total / float(flow.capacity.sum()), largest)
+    shares = least_shares(flow)
+    lowest = max(shares.total, float(shares.alone.max()))
     return lowest if lowest > NOTHING else 1.0
 
 
@@ -84,22 +87,41 @@ def utilisations(flow: Flow, placement: NDArray[np.integer]) -> tuple[Floats, Fl
 def add_utilisations(placement: Ints, flow: Columns, device: Floats, link: Floats) -> None:
     """Add the utilisations of one placement to `device` (D,) and `link` (L,)."""
     for v in range(flow.work.shape[0]):
-        device[placement[v]] += flow.work[v] / flow.capacity[placement[v]]
+        device[placement[v]] += work_on(flow, v, placement[v]) / flow.capacity[placement[v]]
+    if flow.multicast != NONE:
+        _add_messages(placement, flow, device, link)
+        return
     for e in range(flow.source.shape[0]):
         a, b = placement[flow.source[e]], placement[flow.target[e]]
         if a == b:
             continue
-        tuples = flow.stream_tuples[e]
+        tuples, bits = flow.stream_tuples[e], flow.stream_bits[e]
         sends, receives = ends_of(flow.nic, device.shape[0], a, b)
-        device[a] += tuples * flow.overhead_s[sends] / flow.cores[a]
-        device[b] += tuples * flow.overhead_s[receives] / flow.cores[b]
-        link[sends] += tuples * seconds_on(flow, sends, e)
+        sending = tuples * flow.overhead_s[sends] + bits * flow.overhead_s_per_bit[a]
+        receiving = tuples * flow.overhead_s[receives] + bits * flow.overhead_s_per_bit[b]
+        device[a] += sending / flow.cores[a]
+        device[b] += receiving / flow.cores[b]
+        link[slot_of(flow, device.shape[0], sends)] += tuples * seconds_on(flow, sends, e)
         if flow.nic:
             link[receives] += tuples * seconds_on(flow, receives, e)
         if flow.up.shape[0] > 0:
             for shared in uplinks_of(flow, a, b):
                 if shared >= 0:
                     link[shared] += tuples * seconds_on(flow, shared, e)
+
+
+@kernel
+def _add_messages(placement: Ints, flow: Columns, device: Floats, link: Floats) -> None:
+    """Add the utilisations by messages that several streams share."""
+    devices, copies = device.shape[0], copies_of(flow)
+    room = no_messages(devices, link.shape[0])
+    for v in range(flow.work.shape[0]):
+        for k in range(charge(flow, copies, v, placement[v], placement, room)):
+            r = room.resource[k]
+            if r < devices:
+                device[r] += room.amount[k]
+            else:
+                link[r - devices] += room.amount[k]
 
 
 @kernel

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from sim.closed_form.least_load import LeastShares, least_of_units, least_shares
 from sim.flow import Floats, Flow, Ints
 from sim.jit import kernel
-from sim.threads import fastest
 
 DEEPEST = 3  # largest k of the counting argument
 
@@ -12,9 +12,10 @@ DEEPEST = 3  # largest k of the counting argument
 def least_utilisation(flow: Flow, unit_of: Ints, *, links_count: bool) -> float:
     """Return a lower bound on the largest utilisation of any placement.
 
-    The bound is the largest of four: total CPU work over total capacity; the largest operator on
-    the device whose cores suit it best; the largest unit on the fastest device; and a counting
-    argument: among the k * D + 1 heaviest units, k + 1 must share a device. If links count, the
+    The bound is the largest of four: total CPU work over total capacity, or more where times depend
+    on the class of a device (see `least_load`); the largest operator on the device that suits it
+    best; the largest unit on its fastest device; and a counting argument: among the k * D + 1
+    heaviest units, k + 1 must share a device. If links count, the
     largest utilisation can be at most u only if every stream that would load the best link by more
     than u stays within a device. The ends of such a stream are then one unit, to which the same
     bounds apply. The result is the smallest u that is consistent with the bounds that follow from
@@ -28,9 +29,9 @@ def least_utilisation(flow: Flow, unit_of: Ints, *, links_count: bool) -> float:
         Whether an overloaded link throttles all sources, as under ``bottleneck`` but not under
         ``path-average``.
     """
-    total = float(flow.work.sum() / flow.capacity.sum())
-    alone = float((flow.work / fastest(flow)).max())
-    least = max(total, alone, _crowded(flow, _unit_work(flow, unit_of)))
+    shares = least_shares(flow)
+    crowded = _crowded(flow, least_of_units(shares, flow, unit_of))
+    least = max(shares.total, float(shares.alone.max()), crowded)
     if not links_count or not len(flow.source) or flow.devices == 1:
         return least
     crossing = _least_crossing(flow)
@@ -40,21 +41,22 @@ def least_utilisation(flow: Flow, unit_of: Ints, *, links_count: bool) -> float:
     low, high = 0, len(order)
     while low < high:
         middle = (low + high) // 2
-        inside = _bound_within(flow, unit_of, order[:middle])
+        inside = _bound_within(flow, shares, unit_of, order[:middle])
         if inside >= crossing[order[middle]]:
             high = middle
         else:
             low = middle + 1
-    tried = [_bound_within(flow, unit_of, order[:low])]
+    tried = [_bound_within(flow, shares, unit_of, order[:low])]
     if low > 0:
-        tried.append(max(_bound_within(flow, unit_of, order[: low - 1]), crossing[order[low - 1]]))
+        inside = _bound_within(flow, shares, unit_of, order[: low - 1])
+        tried.append(max(inside, crossing[order[low - 1]]))
     return max(least, float(min(tried)))
 
 
-def _bound_within(flow: Flow, unit_of: Ints, streams: Ints) -> float:
+def _bound_within(flow: Flow, shares: LeastShares, unit_of: Ints, streams: Ints) -> float:
     """Return the bound if each of these streams stays within a device."""
     unit = _joined(unit_of, flow.source[streams], flow.target[streams])
-    return _crowded(flow, _unit_work(flow, unit))
+    return _crowded(flow, least_of_units(shares, flow, unit))
 
 
 def _crowded(flow: Flow, work: Floats) -> float:
@@ -69,12 +71,11 @@ def _crowded(flow: Flow, work: Floats) -> float:
     return found / fastest
 
 
-def _unit_work(flow: Flow, unit_of: Ints) -> Floats:
-    return np.bincount(unit_of, weights=flow.work).astype(np.float64)
-
-
 def _least_crossing(flow: Flow) -> Floats:
-    """Return the smallest utilisation that each stream adds to any link, (E,)."""
+    """Return the smallest utilisation of any link by each stream that leaves a device, (E,).
+
+    With multicast, the message that serves a stream has at least its tuples and bits.
+    """
     between = np.ones(flow.own_links, dtype=np.bool_)
     if not flow.nic:
         between = ~np.eye(flow.devices, dtype=np.bool_).ravel()

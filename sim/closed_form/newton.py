@@ -4,15 +4,18 @@ Damped iteration can oscillate for any damping when three links feed back on eac
 needs a tiny damping factor when a link is crossed thousands of times, even if a solution exists.
 With u = log s, the equations s = min(1, 1 / offered(s)) become u + max(0, log offered(exp u)) = 0.
 The left side is convex in u, since offered is a sum of products of s, so Newton's method converges
-well, but each step is costly.
+well, but each step is costly. Where operators join their inputs, the flow is a minimum of such
+sums, so that convergence is not certain.
 """
 
 import numpy as np
 
 from sim.closed_form.bottleneck import utilisations
+from sim.crossed import nothing_crossed, number_links
 from sim.flow import Columns, Floats, Flow, Ints
 from sim.jit import kernel
-from sim.links import STAGES, Crossed, nothing_crossed, number_links, passed
+from sim.joins import taken, taken_at_first
+from sim.links import STAGES, Crossed, passed
 from sim.threads import largest_own
 
 STEPS = 100
@@ -78,7 +81,9 @@ def _linearise(
     Link 0 stands for streams within a device; nothing is offered to it.
     """
     links = scale.shape[0]
-    rate, rate_slope = flow.source_tuples * start, np.zeros((flow.work.shape[0], links))
+    rate, rate_slope = np.empty(flow.work.shape[0]), np.zeros((flow.work.shape[0], links))
+    for v in range(rate.shape[0]):
+        rate[v] = taken_at_first(flow, v, start)
     offered, slope = np.zeros(links), np.zeros((links, links))
     for e in range(flow.source.shape[0]):
         a, b = flow.source[e], flow.target[e]
@@ -92,6 +97,9 @@ def _linearise(
                 tuples_slope *= scale[link]
                 tuples_slope[link] += tuples
                 tuples *= scale[link]
-        rate[b] += tuples
-        rate_slope[b] += tuples_slope
+        if not flow.joins:
+            rate_slope[b] += tuples_slope
+        elif tuples < rate[b]:
+            rate_slope[b] = tuples_slope
+        rate[b] = taken(flow, rate[b], tuples)
     return rate, offered, slope

@@ -4,6 +4,9 @@ Sources run at r = R * min(1, 1 / largest utilisation of a device or operator). 
 the flows on it by s = min(1, 1 / utilisation offered to it). The offered utilisation depends on the
 scales of upstream links, so s solves a system of equations. Throughput is R * (tuples/s reaching
 the sinks) / (tuples/s reaching them if nothing is throttled).
+
+Operators that join their inputs process what the slowest input brings; the rest of the others is
+lost, as is what full links do not carry. Streams that share a message are scaled together.
 """
 
 from typing import NamedTuple
@@ -13,9 +16,11 @@ from numpy.typing import NDArray
 
 from sim.closed_form.bottleneck import add_utilisations
 from sim.closed_form.newton import solve_by_newton
+from sim.crossed import nothing_crossed, number_links
 from sim.flow import Columns, Floats, Flow, Ints, checked
 from sim.jit import bare, kernel
-from sim.links import STAGES, Crossed, nothing_crossed, number_links, passed
+from sim.joins import taken, taken_at_first
+from sim.links import STAGES, Crossed, passed
 from sim.threads import largest_own
 
 RESIDUAL = 1e-12  # largest |s - min(1, 1 / offered utilisation)| of a solution
@@ -148,7 +153,7 @@ def look(flow: Columns, start: float, links: int, crossed: Crossed, room: Equati
     for i in range(links):
         change[i] = 0.0
     for v in range(rate.shape[0]):
-        rate[v] = flow.source_tuples[v] * start
+        rate[v] = taken_at_first(flow, v, start)
     for e in range(flow.source.shape[0]):
         tuples = rate[flow.source[e]] * flow.selectivity[e]
         change[sends[e]] += tuples * crossed.send_s[e]
@@ -156,7 +161,7 @@ def look(flow: Columns, start: float, links: int, crossed: Crossed, room: Equati
         if flow.nic:
             change[receives[e]] += tuples * crossed.receive_s[e]
             tuples *= scale[receives[e]]
-        rate[flow.target[e]] += tuples
+        rate[flow.target[e]] = taken(flow, rate[flow.target[e]], tuples)
     return _changes(links, room)
 
 
@@ -169,14 +174,14 @@ def _look_through_uplinks(
     for i in range(links):
         change[i] = 0.0
     for v in range(rate.shape[0]):
-        rate[v] = flow.source_tuples[v] * start
+        rate[v] = taken_at_first(flow, v, start)
     for e in range(flow.source.shape[0]):
         tuples = rate[flow.source[e]] * flow.selectivity[e]
         for stage in range(STAGES):
             link, seconds = passed(crossed, e, stage)
             change[link] += tuples * seconds
             tuples *= scale[link]
-        rate[flow.target[e]] += tuples
+        rate[flow.target[e]] = taken(flow, rate[flow.target[e]], tuples)
     return _changes(links, room)
 
 

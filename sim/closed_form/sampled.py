@@ -27,11 +27,17 @@ class Draws(NamedTuple):
         (S, E) tuples/s on each stream.
     bits
         (S, E) bits per tuple on each stream.
+    operator_tuples
+        (S, V) tuples/s of each operator.
+    timed_instructions
+        (S, T, C) instructions per tuple by class of devices, as in `Flow`.
     """
 
     work: Floats
     tuples: Floats
     bits: Floats
+    operator_tuples: Floats
+    timed_instructions: Floats
 
 
 def draws_of(flow: Flow, instructions: Floats, payload_bytes: Floats, selectivity: Floats) -> Draws:
@@ -43,15 +49,29 @@ def draws_of(flow: Flow, instructions: Floats, payload_bytes: Floats, selectivit
         (S, V) factors on the instructions of operators and on the bits of the streams that they
         send.
     selectivity
-        (S, E) factors on selectivities.
+        (S, E) factors on selectivities, which have none where operators join their inputs.
     """
-    chosen = flow.selectivity * selectivity
-    rates = _run_down(flow.source_tuples, flow.source, flow.target, chosen)
+    if flow.joins:
+        chosen = np.ones_like(selectivity)
+        rates = np.full(instructions.shape, flow.source_rate)
+    else:
+        chosen = flow.selectivity * selectivity
+        rates = _run_down(flow.source_tuples, flow.source, flow.target, chosen)
     return Draws(
         rates * flow.instructions * instructions,
         rates[:, flow.source] * chosen,
         flow.bits * payload_bytes[:, flow.source],
+        rates,
+        _timed(flow, instructions),
     )
+
+
+def _timed(flow: Flow, instructions: Floats) -> Floats:
+    """Return the table of timed instructions in each draw, (S, T, C); stated times are exact."""
+    factor = np.ones((len(instructions), *flow.timed_instructions.shape))
+    timed = np.flatnonzero(flow.timed >= 0)
+    factor[:, flow.timed[timed]] = instructions[:, timed, None]
+    return flow.timed_instructions * np.where(flow.stated, 1.0, factor)
 
 
 def sampled_utilisation(flow: Flow, draws: Draws, placements: NDArray[np.integer]) -> Floats:
@@ -107,6 +127,17 @@ def _worst(placements: Ints, flow: Columns, draws: Draws, worst: Floats) -> None
             flow.limits_operators,
             flow.up,
             flow.down,
+            draws.operator_tuples[s],
+            draws.tuples[s] * draws.bits[s],
+            flow.overhead_s_per_bit,
+            flow.timed,
+            draws.timed_instructions[s],
+            flow.class_of,
+            flow.egress,
+            flow.multicast,
+            flow.joins,
+            flow.first_out,
+            flow.out_stream,
         )
         for k in range(placements.shape[0]):
             device[:] = 0.0

@@ -33,6 +33,9 @@ def _hashes(flow: Flow) -> Hashes:
     """Return a hash of every operator, (V,)."""
     own = _bits(flow.instructions) ^ _mixed(_bits(flow.source_tuples))
     own = _mixed(own ^ _mixed(_bits(flow.operator_cores - 1.0)))  # one core does not change hashes
+    timed = np.flatnonzero(flow.timed >= 0)
+    for column in flow.timed_instructions.T:
+        own[timed] = _mixed(own[timed] ^ _bits(column[flow.timed[timed]]))
     stream = _mixed(_bits(flow.selectivity) ^ _mixed(_bits(flow.bits)))
     for _ in range(ROUNDS):
         above, below = np.zeros_like(own), np.zeros_like(own)

@@ -61,7 +61,7 @@ def count_tuples(
             source = state.sources[s]
             came[v] = source.offered - source.dropped - source.backlog
     for e in range(count):
-        came[target[e]] += state.streams[e].taken
+        came[target[e]] += state.streams[e].taken * state.operators[target[e]].part
     for which in range(state.first_backlog):
         i = state.lists[which].head
         while i != NOTHING:

@@ -4,9 +4,11 @@ import numpy as np
 
 from sim.engine.links import DOWNLINK, RECEIVER, SENDER, UPLINK
 from sim.engine.records import Records
-from sim.flow import Columns, Floats, Ints
+from sim.flow import ALL, NONE, Columns, Floats, Ints
 from sim.jit import kernel
-from sim.links import ends_of, seconds_on, uplinks_of
+from sim.links import ends_of, seconds_on, slot_of, uplinks_of
+from sim.messages import Copies, busy_share, list_messages, marks, no_messages
+from sim.work import instructions_on
 
 FOREVER = 1e9  # ticks
 
@@ -45,38 +47,32 @@ def lay_out(
     devices = flow.capacity.shape[0]
     count = 1
     number[:] = 0
-    for v in range(operators.shape[0]):
-        d = placement[v]
-        operators[v].device = d
-        operators[v].send_cost = 0.0
-        operators[v].own_cost = flow.instructions[v] / flow.capacity[d]
-        operators[v].source_cost = operators[v].own_cost
-        usable = flow.operator_cores[v]
-        operators[v].own_share = usable / flow.cores[d] if usable < flow.cores[d] else np.inf
-        operators[v].service_s = operators[v].own_cost * max(1.0, flow.cores[d] / usable)
+    _set_own_costs(flow, operators, placement)
     for e in range(streams.shape[0]):
         v, w = flow.source[e], flow.target[e]
         a, b = placement[v], placement[w]
         streams[e].sends = streams[e].receives = streams[e].delay = 0
         streams[e].ups = streams[e].downs = 0
-        streams[e].cost = flow.instructions[w] / flow.capacity[b]
+        streams[e].cost = operators[w].part * operators[w].own_cost
         streams[e].service_s = operators[w].service_s
         streams[e].travel_s = 0.0
         if a == b:
             continue
         sends, receives = ends_of(flow.nic, devices, a, b)
-        for link in (sends, receives):
+        slots = slot_of(flow, devices, sends), slot_of(flow, devices, receives)
+        for link in slots:
             if number[link] == 0:
                 number[link] = count
                 links[count].stage = RECEIVER if flow.nic and link == receives else SENDER
                 count += 1
-        streams[e].sends, streams[e].receives = number[sends], number[receives]
+        streams[e].sends, streams[e].receives = number[slots[0]], number[slots[1]]
         streams[e].send_s = seconds_on(flow, sends, e)
         streams[e].receive_s = seconds_on(flow, receives, e)
         latency = max(latency_s[sends], latency_s[receives])
         streams[e].delay = int(min(latency / tick_s + 1e-9, FOREVER))
         streams[e].most += nominal[e] * latency  # so that L does not limit throughput
-        streams[e].travel_s = flow.overhead_s[sends] + streams[e].send_s + latency
+        sending = flow.overhead_s[sends] + flow.bits[e] * flow.overhead_s_per_bit[a]
+        streams[e].travel_s = sending + streams[e].send_s + latency
         if flow.nic:
             streams[e].travel_s += streams[e].receive_s
         if flow.up.shape[0] > 0:
@@ -89,12 +85,30 @@ def lay_out(
                 count = _number(number, links, down, DOWNLINK, count)
                 streams[e].downs, streams[e].down_s = number[down], seconds_on(flow, down, e)
                 streams[e].travel_s += streams[e].down_s
-        streams[e].service_s += flow.overhead_s[receives]
-        overhead = flow.selectivity[e] * flow.overhead_s[sends] / flow.cores[a]
-        operators[v].send_cost += overhead
-        streams[e].cost += flow.overhead_s[receives] / flow.cores[b]
+        receiving = flow.overhead_s[receives] + flow.bits[e] * flow.overhead_s_per_bit[b]
+        streams[e].service_s += receiving
+        if flow.multicast == NONE:
+            operators[v].send_cost += flow.selectivity[e] * sending / flow.cores[a]
+            streams[e].cost += receiving / flow.cores[b]
+    if flow.multicast != NONE:
+        _share_messages(flow, operators, streams, placement, latency_s)
     _set_shares(flow, operators, streams, placement, nominal, emitted, weighted)
     return count
+
+
+@kernel
+def _set_own_costs(flow: Columns, operators: Records, placement: Ints) -> None:
+    """Set what the work of operators costs on their devices."""
+    for v in range(operators.shape[0]):
+        d = placement[v]
+        operators[v].device = d
+        operators[v].send_cost = 0.0
+        operators[v].own_cost = instructions_on(flow, v, d) / flow.capacity[d]
+        operators[v].part = 1.0 / max(1, operators[v].inputs) if flow.joins else 1.0
+        operators[v].source_cost = operators[v].own_cost
+        usable = flow.operator_cores[v]
+        operators[v].own_share = usable / flow.cores[d] if usable < flow.cores[d] else np.inf
+        operators[v].service_s = operators[v].own_cost * max(1.0, flow.cores[d] / usable)
 
 
 @kernel
@@ -105,6 +119,69 @@ def _number(number: Ints, links: Records, link: int, stage: int, count: int) -> 
     number[link] = count
     links[count].stage = stage
     return count + 1
+
+
+@kernel
+def _share_messages(
+    flow: Columns, operators: Records, streams: Records, placement: Ints, latency_s: Floats
+) -> None:
+    """Replace the costs of streams between devices by those of the messages that they share.
+
+    The first stream to a device pays for the message to it, and the first of all for what a message
+    for all receivers costs its sender; the others travel as long, and cost nothing.
+    """
+    devices = flow.capacity.shape[0]
+    copies = Copies(
+        flow.first_out, flow.out_stream, flow.target, flow.selectivity, flow.selectivity * flow.bits
+    )
+    room = no_messages(devices, flow.gap_s.shape[0])
+    for v in range(placement.shape[0]):
+        a, together = placement[v], flow.multicast == ALL
+        count = list_messages(copies, flow.multicast, v, a, placement, room)
+        sending, sent = 0.0, 0.0
+        for i in range(count):
+            b, e, tuples, bits = room.to[i], room.first[i], room.tuples[i], room.bits[i]
+            sends, receives = ends_of(flow.nic, devices, a, b)
+            each = tuples * flow.overhead_s[sends] + bits * flow.overhead_s_per_bit[a]
+            sending = max(sending, each) if together else sending + each
+            sent = max(sent, busy_share(flow, sends, tuples, bits))
+            each = tuples * flow.overhead_s[receives] + bits * flow.overhead_s_per_bit[b]
+            streams[e].cost += each / flow.selectivity[e] / flow.cores[b]
+        operators[v].send_cost += sending / flow.cores[a]
+        for k in range(copies.first[v], copies.first[v + 1]):
+            e = copies.stream[k]
+            b = placement[flow.target[e]]
+            if b == a:
+                continue
+            i = room.place[b]
+            tuples, bits = room.tuples[i], room.bits[i]
+            sends, receives = ends_of(flow.nic, devices, a, b)
+            pays, factor = room.first[i] == e, 1.0 / flow.selectivity[e]
+            busy, size = busy_share(flow, sends, tuples, bits), bits / tuples
+            travel = flow.overhead_s[sends] + size * flow.overhead_s_per_bit[a]
+            travel += busy / tuples + max(latency_s[sends], latency_s[receives])
+            if together and (flow.nic or flow.egress):
+                busy = sent if i == 0 else 0.0
+            streams[e].send_s = factor * busy if pays else 0.0
+            if flow.nic:
+                busy = busy_share(flow, receives, tuples, bits)
+                travel += busy / tuples
+                streams[e].receive_s = factor * busy if pays else 0.0
+            if flow.up.shape[0] > 0:
+                up, down = uplinks_of(flow, a, b)
+                if up >= 0:
+                    busy = busy_share(flow, up, tuples, bits)
+                    travel += busy / tuples
+                    carries = pays and marks(room, devices, up, together)
+                    streams[e].up_s = factor * busy if carries else 0.0
+                if down >= 0:
+                    busy = busy_share(flow, down, tuples, bits)
+                    travel += busy / tuples
+                    carries = pays and marks(room, devices, down, together)
+                    streams[e].down_s = factor * busy if carries else 0.0
+            streams[e].travel_s = travel
+            receiving = flow.overhead_s[receives] + size * flow.overhead_s_per_bit[b]
+            streams[e].service_s = operators[flow.target[e]].service_s + receiving
 
 
 @kernel
@@ -127,7 +204,7 @@ def _set_shares(
         first = operators[v].first_in
         for e in range(first, first + operators[v].inputs):
             if operators[v].window < 0:
-                streams[e].cost += operators[v].send_cost
+                streams[e].cost += operators[v].part * operators[v].send_cost
             seconds += nominal[e] * streams[e].cost
         if operators[v].window >= 0:
             seconds += emitted[v] * operators[v].send_cost

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sim.engine.simulation import Simulation
 from sim.engine.snapshots import RunTrace
 from sim.flow import Floats
+from sim.work import instructions_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +198,7 @@ class RunMetrics:
         """
         flow, devices = self.simulation.flow, self.trace.devices
         usable, cores = flow.operator_cores, flow.cores[devices]
-        busy = self.operator_rates * flow.instructions / flow.capacity[devices]
+        busy = self.operator_rates * instructions_of(flow, devices) / flow.capacity[devices]
         return np.where(usable < cores, busy * cores / usable, 0.0)
 
     @cached_property

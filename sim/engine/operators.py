@@ -48,7 +48,7 @@ def run_operator(state: EngineState, rules: Rules, v: int, budget: float, tick: 
         return used
     state.operators[v].own_left -= share * own
     processed, total = share * tuples, state.scratch
-    births = _take_inputs(state, rules, v, share, tick, total)
+    births = _take_inputs(state, rules, v, share, tuples, tick, total)
     state.operators[v].processed += processed
     if state.operators[v].sink >= 0:
         for s in range(total.shape[0]):
@@ -72,7 +72,20 @@ def waiting_for(state: EngineState, v: int) -> tuple[float, float]:
     for e in range(first, first + state.operators[v].inputs):
         tuples += state.streams[e].waiting
         seconds += state.streams[e].waiting * state.streams[e].cost
+    if state.operators[v].part < 1.0:
+        return _waiting_on_each(state, v)
     return tuples, seconds
+
+
+@bare
+def _waiting_on_each(state: EngineState, v: int) -> tuple[float, float]:
+    """Return the tuples that wait on every input of operator v, and the seconds to join them."""
+    least, cost = np.inf, 0.0
+    first = state.operators[v].first_in
+    for e in range(first, first + state.operators[v].inputs):
+        least = min(least, state.streams[e].waiting)
+        cost += state.streams[e].cost
+    return least, least * cost
 
 
 @bare
@@ -101,9 +114,17 @@ def _share_that_fits(state: EngineState, rules: Rules, v: int, tuples: float, ti
 
 @bare
 def _take_inputs(
-    state: EngineState, rules: Rules, v: int, share: float, tick: int, total: Floats
+    state: EngineState,
+    rules: Rules,
+    v: int,
+    share: float,
+    tuples: float,
+    tick: int,
+    total: Floats,
 ) -> float:
     """Take a share of the tuples waiting for operator v, and set `total` (S,) to their totals.
+
+    An operator that joins its inputs takes a share of `tuples` from each of them.
 
     Returns the sum of their births, moved back by the time that v takes per tuple. Tuples taken by
     a sink are recorded as arrivals.
@@ -132,12 +153,15 @@ def _take_inputs(
         waiting = state.streams[e].waiting
         if waiting > 0.0:
             amount = share * waiting
-            part = take(state, e, amount if share < 1.0 else np.inf, total)
+            if state.operators[v].part < 1.0:
+                amount = share * tuples
+            part = take(state, e, amount if amount < waiting else np.inf, total)
             part -= amount * state.streams[e].service_s / fast
+            part *= state.operators[v].part
             births += part
             state.streams[e].taken += amount
             if is_sink:
-                state.arrivals[column + e - first].tuples += amount
+                state.arrivals[column + e - first].tuples += amount * state.operators[v].part
                 state.arrivals[column + e - first].births += part
             state.streams[e].waiting = waiting - amount
     return births

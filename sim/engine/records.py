@@ -44,6 +44,8 @@ OPERATOR = np.dtype(
         ("send_cost", "f8"),  # part of the cost that is sending
         ("service_s", "f8"),  # seconds that it takes per tuple that it emits as a source
         ("own_cost", "f8"),  # seconds of its device per tuple that its instructions take
+        # tuples processed per tuple taken; below 1 if it takes as many from each of several inputs
+        ("part", "f8"),
         ("own_share", "f8"),  # share of its device that its cores are; inf: it can use all cores
         ("own_left", "f8"),  # seconds of its device that its instructions may still take now
         ("processed", "f8"),  # tuples processed so far

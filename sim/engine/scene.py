@@ -159,6 +159,8 @@ class Scene:
                     raise ValueError(f"operator {v}: only a source can have a profile")
                 raise ValueError(f"operator {v}: a source cannot have a window")
         for v in self.windows:
+            if flow.joins:
+                raise ValueError(f"operator {v}: windows need operators that take any input")
             if v in flow.sinks:
                 raise ValueError(f"operator {v}: a sink cannot have a window")
         for speed in self.speeds:

@@ -44,6 +44,7 @@ class Places(NamedTuple):
             target=self.of_operator[flow.target][self.stream],
             selectivity=flow.selectivity[self.stream],
             bits=flow.bits[self.stream],
+            timed=flow.timed[self.operator] if len(flow.timed) else flow.timed,
         )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from sim.exact.partial import Partial, may_go, partial, put, take_back
 from sim.flow import Columns, Floats, Ints
 from sim.jit import bare, kernel
+from sim.joins import taken, taken_at_first
 from sim.links import ends_of, seconds_on, uplinks_of
 from sim.search.instance import Instance, own_load
 
@@ -115,7 +116,7 @@ def _most_at_sinks(
                 busiest = max(busiest, own_load(instance, u, now.on[u]))
     start = 1.0 / max(1.0, busiest * instance.reference)
     for v in range(at.rate.shape[0]):
-        at.rate[v] = flow.source_tuples[v] * start
+        at.rate[v] = taken_at_first(flow, v, start)
     for e in range(flow.source.shape[0]):
         tuples = at.rate[flow.source[e]] * flow.selectivity[e]
         a, b = now.on[unit_of[flow.source[e]]], now.on[unit_of[flow.target[e]]]
@@ -128,7 +129,7 @@ def _most_at_sinks(
                         slower = max(slower, seconds_on(flow, link, e))
             if slower * tuples > 1.0:
                 tuples = 1.0 / slower
-        at.rate[flow.target[e]] += tuples
+        at.rate[flow.target[e]] = taken(flow, at.rate[flow.target[e]], tuples)
     total = 0.0
     for i in range(sinks.shape[0]):
         total += at.rate[sinks[i]]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sim.exact.partial import Partial, is_spare
 from sim.flow import Floats, Ints
 from sim.jit import bare
-from sim.search.instance import Bools, Instance
+from sim.search.instance import Bools, Instance, least_load, work_of_unit
 
 COARSEST, FINEST = 2, 80  # steps per device
 USED = 8  # numbers of steps in use, the most effective ones
@@ -32,7 +32,7 @@ class Packing(NamedTuple):
 
 def packing(instance: Instance, limit: float) -> Packing:
     """Return the values of an instance's units for loads / reference up to `limit`."""
-    share = instance.work / (limit * instance.capacity.max())
+    share = least_load(instance) / limit
     value = np.floor(np.arange(FINEST + 1)[:, None] * share + 0.5)
     return Packing(
         value=np.minimum(value, 2 * FINEST + 1).astype(np.int64),
@@ -107,12 +107,12 @@ def _most_value(
 ) -> int:
     """Return the largest value of units in `fits` whose work is at most `room`, for device d.
 
-    Value is at most twice the work in steps, so it is less than 2 * steps.
+    Value is at most twice the least work in steps, so it is less than 2 * steps.
     """
     work, value = 0.0, 0
     for u in range(now.on.shape[0]):
         if now.on[u] < 0 and fits[u, d]:
-            work += instance.work[u]
+            work += work_of_unit(instance, u, d)
             value += weighed.value[steps, u]
     if work <= room:
         return value
@@ -125,8 +125,9 @@ def _most_value(
         for v in range(reached + 1, min(top, reached + own) + 1):
             weighed.least[v] = np.inf
         reached = min(top, reached + own)
+        work = work_of_unit(instance, u, d)
         for v in range(reached, own - 1, -1):
-            weighed.least[v] = min(weighed.least[v], weighed.least[v - own] + instance.work[u])
+            weighed.least[v] = min(weighed.least[v], weighed.least[v - own] + work)
     best = 0
     for v in range(reached + 1):
         if weighed.least[v] <= room:

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.flow import Floats, Ints
+from sim.flow import NONE, Floats, Ints
 from sim.jit import bare
-from sim.links import ends_of, uplinks_of
-from sim.search.instance import Instance, clash, has_room, own_load
+from sim.links import ends_of, slot_of, uplinks_of
+from sim.messages import Messages, charge, no_messages
+from sim.search.instance import Instance, clash, has_room, own_load, unit_load
 
 
 class Partial(NamedTuple):
@@ -24,6 +25,8 @@ class Partial(NamedTuple):
     crowd: Ints  # (D,) number of units on each device
     identical: Ints  # (D,) the last identical device before each device, -1 if there is none
     passing: Floats  # (uplinks,) scratch array
+    room: Messages  # scratch arrays
+    change: Floats  # (D + L,) scratch array, 0 between uses; with multicast only
 
 
 def partial(instance: Instance, identical: Ints, depths: int) -> Partial:
@@ -38,6 +41,8 @@ def partial(instance: Instance, identical: Ints, depths: int) -> Partial:
         crowd=np.zeros(devices, np.int32),
         identical=identical,
         passing=np.zeros(_uplinks(instance)),
+        room=no_messages(devices, links),
+        change=np.zeros(devices + links if instance.multicast != NONE else 0),
     )
 
 
@@ -67,7 +72,10 @@ def may_go(instance: Instance, now: Partial, depth: int, u: int, d: int) -> bool
 def highest(instance: Instance, now: Partial, depth: int, u: int, d: int) -> float:
     """Return the largest load among the devices and links that unit u on device d would load."""
     devices = instance.capacity.shape[0]
-    own = now.load[depth, d] + instance.work[u] / instance.capacity[d]
+    own = now.load[depth, d] + unit_load(instance, u, d)
+    if instance.multicast != NONE:
+        own = max(own, _highest_with_messages(instance, now, depth, u, d))
+        return float(max(own, own_load(instance, u, d)))
     sent, received, top = 0.0, 0.0, 0.0
     for b in range(devices):
         out, out_bits = now.shared[depth, u, b, 0], now.shared[depth, u, b, 1]
@@ -77,25 +85,60 @@ def highest(instance: Instance, now: Partial, depth: int, u: int, d: int) -> flo
         leaves, enters = ends_of(instance.nic, devices, d, b)
         comes, arrives = ends_of(instance.nic, devices, b, d)
         remote = now.load[depth, b]
+        bits = out_bits + back_bits
         remote += (
-            out * instance.overhead_s[enters] + back * instance.overhead_s[comes]
+            out * instance.overhead_s[enters]
+            + back * instance.overhead_s[comes]
+            + bits * instance.overhead_s_per_bit[b]
         ) / instance.cores[b]
         own += (
-            out * instance.overhead_s[leaves] + back * instance.overhead_s[arrives]
+            out * instance.overhead_s[leaves]
+            + back * instance.overhead_s[arrives]
+            + bits * instance.overhead_s_per_bit[d]
         ) / instance.cores[d]
-        to = now.load[depth, devices + enters] + _seconds(instance, enters, out, out_bits)
-        fro = now.load[depth, devices + comes] + _seconds(instance, comes, back, back_bits)
-        top = max(top, remote, to, fro)
+        fro = now.load[depth, devices + slot_of(instance, devices, comes)]
+        fro += _seconds(instance, comes, back, back_bits)
+        top = max(top, remote, fro)
+        if not instance.egress:
+            to = now.load[depth, devices + enters] + _seconds(instance, enters, out, out_bits)
+            top = max(top, to)
         sent += _seconds(instance, leaves, out, out_bits)
         received += _seconds(instance, arrives, back, back_bits)
+    if instance.nic or instance.egress:
+        top = max(top, sent + now.load[depth, devices + d])
     if instance.nic:
-        sent += now.load[depth, devices + d]
-        received += now.load[depth, 2 * devices + d]
-        top = max(top, sent, received)
+        top = max(top, received + now.load[depth, 2 * devices + d])
     if now.passing.shape[0] > 0:
         top = max(top, _highest_shared(instance, now, depth, u, d))
     largest: float = max(top, own, own_load(instance, u, d))
     return largest
+
+
+@bare
+def _highest_with_messages(instance: Instance, now: Partial, depth: int, u: int, d: int) -> float:
+    """Return the largest load that messages of unit u on device d change, with its CPU work."""
+    _change_messages(instance, now, u, -1.0)
+    now.on[u] = d
+    _change_messages(instance, now, u, 1.0)
+    now.on[u] = -1
+    now.change[d] += unit_load(instance, u, d)
+    top = 0.0
+    for r in range(now.change.shape[0]):
+        if now.change[r] != 0.0:
+            top = max(top, now.load[depth, r] + now.change[r])
+            now.change[r] = 0.0
+    return top
+
+
+@bare
+def _change_messages(instance: Instance, now: Partial, u: int, sign: float) -> None:
+    """Add or subtract the loads of messages that depend on unit u, among units placed so far."""
+    for i in range(instance.first_use[u], instance.first_use[u + 1]):
+        p = instance.use[i]
+        a = now.on[instance.home[p]]
+        if a >= 0:
+            for k in range(charge(instance, instance.copies, p, a, now.on, now.room)):
+                now.change[now.room.resource[k]] += sign * now.room.amount[k]
 
 
 @bare
@@ -138,12 +181,8 @@ def put(instance: Instance, now: Partial, depth: int, u: int, d: int) -> None:
     for b in range(devices):
         for k in range(instance.room.shape[1]):
             now.used[after, b, k] = now.used[depth, b, k]
-        if b != d:
-            out, out_bits = now.shared[depth, u, b, 0], now.shared[depth, u, b, 1]
-            back, back_bits = now.shared[depth, u, b, 2], now.shared[depth, u, b, 3]
-            _cross(instance, now, after, d, b, out, out_bits)
-            _cross(instance, now, after, b, d, back, back_bits)
-    now.load[after, d] += instance.work[u] / instance.capacity[d]
+    _send(instance, now, depth, u, d)
+    now.load[after, d] += unit_load(instance, u, d)
     for k in range(instance.room.shape[1]):
         now.used[after, d, k] += instance.needs[u, k]
     for i in range(instance.first_end[u], instance.first_end[u + 1]):
@@ -156,6 +195,25 @@ def put(instance: Instance, now: Partial, depth: int, u: int, d: int) -> None:
                 now.rivals[instance.rival[i], b] += 1
     now.crowd[d] += 1
     now.on[u] = d
+
+
+@bare
+def _send(instance: Instance, now: Partial, depth: int, u: int, d: int) -> None:
+    """Add the loads of messages between unit u on device d and the units placed before."""
+    if instance.multicast != NONE:
+        _change_messages(instance, now, u, -1.0)
+        now.on[u] = d
+        _change_messages(instance, now, u, 1.0)
+        for r in range(now.change.shape[0]):
+            now.load[depth + 1, r] += now.change[r]
+            now.change[r] = 0.0
+        return
+    for b in range(instance.capacity.shape[0]):
+        if b != d:
+            out, out_bits = now.shared[depth, u, b, 0], now.shared[depth, u, b, 1]
+            back, back_bits = now.shared[depth, u, b, 2], now.shared[depth, u, b, 3]
+            _cross(instance, now, depth + 1, d, b, out, out_bits)
+            _cross(instance, now, depth + 1, b, d, back, back_bits)
 
 
 @bare
@@ -179,9 +237,12 @@ def _cross(
         return
     devices = instance.capacity.shape[0]
     sends, receives = ends_of(instance.nic, devices, a, b)
-    now.load[row, a] += tuples * instance.overhead_s[sends] / instance.cores[a]
-    now.load[row, b] += tuples * instance.overhead_s[receives] / instance.cores[b]
-    now.load[row, devices + sends] += _seconds(instance, sends, tuples, bits)
+    sending = tuples * instance.overhead_s[sends] + bits * instance.overhead_s_per_bit[a]
+    receiving = tuples * instance.overhead_s[receives] + bits * instance.overhead_s_per_bit[b]
+    now.load[row, a] += sending / instance.cores[a]
+    now.load[row, b] += receiving / instance.cores[b]
+    slot = devices + slot_of(instance, devices, sends)
+    now.load[row, slot] += _seconds(instance, sends, tuples, bits)
     if instance.nic:
         now.load[row, devices + receives] += _seconds(instance, receives, tuples, bits)
     if now.passing.shape[0] > 0:

@@ -1,10 +1,12 @@
 """Linear assignment: different columns for all rows at the least total cost."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sim.flow import Floats, Ints
-from sim.jit import kernel
+from sim.jit import bare, kernel
 
+Bools = NDArray[np.bool_]
 FEW = 8  # columns up to which all assignments are tried, so that ties go to the first of them
 NOTHING = -1
 
@@ -61,12 +63,7 @@ def _first_of_all(costs: Floats) -> Ints:
 def _by_shortest_paths(costs: Floats) -> Ints:
     """Assign one row after the other along shortest augmenting paths (Kuhn 1955, Munkres 1957)."""
     rows, columns = costs.shape
-    largest = 0.0
-    for i in range(rows):
-        for j in range(columns):
-            if np.isfinite(costs[i, j]):
-                largest = max(largest, costs[i, j])
-    forbidden = 4.0 * (rows + 1.0) * (largest + 1.0)  # more than all allowed costs together
+    forbidden = _more_than_all(costs)
     row_price, column_price = np.zeros(rows), np.zeros(columns + 1)
     row_of = np.full(columns + 1, np.int32(NOTHING))  # the last column is the root of each path
     least = np.empty(columns)
@@ -79,15 +76,10 @@ def _by_shortest_paths(costs: Floats) -> Ints:
         done[:] = False
         while row_of[column] != NOTHING:
             done[column] = True
-            i, step, nearest = row_of[column], np.inf, columns
-            for j in range(columns):
-                if not done[j]:
-                    cost = costs[i, j] if np.isfinite(costs[i, j]) else forbidden
-                    reduced = cost - row_price[i] - column_price[j]
-                    if reduced < least[j]:
-                        least[j], before[j] = reduced, column
-                    if least[j] < step:
-                        step, nearest = least[j], j
+            i = int(row_of[column])
+            step, nearest = _extended(
+                costs[i], forbidden, row_price[i], column_price, column, done, least, before
+            )
             for j in range(columns + 1):
                 if done[j]:
                     row_price[row_of[j]] += step
@@ -97,7 +89,7 @@ def _by_shortest_paths(costs: Floats) -> Ints:
             column = nearest
         while column != columns:
             row_of[column] = row_of[before[column]]
-            column = before[column]
+            column = int(before[column])
     found = np.full(rows, np.int32(NOTHING))
     for j in range(columns):
         if row_of[j] != NOTHING:
@@ -107,3 +99,38 @@ def _by_shortest_paths(costs: Floats) -> Ints:
             found[:] = NOTHING
             break
     return found
+
+
+@bare
+def _more_than_all(costs: Floats) -> float:
+    """Return a finite cost that is more than any assignment of allowed columns."""
+    largest = 0.0
+    for i in range(costs.shape[0]):
+        for j in range(costs.shape[1]):
+            if np.isfinite(costs[i, j]):
+                largest = max(largest, costs[i, j])
+    return float(4.0 * (costs.shape[0] + 1.0) * (largest + 1.0))
+
+
+@bare
+def _extended(
+    costs: Floats,
+    forbidden: float,
+    row_price: float,
+    column_price: Floats,
+    column: int,
+    done: Bools,
+    least: Floats,
+    before: Ints,
+) -> tuple[float, int]:
+    """Extend paths by a row that is reached by a column; return the nearest column's distance."""
+    step, nearest = np.inf, -1
+    for j in range(costs.shape[0]):
+        if not done[j]:
+            cost = costs[j] if np.isfinite(costs[j]) else forbidden
+            reduced = cost - row_price - column_price[j]
+            if reduced < least[j]:
+                least[j], before[j] = reduced, column
+            if least[j] < step:
+                step, nearest = least[j], j
+    return step, nearest

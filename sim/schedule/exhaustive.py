@@ -36,7 +36,7 @@ class Tree(NamedTuple):
     placed: Placed
     start: Floats  # (V,) earliest start of each operator that is placed, in seconds
     listed: Ints  # (D, V) operators on each device, by the time after them, the longest first
-    count: Ints  # (D,) their number
+    number: Ints  # (D,) their number
     left: Floats  # (U, R) amounts that were left on the device of each depth before
     work: Floats  # (U + 1,) work of all operators at each depth, in seconds of all devices together
     depth: Ints  # (1,) number of units that are placed; -1 when all is done
@@ -82,7 +82,7 @@ def enumeration(tasks: TaskGraph, rules: Rules, alike: Ints) -> Tree:
         placed=nothing_placed(rules),
         start=np.zeros(operators),
         listed=np.zeros((devices, operators), ints),
-        count=np.zeros(devices, ints),
+        number=np.zeros(devices, ints),
         left=np.empty((units, rules.needs.shape[1])),
         work=work,
         depth=np.zeros(1, ints),
@@ -145,7 +145,7 @@ def _next_device(rules: Rules, tree: Tree, depth: int) -> int:
     """Return the next device that the unit of a depth may be placed on, or -1."""
     for d in range(tree.choice[depth], tree.alike.shape[0]):
         other = tree.alike[d]
-        is_spare = tree.count[d] == 0 and other != NOWHERE and tree.count[other] == 0
+        is_spare = tree.number[d] == 0 and other != NOWHERE and tree.number[other] == 0
         if not is_spare and may_run(rules, tree.placed, tree.unit[depth], d):
             return d
     return NOWHERE
@@ -176,12 +176,12 @@ def _add(tasks: Columns, rules: Rules, tree: Tree, depth: int, d: int, limit: fl
         tree.start[v] = start
         shortest = max(shortest, start + seconds + tree.after[v, d])
         work += _share(tasks, v, d) / tree.alike.shape[0] - tree.least[v]
-        k = tree.count[d]
+        k = tree.number[d]
         while k > 0 and tree.after[tree.listed[d, k - 1], d] < tree.after[v, d]:
             tree.listed[d, k] = tree.listed[d, k - 1]
             k -= 1
         tree.listed[d, k] = v
-        tree.count[d] += 1
+        tree.number[d] += 1
     tree.work[depth + 1] = work
     if max(work, shortest) >= beyond:
         return False
@@ -199,12 +199,12 @@ def _remove(rules: Rules, tree: Tree, depth: int) -> None:
     for i in range(tree.first_member[u], tree.first_member[u + 1]):
         tree.devices[tree.member[i]] = NOWHERE
     kept = 0
-    for k in range(tree.count[d]):
+    for k in range(tree.number[d]):
         v = tree.listed[d, k]
         if tree.devices[v] != NOWHERE:
             tree.listed[d, kept] = v
             kept += 1
-    tree.count[d] = kept
+    tree.number[d] = kept
 
 
 @bare
@@ -222,10 +222,10 @@ def _work_on(tasks: Columns, tree: Tree, d: int) -> float:
     """
     best = 0.0
     rest, cores = tasks.startup_s[d], tasks.device_cores[d]
-    for i in range(tree.count[d]):
+    for i in range(tree.number[d]):
         head = tree.start[tree.listed[d, i]]
         total = head - rest
-        for k in range(tree.count[d]):
+        for k in range(tree.number[d]):
             v = tree.listed[d, k]
             if tree.start[v] >= head:
                 seconds = seconds_on(tasks, v, d)

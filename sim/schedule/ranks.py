@@ -148,7 +148,7 @@ def waits(tasks: Columns, allowed: Bools, row_of: Ints, outward: bool) -> Floats
     """
     streams, devices = tasks.source.shape[0], allowed.shape[1]
     table = np.zeros((tasks.work.shape[0], devices))
-    value, best_first = np.empty(devices), np.empty(devices, np.int64)
+    value, best_first = np.empty(devices), np.empty(devices, np.int32)
     current = -1  # the operator that `value` belongs to
     for i in range(streams):
         e = streams - 1 - i if outward else i
@@ -168,9 +168,10 @@ def waits(tasks: Columns, allowed: Bools, row_of: Ints, outward: bool) -> Floats
                 if value[this] >= best:
                     break
                 seconds = 0.0
-                if not tasks.silent[e]:
-                    a, b = (other, this) if outward else (this, other)
-                    seconds = message_seconds(tasks, tasks.bits[e], a, b)
+                if not tasks.silent[e] and outward:
+                    seconds = message_seconds(tasks, tasks.bits[e], other, int(this))
+                elif not tasks.silent[e]:
+                    seconds = message_seconds(tasks, tasks.bits[e], int(this), other)
                 best = min(best, value[this] + seconds)
             table[far, other] = max(table[far, other], best)
     return table

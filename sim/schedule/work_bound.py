@@ -12,7 +12,7 @@ PRICING = 60  # rounds in which prices of devices are adapted to the work
 FEWEST_PRICINGS = 6
 ROUNDS = 6  # times that the interval is searched again with adapted prices
 LEAST = 1e-9  # smallest mean share of a device, relative to the largest
-STEP = 0.5  # relative change of the prices of the busiest device in the first round
+STEP, SLOWING = 0.5, 0.93  # relative change of prices in the first round, and its decrease
 CLOSE = 1e-9  # relative difference of loads that counts as none
 
 
@@ -114,7 +114,7 @@ def _adapt(shares: Floats, among: NDArray[np.bool_], prices: Floats, loads: Floa
             break
         mean = loads.mean()
         for d in range(prices.shape[0]):
-            prices[d] *= np.exp(STEP / (1.0 + step) * (loads[d] - mean) / busiest)
+            prices[d] *= np.exp(STEP * SLOWING**step * (loads[d] - mean) / busiest)
         prices /= prices.sum()
     prices[:] = best_prices
     return best
@@ -126,14 +126,14 @@ def _set_fair_prices(shares: Floats, prices: Floats) -> None:
     for d in range(prices.shape[0]):
         total, count = 0.0, 0
         for v in range(shares.shape[0]):
-            if np.isfinite(shares[v, d]):
+            if 0.0 < shares[v, d] < np.inf:
                 total += shares[v, d]
                 count += 1
-        prices[d] = total / max(count, 1)
-    largest = prices.max()
-    if largest == 0.0:
-        prices[:] = 1.0 / prices.shape[0]
-        return
+        prices[d] = total / count if count else np.inf  # without work, no price
+    largest = 0.0
     for d in range(prices.shape[0]):
-        prices[d] = 1.0 / max(prices[d], largest * LEAST)
+        if np.isfinite(prices[d]):
+            largest = max(largest, prices[d])
+    for d in range(prices.shape[0]):
+        prices[d] = 1.0 / max(prices[d], largest * LEAST) if largest > 0.0 else 1.0
     prices /= prices.sum()

@@ -2,16 +2,19 @@
 
 from sim.search.anneal import Schedule, anneal
 from sim.search.anneal_path_average import anneal_path_average
-from sim.search.anneal_samples import (
-    SampledLoads,
-    SampledState,
-    anneal_samples,
-    sampled_loads,
-    sampled_state,
-)
+from sim.search.anneal_samples import SampledState, anneal_samples, sampled_state
 from sim.search.coarsen import coarsened, joined
-from sim.search.instance import Instance, instance, own_loads
+from sim.search.instance import (
+    Instance,
+    instance,
+    least_load,
+    least_work,
+    own_loads,
+    unit_loads,
+    work_on_devices,
+)
 from sim.search.moves import SearchState, search_state
+from sim.search.sampled_loads import SampledLoads, sampled_loads
 from sim.search.traffic import reduce_traffic
 
 __all__ = [
@@ -26,9 +29,13 @@ __all__ = [
     "coarsened",
     "instance",
     "joined",
+    "least_load",
+    "least_work",
     "own_loads",
     "reduce_traffic",
     "sampled_loads",
     "sampled_state",
     "search_state",
+    "unit_loads",
+    "work_on_devices",
 ]

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.closed_form.path_average import Equations, look, solve, unsolved
+from sim.crossed import nothing_crossed, number_links
 from sim.flow import Columns, Floats, Ints
 from sim.jit import bare, kernel
-from sim.links import Crossed, nothing_crossed, number_links
+from sim.links import Crossed
 from sim.search.anneal import AFRESH, EVERY, Schedule
 from sim.search.instance import Instance
 from sim.search.moves import Move, SearchState, drawn, remember, settle, try_move, weigh
@@ -105,11 +106,8 @@ def _links(instance: Instance, flow: Columns, sinks: Ints, now: SearchState) -> 
     for u in range(instance.work.shape[0]):
         for k in range(instance.first_member[u], instance.first_member[u + 1]):
             at[instance.member[k]] = now.on[u]
-    rate = flow.source_tuples.copy()
-    for e in range(flow.source.shape[0]):
-        rate[flow.target[e]] += rate[flow.source[e]] * flow.selectivity[e]
     for v in sinks:
-        nominal += rate[v]
+        nominal += flow.operator_tuples[v]
     last = np.ones(flow.gap_s.shape[0])
     return Links(flow, sinks, nominal, at, nothing_crossed(flow), unsolved(flow), last)
 

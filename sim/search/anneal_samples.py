@@ -12,27 +12,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.closed_form.sampled import Draws
-from sim.flow import Floats, Flow, Ints
+from sim.flow import NONE, Floats, Ints
 from sim.jit import bare, kernel
-from sim.links import ends_of, uplinks_of
+from sim.links import ends_of, slot_of, uplinks_of
+from sim.messages import Copies, charge
 from sim.search.anneal import Schedule
-from sim.search.instance import Instance, ends_of_units
+from sim.search.instance import Instance
 from sim.search.moves import SearchState, drawn, remember, settle
 from sim.search.rng import Word, uniform
+from sim.search.sampled_loads import SampledLoads
 from sim.threads import of_usable_cores
 
 BEYOND = 0.1  # slope of the excess beyond full, relative to the ramp: less overload is better
-
-
-class SampledLoads(NamedTuple):
-    """Loads of units and streams in S draws, by row of draws."""
-
-    work: Floats  # (U, S) instructions/s of each unit
-    thread_work: Floats  # (U, C, S) the largest operator of each unit by its number of cores
-    stream: Ints  # (N,) the stream of each end
-    tuples: Floats  # (E, S) tuples/s
-    bits: Floats  # (E, S) bit/s
 
 
 class SampledState(NamedTuple):
@@ -45,20 +36,6 @@ class SampledState(NamedTuple):
     listed: Ints  # (R,) resources that the trial changes; the first `tally[0]` are valid
     listed_in: NDArray[np.int64]  # (R,) number of the trial that last listed the resource
     tally: NDArray[np.int64]  # (2,) number of listed resources; number of the trial
-
-
-def sampled_loads(flow: Flow, unit_of: Ints, instance: Instance, draws: Draws) -> SampledLoads:
-    """Return the loads of an instance's units and streams in S draws of the costs."""
-    units, count = len(instance.work), len(draws.work)
-    work = np.zeros((units, count))
-    np.add.at(work, unit_of, draws.work.T)
-    thread_of = np.searchsorted(instance.threads, flow.operator_cores)
-    thread_work = np.zeros((units, len(instance.threads), count))
-    if instance.limits_operators:
-        np.maximum.at(thread_work, (unit_of, thread_of), draws.work.T)
-    _, _, stream, _ = ends_of_units(flow, unit_of)
-    tuples = np.ascontiguousarray(draws.tuples.T)
-    return SampledLoads(work, thread_work, stream, tuples, tuples * draws.bits.T)
 
 
 def sampled_state(instance: Instance, loads: SampledLoads) -> SampledState:
@@ -166,13 +143,13 @@ def _weigh(
         _list(sampled, r)
     for u in range(instance.work.shape[0]):
         a = now.on[u]
-        _add(sampled, a, loads.work[u], 1.0 / instance.capacity[a])
-        if instance.limits_operators:
-            _add_own(instance, loads, sampled, u, a, 1.0)
+        _add_unit(instance, loads, sampled, u, a, 1.0)
         for i in range(instance.first_end[u], instance.first_end[u + 1]):
             b = now.on[instance.other[i]]
-            if a != b and instance.outward[i]:
+            if a != b and instance.outward[i] and instance.multicast == NONE:
                 _cross(instance, loads, sampled, i, a, b, 1.0)
+    for p in range(instance.home.shape[0]):
+        _add_messages(instance, loads, now, sampled, p, 1.0)
     sampled.load[:] = sampled.change
 
 
@@ -187,11 +164,15 @@ def _shift(
 ) -> None:
     """Add the effect of moving unit u to device b to the trial."""
     a = now.on[u]
-    _add(sampled, a, loads.work[u], -1.0 / instance.capacity[a])
-    _add(sampled, b, loads.work[u], 1.0 / instance.capacity[b])
-    if instance.limits_operators:
-        _add_own(instance, loads, sampled, u, a, -1.0)
-        _add_own(instance, loads, sampled, u, b, 1.0)
+    _add_unit(instance, loads, sampled, u, a, -1.0)
+    _add_unit(instance, loads, sampled, u, b, 1.0)
+    if instance.multicast != NONE:
+        for i in range(instance.first_use[u], instance.first_use[u + 1]):
+            _add_messages(instance, loads, now, sampled, instance.use[i], -1.0)
+            now.on[u] = b
+            _add_messages(instance, loads, now, sampled, instance.use[i], 1.0)
+            now.on[u] = a
+        return
     for i in range(instance.first_end[u], instance.first_end[u + 1]):
         c = now.on[instance.other[i]]
         if c != a:
@@ -214,17 +195,41 @@ def _cross(
     devices, e = instance.capacity.shape[0], loads.stream[i]
     x, y = (own, other) if instance.outward[i] else (other, own)
     sends, receives = ends_of(instance.nic, devices, x, y)
-    _add_stream(instance, loads, sampled, e, sends, sign)
+    resource = devices + slot_of(instance, devices, sends)
+    _add_stream(instance, loads, sampled, e, sends, resource, sign)
     if instance.nic:
-        _add_stream(instance, loads, sampled, e, receives, sign)
+        _add_stream(instance, loads, sampled, e, receives, devices + receives, sign)
     if instance.up.shape[0] > 0:
         for shared in uplinks_of(instance, x, y):
             if shared >= 0:
-                _add_stream(instance, loads, sampled, e, shared, sign)
+                _add_stream(instance, loads, sampled, e, shared, devices + shared, sign)
     if instance.taxing:
-        tuples = loads.tuples[e]
+        tuples, bits = loads.tuples[e], loads.bits[e]
         _add(sampled, x, tuples, sign * instance.overhead_s[sends] / instance.cores[x])
         _add(sampled, y, tuples, sign * instance.overhead_s[receives] / instance.cores[y])
+        _add(sampled, x, bits, sign * instance.overhead_s_per_bit[x] / instance.cores[x])
+        _add(sampled, y, bits, sign * instance.overhead_s_per_bit[y] / instance.cores[y])
+
+
+@bare
+def _add_messages(
+    instance: Instance,
+    loads: SampledLoads,
+    now: SearchState,
+    sampled: SampledState,
+    p: int,
+    sign: float,
+) -> None:
+    """Add the loads of producer p's messages in all draws, times a sign."""
+    a, shared = now.on[instance.home[p]], instance.copies
+    for s in range(sampled.change.shape[1]):
+        copies = Copies(
+            shared.first, shared.stream, shared.to, loads.shared_tuples[s], loads.shared_bits[s]
+        )
+        for k in range(charge(instance, copies, p, a, now.on, now.room)):
+            r = now.room.resource[k]
+            _list(sampled, r)
+            sampled.change[r, s] += sign * now.room.amount[k]
 
 
 @bare
@@ -234,13 +239,27 @@ def _add_stream(
     sampled: SampledState,
     e: int,
     link: int,
+    resource: int,
     sign: float,
 ) -> None:
-    """Add the load of stream e on a link, times a sign."""
-    resource = instance.capacity.shape[0] + link
+    """Add the load of stream e on a link, times a sign, to a resource."""
     if instance.gap_s[link] > 0.0:
         _add(sampled, resource, loads.tuples[e], sign * instance.gap_s[link])
     _add(sampled, resource, loads.bits[e], sign * instance.seconds_per_bit[link])
+
+
+@bare
+def _add_unit(
+    instance: Instance, loads: SampledLoads, sampled: SampledState, u: int, d: int, sign: float
+) -> None:
+    """Add the loads of unit u's CPU work on device d, times a sign."""
+    if loads.class_work.shape[1] > 0:
+        work = loads.class_work[u, instance.class_of[d]]
+        _add(sampled, d, work, sign / instance.capacity[d])
+    else:
+        _add(sampled, d, loads.work[u], sign / instance.capacity[d])
+    if instance.limits_operators:
+        _add_own(instance, loads, sampled, u, d, sign)
 
 
 @bare
@@ -249,6 +268,9 @@ def _add_own(
 ) -> None:
     """Add the load of unit u's operators on the cores of device d that they can use."""
     r = instance.capacity.shape[0] + instance.gap_s.shape[0] + u
+    if loads.class_own.shape[1] > 0:
+        _add(sampled, r, loads.class_own[u, instance.class_of[d]], sign)
+        return
     _list(sampled, r)
     cores, capacity = instance.cores[d], instance.capacity[d]
     for s in range(loads.work.shape[1]):

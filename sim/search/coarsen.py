@@ -5,11 +5,15 @@ each unit joins the neighbour with which it shares the most traffic, as long as 
 below a device's share.
 """
 
+from typing import Any
+
 import numpy as np
 
 from sim.flow import Floats, Ints, by_operator
 from sim.jit import bare, kernel
+from sim.messages import Copies
 from sim.search.instance import Instance
+from sim.search.shared import shared_streams
 
 
 def joined(instance: Instance, traffic: Floats, heaviest: float, fewest: int) -> Ints:
@@ -64,7 +68,32 @@ def coarsened(instance: Instance, group: Ints) -> Instance:
         first_member=first_member,
         member=_members(instance, member, lengths.astype(np.int32)),
         migration_budget=np.inf,
+        class_work=_sums(instance.class_work, group, groups),
+        class_own=_largest(instance.class_own, group, groups),
+        **_shared_streams(instance, group, groups),
     )
+
+
+def _shared_streams(instance: Instance, group: Ints, groups: int) -> dict[str, Any]:
+    """Return the fields about streams that share messages, those to one group joined."""
+    home, copies = group[instance.home], instance.copies
+    producer = np.repeat(np.arange(len(home)), np.diff(copies.first))
+    to = group[copies.to]
+    kept = np.flatnonzero(to != home[producer])
+    keys, joined_to = np.unique(producer[kept] * np.int64(groups) + to[kept], return_inverse=True)
+    tuples, bits = np.zeros((2, len(keys)))
+    np.maximum.at(tuples, joined_to, copies.tuples[kept])
+    np.maximum.at(bits, joined_to, copies.bits[kept])
+    sending, to = np.divmod(keys, groups)
+    left, count = np.unique(sending, return_counts=True)
+    merged = Copies(
+        np.cumsum([0, *count]).astype(np.int32),
+        np.arange(len(keys), dtype=np.int32),
+        to.astype(np.int32),
+        tuples,
+        bits,
+    )
+    return shared_streams(home[left], merged, groups)
 
 
 def _largest(rows: Floats, group: Ints, groups: int) -> Floats:

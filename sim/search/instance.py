@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 
 from sim.flow import Floats, Flow, Ints, by_operator
 from sim.jit import bare, kernel
-from sim.threads import of_usable_cores
+from sim.messages import Copies
+from sim.search.shared import copies_of_units, shared_streams
+from sim.threads import of_usable_cores, own_by_class
+from sim.work import class_work
 
 Bools = NDArray[np.bool_]
 
@@ -51,6 +54,16 @@ class Instance(NamedTuple):
     current_device: Ints  # (V,) device in the current placement, or -1 if moving costs nothing
     migration_cost: Floats  # (V,) cost of leaving the current device
     migration_budget: float  # largest total cost of all operators that have moved
+    class_of: Ints  # (D,) class of each device
+    class_work: Floats  # (U, C) instructions/s / reference by class; C = 0 if no operator is timed
+    class_own: Floats  # (U, C) `own_load` by class of devices; C = 0 if no operator is timed
+    egress: bool
+    overhead_s_per_bit: Floats  # (D,)
+    multicast: int
+    home: Ints  # (P,) unit of each producer that sends to other units, with multicast
+    copies: Copies  # their streams to other units; tuples/s and bit/s / reference
+    first_use: Ints  # (U + 1,) index of each unit's first entry in `use`
+    use: Ints  # producers whose messages may change if a unit moves
 
 
 def instance(
@@ -109,7 +122,7 @@ def instance(
         gap_s=flow.gap_s,
         seconds_per_bit=flow.seconds_per_bit,
         overhead_s=flow.overhead_s,
-        taxing=bool(flow.overhead_s.any()),
+        taxing=flow.taxing,
         up=flow.up,
         down=flow.down,
         row_of=row_of.astype(np.int32),
@@ -125,7 +138,27 @@ def instance(
         current_device=np.full(len(unit_of), -1, np.int32),
         migration_cost=np.zeros(len(unit_of)),
         migration_budget=np.inf,
+        class_of=flow.class_of,
+        class_work=_sums_of_units(class_work(flow) / reference, unit_of, units),
+        class_own=_largest_of_units(own_by_class(flow) / reference, unit_of, units),
+        egress=flow.egress,
+        overhead_s_per_bit=flow.overhead_s_per_bit,
+        multicast=flow.multicast,
+        **shared_streams(*copies_of_units(flow, unit_of, reference), units),
     )
+
+
+def _sums_of_units(rows: Floats, unit_of: Ints, units: int) -> Floats:
+    """Return the sums of the rows of each unit, (U, columns), for (V, columns)."""
+    columns = [np.bincount(unit_of, weights=column, minlength=units) for column in rows.T]
+    return np.stack(columns, axis=1) if columns else np.zeros((units, 0))
+
+
+def _largest_of_units(rows: Floats, unit_of: Ints, units: int) -> Floats:
+    """Return the largest values of the rows of each unit, (U, columns), for (V, columns)."""
+    largest = np.zeros((units, rows.shape[1]))
+    np.maximum.at(largest, unit_of, rows)
+    return largest
 
 
 def rivals_of(
@@ -175,11 +208,55 @@ def has_room(instance: Instance, used: Floats, u: int, d: int) -> bool:
 
 
 @bare
+def work_of_unit(instance: Instance, u: int, d: int) -> float:
+    """Return the instructions/s / reference of unit u on device d."""
+    if instance.class_work.shape[1] > 0:
+        work: float = instance.class_work[u, instance.class_of[d]]
+    else:
+        work = instance.work[u]
+    return work
+
+
+@bare
+def unit_load(instance: Instance, u: int, d: int) -> float:
+    """Return the load of unit u's CPU work on device d."""
+    return float(work_of_unit(instance, u, d) / instance.capacity[d])
+
+
+def least_load(instance: Instance) -> Floats:
+    """Return the least load of each unit's CPU work on any device, (U,)."""
+    if instance.class_work.shape[1]:
+        least: Floats = unit_loads(instance).min(axis=1)
+        return least
+    plain: Floats = instance.work / instance.capacity.max()
+    return plain
+
+
+def least_work(instance: Instance, devices: NDArray[np.integer]) -> Floats:
+    """Return the least instructions/s / reference of each unit on some devices, (U,)."""
+    if instance.class_work.shape[1]:
+        least: Floats = instance.class_work[:, np.unique(instance.class_of[devices])].min(axis=1)
+        return least
+    return instance.work
+
+
+def work_on_devices(instance: Instance, on: NDArray[np.integer]) -> Floats:
+    """Return the instructions/s / reference of each unit on its device, (U,)."""
+    if instance.class_work.shape[1]:
+        work: Floats = instance.class_work[np.arange(len(on)), instance.class_of[on]]
+        return work
+    return instance.work
+
+
+@bare
 def own_load(instance: Instance, u: int, d: int) -> float:
     """Return the largest load of an operator of unit u on the cores of device d that it can use.
 
     Operators that can use all cores do not count; see `sim.threads`.
     """
+    if instance.class_own.shape[1] > 0:
+        own: float = instance.class_own[u, instance.class_of[d]]
+        return own
     largest, cores, capacity = 0.0, instance.cores[d], instance.capacity[d]
     for c in range(instance.threads.shape[0]):
         load = of_usable_cores(instance.thread_work[u, c], instance.threads[c], cores, capacity)
@@ -196,6 +273,16 @@ def moving_cost(instance: Instance, u: int, d: int) -> float:
         if instance.current_device[v] >= 0 and instance.current_device[v] != d:
             cost += instance.migration_cost[v]
     return cost
+
+
+@kernel
+def unit_loads(instance: Instance) -> Floats:
+    """Return `unit_load` of each unit on each device, (U, D)."""
+    loads = np.empty((instance.work.shape[0], instance.capacity.shape[0]))
+    for u in range(loads.shape[0]):
+        for d in range(loads.shape[1]):
+            loads[u, d] = unit_load(instance, u, d)
+    return loads
 
 
 @kernel

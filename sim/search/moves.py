@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.flow import Floats, Ints
+from sim.flow import NONE, Floats, Ints
 from sim.jit import bare, kernel
-from sim.links import ends_of, uplinks_of
-from sim.search.instance import Bools, Instance, clash, moving_cost, own_load
+from sim.links import ends_of, slot_of, uplinks_of
+from sim.messages import Messages, charge, no_messages
+from sim.search.instance import Bools, Instance, clash, moving_cost, own_load, unit_load
 from sim.search.rng import Word, below, uniform
 
 RETURNING = 0.5  # share of a moved unit's changes that move it back, if migration is limited
@@ -32,6 +33,7 @@ class SearchState(NamedTuple):
     listed_in: Ints  # (R,) number of the trial that last listed the load
     paid: Floats  # (1,) migration cost of the operators that have moved, if it is limited
     tally: Ints  # (3,) number of listed loads; number of the trial; number of moved units
+    room: Messages  # scratch arrays
 
 
 class Move(NamedTuple):
@@ -60,6 +62,7 @@ def search_state(instance: Instance, on: Ints) -> SearchState:
         listed_in=np.zeros(loads, np.int32),
         paid=np.zeros(1),
         tally=np.zeros(3, np.int32),
+        room=no_messages(devices, len(instance.gap_s)),
     )
     np.add.at(made.used, on, instance.needs)
     weigh(instance, made)
@@ -74,17 +77,17 @@ def weigh(instance: Instance, now: SearchState) -> None:
     devices = instance.capacity.shape[0]
     for u in range(instance.work.shape[0]):
         a = now.on[u]
-        now.load[a] += instance.work[u] / instance.capacity[a]
+        now.load[a] += unit_load(instance, u, a)
         if instance.migration_budget < np.inf:
             now.paid[0] += moving_cost(instance, u, a)
         if instance.limits_operators:
             now.load[devices + instance.gap_s.shape[0] + u] = own_load(instance, u, a)
         for i in range(instance.first_end[u], instance.first_end[u + 1]):
             b = now.on[instance.other[i]]
-            if a == b or not instance.outward[i]:
+            if a == b or not instance.outward[i] or instance.multicast != NONE:
                 continue
             sends, receives = ends_of(instance.nic, devices, a, b)
-            now.load[devices + sends] += _seconds(instance, sends, i)
+            now.load[devices + slot_of(instance, devices, sends)] += _seconds(instance, sends, i)
             if instance.nic:
                 now.load[devices + receives] += _seconds(instance, receives, i)
             if instance.up.shape[0] > 0:
@@ -92,10 +95,12 @@ def weigh(instance: Instance, now: SearchState) -> None:
                     if shared >= 0:
                         now.load[devices + shared] += _seconds(instance, shared, i)
             if instance.taxing:
-                now.load[a] += instance.tuples[i] * instance.overhead_s[sends] / instance.cores[a]
-                now.load[b] += (
-                    instance.tuples[i] * instance.overhead_s[receives] / instance.cores[b]
-                )
+                now.load[a] += _overhead(instance, sends, i, a)
+                now.load[b] += _overhead(instance, receives, i, b)
+    for p in range(instance.home.shape[0]):
+        a = now.on[instance.home[p]]
+        for k in range(charge(instance, instance.copies, p, a, now.on, now.room)):
+            now.load[now.room.resource[k]] += now.room.amount[k]
 
 
 @bare
@@ -260,11 +265,17 @@ def _fits(
 def _shift(instance: Instance, now: SearchState, u: int, b: int) -> None:
     """Add the effect of moving unit u to device b to the trial."""
     a = now.on[u]
-    _change(now, a, -instance.work[u] / instance.capacity[a])
-    _change(now, b, instance.work[u] / instance.capacity[b])
+    _change(now, a, -unit_load(instance, u, a))
+    _change(now, b, unit_load(instance, u, b))
     if instance.limits_operators:
         own = instance.capacity.shape[0] + instance.gap_s.shape[0] + u
         _change(now, own, own_load(instance, u, b) - own_load(instance, u, a))
+    if instance.multicast != NONE:
+        _send_messages(instance, now, u, -1.0)
+        now.on[u] = b
+        _send_messages(instance, now, u, 1.0)
+        now.on[u] = a
+        return
     for i in range(instance.first_end[u], instance.first_end[u + 1]):
         c = now.on[instance.other[i]]
         if c != a:
@@ -274,12 +285,23 @@ def _shift(instance: Instance, now: SearchState, u: int, b: int) -> None:
 
 
 @bare
+def _send_messages(instance: Instance, now: SearchState, u: int, sign: float) -> None:
+    """Add or subtract the loads of all messages that depend on the device of unit u."""
+    for i in range(instance.first_use[u], instance.first_use[u + 1]):
+        p = instance.use[i]
+        a = now.on[instance.home[p]]
+        for k in range(charge(instance, instance.copies, p, a, now.on, now.room)):
+            _change(now, now.room.resource[k], sign * now.room.amount[k])
+
+
+@bare
 def _cross(instance: Instance, now: SearchState, i: int, own: int, other: int, sign: float) -> None:
     """Add or subtract the load of end i's stream between its own device and the other one."""
     devices = instance.capacity.shape[0]
     x, y = (own, other) if instance.outward[i] else (other, own)
     sends, receives = ends_of(instance.nic, devices, x, y)
-    _change(now, devices + sends, sign * _seconds(instance, sends, i))
+    slot = devices + slot_of(instance, devices, sends)
+    _change(now, slot, sign * _seconds(instance, sends, i))
     if instance.nic:
         _change(now, devices + receives, sign * _seconds(instance, receives, i))
     if instance.up.shape[0] > 0:
@@ -287,10 +309,18 @@ def _cross(instance: Instance, now: SearchState, i: int, own: int, other: int, s
             if shared >= 0:
                 _change(now, devices + shared, sign * _seconds(instance, shared, i))
     if instance.taxing:
-        _change(now, x, sign * instance.tuples[i] * instance.overhead_s[sends] / instance.cores[x])
-        _change(
-            now, y, sign * instance.tuples[i] * instance.overhead_s[receives] / instance.cores[y]
-        )
+        _change(now, x, sign * _overhead(instance, sends, i, x))
+        _change(now, y, sign * _overhead(instance, receives, i, y))
+
+
+@bare
+def _overhead(instance: Instance, link: int, i: int, d: int) -> float:
+    """Return the load of device d by the messages of end i's stream, which pass a link of d."""
+    busy = (
+        instance.tuples[i] * instance.overhead_s[link]
+        + instance.bits[i] * instance.overhead_s_per_bit[d]
+    )
+    return float(busy / instance.cores[d])
 
 
 @bare

@@ -1,4 +1,4 @@
-"""The command `import`: graphs from job files of stream-processing systems."""
+"""The command `import`: graphs from files of stream-processing systems and other programs."""
 
 import sys
 from contextlib import redirect_stdout
@@ -6,7 +6,7 @@ from contextlib import redirect_stdout
 import click
 
 from streamplace.cli import options, param_types
-from streamplace.integrations.kinds import MODULES, READERS
+from streamplace.integrations.kinds import ANY_COUNT, MODULES, READERS, WITH_CLUSTER
 
 
 @click.command("import")
@@ -27,6 +27,19 @@ from streamplace.integrations.kinds import MODULES, READERS
 )
 @options.fold
 @options.output("Graph file to write; - is stdout.  [default: -]", "GRAPH")
+@click.option(
+    "--cluster-out",
+    callback=options.file_name,
+    metavar="CLUSTER",
+    help="Cluster file to write, for formats whose files come with one; - is stdout.",
+)
+@click.option(
+    "--device-count",
+    type=param_types.Whole(1),
+    metavar="N",
+    help="Number of devices in CLUSTER, for formats that do not state it: doppler, pipedream.  "
+    "[default: 4]",
+)
 @options.common
 def import_(
     file: str,
@@ -35,10 +48,12 @@ def import_(
     costs_file: str | None,
     fold: bool,
     output: str,
+    cluster_out: str | None,
+    device_count: int | None,
     seed: int,
     as_json: bool,
 ) -> None:
-    """Convert a job or a neural network of another program to a graph.
+    """Convert a job of Flink, Storm, … or a neural network to a graph.
 
     \b
     flink-plan      Flink: getExecutionPlan(), explain_sql(), or GET /jobs/ID/plan
@@ -51,6 +66,13 @@ def import_(
     cepsim          a graph of CEPSim, JSON
     graphml, dot    graphs of other programs, and files that `streamplace export` writes
     torch           PyTorch: FILE is module:Class or module:function, which is imported
+    openvino        OpenVINO: the XML file of a model (IR 10 or 11)
+    onnx            ONNX: a model; needs streamplace[onnx]
+    doppler         DOPPLER: a released computation graph, text, with a cluster
+    pipedream       PipeDream: the profile of a neural network, graph.txt, with a cluster
+    dnn-partitioning, dnn-latency
+                    msr-fiddle/dnn-partitioning: a workload for throughput or latency, JSON, with
+                    a cluster
 
     An operator of parallelism p becomes p instances operator[0] … operator[p-1]; `streamplace
     place --whole-operators` keeps them on one device. Numbers that are neither in FILE nor in COSTS
@@ -60,6 +82,7 @@ def import_(
     Examples:
     streamplace import plan.json --from flink-plan --costs costs.toml -o graph.json
     streamplace import mynets:Net --from torch --input 1x3x224x224 -o graph.json
+    streamplace import w.json --from dnn-latency -o graph.json --cluster-out cluster.json
 
     \b
     COSTS as TOML:              COSTS as CSV:
@@ -85,13 +108,8 @@ def import_(
     COSTS replace those in FILE and their standard errors; only those in [default] apply just where
     a number is unknown.
     """
-    if output == "-" and as_json:
-        raise click.UsageError("--json requires -o GRAPH, since the graph goes to stdout otherwise")
-    if file == costs_file == "-":
-        raise click.UsageError("cannot read both FILE and --costs from stdin")
-    if inputs and kind not in MODULES:
-        raise click.UsageError(f"--input requires --from {' or '.join(MODULES)}")
-    from streamplace.cli import import_summary  # noqa: PLC0415 - loaded when the command runs
+    _check_options(file, kind, inputs, costs_file, output, cluster_out, device_count, as_json)
+    from streamplace.cli import import_summary, imported_cluster  # noqa: PLC0415 - loaded when the command runs
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
@@ -101,7 +119,8 @@ def import_(
     from streamplace.integrations.registry import read_document, read_module  # noqa: PLC0415
     from streamplace.problem.expansion import to_instances, to_operators  # noqa: PLC0415
 
-    check_targets({"-o": output}, (None if kind in MODULES else file, costs_file))
+    inputs_of = (None if kind in MODULES else file, costs_file)
+    check_targets({"-o": output, "--cluster-out": cluster_out}, inputs_of)
     with working("reading"), redirect_stdout(sys.stderr):  # the code of a module may print
         if kind in MODULES:
             logical = read_module(file, kind, inputs, seed)
@@ -113,6 +132,8 @@ def import_(
         with located(name_of(file)):
             graph = to_operators(logical) if fold else to_instances(logical)
     notes = [*logical.notes, *import_summary.assumptions(logical.graph)]
+    if logical.cluster is not None:
+        notes += imported_cluster.write(logical.cluster, kind, cluster_out, device_count)
     write_dataset(output, [graph])
     if as_json:
         options.print_json(
@@ -124,7 +145,36 @@ def import_(
                 "source_rate": graph.source_rate,
                 "unknown": graph.unknown,
                 "notes": notes,
+                "cluster": cluster_out,
             }
         )
     else:
         import_summary.print_import(graph, logical.guessed, notes, output)
+
+
+def _check_options(
+    file: str,
+    kind: str,
+    inputs: tuple[str, ...],
+    costs_file: str | None,
+    output: str,
+    cluster_out: str | None,
+    device_count: int | None,
+    as_json: bool,
+) -> None:
+    """Refuse options that exclude each other, or that the format has no use for."""
+    if output == "-" and as_json:
+        raise click.UsageError("--json requires -o GRAPH, since the graph goes to stdout otherwise")
+    if output == cluster_out == "-":
+        raise click.UsageError("cannot write both GRAPH and CLUSTER to stdout")
+    if as_json and cluster_out == "-":
+        raise click.UsageError("cannot combine --json with --cluster-out -")
+    if cluster_out is not None and kind not in WITH_CLUSTER:
+        raise click.UsageError(f"--cluster-out requires a file with a cluster; {kind} has none")
+    if device_count is not None and (cluster_out is None or kind not in ANY_COUNT):
+        known = " or ".join(sorted(ANY_COUNT))
+        raise click.UsageError(f"--device-count requires --cluster-out and --from {known}")
+    if file == costs_file == "-":
+        raise click.UsageError("cannot read both FILE and --costs from stdin")
+    if inputs and kind not in MODULES:
+        raise click.UsageError(f"--input requires --from {' or '.join(MODULES)}")

@@ -25,15 +25,15 @@ def print_import(
     for unknown in graph.lacking:
         out.print(f"unknown: {unknown}")
     if graph.source_rate is None:
-        needed = ", which makespans do not need" if graph.firing == "all" else ""
+        needed = ", which only throughput needs" if graph.firing == "all" else ""
         out.print(f"unknown: source rate{needed}; set it in --costs or with place --source-rate")
 
 
 def assumptions(graph: StreamGraph) -> list[str]:
     """Return the assumptions of an import about facts that job files rarely state."""
-    if graph.firing == "all":  # shares are ignored
-        return []
     shares = graph.source_share[graph.sources]
+    if graph.firing == "all":  # every source emits a tuple per tuple of the job
+        return []
     if len(shares) < 2 or shares.max() > shares.min():  # noqa: PLR2004 - a single source takes the whole rate
         return []
     sources = listed(graph.names[v] for v in graph.sources)

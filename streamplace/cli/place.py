@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Placement to improve, usually the current one: a placement file, CSV with the header "
     'operator,device, or JSON {"assignment": {operator: device}}. Requires --placer auto, search, '
-    "exact or your own.",
+    "exact, climb or your own.",
 )
 @click.option(
     "--max-moves",
@@ -147,8 +147,10 @@ def place(
     metis-oracle, metis-recursive-oracle, fuser-oracle
                                try every number of parts and keep the best
     exact                      proves the optimum, or bounds the gap to it (uses OR-tools)
-    greedy, single, round-robin, random
+    climb, greedy, single, round-robin, random
                                simple baselines
+    heft, peft, cpop, critical-path, random-eft, enumerative
+                               list schedulers, for makespans only; heft:contention
     module:Class               your own, from module.py in this folder or an installed module
 
     --objective takes throughput, makespan (the time of one pass, for micro-batches, dataflow jobs

@@ -31,6 +31,8 @@ def scene_from(value: Any, problem: Problem, where: str) -> Scene:
             v = _operator(problem, name, f"windows.{name}", source=False)
             if v in problem.graph.sinks:
                 raise ProblemError(f"windows.{name}: {name!r} is a sink, which emits nothing")
+            if problem.graph.firing == "all":
+                raise ProblemError(f"windows.{name}: windows need a graph with firing 'each'")
             windows[v] = _made(Window, window, f"windows.{name}")
         speeds = []
         for i, speed in enumerate(form.speeds):

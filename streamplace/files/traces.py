@@ -72,7 +72,7 @@ def trace_to(placement: Placement, found: RunMetrics) -> dict[str, Any]:
             for d, name in enumerate(cluster.names)
         ],
         "links": [
-            dict(zip(("from", "to"), cluster.link_ends(link), strict=True))
+            dict(zip(("from", "to"), cluster.resource_ends(link), strict=True))
             | _of_link(found, i, most)
             for i, link in enumerate(links)
             if link < cluster.own_links

@@ -12,6 +12,12 @@ READERS: dict[str, str] = {
     "cepsim": f"{_HERE}.formats.dream_cepsim:read_cepsim",
     "graphml": f"{_HERE}.formats.graphml:read",
     "dot": f"{_HERE}.formats.dot:read",
+    "doppler": f"{_HERE}.neural.doppler:read",
+    "dnn-partitioning": f"{_HERE}.neural.dnn_partitioning:read",
+    "dnn-latency": f"{_HERE}.neural.dnn_partitioning:read_latency",
+    "pipedream": f"{_HERE}.neural.pipedream:read",
+    "openvino": f"{_HERE}.neural.openvino:read",
+    "onnx": f"{_HERE}.neural.onnx_model:read",
 }
 """Name -> ``module:function`` that returns a `LogicalGraph` for a text and its file's name."""
 MODULES: dict[str, str] = {"torch": f"{_HERE}.torch.loading:read"}
@@ -20,6 +26,12 @@ MODULES: dict[str, str] = {"torch": f"{_HERE}.torch.loading:read"}
 Its arguments are the name ``module:Class`` that the user typed, the shapes of the inputs, and a
 seed. Code is imported only because a user typed its name.
 """
+BINARY = frozenset({"onnx"})
+"""Formats whose readers take bytes instead of text."""
+WITH_CLUSTER = frozenset({"doppler", "dnn-partitioning", "dnn-latency", "pipedream"})
+"""Formats whose files come with a cluster."""
+ANY_COUNT = frozenset({"doppler", "pipedream"})
+"""Those of them in which the number of devices, all equal, is not stated."""
 WRITERS: dict[str, str] = {
     "flink": f"{_HERE}.flink.slot_groups:write",
     "flink-config": f"{_HERE}.flink.task_managers:write",

@@ -5,8 +5,8 @@ from importlib import import_module
 from typing import cast
 
 from streamplace.errors import FormatError, UsageError, located
-from streamplace.files.reading import name_of, read_text
-from streamplace.integrations.kinds import MODULES, READERS, WRITERS
+from streamplace.files.reading import decode, name_of, read_bytes
+from streamplace.integrations.kinds import BINARY, MODULES, READERS, WRITERS
 from streamplace.integrations.losses import with_notes
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
@@ -14,33 +14,41 @@ from streamplace.util.suggest import valid_choices
 
 
 def read_document(path: str, kind: str) -> LogicalGraph:
-    """Read a job file of a stream-processing system; ``-`` is stdin.
+    """Read a file of another program; ``-`` is stdin.
 
     Raises
     ------
     UsageError
-        If there is no reader for that format.
+        If there is no reader for that format, or a package that it needs is not installed.
     FormatError
         If the file is not valid. The message names the file, the place in it and the fault.
     """
-    return read_text_as(read_text(path), name_of(path), kind)
+    read = _load(READERS, kind)
+    where, data = name_of(path), read_bytes(path)
+    return _read(read, data if kind in BINARY else decode(data, where), where)
 
 
 def read_text_as(text: str, where: str, kind: str) -> LogicalGraph:
-    """Read the text of a job file.
+    """Read the text of a file of another program.
 
     Raises
     ------
     UsageError
-        If there is no reader for that format.
+        If there is no reader for that format, or it does not read text.
     FormatError
         If the text is not valid. The message is one line and names the file `where`, the place in
         it and the fault.
     """
-    read = cast("Callable[[str, str], LogicalGraph]", _load(READERS, kind))
+    if kind in BINARY:
+        raise UsageError(f"format {kind!r} is not text; use read_document")
+    return _read(_load(READERS, kind), text, where)
+
+
+def _read(read: object, document: str | bytes, where: str) -> LogicalGraph:
+    reader = cast("Callable[[str | bytes, str], LogicalGraph]", read)
     try:
         with located(where, FormatError):
-            return read(text, where)
+            return reader(document, where)
     except RecursionError:
         raise FormatError(f"{where}: nested too deeply") from None
     except FormatError as error:

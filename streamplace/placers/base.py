@@ -6,7 +6,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from streamplace.errors import PlacementError
+from streamplace.errors import PlacementError, UnsuitableError
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 
@@ -90,6 +91,23 @@ class ListScheduler(Placer, Protocol):
     ) -> Listed:
         """Return the placement that `__call__` returns, with the end of its own schedule."""
         ...
+
+
+def needs_throughput(problem: Problem, placer: str) -> None:
+    """Refuse makespans for a placer that supports only throughput.
+
+    Parameters
+    ----------
+    placer
+        Name of the placer, for the message.
+
+    Raises
+    ------
+    UnsuitableError
+        If the objective is a makespan.
+    """
+    if isinstance(problem.objective, Makespan):
+        raise UnsuitableError(f"placer {placer!r} supports only throughput, not makespan")
 
 
 def run_placers(

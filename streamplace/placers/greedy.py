@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim import greedy
+from streamplace.placers.base import needs_throughput
 from streamplace.placers.repair import feasible
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -19,4 +20,5 @@ class Greedy:
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, repaired where groups or memory require it."""
+        needs_throughput(problem, "greedy")
         return feasible(problem, greedy.greedy(flow(problem), *problem.feasibility.masks))

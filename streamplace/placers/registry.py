@@ -28,11 +28,11 @@ PLACERS = {
     "metis": "streamplace.placers.partition.metis:Metis",
     "metis-recursive": "streamplace.placers.partition.metis:MetisRecursive",
     "fuser": "streamplace.placers.partition.fuser:Fuser",
-    "climb": "streamplace.placers.search.first_improvement:Climb",
     "search": "streamplace.placers.search.search:Search",
     "multilevel": "streamplace.placers.search.multilevel:Multilevel",
     "exact": "streamplace.placers.exact.exact:Exact",
     "policy": "streamplace.policy.placer:PolicyPlacer",
+    "climb": "streamplace.placers.search.first_improvement:Climb",
     "heft": "streamplace.placers.scheduling.lists:Heft",
     "peft": "streamplace.placers.scheduling.lists:Peft",
     "cpop": "streamplace.placers.scheduling.lists:Cpop",
@@ -61,10 +61,14 @@ AUTO_TRIES = (
 AUTO_POLICY = "policy:samples=16"
 AUTO_TRIES_OF_LARGE = ("greedy", "multilevel", "metis:weights=utilisation", "single")
 """The placers that `auto` runs on large graphs."""
-FROM_START = ("auto", "climb", "search", "exact")
+FROM_START = ("auto", "search", "exact", "climb")
 """The placers that use an initial placement."""
 OPTIONS_OF_AUTO = ("seconds", "evaluations", "prefer")
 NAMES = ("auto", *PLACERS, *ORACLES)
+THROUGHPUT_NAMES = tuple(name for name in NAMES if name not in ONLY_MAKESPAN)
+"""The placers that support throughput."""
+MAKESPAN_NAMES = tuple(name for name in NAMES if name not in ONLY_THROUGHPUT)
+"""The placers that support makespans."""
 
 
 def make_placer(text: str, from_file: bool = False) -> Placer:

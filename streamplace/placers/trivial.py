@@ -12,7 +12,9 @@ from streamplace.placers.search.annealing import check_limits
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.quality import qualities, qualities_of_rows
+from streamplace.problem.symmetry import interchangeable
+from streamplace.scoring.quality import qualities_of_rows
+from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Ints
 
 
@@ -29,12 +31,26 @@ class Single:
         """Return the placement, or raise PlacementError if no single device is feasible."""
         rows = _on_one_device(problem)
         if isinstance(problem.objective, Makespan):
-            placements = [Placement(problem, row) for row in rows]
-            if placements:
-                return placements[int(qualities(problem, placements).argmax())]
+            best = _shortest(problem, rows)
+            if best is not None:
+                return Placement(problem, best)
         elif (row := next(rows, None)) is not None:
             return Placement(problem, row)
         raise PlacementError("no single device may run every operator")
+
+
+def _shortest(problem: Problem, rows: Iterator[Ints]) -> Ints | None:
+    """Return the placement of least loss; of devices that are alike, only one is tried."""
+    kinds, tried = interchangeable(problem), set[int]()
+    best, least = None, inf
+    for row in rows:
+        kind = int(kinds[row[0]])
+        if kind not in tried:
+            tried.add(kind)
+            loss = float(evaluator(problem).loss(row)[0])
+            if loss < least:
+                best, least = row, loss
+    return best
 
 
 def _on_one_device(problem: Problem) -> Iterator[Ints]:

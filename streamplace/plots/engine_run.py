@@ -83,7 +83,7 @@ def _utilisations(placement: Placement, run: RunMetrics) -> dict[str, Floats]:
 def _name(placement: Placement, link: int) -> str:
     cluster = placement.problem.cluster
     if link < cluster.own_links:
-        a, b = cluster.link_ends(link)
+        a, b = cluster.resource_ends(link)
         return f"{a or ''} → {b or ''}"
     group, direction, _ = cluster.limited_uplinks[link - cluster.own_links]
     return f"group {group} →" if direction == "up" else f"→ group {group}"

@@ -13,6 +13,7 @@ import torch
 from threadpoolctl import ThreadpoolController
 
 from streamplace.errors import CheckpointError, UsageError
+from streamplace.placers.base import needs_throughput
 from streamplace.placers.repair import feasible, feasible_ones
 from streamplace.policy.base import AnyPolicy, BeamSearching
 from streamplace.policy.config import MAX_PLACEMENTS
@@ -74,6 +75,7 @@ class PolicyPlacer:
         PlacementError
             If none of the network's placements can be repaired.
         """
+        needs_throughput(problem, "policy")
         policy = _policy(self.file or str(SHIPPED), _modified_ns(self.file or SHIPPED))
         with faults_of(policy, "placing"):
             drafts = self._drafts(policy, problem, rng)

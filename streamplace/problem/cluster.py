@@ -208,6 +208,14 @@ class Cluster(Displayable):
         """
         return self._links.ends(link)
 
+    def resource_ends(self, link: int) -> tuple[str | None, str | None]:
+        """Return the names of the devices at the ends of what messages on a link occupy.
+
+        It is the link, see `link_ends`, but with ``egress`` resource a is the sending side of
+        device a, whose other end is None. The number is below `own_links`.
+        """
+        return self._links.resource_ends(link)
+
     @cached_property
     def overhead_s_per_byte(self) -> Floats:
         """(D,) seconds that a core spends per byte of a message; a device's own, or the network's.

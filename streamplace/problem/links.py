@@ -113,6 +113,14 @@ class Links:
             return names[link // count], names[link % count]
         return (names[link], None) if link < count else (None, names[link - count])
 
+    def resource_ends(self, link: int) -> tuple[str | None, str | None]:
+        """Return the names of the devices at the ends of what messages on a link occupy.
+
+        It is the link, but with ``egress`` resource a is the sending side of device a, whose other
+        end is None.
+        """
+        return (tuple(self.index)[link], None) if self.network.kind == "egress" else self.ends(link)
+
     def _links(self, override: LinkOverride) -> NDArray[np.int64]:
         """Return the links that an override is for, perhaps with those of devices to themselves."""
         count = len(self.devices)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from streamplace.errors import GraphError
+from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.arrays import Ints
 
@@ -74,6 +75,9 @@ class LogicalGraph:
     by_channel
         Groups of the graph's ``colocate`` that keep instances with the same number together: all
         first instances, all second instances, and so on. Other groups keep all instances together.
+    cluster
+        The devices and links that the file describes, or that its format is used with; None: the
+        file has none.
 
     Raises
     ------
@@ -87,6 +91,7 @@ class LogicalGraph:
     guessed: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
     by_channel: Sequence[Sequence[str]] = ()
+    cluster: Cluster | None = None
 
     def __post_init__(self) -> None:
         for name, count in self.parallelism.items():

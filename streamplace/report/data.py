@@ -12,7 +12,7 @@ from streamplace.files.graphs import constraints_to, graph_to
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
-from streamplace.report.loads import heaviest_work, sums_of
+from streamplace.report.loads import heaviest_work, plain_work, sums_of
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import bound, ceiling, simulate
 
@@ -149,4 +149,5 @@ def _row(one: Entry, graph: int) -> dict[str, Any]:
     }
     if one.drawn:
         return row | {"assignment": np.asarray(one.placement.devices).tolist()}
-    return row | {"sums": sums_of(one.placement), "heaviest": heaviest_work(problem)}
+    sums = {"sums": sums_of(one.placement), "heaviest": heaviest_work(problem)}
+    return row | sums | {"plain_work": plain_work(problem)}

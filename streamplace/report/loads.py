@@ -3,12 +3,14 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sim.links import all_crossed
+from sim.closed_form.message_sums import message_sums
+from sim.work import work_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
-from streamplace.util.arrays import Floats
+from streamplace.util.arrays import Bools, Floats, Ints
 
 
 def sums_of(placement: Placement) -> dict[str, Any]:
@@ -17,41 +19,86 @@ def sums_of(placement: Placement) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``work``: instructions on each device, D numbers; ``operators``: number of operators on each
+        ``work``: instructions on each device, D numbers; ``busy``: seconds of cores on each device
+        by operators with a time for its kind, D numbers; ``operators``: number of operators on each
         device, D numbers; ``own``: for each device [instructions per core, name] of one operator:
         among those that cannot use all cores of the device, the one with the most instructions per
-        core; [0, None] if there is none; ``links``: [link, tuples, bits] of each link that tuples
-        cross, numbered as in `Flow`; ``limits``: for memory, with ``resource`` None, and for each
-        resource, the amount ``used`` on each device, D numbers, if operators take any.
+        core; [0, None] if there is none; ``own_busy``: the same with [seconds, name] of operators
+        with a time; ``links``: [link, tuples, bits] of each link that tuples cross, numbered as in
+        `Flow`; ``overheads``: [link, tuples sent, tuples received] that cost CPU time by the
+        overhead of the link; ``bits``: bits that each device sends and receives, D numbers;
+        ``limits``: for memory, with ``resource`` None, and for each resource, the amount ``used``
+        on each device, D numbers, if operators take any.
     """
-    arrays, devices = flow(placement.problem), placement.devices
-    rate, count = arrays.source_rate, len(placement.problem.cluster.devices)
-    work = np.bincount(devices, weights=arrays.work, minlength=count) / rate
-    link_count = len(arrays.gap_s)
-    tuples, bits = np.zeros((2, link_count))
-    for link in all_crossed(arrays, devices):
-        crosses = link >= 0
-        np.add.at(tuples, link[crosses], arrays.stream_tuples[crosses] / rate)
-        np.add.at(bits, link[crosses], arrays.stream_bits[crosses] / rate)
+    problem, devices = placement.problem, placement.devices
+    arrays = flow(problem)
+    rate, count = arrays.source_rate, len(problem.cluster.devices)
+    times = stated_times(problem, devices)
+    timed = ~np.isnan(times)
+    tuples = arrays.operator_tuples / rate
+    work = np.where(timed, 0.0, work_of(arrays, devices) / rate)
+    seconds = np.where(timed, times * tuples, 0.0)
+    used = np.minimum(arrays.operator_cores, arrays.cores[devices])
+    sums = message_sums(arrays, devices)
+    occupied = np.flatnonzero(sums.tuples)
+    if problem.cluster.network.kind == "free":
+        occupied = occupied[occupied >= problem.cluster.own_links]
     return {
-        "work": work.tolist(),
+        "work": np.bincount(devices, weights=work, minlength=count).tolist(),
+        "busy": np.bincount(devices, weights=seconds * used, minlength=count).tolist(),
         "operators": np.bincount(devices, minlength=count).tolist(),
-        "own": _largest_own(placement),
-        "links": [[int(i), float(tuples[i]), float(bits[i])] for i in np.flatnonzero(tuples)],
+        "own": _largest_own(placement, work / arrays.operator_cores),
+        "own_busy": _largest_own(placement, seconds),
+        "links": _rows(occupied, sums.tuples / rate, sums.bits / rate),
+        "overheads": _rows(
+            np.flatnonzero(sums.sent + sums.received), sums.sent / rate, sums.received / rate
+        ),
+        "bits": (sums.handled_bits / rate).tolist(),
         "limits": _limits(placement),
     }
+
+
+def _rows(chosen: NDArray[np.integer], *columns: Floats) -> list[list[float]]:
+    return [[int(i), *(float(column[i]) for column in columns)] for i in chosen]
+
+
+def stated_times(problem: Problem, devices: Ints) -> Floats:
+    """Return the seconds per tuple of each operator with a time for its device's kind, (V,).
+
+    They are NaN for the other operators.
+    """
+    times = np.full(len(devices), np.nan)
+    for v, seconds in problem.graph.seconds_on.items():
+        kind = problem.cluster.devices[devices[v]].kind
+        if kind is not None and (time := seconds.get(kind)) is not None:
+            times[v] = time
+    return times
 
 
 def heaviest_work(problem: Problem) -> list[tuple[float, float]]:
     """Return [cores, instructions for one source tuple] of the heaviest operators.
 
-    There is one for each number of cores that operators can use.
+    There is one for each number of cores that operators can use. Operators with times by kind of
+    device are left out.
     """
-    arrays = flow(problem)
+    arrays, plain = flow(problem), _without_times(problem)
     return [
-        (float(c), float(arrays.work[arrays.operator_cores == c].max() / arrays.source_rate))
+        (float(c), float(work.max() / arrays.source_rate))
         for c in np.unique(arrays.operator_cores)
+        if len(work := arrays.work[plain & (arrays.operator_cores == c)])
     ]
+
+
+def plain_work(problem: Problem) -> float:
+    """Return the instructions, for one source tuple, of all operators without times by kind."""
+    arrays = flow(problem)
+    return float(arrays.work[_without_times(problem)].sum() / arrays.source_rate)
+
+
+def _without_times(problem: Problem) -> Bools:
+    plain = np.ones(len(problem.graph.names), dtype=np.bool_)
+    plain[list(problem.graph.seconds_on)] = False
+    return plain
 
 
 def _limits(placement: Placement) -> list[dict[str, Any]]:
@@ -66,13 +113,13 @@ def _limits(placement: Placement) -> list[dict[str, Any]]:
     ]
 
 
-def _largest_own(placement: Placement) -> list[tuple[float, str | None]]:
+def _largest_own(placement: Placement, values: Floats) -> list[tuple[float, str | None]]:
+    """Return the largest value, (V,), of operators that cannot use all cores of each device."""
     arrays, devices = flow(placement.problem), placement.devices
     largest: list[tuple[float, str | None]] = [(0.0, None)] * arrays.devices
-    per_core = arrays.work / arrays.operator_cores / arrays.source_rate
     limited = arrays.operator_cores < arrays.cores[devices]
     # ascending, so that a larger operator replaces a smaller one; of equal ones, the first is last
-    for v in np.argsort(-per_core, kind="stable")[::-1].tolist():
-        if limited[v] and per_core[v] > 0:
-            largest[devices[v]] = (float(per_core[v]), placement.problem.graph.names[v])
+    for v in np.argsort(-values, kind="stable")[::-1].tolist():
+        if limited[v] and values[v] > 0:
+            largest[devices[v]] = (float(values[v]), placement.problem.graph.names[v])
     return largest

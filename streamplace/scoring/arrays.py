@@ -1,15 +1,19 @@
 """Conversion of problems to the arrays that `sim` works on."""
 
+from typing import get_args
+
 import numpy as np
 
 from sim.closed_form.bottleneck import lowest_utilisation
 from sim.flow import Flow
 from sim.search import Instance, instance
-from streamplace.errors import ClusterError, GraphError
+from streamplace.errors import GraphError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.feasibility import Feasibility
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Throughput
+from streamplace.problem.semantics import Multicast
+from streamplace.scoring.times import times_of
 from streamplace.util.arrays import Floats
 
 HEAVIEST = 1e100  # limit of tuples/s, instructions/s and bit/s: beyond any job, below overflow
@@ -25,28 +29,41 @@ def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Fl
     ------
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
-    GraphError, ClusterError
-        On fields of graphs or clusters that throughput models do not count yet.
     """
-    _check_supported(graph, cluster)
     share = objective.target_utilisation
-    check_loads(graph, graph.instructions, graph.stream_payload_bytes)
+    times = times_of(graph, cluster)
+    check_loads(graph, times.instructions, graph.stream_payload_bytes)
+    joins = graph.firing == "all"
+    offered: Floats = graph.source_share
+    if joins:  # each source emits every element
+        offered = np.isin(np.arange(len(graph.names)), graph.sources).astype(np.float64)
+    limits = np.ones(cluster.own_links + len(cluster.limited_uplinks))
+    if cluster.network.kind == "free":
+        limits[: cluster.own_links] = 0.0
     flow = Flow(
-        source_tuples=graph.source_share * objective.source_rate,
-        instructions=graph.instructions,
+        source_tuples=offered * objective.source_rate,
+        instructions=times.instructions,
         source=graph.stream_source,
         target=graph.stream_target,
-        selectivity=graph.selectivity,
+        selectivity=np.ones(len(graph.selectivity)) if joins else graph.selectivity,
         bits=graph.stream_payload_bytes * 8.0,
         capacity=cluster.capacity * share,
         cores=np.array([float(device.cores) for device in cluster.devices]),
         nic=cluster.network.kind == "nic",
-        gap_s=cluster.link_column("gap_s") / share,
-        seconds_per_bit=1e-6 / cluster.link_column("bandwidth_mbps") / share,
+        gap_s=cluster.link_column("gap_s") * limits / share,
+        seconds_per_bit=1e-6 / cluster.link_column("bandwidth_mbps") * limits / share,
         overhead_s=cluster.link_column("overhead_s") / share,
         operator_cores=graph.cores,
         up=cluster.uplinks_of_devices("up"),
         down=cluster.uplinks_of_devices("down"),
+        overhead_s_per_bit=cluster.overhead_s_per_byte / 8 / share,
+        timed=times.timed,
+        timed_instructions=times.timed_instructions,
+        class_of=times.class_of,
+        stated=times.stated,
+        egress=cluster.network.kind == "egress",
+        multicast=get_args(Multicast).index(graph.multicast),
+        joins=joins,
     )
     with np.errstate(over="ignore", invalid="ignore"):
         check_loads(graph, flow.operator_tuples, flow.stream_tuples)
@@ -71,20 +88,6 @@ def make_instance(flow: Flow, cluster: Cluster, rules: Feasibility) -> Instance:
         rules.separating,
         np.array(cluster.group_of),
     )
-
-
-def _check_supported(graph: StreamGraph, cluster: Cluster) -> None:
-    """Refuse fields that would change loads but are not counted yet."""
-    not_yet = "not counted by throughput models yet; remove it"
-    for name, value in graph.semantics.items():
-        raise GraphError(f"{name}: {value!r} is {not_yet}")
-    for v in graph.seconds_on:
-        raise GraphError(f"operators[{v}].seconds_on: of {graph.names[v]!r} is {not_yet}")
-    if (kind := cluster.network.kind) in ("free", "egress"):
-        raise ClusterError(f"network: kind {kind!r} is not counted yet; use pair or nic")
-    for name, seconds in zip(cluster.names, cluster.overhead_s_per_byte.tolist(), strict=True):
-        if seconds:
-            raise ClusterError(f"device {name!r}: overhead_s_per_byte ({seconds:g}) is {not_yet}")
 
 
 def check_loads(graph: StreamGraph, of_operators: Floats, of_streams: Floats) -> None:

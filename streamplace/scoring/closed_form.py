@@ -129,8 +129,12 @@ class PathAverageEvaluator(ClosedFormEvaluator):
 def _contributions(flow: Flow) -> Floats:
     """Return the share of the tuples at the sinks that pass each loaded stream, and a 1, (E + 1,).
 
+    Where operators join their inputs, it is a lower bound on what is lost with the stream.
+
     The 1 stands for the sources, which every full device throttles.
     """
+    if flow.joins:  # every stream is needed by a sink
+        return np.append(np.full(len(flow.source), 1.0 / len(flow.sinks)), 1.0)
     reaching = np.zeros(flow.operators)  # tuples at the sinks per tuple that an operator processes
     reaching[flow.sinks] = 1.0
     for e in range(len(flow.source) - 1, -1, -1):  # streams into an operator precede those out

@@ -32,6 +32,11 @@ def flow(problem: Problem) -> Flow:
     return compiled(_AS_THROUGHPUT[problem]).flow
 
 
+def rate_of_flow(problem: Problem) -> float:
+    """Return the source rate of the arrays that `flow` returns, in tuples/s."""
+    return 1.0 if isinstance(problem.objective, Makespan) else problem.source_rate
+
+
 def weights_of_operators(problem: Problem) -> Floats:
     """Return the work of each operator, (V,), in a unit that depends on the objective."""
     if not isinstance(problem.objective, Makespan):

@@ -128,5 +128,6 @@ class MakespanEvaluator:
 
 
 def _rows(devices: Placements) -> Ints:
-    """Return placements as (K, V) int32, contiguous."""
-    return np.ascontiguousarray(np.atleast_2d(devices), dtype=np.int32)
+    """Return placements as (K, V) int32, contiguous and writable, so that kernels compile once."""
+    rows = np.ascontiguousarray(np.atleast_2d(devices), dtype=np.int32)
+    return rows if rows.flags.writeable else rows.copy()

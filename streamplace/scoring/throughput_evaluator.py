@@ -173,9 +173,9 @@ def score_at(
             for name, u, n in zip(cluster.names, on_device, operators, strict=True)
         ),
         links=tuple(
-            LinkLoad(*cluster.link_ends(i), float(on_link[i] * share))
+            LinkLoad(*cluster.resource_ends(i), float(on_link[i] * share))
             for i in carrying
-            if i < own_links
+            if i < own_links and cluster.network.kind != "free"
         ),
         devices_used=int(np.count_nonzero(operators)),
         model=problem.model,
@@ -196,7 +196,7 @@ def bottleneck_at(problem: Problem, on_device: Floats, on_link: Floats, own: Flo
         used = float(on_link[link] * share)
         if link >= cluster.own_links:
             return Bottleneck("uplink", _uplink_load(problem, link, used).name, used)
-        return Bottleneck("link", LinkLoad(*cluster.link_ends(link), used).name, used)
+        return Bottleneck("link", LinkLoad(*cluster.resource_ends(link), used).name, used)
     return Bottleneck("device", cluster.names[device], float(on_device[device] * share))
 
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sim.closed_form import bottleneck
+from sim.closed_form.contributions import loads_by_stream
 from sim.flow import Flow
-from sim.links import all_crossed, links_crossed
 from sim.threads import own_utilisations
+from sim.work import work_of
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Throughput
 from streamplace.problem.objectives import only_throughput
@@ -27,6 +28,8 @@ from streamplace.workflows.too_heavy import too_heavy
 
 if TYPE_CHECKING:
     from streamplace.workflows.makespan_explanation import MakespanExplanation
+
+LATER = 1e-9  # weight of units that load the bottleneck only by enlarging messages
 
 
 def explain(
@@ -109,7 +112,7 @@ def _in_closed_form(placement: Placement) -> Placement:
 class _Load(NamedTuple):
     """The utilisation of the bottleneck that each operator and stream causes.
 
-    A stream causes it on a link by its traffic, and on a device by LogP's overhead.
+    A stream causes it on a link by its traffic, and on a device by the overhead of messages.
     """
 
     arrays: Flow
@@ -121,28 +124,22 @@ class _Load(NamedTuple):
 def _load(placement: Placement, top: Bottleneck) -> _Load:
     problem, devices = placement.problem, placement.devices
     arrays, share = flow(problem), problem.target_utilisation
-    ends = (arrays.source, arrays.target)
-    crossed = links_crossed(arrays, devices)
-    of_operators, of_streams = np.zeros(arrays.operators), np.zeros(len(arrays.source))
-    if top.kind == "device":
-        device = problem.cluster.index[top.name]
-        of_operators[devices == device] = 1.0 / arrays.capacity[device]
-        for end, link in zip(ends, crossed, strict=True):
-            here = (link >= 0) & (devices[end] == device)
-            of_streams[here] = arrays.overhead_s[link[here]] / arrays.cores[device]
-    elif top.kind == "operator":
+    of_operators = np.zeros(arrays.operators)
+    device, resource = None, None
+    if top.kind == "operator":
         v = problem.graph.index[top.name]
         device = int(devices[v])
-        of_operators[v] = own_utilisations(arrays, devices)[v] / arrays.work[v]
+        of_operators[v] = own_utilisations(arrays, devices)[v]
+    elif top.kind == "device":
+        device = resource = problem.cluster.index[top.name]
+        here = devices == device
+        of_operators[here] = (work_of(arrays, devices) / arrays.capacity[device])[here]
     else:
-        device = None
-        busiest = int(bottleneck.utilisations(arrays, devices)[1].argmax())
-        seconds = arrays.gap_s[busiest] + arrays.bits * arrays.seconds_per_bit[busiest]
-        crosses = [links == busiest for links in all_crossed(arrays, devices)]
-        of_streams = seconds * np.any(crosses, axis=0)
-    of_operators *= arrays.work * share
-    of_streams *= arrays.stream_tuples * share
-    return _Load(arrays, of_operators, of_streams, device)
+        resource = arrays.devices + int(bottleneck.utilisations(arrays, devices)[1].argmax())
+    of_streams = np.zeros(len(arrays.source))
+    if resource is not None:
+        of_streams = loads_by_stream(arrays, devices, resource)
+    return _Load(arrays, of_operators * share, of_streams * share, device)
 
 
 def _contributions(placement: Placement, load: _Load) -> tuple[Contribution, ...]:
@@ -172,6 +169,9 @@ def _units_to_try(problem: Problem, load: _Load) -> Ints:
     weight = load.of_operators.copy()
     for end in (load.arrays.source, load.arrays.target):
         np.add.at(weight, end, load.of_streams)
+    if load.arrays.multicast:  # other consumers may enlarge the messages that count with one stream
+        sent = np.bincount(load.arrays.source, load.of_streams, minlength=len(weight))
+        np.add.at(weight, load.arrays.target, LATER * sent[load.arrays.source])
     rules = problem.feasibility
     of_unit = np.bincount(rules.unit_of, weights=weight, minlength=rules.unit_count)
     order = np.argsort(-of_unit, kind="stable").astype(np.int32)

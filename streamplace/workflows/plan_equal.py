@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sim.threads import fastest
+from sim.closed_form.least_load import least_shares
 from streamplace.errors import (
     InfeasibleError,
     PlacementError,
@@ -135,7 +135,7 @@ def _is_last(rows: Sequence[PlanRow], problem: Problem) -> bool:
         return True
     if row.relative_throughput >= CLOSE:  # only losses are the limit
         return False
-    of_one = problem.source_rate / max(1e-300, float((arrays.work / fastest(arrays)).max()))
+    of_one = problem.source_rate / max(1e-300, float(least_shares(arrays).alone.max()))
     if row.max_source_rate >= of_one * CLOSE:
         return True
     return len(rows) > STALLED and rows[-1 - STALLED].max_source_rate >= row.max_source_rate * CLOSE

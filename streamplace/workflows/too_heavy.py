@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sim.search.instance import own_loads
+from sim.search import own_loads, unit_loads
+from sim.work import work_of
 from streamplace.display.text import number
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -41,6 +42,9 @@ class TooHeavy:
     scarce
         ``memory`` or a resource, of which so many instances of a single operator as would be enough
         need more than the devices that may run them have; None if they fit.
+    timed
+        Whether all of them have times for the kind of that device, which no other speed shortens.
+        The speeds are then those of instructions that take as long.
     """
 
     operators: tuple[str, ...]
@@ -50,6 +54,7 @@ class TooHeavy:
     of_core: bool
     device: str
     scarce: str | None = None
+    timed: bool = False
 
     @property
     def instances(self) -> int:
@@ -69,6 +74,8 @@ class TooHeavy:
         """Return the cause and what would help as text with ``{}`` for names, and the names."""
         rates = f"{number(self.needed_mips)} MIPS at this rate"
         most, enough = number(self.available_mips), number(self.enough_mips)
+        if self.timed:
+            return self._text_of_times(), (*self.operators, self.device)
         if len(self.operators) > 1:
             listed = " and ".join(["{}"] * len(self.operators))
             text = f"{listed} are kept together and need {rates}; {{}} gives them {most} at most: "
@@ -80,6 +87,17 @@ class TooHeavy:
             text = f"{{}} needs {rates}; {{}} gives it {most} at most: "
             text += self._advice(f"use a device of {enough} MIPS")
         return text, (*self.operators, self.device)
+
+    def _text_of_times(self) -> str:
+        """Return the text for operators with times for the kind of the device."""
+        share = f"{self.needed_mips / self.available_mips:.1%}"
+        if len(self.operators) > 1:
+            listed = " and ".join(["{}"] * len(self.operators))
+            text = f"{listed} are kept together and need {share} of the time of {{}} at this rate: "
+            return text + "keep fewer together, or use a kind of device with shorter times"
+        what = "the cores that it can use on {}" if self.of_core else "{}"
+        text = f"{{}} needs {share} of the time of {what} at this rate: "
+        return text + self._advice("use a kind of device with shorter times")
 
     def _advice(self, faster: str) -> str:
         """Return what would help a single operator, besides what is faster."""
@@ -95,7 +113,7 @@ def too_heavy(problem: Problem) -> TooHeavy | None:
     Loads are those at the highest source rate, relative to the target utilisation.
     """
     rules, instance = problem.feasibility, compiled(problem).instance
-    whole = instance.work[:, None] / instance.capacity
+    whole = unit_loads(instance)
     own = own_loads(instance)
     loads = np.where(rules.allowed, np.maximum(whole, own) * instance.reference, np.inf)
     unit = int(loads.min(axis=1).argmax())
@@ -105,14 +123,17 @@ def too_heavy(problem: Problem) -> TooHeavy | None:
         return None
     arrays, members = compiled(problem).flow, np.flatnonzero(rules.unit_of == unit)
     of_core = bool(own[unit, device] > whole[unit, device])
+    work = work_of(arrays, np.full(arrays.operators, device))
     if of_core:
         usable = np.minimum(arrays.operator_cores[members], arrays.cores[device])
-        members = members[[int((arrays.work[members] / usable).argmax())]]
-    needed = float(arrays.work[members].sum()) / INSTRUCTIONS_PER_MI
+        members = members[[int((work[members] / usable).argmax())]]
+    needed = float(work[members].sum()) / INSTRUCTIONS_PER_MI
     names = tuple(problem.graph.names[v] for v in members)
     enough = needed / problem.target_utilisation
     device_name = problem.cluster.names[device]
-    found = TooHeavy(names, needed, needed / load, enough, of_core, device_name)
+    kind = problem.cluster.devices[device].kind
+    stated = [kind in problem.graph.seconds_on.get(int(v), {}) for v in members]
+    found = TooHeavy(names, needed, needed / load, enough, of_core, device_name, timed=all(stated))
     if len(names) > 1:
         return found
     scarce = _scarce(problem, int(members[0]), rules.allowed[unit], found.instances)

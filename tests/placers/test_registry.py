@@ -7,12 +7,15 @@ from streamplace.placers.partition.fuser import Fuser
 from streamplace.placers.partition.metis import Metis
 from streamplace.placers.partition.oracle import Oracle
 from streamplace.placers.registry import make_placer, warning_for
+from streamplace.placers.scheduling.lists import Heft
 
 
 def test_options_reach_the_placer() -> None:
     made = make_placer("metis:parts=3:weights=utilisation")
     assert made == Metis(parts=3, weights="utilisation")
     assert make_placer("fuser") == Fuser()
+    assert make_placer("heft:contention") == make_placer("heft:contention=true") == Heft(True)
+    assert make_placer("heft:contention=false") == make_placer("heft") == Heft()
     assert make_placer("metis-oracle:weights=utilisation") == Oracle(Metis(weights="utilisation"))
 
 
@@ -41,6 +44,13 @@ def test_options_reach_the_placer() -> None:
         ("policy:beam=-1", "beam must be 0 to 1048576 (got -1)"),
         ("policy:beam=1048577", "beam must be 0 to 1048576 (got 1048577)"),
         ("policy:samples=1e3", "samples must be a whole number"),
+        ("heft:contention=yes", "contention must be true or false (got 'yes')"),
+        ("heft:samples=2", "unknown option 'samples'"),
+        ("metis:parts", "option 'parts' needs a value: parts=VALUE"),
+        ("critical-path:samples=0", "samples must be at least 1 (got 0)"),
+        ("random-eft:samples=-1", "samples must be at least 1 (got -1)"),
+        ("climb:evaluations=0", "evaluations must be at least 1 (got 0)"),
+        ("random:evaluations=0", "evaluations must be at least 1 (got 0)"),
     ],
 )
 def test_wrong_names_and_options_are_reported(name: str, message: str) -> None:

@@ -11,7 +11,7 @@ from benchmarks.reference import oracle
 from benchmarks.reference.changes import remade
 from benchmarks.reference.strategies import batches, cases, problems
 from streamplace import Cluster, Operator, Stream, StreamGraph
-from streamplace.placers.registry import NAMES
+from streamplace.placers.registry import THROUGHPUT_NAMES
 from streamplace.placers.search.consolidate import fewest_devices
 from streamplace.problem.objective import MODELS, Model
 from streamplace.problem.placement import Placement
@@ -116,7 +116,7 @@ def test_cases_are_the_rates_that_can_be_the_worst() -> None:
     assert throughput_evaluator(under_backpressure).cases == (under_backpressure,)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", THROUGHPUT_NAMES)
 def test_every_placer_supports_several_rates(name: str) -> None:
     """Placers that compare scores use the worst rate."""
     problem = crowded(2000, 4000).problem

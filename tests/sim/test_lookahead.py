@@ -40,6 +40,14 @@ UNSQUASHED = {"empty", "crowd", "last", "placed", "devices"}
 """Features that are not squashed."""
 
 
+class Sent(NamedTuple):
+    """A message: its producer, and the utilisation of devices and of links by it."""
+
+    producer: int
+    on_devices: list[tuple[int, float]]
+    on_links: list[tuple[int, float]]
+
+
 @dataclass
 class Draft:
     """A partial placement and the last chosen device."""
@@ -73,6 +81,8 @@ class Draft:
         """Return the links on the way from device a to device b."""
         if a == b:
             return []
+        if self.flow.egress:
+            return [a]
         return [a, self.flow.devices + b] if self.flow.nic else [a * self.flow.devices + b]
 
     def links_of(self, d: int) -> list[int]:
@@ -80,6 +90,8 @@ class Draft:
         devices = self.flow.devices
         if self.flow.nic:
             return [d, devices + d]
+        if self.flow.egress:
+            return [d]
         others = [x for x in range(devices) if x != d]
         return [i for x in others for i in (d * devices + x, x * devices + d)]
 
@@ -92,25 +104,63 @@ class Draft:
         flow = self.flow
         device, link = [0.0] * flow.devices, [0.0] * len(flow.gap_s)
         for v, d in self.on.items():
-            device[d] += float(flow.work[v] / flow.capacity[d])
-        for e, u, w in self.streams():
-            if u not in self.on or w not in self.on:
-                continue
-            passed = self.links(self.on[u], self.on[w])
-            tuples, bits = float(flow.stream_tuples[e]), float(flow.bits[e])
-            for i in passed:
-                link[i] += tuples * float(flow.gap_s[i] + bits * flow.seconds_per_bit[i])
-            if passed:
-                for d, i in ((self.on[u], passed[0]), (self.on[w], passed[-1])):
-                    device[d] += tuples * float(flow.overhead_s[i]) / float(flow.cores[d])
+            device[d] += self.work(v, d) / float(flow.capacity[d])
+        for message in self.messages():
+            for d, share in message.on_devices:
+                device[d] += share
+            for i, share in message.on_links:
+                link[i] += share
         return device, link
+
+    def work(self, v: int, d: int) -> float:
+        """Return the instructions/s of operator v on device d; typical ones where it cannot run."""
+        flow = self.flow
+        if len(flow.timed) and flow.timed[v] >= 0:
+            stated = float(flow.timed_instructions[flow.timed[v], flow.class_of[d]])
+            if math.isfinite(stated):
+                return stated * float(flow.operator_tuples[v])
+        return float(flow.work[v])
+
+    def messages(self) -> list["Sent"]:
+        """Return the messages between operators placed so far."""
+        found: dict[tuple[int, ...], list[int]] = {}
+        for e, u, w in self.streams():
+            if u in self.on and w in self.on and self.on[u] != self.on[w]:
+                key = ((u, e), (u, self.on[w]), (u,))[self.flow.multicast]
+                if self.flow.stream_tuples[e] > 0 or not self.flow.multicast:
+                    found.setdefault(key, []).append(e)
+        return [self.sent(streams) for streams in found.values()]
+
+    def sent(self, streams: list[int]) -> "Sent":
+        """Return the message that serves some streams of one producer."""
+        flow, u = self.flow, int(self.flow.source[streams[0]])
+        a, tuples = self.on[u], max(float(flow.stream_tuples[e]) for e in streams)
+        bits = max(float(flow.stream_bits[e]) for e in streams)
+        receivers = list(dict.fromkeys(self.on[int(flow.target[e])] for e in streams))
+        sends = {b: a if flow.nic else a * flow.devices + b for b in receivers}
+        ends = {b: flow.devices + b if flow.nic else sends[b] for b in receivers}
+
+        def busy(link: int) -> float:
+            return tuples * float(flow.gap_s[link]) + bits * float(flow.seconds_per_bit[link])
+
+        def cpu(d: int, links: list[int]) -> tuple[int, float]:
+            overhead = tuples * max(float(flow.overhead_s[i]) for i in links)
+            return d, (overhead + bits * float(flow.overhead_s_per_bit[d])) / float(flow.cores[d])
+
+        on_links = [(sends[b], busy(sends[b])) for b in receivers]
+        if flow.nic or flow.egress:
+            on_links = [(a, max(share for _, share in on_links))]
+        if flow.nic:
+            on_links += [(ends[b], busy(ends[b])) for b in receivers]
+        on_devices = [cpu(a, [*sends.values()]), *(cpu(b, [ends[b]]) for b in receivers)]
+        return Sent(u, on_devices, on_links)
 
     def own(self, v: int, d: int) -> float:
         """Return the utilisation of the cores that operator v can use on device d, if not all."""
         usable, cores = float(self.flow.operator_cores[v]), float(self.flow.cores[d])
         if usable >= cores:
             return 0.0
-        return float(self.flow.work[v]) / (float(self.flow.capacity[d]) / cores * usable)
+        return self.work(v, d) / (float(self.flow.capacity[d]) / cores * usable)
 
     def own_worst(self) -> float:
         return max((self.own(v, d) for v, d in self.on.items()), default=0.0)
@@ -138,15 +188,21 @@ class Draft:
         placed = [(e, self.on[other], out) for e, other, out in near if other in self.on]
         away = [(e, a, out) for e, a, out in placed if a != d]
         touched = {i for _, a, out in away for i in (self.links(d, a) if out else self.links(a, d))}
+        touched_devices = {a for _, a, _ in away}
+        if flow.multicast:  # everything that the changed messages load
+            senders = {u for _, u, w in self.streams() if w == v} | {v}
+            changed = [message for message in after.messages() if message.producer in senders]
+            touched = {i for message in changed for i, _ in message.on_links}
+            touched_devices = {x for message in changed for x, _ in message.on_devices}
         on_links = max((link_after[i] for i in touched), default=0.0)
-        highest = max(device_after[d], on_links, *(device_after[a] for _, a, _ in away), 0.0)
+        highest = max(device_after[d], on_links, *(device_after[a] for a in touched_devices), 0.0)
         highest = max(highest, self.own(v, d))
         local = [self.traffic[e] for e, a, _ in placed if a == d]
         capacity = float(flow.capacity.sum())
         evenly = sum(device) / flow.devices + float(flow.work[v]) / capacity
         left = [float(flow.work[w]) for w in range(flow.operators) if w not in after.on]
         loads = {
-            "own": flow.work[v] / flow.capacity[d],
+            "own": self.work(v, d) / float(flow.capacity[d]),
             "now": device[d],
             "then": device_after[d],
             "above mean": device_after[d] - evenly,
@@ -180,8 +236,9 @@ class Draft:
 
     def bandwidth(self, d: int) -> float:
         """Return the mean seconds per bit of a device's links over the mean of all links."""
+        of_pairs = Draft(self.job._replace(flow=replace(self.flow, egress=False)))
         per_bit = [
-            [float(self.flow.seconds_per_bit[i]) for i in self.links_of(x)]
+            [float(self.flow.seconds_per_bit[i]) for i in of_pairs.links_of(x)]
             for x in range(self.flow.devices)
         ]
         every = [seconds for links in per_bit for seconds in links]
@@ -244,7 +301,7 @@ def lookahead_problem(
 @st.composite
 def lookahead_problems(draw: st.DrawFn, max_size: int = 8) -> LookaheadProblem:
     """Draw a problem in which devices of one kind share a mask and limits, up to two of them."""
-    problem = draw(problems(max_size=max_size))
+    problem = draw(problems(max_size=max_size, shared=True))
     operators, devices = len(problem.graph.names), len(problem.cluster.devices)
     kind = np.array([draw(st.integers(0, 1)) for _ in range(devices)], dtype=np.int32)
     masks = [np.array(mask) for mask in ([True, True], [True, False], [False, True])]
@@ -365,7 +422,7 @@ def test_features_match_their_definitions(run: DecodingRun) -> None:
             expected = draft.candidate_features(v, d)
             assert tuple(expected) == CANDIDATE_FEATURES or set(expected) == set(CANDIDATE_FEATURES)
             for name, x in expected.items():
-                if name == "worst device, offered" and draft.flow.overhead_s.any():
+                if name == "worst device, offered" and draft.flow.taxing:
                     continue
                 expected_value = x if name in UNSQUASHED else bent(x)
                 got = float(step.features[r, d, CANDIDATE_FEATURES.index(name)])

@@ -2,10 +2,15 @@
 
 import numpy as np
 
-from streamplace.placers.registry import NAMES
+from streamplace.placers.registry import MAKESPAN_NAMES, THROUGHPUT_NAMES
 
 QUICK = {"auto": "auto:evaluations=300"}
-QUICK_NAMES = tuple(QUICK.get(name, name) for name in NAMES)
+QUICK_NAMES = tuple(QUICK.get(name, name) for name in THROUGHPUT_NAMES)
+QUICK_OF_PASSES = QUICK | {
+    "search": "search:evaluations=300",
+    "critical-path": "critical-path:samples=3",
+}
+QUICK_MAKESPAN_NAMES = (*(QUICK_OF_PASSES.get(n, n) for n in MAKESPAN_NAMES), "heft:contention")
 
 
 def seeded_rng() -> np.random.Generator:

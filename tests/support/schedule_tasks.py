@@ -35,7 +35,7 @@ def task_problem(form: ScheduleForm) -> TaskProblem:
     """Return the problem of a form. An operator may run where it has a time and a label allows."""
     inputs = ScheduleInputs(**form)
     tasks = _tasks(inputs)
-    rules = _rules(inputs, tasks)
+    rules = _rules(form["graph"], inputs, tasks)
     return TaskProblem(
         inputs, tasks, rules, _order(inputs, tasks, rules), np.array(inputs.place, np.int32)
     )
@@ -107,24 +107,39 @@ def _rates(seconds_per_bit: Iterable[Fraction]) -> Floats:
     return np.array([float(1 / seconds) if seconds else np.inf for seconds in seconds_per_bit])
 
 
-def _rules(inputs: ScheduleInputs, tasks: TaskGraph) -> Rules:
-    """Return rules in which each operator is a unit without rivals or memory."""
-    operators, devices = tasks.operators, tasks.devices
+def _rules(graph: Form, inputs: ScheduleInputs, tasks: TaskGraph) -> Rules:
+    """Return rules without rivals, in which colocated operators are a unit; memory is limited."""
+    devices = tasks.devices
     labels = [set(device.get("labels", ())) for device in inputs.devices]
     required = [set(operator.get("requires", ())) for operator in inputs.operators]
     carries = np.array([[wanted <= has for has in labels] for wanted in required])
-    units = np.arange(operators, dtype=np.int32)
+    unit_of = _units(graph, inputs.names)
+    units = int(unit_of.max()) + 1
+    allowed = np.ones((units, devices), np.bool_)
+    np.logical_and.at(allowed, unit_of, np.isfinite(tasks.measured_s) & carries)
+    memory = [float(operator.get("memory_bytes", 0)) for operator in inputs.operators]
+    limits = [device.get("memory_bytes") for device in inputs.devices]
+    room = [np.inf if limit is None else float(limit) for limit in limits]
     return Rules(
-        unit_of=units,
-        row_of=units,
-        allowed=np.isfinite(tasks.measured_s) & carries,
-        needs=np.zeros((operators, 0)),
-        room=np.zeros((devices, 0)),
-        first_rival=np.zeros(operators + 1, np.int32),
+        unit_of=unit_of,
+        row_of=np.arange(units, dtype=np.int32),
+        allowed=allowed,
+        needs=np.bincount(unit_of, memory)[:, None].astype(np.float64),
+        room=np.array(room)[:, None],
+        first_rival=np.zeros(units + 1, np.int32),
         rival=np.zeros(0, np.int32),
         far=np.zeros(0, np.bool_),
         group_of=np.arange(devices, dtype=np.int32),
     )
+
+
+def _units(graph: Form, names: list[str]) -> Ints:
+    """Return the unit of each operator, (V,); units are numbered by their first operators."""
+    first = {name: v for v, name in enumerate(names)}
+    for group in (graph.get("constraints") or {}).get("colocate", ()):
+        lowest = min(first[name] for name in group)
+        first |= dict.fromkeys(group, lowest)
+    return np.unique([first[name] for name in names], return_inverse=True)[1].astype(np.int32)
 
 
 def _order(inputs: ScheduleInputs, tasks: TaskGraph, rules: Rules) -> Order:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from benchmarks.reference import oracle
 from benchmarks.reference.changes import as_fast
+from benchmarks.reference.oracle_messages import messages
 from benchmarks.reference.strategies import cases
 from streamplace import Cluster, Constraints, Device, Network, Operator, Stream, StreamGraph
 from streamplace.problem.objective import Model
@@ -117,7 +118,7 @@ def test_moves_satisfy_constraints(problem: Problem | None, data: st.DataObject)
         check_moves(placement, found)
 
 
-@given(cases())
+@given(cases(shared=True))
 def test_contributions_add_up(case: tuple[Problem, list[int]]) -> None:
     """Operators contribute work and overheads, streams their seconds on the link."""
     problem, devices = case
@@ -132,22 +133,22 @@ def test_contributions_add_up(case: tuple[Problem, list[int]]) -> None:
     if device is not None:
         for operator in problem.graph.operators:
             if where[operator.name] == device.name:
-                work = rates[operator.name] * Fraction(operator.instructions)
-                capacity = Fraction(device.mips) * 1_000_000 * device.cores
-                expected[operator.name,] = work / capacity
-    for stream in problem.graph.streams:
-        ends = (stream.source, stream.target)
-        a, b = (problem.cluster.devices[devices[names.index(v)]] for v in ends)
-        rate = rates[stream.source] * Fraction(stream.selectivity)
-        crossed = oracle._crossed(problem, a, b)
-        payload = oracle.payload_of(problem, stream.source, stream.payload_bytes)
-        for link in crossed:
-            if link.name == top.name:
-                expected[ends] = expected.get(ends, Fraction(0)) + rate * link.seconds(payload)
-        if device is not None and crossed:
-            for name, end, link in zip(ends, (a, b), (crossed[0], crossed[-1]), strict=True):
-                if end is device:
-                    expected[name,] += rate * Fraction(link.overhead_s) / device.cores
+                used = Fraction(min(operator.cores, device.cores), device.cores)
+                busy = rates[operator.name] * oracle.seconds_of(operator, device) * used
+                expected[operator.name,] = busy
+    place = {v: problem.cluster.devices[d] for v, d in zip(names, devices, strict=True)}
+    for message in messages(problem, oracle.flowing(problem, place)):
+        paying = [problem.graph.streams[each.streams[0].index] for each in message.deliveries]
+        for stream, delivery in zip(paying, message.deliveries, strict=True):
+            for link in delivery.path:
+                if link.name == top.name and link.busy:
+                    ends = (stream.source, stream.target)
+                    expected[ends] = expected.get(ends, Fraction(0)) + link.busy
+        charged = [paying[0].source, *(stream.target for stream in paying)]
+        for operator_name, (name, busy) in zip(charged, message.cpu, strict=True):
+            if device is not None and name == device.name:
+                before = expected.get((operator_name,), Fraction(0))
+                expected[operator_name,] = before + busy / device.cores
     explained: dict[tuple[str, ...], float] = {}
     for one in found.contributions:
         explained[one.names] = explained.get(one.names, 0.0) + one.utilisation
@@ -270,3 +271,33 @@ def test_moves_reach_their_predicted_throughput() -> None:
         placement = Placement.of(problem, moved)
         assert throughput(problem, placement.devices)[0] == pytest.approx(best.throughput)
     assert len(placement.pes) == 3
+
+
+def test_an_operator_that_is_too_slow_on_every_kind_of_device() -> None:
+    """At 2,000 tuples/s, 1 ms per tuple takes twice the time of the card; the host takes longer."""
+    graph = StreamGraph(
+        [Operator("a", 2e7, 0.0, seconds_on={"gpu": 1e-3})], source_rate=2e3, firing="all"
+    )
+    cluster = Cluster([Device("host", 1000.0), Device("card", 5.0, kind="gpu")])
+    found = explain(Placement(Problem(graph, cluster), [1]))
+    assert found.cause is not None
+    text, names = found.cause.text()
+    assert text.format(*names) == (
+        "a needs 200.0% of the time of card at this rate: run 2 instances of it, "
+        "or use a kind of device with shorter times"
+    )
+
+
+def test_a_message_for_all_counts_once_at_its_sender() -> None:
+    """One message of 0.4 Mbit, at 1,000 per second: the sender needs 40% of 1,000 Mbit/s, once."""
+    graph = StreamGraph(
+        [Operator(name, 0.0, 0.4 * MBIT) for name in "abc"],
+        [Stream("a", "b"), Stream("a", "c")],
+        source_rate=1e3,
+        multicast="all",
+    )
+    cluster = Cluster.equal(3, 1000.0, network=Network("egress"))
+    found = explain(Placement(Problem(graph, cluster), [0, 1, 2]))
+    assert found.score.bottleneck.name == "d0->"
+    assert found.score.bottleneck.utilisation == pytest.approx(0.4)
+    assert [one.names for one in found.contributions] == [("a", "b")]

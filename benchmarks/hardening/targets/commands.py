@@ -7,10 +7,11 @@ from pathlib import Path
 
 from benchmarks.hardening.corpus import own_files
 from benchmarks.hardening.corpus.documents import CEPSIM
+from benchmarks.hardening.corpus.engine_documents import IMPORTED
 from benchmarks.hardening.corpus.engine_documents.kafka_streams import KAFKA
 from benchmarks.hardening.targets import flink_against
 from streamplace.files import write_placement
-from streamplace.integrations.kinds import READERS, WRITERS
+from streamplace.integrations.kinds import WITH_CLUSTER, WRITERS
 
 BAD, OUT = "BAD", "OUT"
 """Placeholders of the bad file and of the output."""
@@ -103,6 +104,13 @@ def _export(kind: str) -> Command:
     return _command("export", BAD, "--to", kind, "-o", OUT)
 
 
+def _import(kind: str) -> tuple[Command, ...]:
+    plain = _command("import", BAD, "--from", kind, "-o", OUT)
+    if kind not in WITH_CLUSTER:
+        return (plain,)
+    return (plain, _command(*plain.words, "--cluster-out", f"{OUT}.cluster.json"))
+
+
 COMMANDS: dict[str, tuple[Command, ...]] = {
     "graph": (
         _command("place", BAD, *GREEDY, "-o", OUT),
@@ -169,7 +177,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         _command("import", "KAFKA", "--from", "kafka-streams", "--costs", BAD, "-o", OUT),
         _command("import", "KAFKA", "--from", "kafka-streams", "--costs", BAD, "--fold"),
     ),
-    **{kind: (_command("import", BAD, "--from", kind, "-o", OUT),) for kind in READERS},
+    **{kind: _import(kind) for kind in IMPORTED},
     "storm-profile": (_command("profile", "storm", BAD, "--mips", "2500", "-o", OUT),),
     "flink-rest": (_command("profile", "flink", "URL", "--job", "job", *WATCHED, "-o", OUT),),
     "flink-apply": (_command("apply", "flink", "PLACEMENT", *RESTARTED, "--dry-run"),),

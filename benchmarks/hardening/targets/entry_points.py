@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.hardening.corpus.engine_documents import IMPORTED
 from benchmarks.reference.checkpoint_parts import Parts
 from benchmarks.reference.trainings import config, resumed
 from streamplace.files import (
@@ -21,7 +22,6 @@ from streamplace.files.datasets import GRAPHS
 from streamplace.files.summary import summary
 from streamplace.files.training_logs import read_log
 from streamplace.integrations.costs import Costs
-from streamplace.integrations.kinds import READERS
 from streamplace.integrations.registry import read_document
 from streamplace.policy.inspect import summary as summary_of_policy
 from streamplace.policy.placer import PolicyPlacer
@@ -60,7 +60,7 @@ def functions() -> list[EntryPoint]:
         for ending in GRAPHS
     ]
     entry_points += [
-        EntryPoint(f"read_job {kind}", "bad.document", partial(_job, kind)) for kind in READERS
+        EntryPoint(f"read_job {kind}", "bad.document", partial(_job, kind)) for kind in IMPORTED
     ]
     others: dict[str, tuple[str, Callable[[Path], object]]] = {
         "read_cluster": ("bad.json", read_cluster),
@@ -104,7 +104,7 @@ def commands() -> list[EntryPoint]:
         "place graph.json --start": ("bad.json",),
         "train -o new --config config.json": ("bad.jsonl", "bad.npz"),
         "train graphs.jsonl -o new --config": ("bad.toml", "bad.json"),
-        **{f"import -o new.json --from {kind}": ("bad.document",) for kind in READERS},
+        **{f"import -o new.json --from {kind}": ("bad.document",) for kind in IMPORTED},
         "import document --from dot -o new.json --costs": ("bad.toml", "bad.csv"),
         "profile torch torch.nn:ReLU --input 3 -o new.json --add": ("bad.json",),
     }

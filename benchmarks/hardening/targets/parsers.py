@@ -10,11 +10,13 @@ import numpy as np
 
 from benchmarks.hardening.corpus import own_files
 from benchmarks.hardening.corpus.document import Document
-from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
+from benchmarks.hardening.corpus.engine_documents import DOCUMENTS, IMPORTED
 from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
 from benchmarks.hardening.corpus.line_graph import line_graph
+from benchmarks.hardening.corpus.onnx_models import onnx_models
 from benchmarks.hardening.corpus.own_files import json_documents
 from benchmarks.hardening.mutation import npz_files, tensor_files
+from benchmarks.hardening.mutation.onnx_files import ONNX_FAULTS
 from benchmarks.hardening.mutation.text_files import Fault
 from benchmarks.hardening.targets import flink_against, flink_apply, flink_rest
 from benchmarks.hardening.targets.consumers import (
@@ -42,7 +44,6 @@ from streamplace.files.scenes import scene_from
 from streamplace.files.summary import summary
 from streamplace.files.training_logs import read_log
 from streamplace.integrations.costs import Costs
-from streamplace.integrations.kinds import READERS
 from streamplace.integrations.registry import read_document, read_text_as
 from streamplace.integrations.storm import profile
 from streamplace.problem.cluster import Cluster
@@ -91,9 +92,14 @@ def _own(name: str, read: Callable[[str], Any], use: Callable[[Any], None], **mo
     return Parser(name, lambda: own_files.files()[name], read, use, **more)
 
 
-def _engine(kind: str) -> Parser:
+def _imported(kind: str) -> Parser:
+    def read(path: str) -> LogicalGraph:
+        return read_document(path, kind)
+
+    if kind == "onnx":
+        return Parser(kind, onnx_models, read, use_job, faults=ONNX_FAULTS)
     documents = tuple(Document("file.txt", text.encode()) for text in DOCUMENTS[kind])
-    return Parser(kind, lambda: documents, lambda path: read_document(path, kind), use_job)
+    return Parser(kind, lambda: documents, read, use_job)
 
 
 def _scene(path: str) -> Any:
@@ -173,7 +179,7 @@ PARSERS: dict[str, Parser] = {
         _own("config", read_config, _use_config),
         _own("log", read_log, use_result, takes_folder=True),
         _own("costs", _costs, use_job),
-        *map(_engine, READERS),
+        *map(_imported, IMPORTED),
         Parser(
             "storm-profile",
             lambda: json_documents(

@@ -117,7 +117,9 @@ class PlainEngine:
     def _has_work(self, v: int, d: int) -> bool:
         """Return whether operator v is on device d and has tuples to process or to send."""
         unsent = v in self.windows and self.windows[v].out is not None
-        waiting = sum(one.waiting for one in self.inputs[v]) + self.backlog.get(v, 0.0)
+        each = [one.waiting for one in self.inputs[v]]
+        waiting = min(each, default=0.0) if self.flow.joins else sum(each)
+        waiting += self.backlog.get(v, 0.0)
         return self.device[v] == d and (unsent or waiting > 1e-9)
 
     def _grants(self, rest: list[float], unmet: dict[int, float]) -> dict[int, float]:
@@ -181,7 +183,9 @@ class PlainEngine:
         if v in self.windows and tick >= self.windows[v].due:
             return sent, short
         waiting = {one.number: one.waiting for one in self.inputs[v]}
-        tuples = sum(waiting.values()) + self.backlog.get(v, 0.0)
+        if self.flow.joins and waiting:
+            waiting = dict.fromkeys(waiting, min(waiting.values()))
+        tuples = self._joined(v, sum(waiting.values())) + self.backlog.get(v, 0.0)
         seconds = sum(waiting[one.number] * one.cost for one in self.inputs[v])
         seconds += self.backlog.get(v, 0.0) * self.wiring.source_cost[v]
         if tuples <= 0:
@@ -208,7 +212,8 @@ class PlainEngine:
         for one in self.inputs[v]:
             amount = share * waiting[one.number]
             one.taken += amount
-            parts[one.number] = one.take(amount if share < 1 else inf)
+            everything_waits = share == 1 and amount >= one.waiting
+            parts[one.number] = one.take(inf if everything_waits else amount)
             for part in parts[one.number]:
                 part.birth -= one.service_s / self.speed_of[self.device[v]]
         if v in self.backlog:
@@ -220,6 +225,8 @@ class PlainEngine:
                 birth = taken.birth
             birth -= self.wiring.service_s[v] / self.speed_of[self.device[v]]
             parts[-1] = [EventSet(emitted, birth, {v: emitted})]
+        for part in (part for some in parts.values() for part in some):
+            part.size = self._joined(v, part.size)
         everything = merged([one for some in parts.values() for one in some])
         self.processed[v] += everything.size
         if not self.outputs[v]:
@@ -229,6 +236,10 @@ class PlainEngine:
             self.windows[v].slots[-1].append(everything)
         else:
             self._emit(v, everything, tick)
+
+    def _joined(self, v: int, tuples: float) -> float:
+        """Return the tuples that an operator processes by taking so many from all its inputs."""
+        return tuples / max(1, len(self.inputs[v])) if self.flow.joins else tuples
 
     def _send_windows(self, v: int, budget: float, tick: int) -> tuple[float, float]:
         """Send the output of a windowed operator, and close a window that is due.

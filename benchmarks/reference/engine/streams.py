@@ -21,8 +21,13 @@ class PlainStream:
         Latency, in ticks.
     rate
         Tuples/s at the offered source rate.
-    receive_o
-        CPU seconds of one core per tuple that the target takes to receive it.
+    receive_o, send_o
+        CPU seconds of one core per tuple that the target takes to receive it, and its source to
+        send it.
+    pay_receive_o, pay_send_o
+        The same, or 0 if another stream with the same message pays for it.
+    latency_s
+        Latency of the link.
     cost
         CPU seconds per tuple at the target.
     service_s
@@ -46,6 +51,10 @@ class PlainStream:
     delay: int
     rate: float = 0.0
     receive_o: float = 0.0
+    send_o: float = 0.0
+    pay_receive_o: float = 0.0
+    pay_send_o: float = 0.0
+    latency_s: float = 0.0
     cost: float = 0.0
     service_s: float = 0.0
     saved_s: float = 0.0

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from sim.search import Instance, own_loads
+from sim.flow import NONE
+from sim.links import slot_of
+from sim.search import Instance, own_loads, unit_loads
 from streamplace.errors import UsageError
 from streamplace.placers.exact.decision import DecisionProblem, Outcome
 from streamplace.placers.search.annealing import Budget
@@ -56,10 +58,13 @@ class Model:
 
     @staticmethod
     def is_small(decision: DecisionProblem) -> bool:
-        """Return whether a model of the decision problem can be built in reasonable time."""
-        return (
-            len(decision.instance.other) * len(decision.instance.capacity) ** 2 <= 2 * MAX_CROSSINGS
-        )
+        """Return whether a model of the decision problem can be built in reasonable time.
+
+        There is none of messages that several streams share.
+        """
+        instance = decision.instance
+        crossings = len(instance.other) * len(instance.capacity) ** 2
+        return instance.multicast == NONE and crossings <= 2 * MAX_CROSSINGS
 
     def search(self, effort: float, clock: Budget) -> Outcome:
         """Solve with an effort in CP-SAT's deterministic seconds, while time is left."""
@@ -80,13 +85,13 @@ class Model:
     def _place_units(self) -> None:
         """Put every unit on one allowed device, within its limits, apart from units it excludes."""
         instance = self._instance
-        too_slow = own_loads(instance) > self._decision.limit
+        too_slow, loads = own_loads(instance) > self._decision.limit, unit_loads(instance)
         for u, row in enumerate(self._on):
             self._model.add_exactly_one(row)
             for d, x in enumerate(row):
                 if too_slow[u, d] or not instance.allowed[instance.row_of[u], d]:
                     self._model.add(x == 0)
-                self._add_loads([x], {d: instance.work[u] / instance.capacity[d]})
+                self._add_loads([x], {d: loads[u, d]})
             for v in instance.rival[instance.first_rival[u] : instance.first_rival[u + 1]]:
                 if v > u:
                     for x, y in zip(row, self._on[v], strict=True):
@@ -159,12 +164,16 @@ class Model:
             instance.tuples[i] * instance.gap_s[link]
             + instance.bits[i] * instance.seconds_per_bit[link]
         )
-        return {len(instance.capacity) + link: seconds}
+        devices = len(instance.capacity)
+        return {devices + slot_of(instance, devices, link): seconds}
 
     def _overhead(self, link: int, i: int, *devices: int) -> dict[int, float]:
         instance = self._instance
+        tuples, bits = instance.tuples[i], instance.bits[i]
         return {
-            d: instance.tuples[i] * instance.overhead_s[link] / instance.cores[d] for d in devices
+            d: (tuples * instance.overhead_s[link] + bits * instance.overhead_s_per_bit[d])
+            / instance.cores[d]
+            for d in devices
         }
 
     def _add_loads(self, where: list[Any], costs: Mapping[int, float]) -> None:

@@ -30,8 +30,8 @@ MAX_WORKERS = 1024  # CP-SAT refuses more than 10,000 and reports an invalid mod
 class Exact:
     """Search for a good placement, then prove it optimal or find a better one.
 
-    A proof holds to a relative tolerance of 1e-9 in throughput or makespan. The same seed gives the same
-    placement if the time suffices for the proof.
+    A proof holds to a relative tolerance of 1e-9 in throughput or makespan. The same seed gives the
+    same placement if the time suffices for the proof.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from streamplace.placers.repair import feasible
 from streamplace.problem.grouping import Grouping, Quotient
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.flow import flow
+from streamplace.scoring.flow import flow, rate_of_flow
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.suggest import did_you_mean
 
@@ -51,11 +51,10 @@ class Metis(PartsOption):
         """Return the placement of the parts, repaired where constraints require it."""
         arrays = flow(problem)
         units = Grouping(problem.graph, problem.feasibility.unit_of)
-        quotient = units.quotient(
-            arrays.work / problem.source_rate, arrays.stream_bits / problem.source_rate
-        )
+        rate = rate_of_flow(problem)
+        quotient = units.quotient(arrays.work / rate, arrays.stream_bits / rate)
         if self.weights == "utilisation":
-            unit = problem.source_rate * UTILISATION_UNIT / arrays.capacity.mean()
+            unit = rate * UTILISATION_UNIT / arrays.capacity.mean()
             quotient = replace(quotient, load=quotient.load * unit)
         parts = parts_for(problem, self.parts)
         part_of_unit = cut(problem, quotient, parts, recursive=self.recursive)

@@ -113,7 +113,7 @@ class ScheduleModel:
         rules, model = self._rules, self._model
         for u, row in enumerate(self._on):
             model.add_exactly_one(row)
-            for d in np.flatnonzero(~rules.allowed[rules.row_of[u]]):
+            for d in np.flatnonzero(~rules.allowed[rules.row_of[u]]).tolist():
                 model.add(row[d] == 0)
             for i in range(rules.first_rival[u], rules.first_rival[u + 1]):
                 other = self._on[rules.rival[i]]
@@ -127,7 +127,7 @@ class ScheduleModel:
             amounts = [int(min(share, 2.0) * LIMIT) for share in shares]
             column = [row[d] for row in self._on]
             model.add(cp_model.LinearExpr.weighted_sum(column, amounts) <= LIMIT)
-        for d in np.flatnonzero(alike >= 0):  # a later unit uses a device before an earlier one
+        for d in np.flatnonzero(alike >= 0).tolist():  # earlier units use earlier devices
             for u, row in enumerate(self._on):
                 before = [self._on[other][alike[d]] for other in range(u)]
                 model.add_bool_or([row[d].negated(), *before])

@@ -25,9 +25,7 @@ def pass_evaluator(problem: Problem, placer: str) -> MakespanEvaluator:
         If the objective is not a makespan.
     """
     if not isinstance(problem.objective, Makespan):
-        raise UnsuitableError(
-            f"placer {placer!r} supports only the objective makespan, not throughput"
-        )
+        raise UnsuitableError(f"placer {placer!r} supports only makespan, not throughput")
     return MakespanEvaluator(problem)
 
 

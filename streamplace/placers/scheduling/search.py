@@ -22,7 +22,8 @@ QUICK: tuple[Placer, ...] = (
     CriticalPath(samples=10),
     Enumerative(),
 )
-"""The placers that `auto` runs."""
+"""The placers that `auto` runs, on large graphs only those of `PORTFOLIO`."""
+LARGE = 5_000  # operators from which some of the quick placers take longer than the search
 
 
 def search_pass(
@@ -67,7 +68,8 @@ def auto_pass(
     """
     _refuse_preference("auto", prefer)
     scored = pass_evaluator(problem, "auto")
-    rows = portfolio(problem, rng, start, QUICK)
+    placers = QUICK if len(problem.graph.names) < LARGE else PORTFOLIO
+    rows = portfolio(problem, rng, start, placers)
     best = Placement(problem, best_of_passes(scored, rng, rows, budget))
     return best.canonical() if start is None else best
 

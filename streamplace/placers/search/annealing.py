@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.search import Instance, Schedule, search_state
+from sim.search import Instance, Schedule, search_state, work_on_devices
 from streamplace.errors import UsageError
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
@@ -142,12 +142,10 @@ def schedule(changes: int, units: int) -> Schedule:
 def moved_to_allowed(instance: Instance, on: Ints) -> Ints:
     """Return devices of units, (U,), with forbidden devices replaced by the emptiest allowed."""
     made = on.copy()
-    load = (
-        np.bincount(made, weights=instance.work, minlength=len(instance.capacity))
-        / instance.capacity
-    )
+    work = work_on_devices(instance, made)
+    load = np.bincount(made, weights=work, minlength=len(instance.capacity)) / instance.capacity
     for u in np.flatnonzero(~instance.allowed[instance.row_of, made]):
         allowed = np.flatnonzero(instance.allowed[instance.row_of[u]])
         made[u] = allowed[load[allowed].argmin()]
-        load[made[u]] += instance.work[u] / instance.capacity[made[u]]
+        load[made[u]] += work_on_devices(instance, made)[u] / instance.capacity[made[u]]
     return made

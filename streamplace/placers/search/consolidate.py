@@ -5,7 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sim.search import Instance, reduce_traffic, search_state
+from sim.search import (
+    Instance,
+    least_work,
+    reduce_traffic,
+    search_state,
+    work_on_devices,
+)
 from streamplace.placers.search.annealing import Annealer, Budget, moved_to_allowed, schedule
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -80,12 +86,14 @@ def _with_one_fewer(
     """
     instance, on = annealer.instance, best.devices[problem.feasibility.first_of]
     used = np.unique(on)
-    load = np.bincount(on, weights=instance.work, minlength=len(instance.capacity))
+    work = work_on_devices(instance, on)
+    load = np.bincount(on, weights=work, minlength=len(instance.capacity))
     for d in used[load[used].argsort(kind="stable")]:
         kept = used[used != d]
         if len(kept) == 0 or budget.left() == 0:
             return None
-        lower_bound = instance.reference * instance.work.sum() / instance.capacity[kept].sum()
+        least = least_work(instance, kept).sum()
+        lower_bound = instance.reference * least / instance.capacity[kept].sum()
         if lower_bound * required * CLOSE > 1.0:
             continue
         fewer = _on_these(problem, annealer, on, kept, required, budget)

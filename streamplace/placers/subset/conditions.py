@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.search import Instance, own_loads
+from sim.search import Instance, least_load, least_work, own_loads, unit_loads
 from streamplace.placers.exact.decide import decision_on
 from streamplace.placers.subset.kinds import Kinds
 from streamplace.problem.problem import Problem
@@ -76,8 +76,12 @@ def conditions(problem: Problem, kinds: Kinds, share: float) -> Conditions:
     limit = limit if np.isfinite(limit) else 1.0 / share  # devices throttle all sources
     kind_devices = [members[0] for members in kinds.members]
     masks, inside = _masks(_able(instance, limit))
-    capacity = instance.capacity * (limit / instance.reference)
-    sums = [(instance.work, capacity)]  # and memory and resources, of which no more than all count
+    load = limit / instance.reference
+    everywhere = np.arange(len(instance.capacity))
+    sums = [(least_work(instance, everywhere), instance.capacity * load)]
+    if instance.class_work.shape[1]:  # times by kind say more than equal numbers of instructions
+        sums.append((least_load(instance), np.full(len(instance.capacity), load)))
+    # and memory and resources, of which no more than all count
     for needs, room in zip(instance.needs.T, instance.room.T, strict=True):
         sums.append((needs, np.minimum(room, needs.sum())))
     rows: list[Floats] = []
@@ -95,7 +99,7 @@ def conditions(problem: Problem, kinds: Kinds, share: float) -> Conditions:
 
 def _able(instance: Instance, limit: float) -> Bools:
     """Return whether each unit can run on each device, (U, D), if nothing else does."""
-    alone = np.maximum(instance.work[:, None] / instance.capacity, own_loads(instance))
+    alone = np.maximum(unit_loads(instance), own_loads(instance))
     able: Bools = instance.allowed[instance.row_of] & (
         alone * instance.reference <= limit * (1.0 + ROUNDING)
     )

@@ -22,13 +22,20 @@ SP.details = (() => {
     const row = file.operators[v];
     const d = setting.assignment[v];
     const capacity = setting.mips[d] * 1e6 * cluster.devices[d].cores;
-    const work = flow.work[v] * setting.rate;
+    const { kind, cores } = cluster.devices[d];
+    const time = SP.model.timeOn(flow, v, cluster.devices[d]); // seconds, or null
+    const byTime = time === null ? 0 : time * flow.tuples[v] * Math.min(flow.cores[v], cores);
+    const work = (time === null ? flow.work[v] : byTime * setting.mips[d] * 1e6) * setting.rate;
+    const perTuple =
+      time === null
+        ? `${number(row.instructions ?? 0)} instructions per tuple`
+        : `${number(time)} s per tuple on devices of kind ${SP.text.isolated(kind)}`;
     return [
       element("h3", {}, "Operator ", named(called.operators, v)),
       rows([
         ["Device", SP.controls.deviceSelect(view, v, calls)],
         ["Processes", `${number(flow.tuples[v] * setting.rate)} tuples/s`],
-        ["Work", `${number(row.instructions)} instructions per tuple, ${number(work / 1e6)} MIPS`],
+        ["Work", `${perTuple}, ${number(work / 1e6)} MIPS`],
         ["Device use", percent(work / capacity)],
         [
           "Use of its cores",

@@ -14,10 +14,11 @@ SP.model = (() => {
     const selectivity = file.streams.map((stream) => stream.selectivity ?? 1);
     const payload = file.operators.map((operator) => operator.payload_bytes ?? 0);
     const bits = file.streams.map((stream, e) => 8 * (stream.payload_bytes ?? payload[source[e]]));
-    const tuples = shares(file, names, target);
-    source.forEach((u, e) => {
-      tuples[target[e]] += tuples[u] * selectivity[e];
-    });
+    const joins = file.firing === "all"; // operators take one tuple from each input at a time
+    const tuples = joins ? new Float64Array(names.length).fill(1) : shares(file, names, target);
+    if (joins) selectivity.fill(1);
+    else source.forEach((u, e) => (tuples[target[e]] += tuples[u] * selectivity[e]));
+    const times = file.operators.map(({ seconds_on: on }) => new Map(Object.entries(on ?? {})));
     return {
       names,
       index,
@@ -29,8 +30,21 @@ SP.model = (() => {
       streamTuples: source.map((u, e) => tuples[u] * selectivity[e]),
       instructions: file.operators.map((operator) => operator.instructions),
       cores: file.operators.map((operator) => operator.cores ?? 1),
-      work: file.operators.map((operator, v) => tuples[v] * operator.instructions),
+      multicast: file.multicast ?? "none",
+      times,
+      work: file.operators.map((o, v) => tuples[v] * (o.instructions ?? typical(times[v]))),
     };
+  }
+
+  /** Return the instructions that take as long as the mean of times by kind, at 1,000 MIPS. */
+  function typical(times) {
+    const known = [...times.values()].filter((time) => time !== null);
+    return (1e9 * known.reduce((sum, time) => sum + time, 0)) / Math.max(1, known.length);
+  }
+
+  /** Return the seconds per tuple of operator v on a device by the device's kind, or null. */
+  function timeOn(flow, v, device) {
+    return device.kind == null ? null : (flow.times[v].get(device.kind) ?? null);
   }
 
   function shares(file, names, target) {
@@ -43,12 +57,18 @@ SP.model = (() => {
   }
 
   /**
-   * Return the links that tuples from device a to b cross: one under pair, two under nic, and the
-   * uplink and the downlink of their groups, if the groups differ.
+   * Return the links that tuples from device a to b occupy: one under pair, two under nic, what
+   * device a sends over under egress, none under free; and the uplink and the downlink of their
+   * groups, if the groups differ.
    */
-  function linksBetween(a, b, { nic, count, up, down }) {
-    const links = nic ? [a, count + b] : [a * count + b];
-    if (up[a] !== up[b] && up[a] !== null) links.push(up[a]);
+  function linksBetween(a, b, network) {
+    const { nic, kind, count } = network;
+    const own = nic ? [a, count + b] : [kind === "egress" ? a : a * count + b];
+    return [...(kind === "free" ? [] : own), ...uplinksBetween(a, b, network)];
+  }
+
+  function uplinksBetween(a, b, { up, down }) {
+    const links = up[a] !== up[b] && up[a] !== null ? [up[a]] : [];
     if (down[a] !== down[b] && down[b] !== null) links.push(down[b]);
     return links;
   }
@@ -67,39 +87,86 @@ SP.model = (() => {
 
   /**
    * Return the loads of devices and links under an assignment (device of each operator). `own` is,
-   * for each device, the most instructions per core of an operator that cannot use all cores.
+   * for each device, the most instructions per core of an operator that cannot use all cores, and
+   * `ownBusy` the most seconds of such an operator with a time for the kind of the device.
    */
-  function sumsOf(flow, assignment, cluster, network) {
+  function sumsOf(flow, assignment, cluster, network, bandwidth) {
     const devices = cluster.devices.length;
-    const work = new Float64Array(devices);
-    const own = cluster.devices.map(() => [0, null]);
-    const operators = new Float64Array(devices);
-    const links = new Map();
+    const [work, busy, operators, bits] = [0, 1, 2, 3].map(() => new Float64Array(devices));
+    const [own, ownBusy] = [0, 1].map(() => cluster.devices.map(() => [0, null]));
+    const [links, overheads] = [new Map(), new Map()];
     assignment.forEach((d, v) => {
-      work[d] += flow.work[v];
+      const time = timeOn(flow, v, cluster.devices[d]);
+      const used = Math.min(flow.cores[v], cluster.devices[d].cores);
       operators[d] += 1;
-      const perCore = flow.work[v] / flow.cores[v];
-      if (flow.cores[v] < cluster.devices[d].cores && perCore > own[d][0]) {
-        own[d] = [perCore, flow.names[v], v];
+      if (time === null) work[d] += flow.work[v];
+      else busy[d] += flow.tuples[v] * time * used;
+      const [most, value] =
+        time === null ? [own, flow.work[v] / flow.cores[v]] : [ownBusy, flow.tuples[v] * time];
+      if (flow.cores[v] < cluster.devices[d].cores && value > most[d][0]) {
+        most[d] = [value, flow.names[v], v];
       }
     });
+    const add = (map, link, x, y) => {
+      const load = map.get(link) ?? [0, 0];
+      map.set(link, [load[0] + x, load[1] + y]);
+    };
+    const { nic, kind, count } = network;
+    for (const { a, to, tuples, size, together } of messagesOf(flow, assignment)) {
+      const sends = to.map((b) => (nic ? a : a * count + b));
+      const receives = to.map((b) => (nic ? count + b : a * count + b));
+      const passed = to.map((b) => uplinksBetween(a, b, network));
+      const costs = sends.map((link) => linkCosts(network, link, bandwidth));
+      const most = (of) => sends[largest(costs.map(of))];
+      const once = together && (nic || kind === "egress");
+      const slowest = most(({ gap, perBit }) => tuples * gap + size * perBit);
+      const own = nic ? [slowest, ...receives] : once ? [slowest] : sends;
+      for (const link of kind === "free" ? [] : own) add(links, link, tuples, size);
+      for (const link of new Set(passed.flat())) add(links, link, tuples, size);
+      add(overheads, most(({ overhead }) => overhead), tuples, 0);
+      bits[a] += size;
+      to.forEach((b, i) => {
+        add(overheads, receives[i], 0, tuples);
+        bits[b] += size;
+      });
+    }
+    return { work, busy, operators, own, ownBusy, links, overheads, bits };
+  }
+
+  /** Return the sums of a report's data in the form of `sumsOf`. */
+  function sumsFrom({ links, overheads, own_busy: ownBusy, ...others }) {
+    const map = (rows) => new Map(rows.map(([link, ...load]) => [link, load]));
+    return { ...others, ownBusy, links: map(links), overheads: map(overheads) };
+  }
+
+  /**
+   * Return the messages between devices: sender, receivers, tuples and bits of each for one tuple at
+   * the sources. Streams share them by the graph's kind of multicast, and a message has the most
+   * tuples and bits of any of its streams.
+   */
+  function messagesOf(flow, assignment) {
+    const [messages, found] = [[], new Map()];
     flow.source.forEach((u, e) => {
-      const a = assignment[u];
-      const b = assignment[flow.target[e]];
-      if (a === b || !(flow.streamTuples[e] > 0)) return;
-      for (const link of linksBetween(a, b, network)) {
-        const load = links.get(link) ?? [0, 0];
-        load[0] += flow.streamTuples[e];
-        load[1] += flow.streamTuples[e] * flow.bits[e];
-        links.set(link, load);
+      const [a, b] = [assignment[u], assignment[flow.target[e]]];
+      const tuples = flow.streamTuples[e];
+      if (a === b || !(tuples > 0)) return;
+      const key = { none: `${e}`, device: `${u} ${b}`, all: `${u}` }[flow.multicast];
+      if (!found.has(key)) {
+        found.set(key, { a, to: [], tuples: 0, size: 0, together: flow.multicast === "all" });
+        messages.push(found.get(key));
       }
+      const message = found.get(key);
+      if (!message.to.includes(b)) message.to.push(b);
+      message.tuples = Math.max(message.tuples, tuples);
+      message.size = Math.max(message.size, tuples * flow.bits[e]);
     });
-    return { work, operators, own, links };
+    return messages;
   }
 
   /** Return a network with its overrides by link number, and the links that groups share. */
   function networkOf(cluster) {
-    const nic = cluster.network.kind === "nic";
+    const { kind } = cluster.network;
+    const nic = kind === "nic";
     const count = cluster.devices.length;
     const index = new Map(cluster.devices.map((device, d) => [device.name, d]));
     const named = (name, group) => {
@@ -123,7 +190,7 @@ SP.model = (() => {
         return i < 0 ? null : ownLinks(count, nic) + i;
       });
     const [up, down] = [ends("up"), ends("down")];
-    return { nic, count, index, differs, plain: cluster.network, shared, up, down };
+    return { kind, nic, count, index, differs, plain: cluster.network, shared, up, down };
   }
 
   /** Return overrides, those that name more devices later, because they count more. */
@@ -167,29 +234,37 @@ SP.model = (() => {
    */
   function scoreOf(sums, cluster, network, setting, most) {
     const { rate } = setting;
-    const { nic, count } = network;
-    const devices = cluster.devices.map(
-      (device, d) => (rate * sums.work[d]) / (setting.mips[d] * 1e6 * device.cores),
-    );
-    const links = [];
-    for (const [link, [tuples, bits]] of sums.links) {
-      const costs = linkCosts(network, link, setting.bandwidth);
+    const { nic, count, kind } = network;
+    const devices = cluster.devices.map(({ cores, overhead_s_per_byte: own }, d) => {
+      const perByte = own ?? network.plain.overhead_s_per_byte ?? 0;
+      const seconds = sums.work[d] / (setting.mips[d] * 1e6) + sums.busy[d];
+      return (rate * (seconds + (sums.bits[d] / 8) * perByte)) / cores;
+    });
+    for (const [link, [sent, received]] of sums.overheads) {
+      const { overhead } = linkCosts(network, link, setting.bandwidth);
       const [from, to] = endsOf(link, count, nic);
-      for (const end of [from, to]) {
-        if (end !== null)
-          devices[end] += (rate * tuples * costs.overhead) / cluster.devices[end].cores;
-      }
-      links.push({
-        link,
-        from,
-        to,
-        uplink: network.shared[link - ownLinks(count, nic)] ?? null,
-        utilisation: rate * (tuples * costs.gap + bits * costs.perBit),
-      });
+      if (from !== null) devices[from] += (rate * sent * overhead) / cluster.devices[from].cores;
+      if (to !== null) devices[to] += (rate * received * overhead) / cluster.devices[to].cores;
     }
+    const found = new Map();
+    for (const [number, [tuples, bits]] of sums.links) {
+      const costs = linkCosts(network, number, setting.bandwidth);
+      const uplink = network.shared[number - ownLinks(count, nic)] ?? null;
+      const [from, end] = endsOf(number, count, nic);
+      const shared = kind === "egress" && uplink === null; // by all that the device sends
+      const link = shared ? from : number;
+      const load = found.get(link) ?? { link, from, to: shared ? null : end, uplink, utilisation: 0 };
+      load.utilisation += rate * (tuples * costs.gap + bits * costs.perBit);
+      found.set(link, load);
+    }
+    const links = [...found.values()];
     links.sort((x, y) => x.link - y.link);
-    const own = sums.own.map(([perCore], d) => (rate * perCore) / (setting.mips[d] * 1e6));
-    const bottleneck = busiest(devices, links, own, sums, cluster);
+    const own = sums.own.map(([perCore, ...which], d) => {
+      const byWork = [(rate * perCore) / (setting.mips[d] * 1e6), ...which];
+      const byTime = [rate * sums.ownBusy[d][0], ...sums.ownBusy[d].slice(1)];
+      return byTime[0] > byWork[0] ? byTime : byWork;
+    });
+    const bottleneck = busiest(devices, links, own, cluster);
     const relative = Math.min(1, most / bottleneck.utilisation);
     return {
       rate,
@@ -202,29 +277,29 @@ SP.model = (() => {
     };
   }
 
-  function busiest(devices, links, own, sums, cluster) {
+  function busiest(devices, links, own, cluster) {
     const device = largest(devices);
-    const alone = largest(own);
+    const alone = largest(own.map(([utilisation]) => utilisation));
     let top = null;
     for (const load of links) if (top === null || load.utilisation > top.utilisation) top = load;
-    if (own[alone] > Math.max(devices[device], top === null ? 0 : top.utilisation)) {
-      const [, name, operator] = sums.own[alone];
+    const [utilisation, name, operator] = own[alone];
+    if (utilisation > Math.max(devices[device], top === null ? 0 : top.utilisation)) {
       return {
         kind: "operator",
         name,
-        utilisation: own[alone],
+        utilisation,
         device: alone,
         link: null,
         operator: operator ?? null,
       };
     }
     if (top !== null && top.utilisation > devices[device]) {
-      const name = linkName(top, cluster);
       const kind = top.uplink === null ? "link" : "uplink";
-      return { kind, name, utilisation: top.utilisation, device: null, link: top.link };
+      const { utilisation: used, link } = top;
+      return { kind, name: linkName(top, cluster), utilisation: used, device: null, link };
     }
-    const name = cluster.devices[device].name;
-    return { kind: "device", name, utilisation: devices[device], device, link: null };
+    const called = cluster.devices[device].name;
+    return { kind: "device", name: called, utilisation: devices[device], device, link: null };
   }
 
   function largest(values) {
@@ -258,14 +333,32 @@ SP.model = (() => {
     return Math.min(setting.rate, 1 / lowest);
   }
 
-  /** Return the heaviest work of the operators by the number of cores that they can use. */
+  /** Return the heaviest work of operators without times, by the number of cores that they can use. */
   function heaviestOf(flow) {
     const found = new Map();
     flow.work.forEach((work, v) => {
+      if (flow.times[v].size > 0) return;
       found.set(flow.cores[v], Math.max(work, found.get(flow.cores[v]) ?? 0));
     });
     return [...found];
   }
 
-  return { flowOf, heaviestOf, sumsOf, networkOf, scoreOf, cpuBound, linkName, linksBetween };
+  /** Return the work of all operators without times by kind of device. */
+  function plainWork(flow) {
+    return flow.work.reduce((sum, work, v) => sum + (flow.times[v].size > 0 ? 0 : work), 0);
+  }
+
+  return {
+    flowOf,
+    heaviestOf,
+    plainWork,
+    timeOn,
+    sumsFrom,
+    sumsOf,
+    networkOf,
+    scoreOf,
+    cpuBound,
+    linkName,
+    linksBetween,
+  };
 })();

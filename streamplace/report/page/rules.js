@@ -52,6 +52,15 @@ SP.rules = (() => {
         violations.push(`${operator(row.name)} requires a device with the label ${label}`);
       }
     });
+    problem.file.operators.forEach((row, v) => {
+      const { kind = null } = problem.cluster.devices[assignment[v]];
+      const times = new Map(Object.entries(row.seconds_on ?? {}));
+      const known = kind !== null && times.has(kind) ? times.get(kind) !== null : null;
+      if (!(known ?? row.instructions !== null)) {
+        const where = kind === null ? "without a kind" : `of kind ${quoted(kind)}`;
+        violations.push(`${operator(row.name)} cannot run on devices ${where}`);
+      }
+    });
     for (const limit of problem.limits) {
       const used = SP.limits.usedBy(limit, assignment);
       problem.cluster.devices.forEach((row, d) => {

@@ -17,12 +17,10 @@ SP.view = (() => {
         devices: SP.labels.called(row.cluster.devices.map((device) => device.name)),
         operators: SP.labels.called(flow?.names ?? []),
       },
-      sums: row.sums && {
-        ...row.sums,
-        links: new Map(row.sums.links.map(([l, t, b]) => [l, [t, b]])),
-      },
+      sums: row.sums && model.sumsFrom(row.sums),
       limits: SP.limits.limitsOf(graph.file, row.cluster, row.sums?.limits),
       heaviest: flow ? model.heaviestOf(flow) : row.heaviest,
+      plainWork: flow ? model.plainWork(flow) : row.plain_work,
     };
     const first = {
       assignment: row.assignment ?? [],
@@ -40,10 +38,10 @@ SP.view = (() => {
   function viewOf({ problem, edits, first = null }, setting) {
     const { cluster, network, flow } = problem;
     const usable = problem.target_utilisation;
-    const sums = problem.sums ?? model.sumsOf(flow, setting.assignment, cluster, network);
+    const { assignment, bandwidth } = setting;
+    const sums = problem.sums ?? model.sumsOf(flow, assignment, cluster, network, bandwidth);
     const score = model.scoreOf(sums, cluster, network, setting, usable);
     const boundIsFull = state.sameMachines(setting, edits.first);
-    const work = sums.work.reduce((sum, value) => sum + value, 0);
     return {
       problem,
       setting,
@@ -54,7 +52,7 @@ SP.view = (() => {
       boundIsFull,
       bound: boundIsFull
         ? Math.min(setting.rate, problem.ceiling ?? Infinity)
-        : model.cpuBound(work, problem.heaviest, cluster, setting, usable),
+        : model.cpuBound(problem.plainWork, problem.heaviest, cluster, setting, usable),
       boundNote: boundIsFull ? "no placement exceeds it" : "by CPU alone (edited)",
       edited: !state.same(setting, edits.first),
     };

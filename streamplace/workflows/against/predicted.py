@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from sim.closed_form.bottleneck import utilisations
+from sim.work import instructions_of, work_of
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
@@ -55,7 +56,9 @@ class Predicted:
     @cached_property
     def cores(self) -> dict[str, float]:
         """Operator -> the cores that its instances keep busy."""
-        return self._sums(self.flow.work / self.core_speed[self.placement.devices])
+        return self._sums(
+            work_of(self.flow, self.placement.devices) / self.core_speed[self.placement.devices]
+        )
 
     @cached_property
     def tuples(self) -> dict[str, float]:
@@ -65,7 +68,9 @@ class Predicted:
     @cached_property
     def instructions(self) -> dict[str, float]:
         """Operator -> its instructions per tuple."""
-        work, plain = self._sums(self.flow.work), self._sums(self.flow.instructions)
+        devices = self.placement.devices
+        work = self._sums(work_of(self.flow, devices))
+        plain = self._sums(instructions_of(self.flow, devices))
         counts = self._sums(np.ones(len(self.owners)))
         return {
             name: work[name] / tuples if tuples > 0 else plain[name] / counts[name]

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from benchmarks.reference.message_problems import with_message_fields
 from streamplace import Cluster, Device, Network, Operator, Stream, StreamGraph
-from streamplace.errors import InfeasibleError
+from streamplace.errors import GraphError, InfeasibleError
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import CARRIED
 from streamplace.placers.subset.cheapest import Cheapest, Search
@@ -30,11 +31,17 @@ def searched(problem: Problem, survive: int) -> tuple[Cheapest, Examiner]:
     return Search(examiner, survive, 0).run(), examiner
 
 
-def check(seed: int) -> int:
-    """Check a random problem after 0, 1 and 2 losses; return how often there is a set."""
+def check(seed: int, *, shared: bool = False) -> int:
+    """Check a random problem after 0, 1 and 2 losses; return how often there is a set.
+
+    With `shared`, it has times by kind of device, shared messages and the like.
+    """
     try:
         problem = random_priced_problem(seed)
-    except InfeasibleError:
+        if shared:
+            problem = with_message_fields(problem, np.random.default_rng((seed, 5)))
+            flow(problem)
+    except (GraphError, InfeasibleError):
         return 0
     exist = 0
     for survive, price in enumerate(cheapest_prices(problem, MOST_LOST)):
@@ -63,6 +70,10 @@ def check(seed: int) -> int:
 
 def test_the_cheapest_set_is_proven_on_small_problems() -> None:
     assert sum(check(seed) for seed in range(60)) >= 60
+
+
+def test_the_cheapest_set_is_proven_with_times_and_shared_messages() -> None:
+    assert sum(check(seed, shared=True) for seed in range(3000, 3040)) >= 20
 
 
 @pytest.mark.long

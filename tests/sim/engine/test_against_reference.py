@@ -23,7 +23,7 @@ from streamplace.scoring.flow import flow as flow_of
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.data(), cases(), engine_settings())
+@given(st.data(), cases(shared=True), engine_settings())
 def test_both_engines_agree(data: Any, case: tuple[Problem, list[int]], how: Settings) -> None:
     problem, devices = case
     scene = data.draw(scenes(problem)) if data.draw(st.booleans()) else Scene()

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
+from benchmarks.reference.message_problems import with_message_fields
 from benchmarks.reference.uncertain_problems import uncertain_problem
 from sim.closed_form.bottleneck import utilisations
 from sim.flow import Flow
 from sim.search import Schedule, anneal_samples, sampled_loads, sampled_state, search_state
 from sim.search.anneal_samples import BEYOND
+from sim.threads import own_utilisations
 from streamplace import Problem
 from streamplace.placers.search.search import Search
 from streamplace.problem.uncertainty import Uncertainty
@@ -30,25 +32,28 @@ def excess_of(problem: Problem, draws: CostDraws, on: np.ndarray) -> float:
         drawn = Flow(
             **{name: getattr(arrays, name) for name in Flow.__dataclass_fields__}
             | {"bits": np.ascontiguousarray(loads.bits[s])}
+            | {"timed_instructions": loads.timed_instructions[s]}
         )
         vars(drawn).update(
+            operator_tuples=np.ascontiguousarray(loads.operator_tuples[s]),
             work=np.ascontiguousarray(loads.work[s]),
             stream_tuples=np.ascontiguousarray(loads.tuples[s]),
         )
         device, link = utilisations(drawn, devices)
         own = np.zeros(rules.unit_count)
         if arrays.limits_operators:
-            usable, cores = arrays.operator_cores, arrays.cores[devices]
-            each = loads.work[s] * cores / (arrays.capacity[devices] * usable)
-            np.maximum.at(own, rules.unit_of, np.where(usable < cores, each, 0.0))
+            np.maximum.at(own, rules.unit_of, own_utilisations(drawn, devices))
         over = np.maximum(np.concatenate([device, link, own]) - LEAST, 0.0) / (FULL - LEAST)
         total += float(np.minimum(over, 1.0 + BEYOND * (over - 1.0)).sum())
     return total / DRAWS
 
 
+@pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("seed", range(30))
-def test_the_excess_of_the_best_placement_is_that_from_scratch(seed: int) -> None:
+def test_the_excess_of_the_best_placement_is_that_from_scratch(seed: int, shared: bool) -> None:
     problem = uncertain_problem(seed)
+    if shared:
+        problem = with_message_fields(problem, np.random.default_rng((seed, 4)))
     instance, rules = compiled(problem).instance, problem.feasibility
     draws = CostDraws(problem, Uncertainty.of(problem.graph), (seed,), DRAWS)
     loads = sampled_loads(flow(problem), rules.unit_of, instance, draws.loads())

@@ -17,7 +17,7 @@ from streamplace.scoring.flow import flow
 from tests.support.graphs import chain_graph, preset_graph
 
 
-@given(problems(max_size=12), st.integers(1, 6), st.randoms(use_true_random=False))
+@given(problems(max_size=12, shared=True), st.integers(1, 6), st.randoms(use_true_random=False))
 def test_groups_have_the_loads_of_their_members(
     problem: Problem, fewest: int, random: object
 ) -> None:

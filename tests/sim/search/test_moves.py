@@ -50,7 +50,7 @@ def loads(problem: Problem, devices: Ints) -> np.ndarray:
     return np.concatenate([*utilisations(arrays, devices), own])
 
 
-@given(cases(), SEEDS)
+@given(cases(shared=True), SEEDS)
 def test_loads_equal_those_computed_from_scratch(case: Case, seed: int) -> None:
     problem, devices = case
     instance = compiled(problem).instance
@@ -60,7 +60,7 @@ def test_loads_equal_those_computed_from_scratch(case: Case, seed: int) -> None:
     assert np.allclose(now.load * instance.reference, expected, rtol=1e-9, atol=1e-9)
 
 
-@given(cases(), SEEDS)
+@given(cases(shared=True), SEEDS)
 def test_annealing_reports_the_largest_load_of_its_best_placement(case: Case, seed: int) -> None:
     problem, devices = case
     instance, arrays = compiled(problem).instance, flow(problem)
@@ -72,7 +72,7 @@ def test_annealing_reports_the_largest_load_of_its_best_placement(case: Case, se
     assert found <= start * (1 + 1e-9)
 
 
-@given(cases("path-average"), SEEDS)
+@given(cases("path-average", shared=True), SEEDS)
 def test_annealing_reports_the_throughput_of_its_best_placement(case: Case, seed: int) -> None:
     problem, devices = case
     instance, arrays = compiled(problem).instance, flow(problem)
@@ -98,7 +98,7 @@ def test_no_change_breaks_a_constraint(problem: Problem | None, seed: int) -> No
         assert feasibility.violation(now.on[feasibility.unit_of]) is None
 
 
-@given(cases(), SEEDS)
+@given(cases(shared=True), SEEDS)
 def test_one_step_makes_one_change(case: Case, seed: int) -> None:
     """A change moves one unit or swaps two."""
     problem, devices = case

@@ -36,6 +36,7 @@ PLACERS = (
     "metis-oracle",
     "fuser-oracle",
     "greedy",
+    "climb",
     "random",
     "policy",
     "policy:samples=16",

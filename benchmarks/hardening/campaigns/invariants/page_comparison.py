@@ -34,8 +34,8 @@ HEADROOM = 0.75  # target utilisation of every third problem
 SCORES = """(batch) => batch.map(({ graph, sums: values, cluster, setting, assignment, most }) => {
   const network = SP.model.networkOf(cluster);
   const sums = graph
-    ? SP.model.sumsOf(SP.model.flowOf(graph), assignment, cluster, network)
-    : { ...values, links: new Map(values.links.map(([link, ...load]) => [link, load])) };
+    ? SP.model.sumsOf(SP.model.flowOf(graph), assignment, cluster, network, setting.bandwidth)
+    : SP.model.sumsFrom(values);
   const score = SP.model.scoreOf(sums, cluster, network, setting, most);
   const links = score.links.map((load) => [SP.model.linkName(load, cluster), load.utilisation]);
   return { ...score, links };

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from benchmarks.hardening.campaigns.solvers.graph_shapes import SHAPES
 from benchmarks.hardening.campaigns.solvers.unusual_problems import LARGE, SIZES, unusual_problem
-from streamplace import Placement, Problem
+from streamplace import Makespan, Placement, Problem
 from streamplace.errors import UsageError
 from streamplace.placers.exact.decision import DecisionProblem
 from streamplace.placers.exact.incumbent import Incumbent
@@ -26,12 +26,26 @@ PLACERS = (
     "metis-recursive-oracle",
     "fuser",
     "greedy",
+    "climb:evaluations=200",
     "search:evaluations=2000",
     "multilevel",
     "exact:seconds=0.02",
     "policy",
     "auto:evaluations=300",
 )
+FOR_MAKESPANS = {
+    "heft": "heft",
+    "heft with contention": "heft:contention",
+    "peft": "peft",
+    "cpop": "cpop",
+    "critical-path": "critical-path:samples=5",
+    "random-eft": "random-eft:samples=5",
+    "enumerative": "enumerative",
+    "climb for makespans": "climb:evaluations=200",
+    "search for makespans": "search:evaluations=2000",
+    "exact for makespans": "exact:seconds=0.02",
+}
+"""Wrapper under the makespan objective -> placer with options."""
 DIRECT_METIS = ("METIS called directly, k-way", "METIS called directly, recursive")
 CP_SAT = "CP-SAT called directly"
 OPTIONAL_MODULES = {"KaHIP fast": "kahip", "KaHIP eco": "kahip", "Mt-KaHyPar": "mtkahypar"}
@@ -46,14 +60,28 @@ PROOF_FUNCTIONS = (
     "streamplace.placers.exact.path_average:enumerate_above",
     *CP_SAT_FUNCTIONS,
 )
+LIST_FUNCTIONS = ("streamplace.placers.scheduling.lists:list_schedule",)
+SAMPLING_FUNCTIONS = ("streamplace.placers.scheduling.sampled:sampled_placements",)
+PASS_FUNCTIONS = ("streamplace.scoring.makespan_evaluator:makespans",)
 CALLED_FUNCTIONS = {
     "fuser": ("streamplace.placers.partition.fuser:fuse",),
     "greedy": ("sim.greedy:_greedy",),
+    "climb": ("streamplace.placers.search.first_improvement:qualities_of_rows",),
     "search": ANNEALING_FUNCTIONS,
     "multilevel": ANNEALING_FUNCTIONS,
     "exact": (*ANNEALING_FUNCTIONS, *PROOF_FUNCTIONS),
     "policy": ("streamplace.policy.device_scorer.network:DeviceScorer.sample",),
     "auto": (*METIS_FUNCTIONS, *ANNEALING_FUNCTIONS),
+    "heft": LIST_FUNCTIONS,
+    "heft with contention": ("streamplace.placers.scheduling.lists:contention_schedule",),
+    "peft": LIST_FUNCTIONS,
+    "cpop": LIST_FUNCTIONS,
+    "critical-path": SAMPLING_FUNCTIONS,
+    "random-eft": SAMPLING_FUNCTIONS,
+    "enumerative": ("streamplace.placers.scheduling.enumerative:enumerative_placement",),
+    "climb for makespans": PASS_FUNCTIONS,
+    "search for makespans": PASS_FUNCTIONS,
+    "exact for makespans": PASS_FUNCTIONS,
     CP_SAT: CP_SAT_FUNCTIONS,
     "KaHIP fast": ("kahip:kaffpa",),
     "KaHIP eco": ("kahip:kaffpa",),
@@ -71,7 +99,7 @@ CP_SAT_TIME, CP_SAT_WALL_S = 0.01, 5.0  # limits of CP-SAT: deterministic time, 
 
 def wrappers() -> list[str]:
     """Return the names of all wrappers, installed or not."""
-    return [*DIRECT_METIS, CP_SAT, *PLACERS, *OPTIONAL_MODULES]
+    return [*DIRECT_METIS, CP_SAT, *PLACERS, *FOR_MAKESPANS, *OPTIONAL_MODULES]
 
 
 def is_installed(name: str) -> bool:
@@ -92,7 +120,18 @@ def attempt_of(name: str) -> Attempt:
         return try_cp_sat
     if name in OPTIONAL_MODULES:
         return lambda number, seed: try_partitioner(name, number, seed)
+    if name in FOR_MAKESPANS:
+        return lambda number, seed: try_makespan(FOR_MAKESPANS[name], number, seed)
     return lambda number, seed: try_placer(name, number, seed)
+
+
+def try_makespan(name: str, number: int, seed: int) -> str | None:
+    """Place a problem under the makespan objective and check the placement."""
+    from streamplace.placers.registry import ready_placer  # noqa: PLC0415 - heavy
+
+    problem = unusual_problem(number, seed, LARGE).with_objective(Makespan())
+    placer = ready_placer(name, "makespan")
+    return answer_fault(placer(problem, np.random.default_rng(number)))
 
 
 def try_placer(name: str, number: int, seed: int) -> str | None:

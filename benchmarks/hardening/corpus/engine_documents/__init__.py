@@ -1,4 +1,4 @@
-"""Small valid documents of each stream engine, none of them from a real run."""
+"""Small valid documents of stream engines and other programs, none of them from a real run."""
 
 import json
 
@@ -7,12 +7,19 @@ from benchmarks.hardening.corpus.engine_documents.flink import FLINK_EXECUTION, 
 from benchmarks.hardening.corpus.engine_documents.ibm_streams import ADL, ADL_PARALLEL, STREAMSX
 from benchmarks.hardening.corpus.engine_documents.interchange import DOT, GRAPHML
 from benchmarks.hardening.corpus.engine_documents.kafka_streams import KAFKA, KAFKA_OLD
+from benchmarks.hardening.corpus.engine_documents.neural_networks import (
+    DNN_TEXT,
+    DOPPLER,
+    OPENVINO,
+    PIPEDREAM,
+)
 from benchmarks.hardening.corpus.engine_documents.storm import (
     FLUX,
     METRICS,
     TOPOLOGY,
     VISUALIZATION,
 )
+from benchmarks.hardening.corpus.onnx_models import INSTALLED
 
 DOCUMENTS: dict[str, tuple[str, ...]] = {
     "flink-plan": (
@@ -33,5 +40,12 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "cepsim": (json.dumps(DREAM),),
     "graphml": (GRAPHML,),
     "dot": (DOT,),
+    "doppler": (DOPPLER,),
+    "dnn-partitioning": (DNN_TEXT,),
+    "dnn-latency": (DNN_TEXT,),
+    "pipedream": (PIPEDREAM,),
+    "openvino": (OPENVINO,),
 }
-"""Format name -> valid documents."""
+"""Format name -> valid documents; those of ``onnx``, which are not text, are in `onnx_models`."""
+IMPORTED = (*DOCUMENTS, *(("onnx",) if INSTALLED else ()))
+"""The formats whose readers can run: ``onnx`` only where the package onnx is installed."""

@@ -1,0 +1,105 @@
+"""Quality of placers: makespan over that of HEFT's mapping under fifo, and shares of proofs.
+
+    python -m benchmarks.makespans.quality
+    python -m benchmarks.makespans.quality --placers heft,auto:seconds=0.2 --sets giph-single
+
+A row is a placer on a set of reference problems of ../shared/data: the mean ratio, the mean ratio
+to the best makespan known, the share that reaches it or is proven, and the median CPU time.
+"""
+
+import argparse
+import math
+import statistics
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+import numpy as np
+
+import streamplace as sp
+from benchmarks.makespans.problems import (
+    Reference,
+    dnn_latency,
+    doppler,
+    giph,
+    layered,
+    layered_problem,
+    pipedream,
+)
+from streamplace.errors import PlacementError
+from streamplace.placers.base import Prover
+from streamplace.placers.registry import ready_placer
+from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+
+PLACERS = (
+    "single,heft,heft:contention,peft,cpop,critical-path,random-eft,enumerative,climb,"
+    "search:seconds=0.02,search:seconds=0.2,auto,exact"
+)
+EXACT = 1 + 1e-9  # ratio up to which a makespan equals the best one known
+SMALL_SEEDS = range(20)
+
+
+def small() -> Iterator[Reference]:
+    """Return layered graphs of 20 operators on 4 devices, of which no best makespan is known."""
+    for seed in SMALL_SEEDS:
+        problem = layered_problem(20, 4, seed, (0.3, 1.0)[seed % 2])
+        devices = ready_placer("heft", "makespan")(problem, np.random.default_rng(0)).devices
+        heft = float(MakespanEvaluator(problem).makespans(devices)[0])
+        yield Reference(f"small {seed}", problem, heft, float("nan"))
+
+
+SETS: dict[str, Callable[[], Iterable[Reference]]] = {
+    "giph-single": partial(giph, "giph-single"),
+    "giph-several": partial(giph, "giph-several"),
+    "layered-20": small,
+    "layered-1000": layered,
+    "doppler-4": partial(doppler, 4),
+    "doppler-8": partial(doppler, 8),
+    "pipedream": pipedream,
+    "dnn-latency": dnn_latency,
+}
+
+
+def main() -> None:
+    """Print one row per set and placer."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--placers", default=PLACERS)
+    parser.add_argument("--sets", default=",".join(SETS))
+    options = parser.parse_args()
+    print(f"{'problems':14}{'placer':24}{'/ HEFT':>8}{'/ best':>8}{'best':>6}{'proven':>8}{'s':>8}")
+    for name in options.sets.split(","):
+        references = list(SETS[name]())
+        for placer in options.placers.split(","):
+            print(f"{name:14}{placer:24}" + _row(placer, references), flush=True)
+
+
+def _row(name: str, references: list[Reference]) -> str:
+    placer = ready_placer(name, "makespan")
+    ratios, to_best, seconds, proven = [], [], [], 0
+    for known in references:
+        begun = time.process_time()
+        try:
+            if isinstance(placer, Prover):
+                proof = placer.prove(known.problem, np.random.default_rng(0))
+                proven += proof.optimal
+                placement: sp.Placement = proof.placement
+            else:
+                placement = placer(known.problem, np.random.default_rng(0))
+        except PlacementError:
+            continue
+        seconds.append(time.process_time() - begun)
+        makespan = float(MakespanEvaluator(known.problem).makespans(placement.devices)[0])
+        ratios.append(makespan / known.heft)
+        to_best.append(makespan / known.best)
+    if not ratios:
+        return f"{'-':>8}{'-':>8}{'-':>6}{'-':>8}{'-':>8}"
+    best = f"{'-':>8}{'-':>6}"
+    if not math.isnan(to_best[0]):
+        reached = statistics.mean(ratio <= EXACT for ratio in to_best)
+        best = f"{statistics.mean(to_best):8.3f}{reached:6.0%}"
+    share = f"{proven / len(references):.0%}" if isinstance(placer, Prover) else "-"
+    return f"{statistics.mean(ratios):8.3f}{best}{share:>8}{statistics.median(seconds):8.4f}"
+
+
+if __name__ == "__main__":
+    main()

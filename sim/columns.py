@@ -1,0 +1,87 @@
+"""The columns of a flow for kernels, and helpers to make and check them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.jit import kernel
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+
+class Columns(NamedTuple):
+    """The columns of a flow as a tuple for kernels; see `sim.flow.Flow`."""
+
+    source_tuples: Floats
+    instructions: Floats
+    work: Floats
+    source: Ints
+    target: Ints
+    selectivity: Floats
+    bits: Floats
+    stream_tuples: Floats
+    capacity: Floats
+    cores: Floats
+    nic: bool
+    gap_s: Floats
+    seconds_per_bit: Floats
+    overhead_s: Floats
+    operator_cores: Floats
+    limits_operators: bool
+    up: Ints
+    down: Ints
+    operator_tuples: Floats
+    stream_bits: Floats
+    overhead_s_per_bit: Floats
+    timed: Ints
+    timed_instructions: Floats
+    class_of: Ints
+    egress: bool
+    multicast: int
+    joins: bool
+    first_out: Ints
+    out_stream: Ints
+
+
+def read_only(column: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only view, like the columns of graphs, so that kernels compile only once."""
+    view = np.ascontiguousarray(column).view()
+    view.flags.writeable = False
+    return view
+
+
+def by_operator(ends: Ints, operators: int) -> tuple[Ints, Ints]:
+    """Return the index of each operator's first entry, (V + 1,), and the entries by operator."""
+    order = np.argsort(ends, kind="stable").astype(np.int32)
+    return np.searchsorted(ends[order], np.arange(operators + 1)).astype(np.int32), order
+
+
+def check_column(name: str, column: Floats | Ints, length: int) -> None:
+    kind = np.int32 if name in ("source", "target") else np.float64
+    if column.shape != (length,) or column.dtype != kind:
+        expected = f"({length},) {np.dtype(kind)}"
+        raise ValueError(f"{name} must be {expected}, not {column.shape} {column.dtype}")
+    if not (np.isfinite(column).all() and np.all(column >= 0)):
+        raise ValueError(f"{name} must be finite and at least 0")
+
+
+@kernel
+def first_misplaced(source: Ints, target: Ints, operators: int) -> int:
+    """Return the first stream into an operator that an earlier stream left, or -1."""
+    emitted = np.zeros(operators, np.bool_)
+    for e in range(source.shape[0]):
+        emitted[source[e]] = True
+        if emitted[target[e]]:
+            return e
+    return -1
+
+
+@kernel
+def run_down(source_tuples: Floats, source: Ints, target: Ints, selectivity: Floats) -> Floats:
+    """Return the tuples/s of every operator, (V,), following streams from the sources."""
+    rate = source_tuples.copy()
+    for e in range(source.shape[0]):
+        rate[target[e]] += rate[source[e]] * selectivity[e]
+    return rate

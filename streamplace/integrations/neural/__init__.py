@@ -1,0 +1,1 @@
+"""Readers of computation graphs of neural networks."""

@@ -1,0 +1,147 @@
+"""Reader of ONNX models, by the package onnx, which also infers the shapes of tensors."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from streamplace.errors import FormatError, UsageError
+from streamplace.integrations.neural.tensor_graph import Layer, Tensor, dataflow_graph
+from streamplace.problem.graph import UNKNOWN
+from streamplace.problem.logical import LogicalGraph
+
+if TYPE_CHECKING:
+    from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
+
+BITS = {
+    **dict.fromkeys((2, 3, 9, 17, 18, 19, 20, 24), 8),
+    **dict.fromkeys((4, 5, 10, 16), 16),
+    **dict.fromkeys((1, 6, 12), 32),
+    **dict.fromkeys((7, 11, 13, 14), 64),
+    15: 128,
+    **dict.fromkeys((21, 22, 23), 4),
+    **dict.fromkeys((25, 26), 2),
+}
+"""`TensorProto.DataType` -> bits of an element; others, such as text, have no fixed size."""
+WITH_STATE = frozenset({"RandomNormal", "RandomUniform", "Multinomial", "Bernoulli"})
+WITH_STATE |= {"RandomNormalLike", "RandomUniformLike"}
+
+
+def read(data: bytes, where: str) -> LogicalGraph:
+    """Read a model; inputs and nodes become operators, and initializers their memory.
+
+    Nodes without a name are named after their first output. Data outside the file are not read.
+
+    Raises
+    ------
+    UsageError
+        If the package onnx is not installed.
+    FormatError
+        If the data are not a model. The message names `where` and the fault.
+    GraphError
+        If it is not a graph without cycles.
+    """
+    graph, notes = _inferred(data, where)
+    try:
+        tensors = _tensors(graph)
+        layers = [*_constants(graph), *_inputs(graph)]
+        layers += [_layer(node, tensors) for node in graph.node]
+    except UnicodeDecodeError:
+        raise FormatError(f"{where}: a text is not UTF-8") from None
+    texts = (each for a in layers for each in (a.name, a.type, *a.inputs, *a.outputs))
+    if any(isinstance(text, bytes) for text in (graph.name, *texts)):  # what protobuf returns
+        raise FormatError(f"{where}: a text is not UTF-8")
+    logical = dataflow_graph(layers, where, graph.name)
+    return replace(logical, notes=[*logical.notes, *notes])
+
+
+def _inferred(data: bytes, where: str) -> "tuple[GraphProto, list[str]]":
+    """Return the graph of a model with inferred shapes, and notes if inference fails."""
+    try:
+        import onnx  # noqa: PLC0415 - an extra
+        from google.protobuf.message import DecodeError  # noqa: PLC0415
+    except ImportError:
+        raise UsageError("--from onnx needs onnx: pip install 'streamplace[onnx]'") from None
+    try:
+        model: ModelProto = onnx.load_model_from_string(data)
+    except DecodeError:
+        raise FormatError(f"{where}: not an ONNX model") from None
+    if not model.graph.node:
+        raise FormatError(f"{where}: not an ONNX model: it contains no nodes")
+    try:
+        return onnx.shape_inference.infer_shapes(model).graph, []
+    except (onnx.shape_inference.InferenceError, RuntimeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        return model.graph, [f"shapes cannot be inferred, so that some are unknown: {reason:.80}"]
+
+
+def _tensors(graph: "GraphProto") -> dict[str, Tensor]:
+    """Return name -> tensor, where the model states or implies its type."""
+    values = (*graph.value_info, *graph.output)
+    return {value.name: _tensor_of(value) for value in values}
+
+
+def _constants(graph: "GraphProto") -> Iterator[Layer]:
+    """Yield the initializers, which hold weights."""
+    for tensor in graph.initializer:
+        found = Tensor(tuple(tensor.dims), _element_bytes(tensor.data_type))
+        yield Layer(tensor.name, "Constant", outputs={tensor.name: found}, is_constant=True)
+    for sparse in graph.sparse_initializer:
+        found = Tensor(tuple(sparse.values.dims), _element_bytes(sparse.values.data_type))
+        name = sparse.values.name
+        yield Layer(name, "Constant", outputs={name: found}, is_constant=True)
+
+
+def _inputs(graph: "GraphProto") -> Iterator[Layer]:
+    """Yield the inputs; initializers may be listed among them, as defaults."""
+    constants = {tensor.name for tensor in graph.initializer}
+    constants |= {tensor.values.name for tensor in graph.sparse_initializer}
+    for value in graph.input:
+        if value.name not in constants:
+            yield Layer(value.name, "Input", outputs={value.name: _tensor_of(value)})
+
+
+def _layer(node: "NodeProto", tensors: Mapping[str, Tensor]) -> Layer:
+    attributes = {attribute.name: attribute for attribute in node.attribute}
+    outputs = [name for name in node.output if name]
+    unknown = Tensor(None, UNKNOWN)
+    return Layer(
+        node.name or next(iter(outputs), ""),
+        node.op_type,
+        [name for name in node.input if name] + [*dict.fromkeys(_captured(node))],
+        {name: tensors.get(name, unknown) for name in outputs},
+        is_constant=node.op_type == "Constant",
+        keeps_state=node.op_type in WITH_STATE,
+        kernel=tuple(attributes["kernel_shape"].ints) if "kernel_shape" in attributes else (),
+        transposed="transA" in attributes and bool(attributes["transA"].i),
+        equation=attributes["equation"].s.decode() if "equation" in attributes else "",
+    )
+
+
+def _captured(node: "NodeProto") -> Iterator[str]:
+    """Yield the tensors of the surrounding graph that the bodies of a node read."""
+    for attribute in node.attribute:
+        for body in _bodies(attribute):
+            own = {value.name for value in (*body.input, *body.initializer)}
+            own |= {name for inner in body.node for name in inner.output}
+            read = [name for inner in body.node for name in (*inner.input, *_captured(inner))]
+            read += [value.name for value in body.output]
+            yield from (name for name in read if name and name not in own)
+
+
+def _bodies(attribute: "AttributeProto") -> "Iterator[GraphProto]":
+    if attribute.HasField("g"):
+        yield attribute.g
+    yield from attribute.graphs
+
+
+def _tensor_of(value: "ValueInfoProto") -> Tensor:
+    kind: Any = value.type.tensor_type
+    shape = None
+    if kind.HasField("shape"):
+        sizes = [dim.dim_value if dim.HasField("dim_value") else -1 for dim in kind.shape.dim]
+        shape = tuple(sizes) if min(sizes, default=0) >= 0 else None
+    return Tensor(shape, _element_bytes(kind.elem_type))
+
+
+def _element_bytes(data_type: int) -> float:
+    return BITS[data_type] / 8.0 if data_type in BITS else UNKNOWN

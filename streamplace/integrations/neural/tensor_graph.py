@@ -1,0 +1,196 @@
+"""Graphs of operators that read and emit tensors, some of which are constants."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isnan
+
+from streamplace.errors import FormatError
+from streamplace.integrations.logical_builder import check_links
+from streamplace.integrations.neural.flops import (
+    Operation,
+    Shape,
+    elements,
+    estimated_flops,
+    has_rule,
+)
+from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.problem.graph_checks import listed
+from streamplace.problem.logical import LogicalGraph
+from streamplace.util.text import counted
+
+MAX_SHAPE = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """What an operator emits, or a constant.
+
+    Parameters
+    ----------
+    shape
+        Sizes of its axes; None: unknown.
+    element_bytes
+        Bytes of one element; NaN: unknown.
+    """
+
+    shape: Shape
+    element_bytes: float
+
+    @property
+    def bytes(self) -> float:
+        """Its size in bytes; NaN if unknown."""
+        return elements(self.shape) * self.element_bytes
+
+
+@dataclass(frozen=True)
+class Layer:
+    """An operator of a file, or a constant.
+
+    Parameters
+    ----------
+    inputs
+        Keys of the tensors that it reads, in their order.
+    outputs
+        Key -> tensor that it emits.
+    is_constant
+        Whether it is a constant, such as weights.
+    keeps_state
+        Whether it emits other values each time, even if all that it reads is constant.
+    kernel, transposed, equation
+        See `Operation`.
+    """
+
+    name: str
+    type: str
+    inputs: Sequence[Hashable] = ()
+    outputs: Mapping[Hashable, Tensor] = field(default_factory=dict)
+    is_constant: bool = False
+    keeps_state: bool = False
+    kernel: Sequence[int] = ()
+    transposed: bool = False
+    equation: str = ""
+
+
+def dataflow_graph(layers: Sequence[Layer], where: str, name: str = "") -> LogicalGraph:
+    """Return the graph of the layers that are not constants.
+
+    Instructions are estimated floating-point operations. Constants, and layers that read only
+    constants, are not operators: their bytes are memory of the operators that read them. An
+    operator that reads a tensor twice has one stream from its producer.
+
+    Raises
+    ------
+    FormatError
+        If two layers emit the same tensor, a layer reads an unknown one, or all are constants. The
+        message names `where` and the layer.
+    GraphError
+        If it is not a graph without cycles.
+    """
+    producer: dict[Hashable, int] = {}
+    for i, layer in enumerate(layers):
+        for key in layer.outputs:
+            if producer.setdefault(key, i) != i:
+                raise FormatError(f"{where}: layer {layer.name!r:.40} emits the tensor of another")
+    for layer in layers:
+        for key in layer.inputs:
+            if key not in producer:
+                raise FormatError(
+                    f"{where}: layer {layer.name!r:.40} reads an unknown tensor, {key!r:.40}"
+                )
+    constant = _constants(layers, producer)
+    kept = [i for i in range(len(layers)) if not constant[i]]
+    if not kept:
+        raise FormatError(f"{where}: contains no operators besides constants")
+    names = dict(zip(kept, _unique([layers[i].name or f"layer{i}" for i in kept]), strict=True))
+    tensors = {key: t for layer in layers for key, t in layer.outputs.items()}
+    operators = [_operator(layers[i], names[i], tensors, producer, constant) for i in kept]
+    links = [(i, key) for i in kept for key in dict.fromkeys(layers[i].inputs)]
+    links = [(i, key) for i, key in links if not constant[producer[key]]]
+    check_links(len(links), where)
+    streams = [
+        Stream(names[producer[key]], names[i], 1.0, _known(tensors[key].bytes)) for i, key in links
+    ]
+    graph = StreamGraph(operators, streams, name=name, firing="all", multicast="device")
+    return LogicalGraph(graph, notes=_notes(layers, kept))
+
+
+def _constants(layers: Sequence[Layer], producer: Mapping[Hashable, int]) -> list[bool]:
+    """Return whether each layer depends on constants only."""
+    constant = [layer.is_constant for layer in layers]
+    readers: dict[int, list[int]] = {}
+    variable = [0] * len(layers)  # inputs that are not known to be constant
+    for i, layer in enumerate(layers):
+        for key in layer.inputs:
+            readers.setdefault(producer[key], []).append(i)
+            variable[i] += 1
+    found = [i for i, layer in enumerate(layers) if layer.is_constant]
+    while found:
+        for reader in readers.get(found.pop(), ()):
+            variable[reader] -= 1
+            if not (variable[reader] or constant[reader] or layers[reader].keeps_state):
+                constant[reader] = True
+                found.append(reader)
+    return constant
+
+
+def _operator(
+    layer: Layer,
+    name: str,
+    tensors: Mapping[Hashable, Tensor],
+    producer: Mapping[Hashable, int],
+    constant: Sequence[bool],
+) -> Operator:
+    emitted = [*layer.outputs.values()]
+    sizes = [tensor.bytes for tensor in emitted]
+    held = [tensors[key].bytes for key in dict.fromkeys(layer.inputs) if constant[producer[key]]]
+    return Operator(
+        name,
+        estimated_flops(
+            Operation(
+                layer.type,
+                [tensors[key].shape for key in layer.inputs],
+                [tensor.shape for tensor in emitted],
+                layer.kernel,
+                layer.transposed,
+                layer.equation,
+            )
+        ),
+        UNKNOWN if any(map(isnan, sizes)) else max(sizes, default=0.0),
+        memory_bytes=sum(size for size in held if not isnan(size)),
+        type=layer.type,
+        output_shape=(emitted[0].shape if emitted else None) or (),
+    )
+
+
+def _known(number: float) -> float | None:
+    return None if isnan(number) else number
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """Return the names with ``#2``, ``#3``, … after those that repeat an earlier one."""
+    used: set[str] = set()
+    count: dict[str, int] = {}
+    found = []
+    for name in names:
+        unique = name
+        while unique in used:
+            count[name] = count.get(name, 1) + 1
+            unique = f"{name}#{count[name]}"
+        used.add(unique)
+        found.append(unique)
+    return found
+
+
+def _notes(layers: Sequence[Layer], kept: Sequence[int]) -> list[str]:
+    """Return what is assumed about costs, and what is left out."""
+    notes = ["instructions are floating-point operations, estimated from types and shapes"]
+    constants = len(layers) - len(kept)
+    if constants:
+        notes.append(
+            f"{counted(constants, 'constant')} left out; their bytes are memory of the operators "
+            "that read them"
+        )
+    guessed = sorted({layers[i].type for i in kept if not has_rule(layers[i].type)})
+    if guessed:
+        notes.append(f"one operation per element is assumed for the type {listed(guessed)}")
+    return notes

@@ -1,0 +1,103 @@
+"""The reader of OpenVINO's IR, on models written by hand by the rules of versions 10 and 11."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from benchmarks.hardening.corpus.engine_documents.neural_networks import OPENVINO
+from tests.support.documents import edges, read_document, refused_document
+from tests.support.paths import ROOT
+
+ATTENTION = (ROOT / "tests" / "data" / "neural" / "openvino-v10.xml").read_text()
+
+
+def test_a_convolution() -> None:
+    found = read_document("openvino", OPENVINO)
+    graph = found.graph
+    assert (graph.name, graph.firing, graph.multicast) == ("tiny", "all", "device")
+    assert graph.names == ("x", "conv", "pool", "out")
+    assert edges(found) == [("conv", "pool"), ("pool", "out"), ("x", "conv")]
+    assert graph.type == {0: "Parameter", 1: "Convolution", 2: "MaxPool", 3: "Result"}
+    assert graph.output_shape == {0: (1, 3, 8, 8), 1: (1, 4, 6, 6), 2: (1, 4, 3, 3)}
+    assert graph.payload_bytes.tolist() == [4 * 3 * 8 * 8, 4 * 4 * 6 * 6, 4 * 4 * 3 * 3, 0]
+    assert graph.instructions.tolist() == [0, 2 * 4 * 6 * 6 * 3 * 3 * 3, 4 * 3 * 3 * 2 * 2, 0]
+    assert graph.memory_bytes.tolist() == [0, 4 * 4 * 3 * 3 * 3, 0, 0]  # the weights, as read
+    assert found.cluster is None
+
+
+def test_constants_are_folded_even_if_they_are_computed() -> None:
+    notes = read_document("openvino", OPENVINO).notes
+    assert "2 constants left out; their bytes are memory of the operators that read them" in notes
+
+
+def test_products_splits_and_dynamic_shapes() -> None:
+    found = read_document("openvino", ATTENTION)
+    graph = found.graph
+    assert graph.names == ("tokens", "project", "halves", "scores", "square", "found", "result")
+    assert graph.instructions.tolist()[:5] == [
+        0,
+        2 * (2 * 16 * 32) * 8,
+        2 * 16 * 32,
+        2 * (2 * 16 * 16) * 16,  # the first factor is transposed
+        2 * 16 * 16,
+    ]
+    assert graph.memory_bytes.tolist() == [0, 4 * 32 * 8, 8, 0, 0, 0, 0]
+    of_scores = graph.index["scores"]
+    assert Counter(graph.stream_target.tolist())[of_scores] == 2  # two tensors of one operator
+    assert Counter(graph.stream_target.tolist())[graph.index["square"]] == 1  # one, read twice
+    assert graph.unknown == {"instructions": ["found"], "payload_bytes": ["found"]}
+    assert np.isnan(graph.payload_bytes[graph.index["found"]])
+    assert "one operation per element is assumed for the type 'NonZero'" in found.notes
+
+
+@pytest.mark.parametrize(
+    ("precision", "size"),
+    [("FP16", 2), ("BF16", 2), ("I64", 8), ("U8", 1), ("U4", 0.5), ("BOOL", 1), ("F8E4M3", 1)],
+)
+def test_sizes_of_elements(precision: str, size: float) -> None:
+    text = OPENVINO.replace(
+        '<port id="1" precision="FP32">\n        <dim>1',
+        f'<port id="1" precision="{precision}">\n        <dim>1',
+    )
+    assert text != OPENVINO
+    assert read_document("openvino", text).graph.payload_bytes[2] == 4 * 3 * 3 * size
+
+
+def test_elements_of_unknown_size_are_unknown() -> None:
+    text = OPENVINO.replace('precision="FP32" names', 'precision="STRING" names')
+    assert read_document("openvino", text).graph.unknown == {"payload_bytes": ["x"]}
+
+
+def test_random_numbers_from_constants_are_not_constant() -> None:
+    text = OPENVINO.replace('type="Convert"', 'type="RandomUniform"')
+    assert "w32" in read_document("openvino", text).graph.names
+
+
+def test_layers_of_the_same_name_are_distinguished() -> None:
+    text = OPENVINO.replace('name="pool"', 'name="conv"')
+    assert read_document("openvino", text).graph.names == ("x", "conv", "conv#2", "out")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('version="11"', 'version="7"', "<net>: version must be 10 or 11 (got '7'); convert the"),
+        ("net", "model", "must be a <net> (got <model>)"),
+        ("layers>", "lagers>", "contains no <layer>"),
+        ('id="4" name', 'id="3" name', "<layer>: id '3' appears twice"),
+        ('type="MaxPool"', "", "layer 'pool': <layer>: missing attribute 'type'"),
+        ('from-layer="3"', 'from-layer="9"', "edge 3: layer '9' has no output port '2'"),
+        ('to-port="1"', 'to-port="0"', "another edge leads to the same port"),
+        (
+            '<edge from-layer="3" from-port="2" to-layer="4" to-port="0"/>',
+            "",
+            "layer 'pool': no edge",
+        ),
+        ("<dim>6</dim>", "<dim>six</dim>", "a size must be a whole number (got 'six')"),
+        ('kernel="2, 2"', 'kernel="2; 2"', "layer 'pool': a size must be a whole number"),
+        ('type="Parameter"', 'type="Const"', "contains no operators besides constants"),
+    ],
+)
+def test_errors_name_the_place(old: str, new: str, message: str) -> None:
+    assert message in refused_document("openvino", OPENVINO.replace(old, new))

@@ -1,0 +1,61 @@
+"""The work bound, compared with linear programs."""
+
+import numpy as np
+import pytest
+
+from sim.flow import Floats
+from sim.schedule.work_bound import work_bound
+
+
+def drawn(seed: int) -> Floats:
+    """Return seconds of operators on devices; some cannot run somewhere."""
+    rng = np.random.default_rng(seed)
+    operators, devices = int(rng.integers(1, 30)), int(rng.integers(1, 6))
+    shares = rng.uniform(0.1, 1.0, (operators, devices)) * rng.uniform(0.5, 2.0, devices)
+    shares[rng.random(shares.shape) < 0.3] = np.inf
+    stuck = ~np.isfinite(shares).any(axis=1)
+    shares[stuck, 0] = 1.0
+    return shares
+
+
+def least_makespan(shares: Floats) -> float:
+    """Return the time in which devices can do divisible work, as a linear program."""
+    optimize = pytest.importorskip("scipy.optimize")
+    operators, devices = shares.shape
+    runs = np.argwhere(np.isfinite(shares))
+    rows = np.zeros((devices, len(runs) + 1))
+    rows[:, -1] = -1.0
+    whole = np.zeros((operators, len(runs) + 1))
+    for i, (v, d) in enumerate(runs):
+        rows[d, i], whole[v, i] = shares[v, d], 1.0
+    costs = np.append(np.zeros(len(runs)), 1.0)
+    ones = np.ones(operators)
+    return float(optimize.linprog(costs, rows, np.zeros(devices), whole, ones).fun)
+
+
+def test_it_is_close_to_the_optimum_of_a_linear_program() -> None:
+    ratios = []
+    for seed in range(60):
+        shares = drawn(seed)
+        zero = np.zeros(len(shares))
+        ratios.append(work_bound(shares, zero, zero) / least_makespan(shares))
+    assert max(ratios) <= 1 + 1e-9
+    assert min(ratios) > 0.9
+    assert np.mean(ratios) > 0.99
+
+
+def test_work_between_a_head_and_a_tail() -> None:
+    """Four operators of 2 s on two devices start at 3 s, and 5 s follow: 3 + 4 + 5."""
+    shares = np.full((6, 2), 2.0)
+    head = np.array([0.0, 3.0, 3.0, 3.0, 3.0, 9.0])
+    tail = np.array([0.5, 5.0, 5.0, 5.0, 5.0, 0.0])
+    assert work_bound(shares, head, tail) == pytest.approx(12.0)
+
+
+def test_equal_devices_share_the_work() -> None:
+    shares = np.tile(np.array([[3.0], [2.0], [4.0]]), (1, 3))
+    assert work_bound(shares, np.zeros(3), np.zeros(3)) == pytest.approx(3.0)
+
+
+def test_no_work() -> None:
+    assert work_bound(np.zeros((2, 3)), np.zeros(2), np.zeros(2)) == 0.0

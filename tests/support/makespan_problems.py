@@ -1,0 +1,51 @@
+"""Problems under the makespan objective from the random forms of `schedule_problems`."""
+
+from itertools import product
+from random import Random
+
+import numpy as np
+
+import streamplace as sp
+from streamplace.errors import InfeasibleError
+from streamplace.problem.constraints import Constraints
+from streamplace.scoring.registry import makespan_evaluator
+from streamplace.util.arrays import Ints
+from tests.support.schedule_placements import placement_of
+from tests.support.schedule_problems import schedule_problem
+
+
+def makespan_problem(seed: int, *, large: bool = False) -> sp.Problem:
+    """Return a problem without constraints other than labels and kinds of devices."""
+    return placement_of(**schedule_problem(seed, large=large)).problem
+
+
+def constrained_makespan_problem(seed: int) -> sp.Problem | None:
+    """Return a problem with random constraints; None if it is proven infeasible."""
+    problem, rng = makespan_problem(seed), Random(f"constraints {seed}")
+    names, devices = problem.graph.names, problem.cluster.names
+    some = [rng.sample(names, min(len(names), rng.choice((2, 2, 3)))) for _ in range(2)]
+    rules = Constraints(
+        pins={rng.choice(names): rng.choice(devices)} if rng.random() < 0.4 else {},
+        colocate=some[:1] if rng.random() < 0.5 else [],
+        exlocate=some[1:] if rng.random() < 0.5 else [],
+    )
+    try:
+        return problem.with_constraints(rules)
+    except InfeasibleError:
+        return None
+
+
+def feasible_rows(problem: sp.Problem, most: int) -> Ints | None:
+    """Return all feasible placements of a problem, (K, V); None if there are more than `most`."""
+    rules = problem.feasibility
+    choices = [np.flatnonzero(row) for row in rules.allowed]
+    if np.prod([float(len(each)) for each in choices]) > most:
+        return None
+    rows = np.array(list(product(*choices)), np.int32)[:, rules.unit_of]
+    feasible = [row for row in rows if rules.violation(row) is None]
+    return np.array(feasible, np.int32).reshape(-1, len(rules.unit_of))
+
+
+def makespan_of(placement: sp.Placement) -> float:
+    """Return the makespan of a placement in seconds."""
+    return float(makespan_evaluator(placement.problem).makespans(placement.devices)[0])
