@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from streamplace.cli import makespan_options, options, param_types
-from streamplace.problem.published import PublishedName
+from streamplace.problem.makespan import PublishedName
 
 
 @click.command()

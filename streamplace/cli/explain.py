@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamplace.cli import makespan_options, options, param_types
-from streamplace.problem.published import PublishedName
+from streamplace.problem.makespan import PublishedName
 
 if TYPE_CHECKING:
     from streamplace.integrations.flink.use import Observed
