@@ -315,7 +315,8 @@ def losses(command: Command) -> Command:
         "--slow",
         metavar="NAME=SHARE[,…]",
         help="Devices of the cluster, or groups, that are slow, with the share of their speed that "
-        "is left: rack2=0.5 is half as fast.",
+        "is left: rack2=0.5 is half as fast. Times by kind of device (seconds_on) are longer "
+        "as well.",
     )
     return without(slow(command))
 

@@ -15,7 +15,7 @@ import streamplace as sp
 from streamplace.display.mixins import Displayable, view_of
 from streamplace.problem.problem import Problem
 from streamplace.workflows.diff import difference
-from streamplace.workflows.explain import explain
+from streamplace.workflows.explain import explain_throughput as explain
 from streamplace.workflows.migrate import migrate
 
 HOSTILE = (

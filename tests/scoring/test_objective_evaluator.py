@@ -20,7 +20,7 @@ from streamplace.scoring.registry import CLOSED_FORMS, evaluator
 from streamplace.scoring.throughput import bound, simulate, throughput
 from streamplace.util.arrays import Ints
 from streamplace.workflows.diff import difference
-from streamplace.workflows.explain import explain
+from streamplace.workflows.explain import explain_throughput as explain
 from streamplace.workflows.place import solve
 from tests.support.objectives import Last, Net
 
