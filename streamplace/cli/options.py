@@ -190,6 +190,21 @@ def objective(default: str = "throughput") -> Callable[[Command], Command]:
     )
 
 
+def no_objective(reason: str) -> Callable[[Command], Command]:
+    """Return a hidden option --objective that explains why a command does not have it.
+
+    It accepts throughput, which such commands serve.
+    """
+
+    def check(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+        if value not in (None, "throughput"):
+            raise click.BadParameter(f"{reason} (got {value!r:.60})", ctx, param)
+
+    return click.option(
+        "--objective", hidden=True, expose_value=False, callback=check, help=f"Not here: {reason}."
+    )
+
+
 def time_limit(text: str) -> Callable[[Command], Command]:
     """Return the option --time-limit, in seconds, with its help text."""
     return click.option("--time-limit", type=NUMBER, callback=at_least_0, metavar="S", help=text)

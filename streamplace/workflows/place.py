@@ -23,6 +23,7 @@ from streamplace.scoring.registry import evaluator
 from streamplace.scoring.throughput import bound, max_source_rate, simulate
 from streamplace.util import work_clock
 from streamplace.util.checks import check_seed
+from streamplace.util.evaluation_count import counting
 from streamplace.workflows.confidence import check_confidence, confident
 from streamplace.workflows.conflict import naming_conflicts
 from streamplace.workflows.makespan_result import MakespanResult, scheduled
@@ -252,12 +253,14 @@ class Outcome(NamedTuple):
     """What a placer found, and its wall time.
 
     `proof` is that of a prover, and `own_schedule_s` that of a list scheduler; otherwise None.
+    `evaluations` is the number of passes that it simulated, None if it does not count them.
     """
 
     placement: Placement
     seconds: float
     proof: Proof | None
     own_schedule_s: float | None
+    evaluations: int | None = None
 
 
 def run_placer(
@@ -269,7 +272,7 @@ def run_placer(
     is_custom = not isinstance(placer, str) or not is_ours(placer)
     before = digest(problem) if is_custom else b""
     started = work_clock.now()
-    with within(name):
+    with within(name), counting() as counted:
         if isinstance(place_it, Prover):
             proof = place_it.prove(problem, rng, start)
             placement = proof.placement
@@ -283,7 +286,7 @@ def run_placer(
         forget(problem)
         raise PlacementError(f"placer {name!r} changed arrays of the problem; copy them first")
     _check(problem, name, placement)
-    return Outcome(placement, seconds, proof, own_schedule_s)
+    return Outcome(placement, seconds, proof, own_schedule_s, counted.evaluations)
 
 
 def _check(problem: Problem, name: str, placement: object) -> None:

@@ -13,6 +13,7 @@ from sim.schedule.walk import NO_LIMIT, Leaving, Shares, shape_of, walk_from
 from streamplace.placers.search.annealing import Budget
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Ints
+from streamplace.util.evaluation_count import count as count_evaluations
 
 SWAPS, BLOCKS, JOINS, CRITICAL = 0.1, 0.5, 0.7, (0.6, 0.9)  # see `Shares`; chains take turns
 SMALL = 30  # units up to which a graph is small
@@ -77,6 +78,7 @@ class PassAnnealer:
                 self._run,
                 self._state,
             )
+        count_evaluations(int(done))
         return Annealed(best, float(found), int(done))
 
 
