@@ -77,7 +77,7 @@ def explain(
     as_json: bool,
     **makespan_values: Any,
 ) -> None:
-    """Explain a placement's bottleneck or makespan, and list helpful moves.
+    """Explain a placement, and list moves that would improve it.
 
     The output shows which operators or streams load the busiest device or link, and which single
     moves of operators would raise throughput. Operators that must stay together because of a
