@@ -145,7 +145,6 @@ def compare(
     if folder is not None:
         inputs = (dataset, cluster_file, clusters_file, *weights_of(placers))
         refuse_folder("-o", folder, names_of(pictures, isinstance(kind, Makespan)), inputs)
-    workers = Backend(backend, address)
     with nullcontext() if folder is None else held(folder):  # before anything runs
         with working("reading"):
             graphs, lost = open_dataset(dataset), options.the_losses(without, slow)
@@ -165,7 +164,7 @@ def compare(
                 dataset=dataset,
                 seed=seed,
                 jobs=jobs,
-                backend=workers,
+                backend=Backend(backend, address),
             )
         if folder is not None:
             for stale in save_report(folder, result, pictures):
