@@ -3,9 +3,9 @@
     python -m benchmarks.makespans.auto [--problems 500] [--evaluations 20000]
 
 Each problem is drawn from one of the families, on a cluster with one of the kinds of network and,
-where the family has none of its own, two to eight unequal devices; a third have constraints. Placers that take a number of
-evaluations get that of `auto`; the others need less time. A row counts the problems on which `auto`
-is as good, up to rounding, and shows the largest excess.
+where the family has none, two to eight unequal devices; a third have constraints. Placers that take
+a number of evaluations get that of `auto`; the others need less time. A row counts the problems on
+which `auto` is as good, up to rounding, and shows the largest ratio.
 """
 
 import argparse
