@@ -3,7 +3,7 @@
     python -m benchmarks.makespans.auto [--problems 500] [--evaluations 20000]
 
 Each problem is drawn from one of the families, on a cluster with one of the kinds of network and,
-where the family has none of its own, two to eight unequal devices. Placers that take a number of
+where the family has none, two to eight unequal devices. Placers that take a number of
 evaluations get that of `auto`; the others need less time. A row counts the problems on which `auto`
 is as good, up to rounding, and shows the largest excess.
 """
@@ -88,7 +88,7 @@ def main() -> None:
 
 
 def problems(count: int) -> Iterator[tuple[str, sp.Problem]]:
-    """Return problems of all families by turns, on networks of all kinds."""
+    """Return problems of all families in turn, on networks of all kinds."""
     for number in range(count):
         family = FAMILIES[number % len(FAMILIES)]
         kind = KINDS[number // len(FAMILIES) % len(KINDS)]
