@@ -101,7 +101,7 @@ def with_settings(
     stored
         The objective of a placement, which counts where --objective is left out.
     keeps_order
-        Whether ``--order any`` stands for the order of the placement.
+        Whether ``--order any`` means the order of the placement.
 
     Raises
     ------

@@ -156,7 +156,7 @@ class MakespanEvaluator:
         return None if self.problem.makespan_objective.noise else 1.0
 
     def local_search(self) -> LocalSearch | None:
-        """Return None: the search for short makespans has kernels of its own."""
+        """Return None: the search for short makespans has its own kernels."""
         return None
 
 
