@@ -28,6 +28,7 @@ PLACERS = {
     "metis": "streamplace.placers.partition.metis:Metis",
     "metis-recursive": "streamplace.placers.partition.metis:MetisRecursive",
     "fuser": "streamplace.placers.partition.fuser:Fuser",
+    "contiguous": "streamplace.placers.contiguous.placer:Contiguous",
     "search": "streamplace.placers.search.search:Search",
     "multilevel": "streamplace.placers.search.multilevel:Multilevel",
     "exact": "streamplace.placers.exact.exact:Exact",
@@ -42,7 +43,7 @@ PLACERS = {
 }
 ONLY_MAKESPAN = ("heft", "peft", "cpop", "critical-path", "random-eft", "enumerative")
 """The placers that support only the makespan objective."""
-ONLY_THROUGHPUT = ("greedy", "multilevel", "policy")
+ONLY_THROUGHPUT = ("greedy", "contiguous", "multilevel", "policy")
 """The placers that support only throughput."""
 PARTITIONERS = ("metis", "metis-recursive", "fuser")
 ORACLES = tuple(f"{name}-oracle" for name in PARTITIONERS)

@@ -1,0 +1,281 @@
+"""The split of ordered items into contiguous pieces, one per device, with the smallest load.
+
+A set of items is *closed* if it has every item that must precede one of its items. A piece is the
+difference of two nested closed sets, and the pieces of a split follow one another, from the empty
+set to the set of all items. The dynamic programme over closed sets is that of Tarnawski et al.
+(2020), section 5; over the prefixes of one order, it is the classic one for chains.
+
+What a piece costs depends on the piece alone. A message costs its sender once if any consumer is
+outside the piece, and its receiver once if any consumer is inside and the producer is not.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.flow import Floats, Ints
+from sim.jit import bare, kernel
+
+Bools = NDArray[np.bool_]
+LARGEST = np.finfo(np.float64).max
+WIDER = 1.0 + 1e-9  # factor on the largest load wanted, so that rounding excludes no piece
+
+
+class Items(NamedTuple):
+    """I items and their M messages, on C classes of devices with K limits."""
+
+    load: Floats  # (I, C) load of each item's CPU work on a device of each class
+    own: Floats  # (I, C) largest load of an operator on the cores that it can use
+    allowed: Bools  # (I, C) whether the devices of each class may run the item
+    needs: Floats  # (I, K) counts of each limit that items take
+    room: Floats  # (C, K) counts of each limit that a device of each class has
+    first: Ints  # (I + 1,) index of each item's first entry in `message`
+    message: Ints  # messages that an item sends or consumes
+    sends: Bools  # whether the item sends it
+    consumers: Ints  # (M,) number of items that consume each message
+    tuples: Floats  # (M,) tuples/s
+    bits: Floats  # (M,) bit/s
+    cpu_s: Floats  # (C,) share of all cores' time per message at either end
+    cpu_s_per_bit: Floats  # (C,) the same per bit
+    link_s: Floats  # (C,) seconds that the device's link needs per message
+    link_s_per_bit: Floats  # (C,) the same per bit
+    receives: bool  # whether what a device receives takes a link of its own
+
+
+class Lattice(NamedTuple):
+    """N closed sets of items, smaller ones first: the empty set is 0, that of all items N - 1."""
+
+    first: Ints  # (N + 1,) index of each set's first entry in `item`
+    item: Ints  # an item that can be added
+    to: Ints  # the set that results
+
+
+class Devices(NamedTuple):
+    """S states of which devices are in use, and the moves between them."""
+
+    states: int
+    first: Ints  # (C + 1,) index of each class's first move
+    before: Ints  # the state before a device of the class is used
+    after: Ints  # the state after
+    skips: bool  # whether each state may also pass to the next without a piece
+
+
+class Split(NamedTuple):
+    """The best split: N sets x S states."""
+
+    load: Floats  # (N, S) smallest possible largest load, inf where there is no split
+    source: Ints  # (N, S) the set before the last piece
+    by: Ints  # (N, S) the move of that piece; -1 where a device is skipped or there is no piece
+    steps: int  # number of pieces examined; -1 if the limit ended the search
+
+
+class _Piece(NamedTuple):
+    """The piece that is being examined, by depth of the search."""
+
+    inside: Ints  # (M,) number of consumers of each message inside
+    home: Bools  # (M,) whether the sender is inside
+    load: Floats  # (I + 1, C)
+    own: Floats  # (I + 1, C)
+    alive: Bools  # (I + 1, C) whether a device of the class may have the piece
+    used: Floats  # (I + 1, K)
+    traffic: Floats  # (I + 1, 4) tuples/s and bit/s out, and in
+
+
+@kernel
+def split(
+    items: Items, lattice: Lattice, devices: Devices, most: float, most_steps: int
+) -> Split:
+    """Return the best splits into pieces whose largest load is at most `most`.
+
+    Parameters
+    ----------
+    most_steps
+        Number of pieces to examine before giving up.
+    """
+    sets, classes = lattice.first.shape[0] - 1, items.room.shape[0]
+    best = np.full((sets, devices.states), np.inf)
+    source = np.full((sets, devices.states), -1, np.int32)
+    by = np.full((sets, devices.states), -1, np.int32)
+    best[0, 0] = 0.0
+    visited = np.full(sets, -1, np.int32)
+    count = items.load.shape[0]
+    piece = _Piece(
+        np.zeros(items.consumers.shape[0], np.int32),
+        np.zeros(items.consumers.shape[0], np.bool_),
+        np.zeros((count + 1, classes)),
+        np.zeros((count + 1, classes)),
+        np.ones((count + 1, classes), np.bool_),
+        np.zeros((count + 1, items.needs.shape[1])),
+        np.zeros((count + 1, 4)),
+    )
+    at = np.zeros(count + 1, np.int32)  # the set at each depth
+    edge = np.zeros(count + 1, np.int32)  # its next entry in `lattice.item`
+    limit, steps = most * WIDER, 0
+    for begin in range(sets):
+        if devices.skips:
+            _skip(best[begin], source[begin], by[begin], begin)
+        if not best[begin].min() <= min(limit, LARGEST):
+            continue
+        depth, at[0], edge[0] = 0, begin, lattice.first[begin]
+        while depth >= 0:
+            here = at[depth]
+            if edge[depth] == lattice.first[here + 1]:
+                if depth > 0:
+                    _remove(items, piece, lattice.item[edge[depth - 1] - 1])
+                depth -= 1
+                continue
+            u, to = lattice.item[edge[depth]], lattice.to[edge[depth]]
+            edge[depth] += 1
+            if visited[to] == begin:
+                continue
+            visited[to] = begin
+            steps += 1
+            if not _add(items, piece, depth, u, limit):
+                _remove(items, piece, u)
+                continue
+            depth += 1
+            at[depth], edge[depth] = to, lattice.first[to]
+            for c in range(classes):
+                if piece.alive[depth, c]:
+                    load = _load(items, piece, depth, c)
+                    if load <= limit:
+                        for i in range(devices.first[c], devices.first[c + 1]):
+                            worst = max(best[begin, devices.before[i]], load)
+                            after = devices.after[i]
+                            if worst < best[to, after]:
+                                best[to, after], source[to, after] = worst, begin
+                                by[to, after] = i
+        if steps > most_steps:
+            return Split(best, source, by, -1)
+    return Split(best, source, by, steps)
+
+
+@bare
+def _skip(best: Floats, source: Ints, by: Ints, begin: int) -> None:
+    """Let each state of a set pass to the next one."""
+    for k in range(best.shape[0] - 1):
+        if best[k] < best[k + 1]:
+            best[k + 1], source[k + 1], by[k + 1] = best[k], begin, -1
+
+
+@bare
+def _add(items: Items, piece: _Piece, depth: int, u: int, limit: float) -> bool:
+    """Add item u to the piece; return whether a device of some class may have the result."""
+    for j in range(4):
+        piece.traffic[depth + 1, j] = piece.traffic[depth, j]
+    for i in range(items.first[u], items.first[u + 1]):
+        m = items.message[i]
+        _count(items, piece, depth + 1, m, -1.0)
+        if items.sends[i]:
+            piece.home[m] = True
+        else:
+            piece.inside[m] += 1
+        _count(items, piece, depth + 1, m, 1.0)
+    fits = False
+    for k in range(items.needs.shape[1]):
+        piece.used[depth + 1, k] = piece.used[depth, k] + items.needs[u, k]
+    for c in range(items.room.shape[0]):
+        load = piece.load[depth, c] + items.load[u, c]
+        own = max(piece.own[depth, c], items.own[u, c])
+        alive = piece.alive[depth, c] and items.allowed[u, c] and load <= limit and own <= limit
+        for k in range(items.needs.shape[1]):
+            alive = alive and piece.used[depth + 1, k] <= items.room[c, k]
+        piece.load[depth + 1, c], piece.own[depth + 1, c] = load, own
+        piece.alive[depth + 1, c] = alive
+        fits = fits or alive
+    return fits
+
+
+@bare
+def _remove(items: Items, piece: _Piece, u: int) -> None:
+    """Remove the last item from the counts; sums by depth need no change."""
+    for i in range(items.first[u], items.first[u + 1]):
+        if items.sends[i]:
+            piece.home[items.message[i]] = False
+        else:
+            piece.inside[items.message[i]] -= 1
+
+
+@bare
+def _count(items: Items, piece: _Piece, depth: int, m: int, sign: float) -> None:
+    """Add what message m costs the piece to its traffic, or subtract it."""
+    way = -1
+    if piece.home[m]:
+        way = 0 if piece.inside[m] < items.consumers[m] else -1
+    elif piece.inside[m] > 0:
+        way = 2
+    if way >= 0:
+        piece.traffic[depth, way] += sign * items.tuples[m]
+        piece.traffic[depth, way + 1] += sign * items.bits[m]
+
+
+@bare
+def _load(items: Items, piece: _Piece, depth: int, c: int) -> float:
+    """Return the largest load of a device of class c and of its links."""
+    sent, sent_bits = piece.traffic[depth, 0], piece.traffic[depth, 1]
+    received, received_bits = piece.traffic[depth, 2], piece.traffic[depth, 3]
+    load: float = piece.load[depth, c] + items.cpu_s[c] * (sent + received)
+    load += items.cpu_s_per_bit[c] * (sent_bits + received_bits)
+    load = max(load, piece.own[depth, c])
+    load = max(load, items.link_s[c] * sent + items.link_s_per_bit[c] * sent_bits)
+    if items.receives:
+        load = max(load, items.link_s[c] * received + items.link_s_per_bit[c] * received_bits)
+    return load
+
+
+@kernel
+def first_part(operators: int, unit_of: Ints, source: Ints, target: Ints, units: int) -> Bools:
+    """Return the operators before streams lead back to units that are upstream, (V,) bool.
+
+    They are those of a forward pass: operators join it in topological order, each if all its
+    producers have joined and the units of those that have joined still form no cycle.
+
+    Parameters
+    ----------
+    source, target
+        (E,) streams; every stream into an operator precedes the streams out of it.
+    """
+    count = source.shape[0]
+    made = np.ones(operators, np.bool_)
+    head = np.full(units, -1, np.int32)  # streams between units that have joined, as lists
+    following = np.full(count, -1, np.int32)
+    stack, marked = np.zeros(units, np.int32), np.full(units, -1, np.int32)
+    order, last = np.zeros(operators, np.int64), np.full(operators, -1, np.int64)
+    for e in range(count):
+        last[target[e]] = e
+    order[:] = np.argsort(last, kind="mergesort")
+    first_in = np.zeros(operators + 1, np.int32)
+    for e in range(count):
+        first_in[target[e] + 1] += 1
+    first_in = np.cumsum(first_in)
+    inward, filled = np.zeros(count, np.int32), first_in.copy()
+    for e in range(count):
+        inward[filled[target[e]]] = e
+        filled[target[e]] += 1
+    for i in range(operators):
+        v = order[i]
+        unit, size = unit_of[v], 1
+        stack[0] = unit
+        marked[unit] = i
+        while size > 0:  # mark all units downstream of v's
+            size -= 1
+            e = head[stack[size]]
+            while e >= 0:
+                other = unit_of[target[e]]
+                if marked[other] != i:
+                    marked[other] = i
+                    stack[size] = other
+                    size += 1
+                e = following[e]
+        for k in range(first_in[v], first_in[v + 1]):
+            producer = source[inward[k]]
+            cycle = unit_of[producer] != unit and marked[unit_of[producer]] == i
+            made[v] = made[v] and made[producer] and not cycle
+        if made[v]:
+            for k in range(first_in[v], first_in[v + 1]):
+                e = inward[k]
+                a = unit_of[source[e]]
+                if a != unit:
+                    following[e], head[a] = head[a], e
+    return made
