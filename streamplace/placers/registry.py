@@ -62,6 +62,8 @@ AUTO_TRIES = (
 AUTO_POLICY = "policy:samples=16"
 AUTO_TRIES_OF_LARGE = ("greedy", "multilevel", "metis:weights=utilisation", "single")
 """The placers that `auto` runs on large graphs."""
+AUTO_OF_PASSES = "contiguous"
+"""The placer that `auto` runs first on graphs of the firing rule ``all``."""
 FROM_START = ("auto", "search", "exact", "climb")
 """The placers that use an initial placement."""
 OPTIONS_OF_AUTO = ("seconds", "evaluations", "prefer")
@@ -96,6 +98,7 @@ def make_placer(text: str, from_file: bool = False) -> Placer:
         return Auto(
             tuple(make_placer(tried) for tried in AUTO_TRIES),
             tuple(make_placer(tried) for tried in AUTO_TRIES_OF_LARGE),
+            _auto_of_passes,
             _auto_policy,
             **read_options(text, options, _types_of(name), custom.NOUN),
         )
@@ -216,3 +219,7 @@ def warning_for(text: str, operators: int) -> str | None:
 
 def _auto_policy() -> Placer:
     return ready_placer(AUTO_POLICY, "bottleneck")
+
+
+def _auto_of_passes() -> Placer:
+    return ready_placer(AUTO_OF_PASSES, "bottleneck")

@@ -19,7 +19,8 @@ class Search:
     """Anneal chains of placements and return the best placement found.
 
     Chains start in turn from `start` (if any), METIS's placements, the greedy placement, and all
-    operators on one device; under the makespan objective, from `start`, and the placements of HEFT,
+    operators on one device; for graphs of the firing rule ``all``, also from a contiguous split;
+    under the makespan objective, from `start`, and the placements of HEFT,
     PEFT, random list scheduling and the best single device. Their lengths do not depend on the
     limit: with the same seed, a longer search repeats every chain of a shorter one except its last.
 
