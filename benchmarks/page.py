@@ -1,4 +1,4 @@
-"""Speed of a report page of 500 operators: its first picture, and edits by dragging.
+"""Speed of a report page of 500 operators, and of a schedule of 1,000: first pictures and edits.
 
     python -m benchmarks.page
 
@@ -14,13 +14,15 @@ import numpy as np
 from playwright.sync_api import Browser, Page
 
 from benchmarks.reference.browser import MISSING, chromium
-from streamplace import Cluster, Placement, Problem
+from streamplace import Cluster, Makespan, Placement, Problem
 from streamplace.generate import Recipe
-from streamplace.report.data import DRAWN, entry
+from streamplace.report.data import entry
 from streamplace.report.html import report_html
+from streamplace.report.schedules import DRAWN
 
 TIMES = 5  # page loads, each with a first picture
 DRAGS = 20  # edits
+SCHEDULED = 1000  # operators of the schedule
 # records the ms of each frame in `frames_`
 FRAMES = """() => {
     window.frames_ = [];
@@ -32,18 +34,31 @@ FRAMES = """() => {
 
 def main() -> None:
     """Print the median and the maximum of each figure."""
-    graph = Recipe("layered", 1, range(DRAWN, DRAWN + 1)).graph(0)
-    problem = Problem(graph, Cluster.equal(5), source_rate=2e4)
-    placement = Placement(problem, np.random.default_rng(0).integers(5, size=DRAWN))
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         if browser is None:
             sys.exit(MISSING)
-        file = Path(folder) / "report.html"
-        file.write_text(report_html([entry("placement.json", placement)]))
-        report("first picture", [_first_picture(browser, file) for _ in range(TIMES)])
-        edits, frames = _dragged(_opened(browser, file))
-        report("computing an edit", edits)
-        report("a frame while dragging", frames)
+        for name, placement, where in (
+            ("lanes", _placement(DRAWN), "whereIs"),
+            ("schedule", _scheduled(_placement(SCHEDULED)), "whereInSchedule"),
+        ):
+            file = Path(folder) / f"{name}.html"
+            file.write_text(report_html([entry("placement.json", placement)]))
+            report(f"{name}: first picture", [_first_picture(browser, file) for _ in range(TIMES)])
+            edits, frames = _dragged(_opened(browser, file), where)
+            report(f"{name}: computing an edit", edits)
+            report(f"{name}: a frame while dragging", frames)
+
+
+def _placement(operators: int) -> Placement:
+    graph = Recipe("layered", 1, range(operators, operators + 1)).graph(0)
+    problem = Problem(graph, Cluster.equal(5), source_rate=2e4)
+    return Placement(problem, np.random.default_rng(0).integers(5, size=operators))
+
+
+def _scheduled(placement: Placement) -> Placement:
+    """Return the same placement under the makespan objective."""
+    aim = Makespan(batch=1000, order="b-level")
+    return Placement(placement.problem.with_objective(aim), placement.devices)
 
 
 def report(figure: str, times: list[float]) -> None:
@@ -66,14 +81,21 @@ def _opened(browser: Browser, file: Path) -> Page:
     return page
 
 
-def _dragged(page: Page) -> tuple[list[float], list[float]]:
-    """Drag operators to other devices; return the ms of each edit and of each frame meanwhile."""
-    page.locator("#graph").scroll_into_view_if_needed()
+def _dragged(page: Page, where: str) -> tuple[list[float], list[float]]:
+    """Drag operators to other devices; return the ms of each edit and of each frame meanwhile.
+
+    Parameters
+    ----------
+    where
+        The function of the page that returns positions in the lanes or in the schedule.
+    """
+    picture = "#graph" if where == "whereIs" else "#gantt"
+    page.locator(picture).scroll_into_view_if_needed()
     page.evaluate(FRAMES)
     edits = []
     for i in range(DRAGS):
-        operator = page.evaluate(f"streamplace.whereIs('operator', {i * 20})")
-        lane = page.evaluate(f"streamplace.whereIs('device', {i % 5})")
+        operator = page.evaluate(f"streamplace.{where}('operator', {i * 20})")
+        lane = page.evaluate(f"streamplace.{where}('device', {i % 5})")
         page.mouse.move(operator["x"], operator["y"])
         page.mouse.down()
         page.mouse.move(operator["x"], lane["y"], steps=10)

@@ -43,6 +43,7 @@ SECTIONS = {
         "streamplace.scoring.score.Score",
         "streamplace.workflows.compare.compare",
         "streamplace.workflows.comparison.Comparison",
+        "streamplace.workflows.makespan_comparison.MakespanComparison",
         "streamplace.workflows.plan.plan",
         "streamplace.workflows.capacity_plan.Plan",
         "streamplace.workflows.explain.explain",

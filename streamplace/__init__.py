@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from streamplace.workflows.compare import compare as compare
     from streamplace.workflows.comparison import Comparison as Comparison
     from streamplace.workflows.confidence import Confidence as Confidence
+    from streamplace.workflows.makespan_comparison import MakespanComparison as MakespanComparison
     from streamplace.workflows.makespan_result import MakespanResult as MakespanResult
     from streamplace.workflows.migrate import Migration as Migration
     from streamplace.workflows.migrate import migrate as migrate
@@ -68,6 +69,7 @@ _HOME = {
     "Grouping": "problem.grouping",
     "LinkOverride": "problem.cluster",
     "Makespan": "problem.makespan",
+    "MakespanComparison": "workflows.makespan_comparison",
     "MakespanResult": "workflows.makespan_result",
     "MakespanScore": "scoring.makespan_score",
     "migrate": "workflows.migrate",

@@ -156,9 +156,13 @@ class Equations:
         return sum(arrived)
 
     def residual(self, scale: dict[str, float]) -> float:
-        """Return the largest difference between a scale and what its offered load requires."""
+        """Return the largest difference between a scale and what its offered load requires.
+
+        Links that no message occupies need a scale of 1.
+        """
         _, offered = self.flow(scale)
-        return max((abs(scale[x] - 1 / max(1.0, offered[x])) for x in scale), default=0.0)
+        shares = ((s, offered.get(name, 0.0)) for name, s in scale.items())
+        return max((abs(s - 1 / max(1.0, load)) for s, load in shares), default=0.0)
 
     def solve(self, start: float = 1.0) -> dict[str, float]:
         """Return scales with a residual of at most `RESIDUAL`.

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.flow import Ints
+from sim.flow import Floats, Ints
 from sim.jit import bare
 from sim.schedule.rules import NOWHERE, Placed, Rules, may_run
 from sim.search.rng import Word, below, uniform
@@ -30,6 +30,17 @@ class Shares(NamedTuple):
     critical: float  # share of changes of a unit on the critical path
 
 
+class Leaving(NamedTuple):
+    """The limit on operators that leave their current devices; empty arrays if there is none."""
+
+    home: Ints  # (V,) current device of each operator, or -1
+    cost: Floats  # (V,) cost of leaving it
+    most: float  # largest sum of these costs
+
+
+NO_LIMIT = Leaving(np.zeros(0, np.int32), np.zeros(0), np.inf)
+
+
 class Walk(NamedTuple):
     """A placement, and the change of it that is being tried."""
 
@@ -42,6 +53,8 @@ class Walk(NamedTuple):
     blocks: Ints  # (1,) number of blocks so far
     critical: Ints  # (V,) operators of the critical path
     length: Ints  # (1,) their number
+    leaving: Leaving
+    spent: Floats  # (1,) sum of the costs of operators that have left
 
 
 def shape_of(rules: Rules, source: Ints, target: Ints) -> Shape:
@@ -60,14 +73,16 @@ def shape_of(rules: Rules, source: Ints, target: Ints) -> Shape:
     )
 
 
-def walk_from(rules: Rules, devices: Ints) -> Walk:
-    """Return a walk that starts from a feasible placement, (V,)."""
+def walk_from(rules: Rules, devices: Ints, leaving: Leaving = NO_LIMIT) -> Walk:
+    """Return a walk that starts from a feasible placement, (V,), within the limit, if any."""
     units = len(rules.row_of)
     on = np.zeros(units, np.int32)
     on[rules.unit_of] = devices
     left = rules.room.copy()
     np.subtract.at(left, on, rules.needs)
-    ints = np.int32
+    ints, has_left = np.int32, np.zeros(0, np.bool_)
+    if len(leaving.home):
+        has_left = (leaving.home >= 0) & (leaving.home != devices)
     return Walk(
         devices=devices.astype(ints),
         placed=Placed(on, left),
@@ -78,6 +93,8 @@ def walk_from(rules: Rules, devices: Ints) -> Walk:
         blocks=np.zeros(1, ints),
         critical=np.zeros(len(devices), ints),
         length=np.zeros(1, ints),
+        leaving=leaving,
+        spent=np.array([leaving.cost[has_left].sum()]),
     )
 
 
@@ -111,7 +128,7 @@ def propose(rules: Rules, shape: Shape, shares: Shares, walk: Walk, state: Word)
             undo(rules, shape, walk)
             return False
         _place(rules, shape, walk, walk.moved[i], b)
-    return True
+    return _is_affordable(rules, shape, walk)
 
 
 @bare
@@ -126,9 +143,18 @@ def _swap(rules: Rules, shape: Shape, walk: Walk, u: int, other: int) -> bool:
         _place(rules, shape, walk, u, b)
         if may_run(rules, walk.placed, other, a):
             _place(rules, shape, walk, other, a)
-            return True
+            return _is_affordable(rules, shape, walk)
     undo(rules, shape, walk)
     return False
+
+
+@bare
+def _is_affordable(rules: Rules, shape: Shape, walk: Walk) -> bool:
+    """Return whether the operators that have left stay within the limit; if not, undo."""
+    if walk.spent[0] > walk.leaving.most:
+        undo(rules, shape, walk)
+        return False
+    return True
 
 
 @bare
@@ -181,8 +207,24 @@ def _place(rules: Rules, shape: Shape, walk: Walk, u: int, d: int) -> None:
     walk.placed.device[u] = d
     for r in range(rules.needs.shape[1]):
         walk.placed.left[d, r] -= rules.needs[u, r]
+    is_limited = walk.leaving.home.shape[0] > 0
     for i in range(shape.first_member[u], shape.first_member[u + 1]):
-        walk.devices[shape.member[i]] = d
+        v = shape.member[i]
+        if is_limited:
+            _charge(walk, v, d)
+        walk.devices[v] = d
+
+
+@bare
+def _charge(walk: Walk, v: int, d: int) -> None:
+    """Adjust what has been spent to the next device of an operator."""
+    home = walk.leaving.home[v]
+    if home == NOWHERE:
+        return
+    if walk.devices[v] != home:
+        walk.spent[0] -= walk.leaving.cost[v]
+    if d != home:
+        walk.spent[0] += walk.leaving.cost[v]
 
 
 @bare

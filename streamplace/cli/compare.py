@@ -1,11 +1,18 @@
 """The command `compare`: comparison of placers over a dataset."""
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import makespan_options, options, param_types
 from streamplace.plots.formats import KINDS
+from streamplace.problem.makespan import Makespan, PublishedName
 
-NOTE = "vs metis: share of graphs better (+) and worse (-)"
+if TYPE_CHECKING:
+    from streamplace.problem.cluster import Cluster
+    from streamplace.problem.losses import Losses
+
+NOTE = "vs {}: share of graphs better (+) and worse (-)"
 
 
 @click.command()
@@ -19,11 +26,23 @@ NOTE = "vs metis: share of graphs better (+) and worse (-)"
     help="Placers to compare, each NAME[:OPTION=VALUE…]; `streamplace place --help` lists them.",
 )
 @options.cluster()
+@click.option(
+    "--clusters",
+    "clusters_file",
+    callback=options.file_name,
+    type=param_types.FILE,
+    metavar="FILE",
+    help="Clusters (.jsonl or .jsonl.gz, one per line) instead of one for all graphs: graph i is "
+    "placed on cluster i.",
+)
+@click.option("--cross", is_flag=True, help="With --clusters: place every graph on every cluster.")
 @options.losses
 @options.source_rates("each graph's own", "with several, the comparison is repeated for each")
 @options.model()
 @options.target_utilisation()
 @options.objective()
+@makespan_options.options
+@makespan_options.semantics
 @click.option(
     "-o",
     "folder",
@@ -44,12 +63,15 @@ def compare(
     placers: str,
     cluster_file: str | None,
     devices: str | None,
+    clusters_file: str | None,
+    cross: bool,
     without: str | None,
     slow: str | None,
     source_rates: tuple[float, ...] | None,
     model: str | None,
     target_utilisation: float | None,
     objective: str | None,
+    semantics: PublishedName | None,
     folder: str | None,
     plots: str | None,
     jobs: int | None,
@@ -57,17 +79,22 @@ def compare(
     address: str | None,
     seed: int,
     as_json: bool,
+    **makespan_values: Any,
 ) -> None:
     """Compare placers over the graphs of a dataset.
 
     DATASET is a file or a folder of graphs, or dataset:real for those that come with streamplace.
-    The table shows relative throughput (throughput / source rate) over the graphs.
+    The table shows relative throughput (throughput / source rate) over the graphs or, with
+    --objective makespan, the mean time of one pass, its ratio to the longest path with every
+    operator on its fastest device (SLR), and its ratio to the makespan of HEFT's mapping if heft is
+    among the placers.
 
     \b
     Examples:
     streamplace compare dataset:real --devices 3x2500 --placers metis,fuser,greedy,auto
     streamplace compare dream.jsonl.gz --placers metis,metis-oracle --source-rate 1e4,2e4
     streamplace compare dataset:real -o results --plots pdf
+    streamplace compare graphs.jsonl --clusters clusters.jsonl --objective makespan
     streamplace compare dream.jsonl.gz --backend ray --address 10.0.0.1:6379
 
     \b
@@ -78,9 +105,12 @@ def compare(
     by_rate.csv, .md, .tex    a row per placer, a column per source rate and statistic
     throughput.png            distribution of relative throughput
     devices.png               number of devices used
+    table.md, .tex            --objective makespan: the printed table, instead of by_rate
+    makespan.png              --objective makespan: distribution, instead of the other pictures
     """
     if folder is None and plots is not None:
         raise click.UsageError("--plots requires -o")
+    _check_clusters(clusters_file, cluster_file, devices, cross=cross)
     from contextlib import nullcontext  # noqa: PLC0415 - loaded when the command runs
 
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
@@ -98,30 +128,38 @@ def compare(
     from streamplace.problem.cluster import Cluster  # noqa: PLC0415
     from streamplace.problem.objective import Throughput  # noqa: PLC0415
     from streamplace.workflows import compare as workflow  # noqa: PLC0415
-    from streamplace.workflows.comparison import REFERENCE  # noqa: PLC0415
+    from streamplace.workflows.cases import Cases  # noqa: PLC0415
 
+    kind = options.the_objective(objective)
+    kind = makespan_options.with_settings(kind, makespan_values, seed) or Throughput()
+    kind = kind.with_changes(
+        model=model,  # type: ignore[arg-type]  # one of MODELS
+        target_utilisation=target_utilisation,
+    )
+    if semantics is not None:
+        makespan_options.require(kind, "semantics")
     pictures = None if plots == "none" else plots or "png"
     if folder is not None:
-        inputs = (dataset, cluster_file, *weights_of(placers))
-        refuse_folder("-o", folder, names_of(pictures), inputs)
+        inputs = (dataset, cluster_file, clusters_file, *weights_of(placers))
+        refuse_folder("-o", folder, names_of(pictures, isinstance(kind, Makespan)), inputs)
     workers = Backend(backend, address)
-    kind = options.the_objective(objective) or Throughput()
     with nullcontext() if folder is None else held(folder):  # before anything runs
         with working("reading"):
-            graphs = open_dataset(dataset)
-        cluster = options.the_cluster(cluster_file, devices)
-        if lost := options.the_losses(without, slow):
-            cluster = lost.cluster(Cluster.of(cluster))
+            graphs, lost = open_dataset(dataset), options.the_losses(without, slow)
+            if clusters_file is None:
+                cluster = options.the_cluster(cluster_file, devices)
+                cluster = lost.cluster(Cluster.of(cluster)) if lost else cluster
+                cases = Cases.of(graphs, cluster)
+            else:
+                clusters = _clusters(clusters_file, len(graphs), cross, lost)
+                cases = Cases.of(graphs, clusters=clusters, cross=cross)
         with located(name_of(dataset)):
-            result = workflow.compare(
-                graphs,
+            result = workflow.compared(
+                cases,
                 placers.split(","),
                 source_rates or (None,),
-                cluster=cluster,
-                objective=kind.with_changes(
-                    model=model,  # type: ignore[arg-type]  # one of MODELS
-                    target_utilisation=target_utilisation,
-                ),
+                objective=kind,
+                semantics=semantics,
                 dataset=dataset,
                 seed=seed,
                 jobs=jobs,
@@ -129,10 +167,46 @@ def compare(
             )
         if folder is not None:
             for stale in save_report(folder, result, pictures):
-                options.print_note(f"removed {stale}, a picture of an earlier comparison")
+                options.print_note(f"removed {stale}, a file of an earlier comparison")
     if as_json:
         options.print_json(result.to_dict())
     else:
         print_result(result)
-        if REFERENCE in result.placers:
-            console().print(NOTE)
+        if result.reference in result.placers:
+            console().print(NOTE.format(result.reference))
+
+
+def _check_clusters(
+    file: str | None, cluster_file: str | None, devices: str | None, *, cross: bool
+) -> None:
+    """Refuse options that cannot be combined with --clusters, or require it."""
+    if file is None:
+        if cross:
+            raise click.UsageError("--cross requires --clusters")
+        return
+    for option, value in (("--cluster", cluster_file), ("--devices", devices)):
+        if value is not None:
+            raise click.UsageError(f"cannot combine --clusters with {option}")
+
+
+def _clusters(file: str, graphs: int, cross: bool, lost: "Losses") -> "list[Cluster]":
+    """Read the clusters of a file, and return what is left of each.
+
+    Their number must be that of the graphs unless every graph is placed on every cluster.
+    """
+    from streamplace.errors import FormatError, located, within  # noqa: PLC0415 - see compare
+    from streamplace.files import read_clusters  # noqa: PLC0415
+    from streamplace.files.reading import name_of  # noqa: PLC0415
+    from streamplace.util.text import counted  # noqa: PLC0415
+
+    clusters, where = read_clusters(file), name_of(file)
+    if not cross and len(clusters) != graphs:
+        raise FormatError(
+            f"{where}: expected {counted(graphs, 'cluster')}, one per graph (got "
+            f"{len(clusters):,}); --cross places every graph on every cluster"
+        )
+    left = []
+    for number, cluster in enumerate(clusters):
+        with located(where), within(f"cluster {number}"):
+            left.append(lost.cluster(cluster) if lost else cluster)
+    return left

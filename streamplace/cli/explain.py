@@ -1,16 +1,19 @@
-"""The command `explain`: the bottleneck of a placement."""
+"""The command `explain`: the bottleneck of a placement, or what its makespan consists of."""
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import makespan_options, options, param_types
+from streamplace.problem.makespan import PublishedName
 
 if TYPE_CHECKING:
     from streamplace.integrations.flink.use import Observed
     from streamplace.problem.logical import LogicalGraph
     from streamplace.problem.losses import Losses
     from streamplace.problem.placement import Placement
+    from streamplace.workflows.against.comparison import Against
 
 WATCHING = ("job", "seconds", "timeout")
 
@@ -26,6 +29,9 @@ WATCHING = ("job", "seconds", "timeout")
     help="Number of rows to print per table.",
 )
 @options.losses
+@options.objective("the placement's")
+@makespan_options.options
+@makespan_options.semantics
 @click.option(
     "--constraints",
     "constraints_file",
@@ -54,10 +60,13 @@ WATCHING = ("job", "seconds", "timeout")
 @click.pass_context
 def explain(
     ctx: click.Context,
+    /,
     placement: str,
     top: int,
     without: str | None,
     slow: str | None,
+    objective: str | None,
+    semantics: PublishedName | None,
     constraints_file: str | None,
     constraint_costs: bool,
     url: str | None,
@@ -66,14 +75,18 @@ def explain(
     timeout: float,
     seed: int,
     as_json: bool,
+    **makespan_values: Any,
 ) -> None:
-    """Explain a placement's bottleneck, and list helpful moves.
+    """Explain a placement, and list moves that would improve it.
 
     The output shows which operators or streams load the busiest device or link, and which single
     moves of operators would raise throughput. Operators that must stay together because of a
     constraint are moved together. A placement made under --model engine is explained with the
     bottleneck model. Constraints that the placement violates are listed, and those that cost
     throughput.
+
+    Under the makespan objective, the output shows what the makespan consists of, the critical path
+    with what each operator and message on it waited for, and which single moves would shorten it.
 
     With --against, a running Flink job is watched, and predictions at the source rate that it
     receives now are printed beside what is measured. Utilisations of operators are shares of one
@@ -83,46 +96,46 @@ def explain(
     Examples:
     streamplace explain placement.json
     streamplace explain placement.json --json
+    streamplace explain placement.json --objective makespan --order b-level
     streamplace explain placement.json --against http://localhost:8081 --seconds 120
     """
     if url is None:
-        for name in WATCHING:
-            if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
-                raise click.UsageError(f"--{name} requires --against")
+        _refuse_watching(ctx)
     from dataclasses import replace  # noqa: PLC0415 - loaded when the command runs
 
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
 
     load_numba()
+    from streamplace.cli.current import whole_placement  # noqa: PLC0415
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.errors import BackendError, located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
-    from streamplace.files import read_placement  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.workflows import explain  # noqa: PLC0415
+    from streamplace.workflows.explanation import Explanation  # noqa: PLC0415
 
+    kind = options.the_objective(objective)
     with working("reading"):
         read = _changed(
-            read_placement(placement),
+            whole_placement(
+                placement, partial(makespan_options.with_settings, kind, makespan_values, seed)
+            ),
             name_of(placement),
             options.the_losses(without, slow),
             constraints_file,
         )
+        if semantics is not None:
+            read = makespan_options.under_semantics(read, semantics)
+    for option, value in (("against", url), ("constraint-costs", constraint_costs)):
+        if value:
+            makespan_options.refuse(read.problem.objective, option)
     with working("trying moves"), located(name_of(placement)):
         found = explain.explain(read, constraint_costs=constraint_costs, seed=seed)
     observed = None
-    if url is not None:
-        from streamplace.integrations.profiling.rest import Server  # noqa: PLC0415 - not always needed
-        from streamplace.workflows.against.compare import compare  # noqa: PLC0415
-
+    if url is not None and isinstance(found, Explanation):
         with working("watching"), located(name_of(placement)):
             observed = _observed(read, url, job, seconds, timeout, seed)
-            try:
-                compared = compare(read, observed.use)
-            except BackendError as error:
-                if observed.interrupted:
-                    raise KeyboardInterrupt from None
-                raise BackendError(observed.fault or f"{Server(url).url}: {error}") from None
+            compared = _compared(read, observed, url)
         for note in compared.notes:
             options.print_note(note)
         found = replace(found, against=compared)
@@ -153,6 +166,27 @@ def _changed(
         with located(name):
             read = lost.placement(read)
     return read
+
+
+def _refuse_watching(ctx: click.Context) -> None:
+    """Refuse options of --against without it."""
+    for name in WATCHING:
+        if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
+            raise click.UsageError(f"--{name} requires --against")
+
+
+def _compared(read: "Placement", observed: "Observed", url: str) -> "Against":
+    """Compare predictions with what was measured."""
+    from streamplace.errors import BackendError  # noqa: PLC0415 - loaded when the command runs
+    from streamplace.integrations.profiling.rest import Server  # noqa: PLC0415 - not always needed
+    from streamplace.workflows.against.compare import compare  # noqa: PLC0415
+
+    try:
+        return compare(read, observed.use)
+    except BackendError as error:
+        if observed.interrupted:
+            raise KeyboardInterrupt from None
+        raise BackendError(observed.fault or f"{Server(url).url}: {error}") from None
 
 
 def _observed(

@@ -1,5 +1,6 @@
 """What `place --start` takes from the initial placement's file, unless options say otherwise."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -44,6 +45,7 @@ def inherit(
     has_constraints: bool,
     objective: Objective | None,
     changes: dict[str, Any],
+    chosen: Collection[str] = (),
 ) -> Inherited:
     """Return the settings of re-placing.
 
@@ -57,7 +59,10 @@ def inherit(
     has_constraints
         Whether an option specifies constraints.
     cluster, objective, changes
-        Settings that options specify; None, or values that are None, otherwise.
+        Settings that options specify; None, or values that are None, otherwise. A makespan has the
+        placement's settings where no option specifies them.
+    chosen
+        Names of the settings of makespans that options specify.
     """
     problem, taken, made = old.problem, list[str](), dict(changes)
     own = problem.objective
@@ -71,10 +76,19 @@ def inherit(
     if objective is None and type(own) is not Throughput:
         objective = own if isinstance(own, Makespan) else _without_settings(own)
         taken.append(f"objective {text_of(objective)}")
+    elif isinstance(own, Makespan) and isinstance(objective, Makespan):
+        taken += _makespan_settings(own, objective, chosen)
     if not isinstance(own, Makespan) and not isinstance(objective, Makespan):
         taken += _throughput_settings(own, made, problem.graph, graph)
     note = f"from {start}: {'; '.join(taken)}" if taken else ""
     return Inherited(cluster, constraints, objective, made, note)
+
+
+def _makespan_settings(own: Makespan, objective: Makespan, chosen: Collection[str]) -> list[str]:
+    """Return the settings that a makespan has from that of the placement, such as ``batch=4``."""
+    kept = text_of(objective).split(":")
+    settings = [text for text in text_of(own).split(":")[1:] if text in kept]
+    return [text for text in settings if text.partition("=")[0] not in chosen]
 
 
 def _throughput_settings(

@@ -62,7 +62,7 @@ OPTIONS = (
         help="Makespan: passes with different noise over which to take the mean.  [default: 1]",
     ),
 )
-NAMES = ("batch", "order", "barrier", "inputs_everywhere", "noise", "repeats")
+NAMES: tuple[str, ...] = ("batch", "order", "barrier", "inputs_everywhere", "noise", "repeats")
 
 
 def options(command: Command) -> Command:
@@ -85,6 +85,8 @@ def with_settings(
     values: dict[str, Any],
     seed: int = 0,
     stored: "Objective | None" = None,
+    *,
+    keeps_order: bool = True,
 ) -> "Objective | None":
     """Return an objective with the options of makespans, which `options` adds.
 
@@ -97,28 +99,48 @@ def with_settings(
     seed
         Seed of the noise.
     stored
-        The objective of a placement, which counts where --objective is left out; its order is that
-        of ``--order any``.
+        The objective of a placement, which counts where --objective is left out.
+    keeps_order
+        Whether ``--order any`` stands for the order of the placement.
 
     Raises
     ------
     click.UsageError
         If there is such an option and the objective is not a makespan.
     """
-    chosen = {name: values[name] for name in NAMES if values.get(name) is not None}
+    changed = {name: values[name] for name in chosen(values)}
     base = stored if objective is None else objective
     if not isinstance(base, Makespan):
-        if chosen:
-            option = next(iter(chosen)).replace("_", "-")
+        if changed:
+            option = next(iter(changed)).replace("_", "-")
             raise click.UsageError(f"--{option} requires --objective makespan")
         return objective
     if objective == Makespan() and isinstance(stored, Makespan):
         base = stored
-    if chosen.get("order") == "any" and base is stored:
-        del chosen["order"]  # the placement's own order
-    if "noise" in chosen:
-        chosen["seed"] = seed
-    return replace(base, **chosen)
+    if keeps_order and changed.get("order") == "any" and base is stored:
+        del changed["order"]  # the placement's own order
+    if "noise" in changed:
+        changed["seed"] = seed
+    return replace(base, **changed)
+
+
+def with_settings_of_start(
+    objective: "Objective | None", values: dict[str, Any], seed: int, old: "Placement | None"
+) -> "Objective | None":
+    """Return an objective with the options of makespans, for a placement that starts from `old`.
+
+    Settings that no option specifies are those of `old`, if it has a makespan. The result is None
+    without any option. See `with_settings`.
+    """
+    if objective is None and not chosen(values):
+        return None
+    stored = None if old is None else old.problem.objective
+    return with_settings(objective, values, seed, stored, keeps_order=False)
+
+
+def chosen(values: dict[str, Any]) -> list[str]:
+    """Return the names of the options of makespans that are set."""
+    return [name for name in NAMES if values.get(name) is not None]
 
 
 def require(objective: "Objective", option: str) -> None:
@@ -131,6 +153,18 @@ def require(objective: "Objective", option: str) -> None:
     """
     if not isinstance(objective, Makespan):
         raise click.UsageError(f"--{option} requires --objective makespan")
+
+
+def refuse(objective: "Objective", option: str) -> None:
+    """Refuse an option if the objective is a makespan.
+
+    Raises
+    ------
+    click.UsageError
+        If it is one.
+    """
+    if isinstance(objective, Makespan):
+        raise click.UsageError(f"--{option} supports only throughput, not objective 'makespan'")
 
 
 def under_semantics(placement: "Placement", name: PublishedName) -> "Placement":

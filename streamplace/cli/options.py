@@ -190,6 +190,21 @@ def objective(default: str = "throughput") -> Callable[[Command], Command]:
     )
 
 
+def no_objective(reason: str) -> Callable[[Command], Command]:
+    """Return a hidden option --objective that explains why a command does not have it.
+
+    It accepts throughput, which such commands serve.
+    """
+
+    def check(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+        if value not in (None, "throughput"):
+            raise click.BadParameter(f"{reason} (got {value!r:.60})", ctx, param)
+
+    return click.option(
+        "--objective", hidden=True, expose_value=False, callback=check, help=f"Not here: {reason}."
+    )
+
+
 def time_limit(text: str) -> Callable[[Command], Command]:
     """Return the option --time-limit, in seconds, with its help text."""
     return click.option("--time-limit", type=NUMBER, callback=at_least_0, metavar="S", help=text)
@@ -300,7 +315,8 @@ def losses(command: Command) -> Command:
         "--slow",
         metavar="NAME=SHARE[,…]",
         help="Devices of the cluster, or groups, that are slow, with the share of their speed that "
-        "is left: rack2=0.5 is half as fast.",
+        "is left: rack2=0.5 is half as fast. Times by kind of device (seconds_on) are longer "
+        "as well.",
     )
     return without(slow(command))
 

@@ -76,9 +76,10 @@ if TYPE_CHECKING:
     type=param_types.NUMBER,
     callback=options.at_least_0,
     metavar="C",
-    help="With --start: least gain in relative throughput (throughput / source rate) per second of "
-    "sending the moved operators' memory over the network, e.g. 0.01. With 0, every move that "
-    "gains something is allowed.  [default: unlimited; moves need not gain anything]",
+    help="With --start: least gain in relative throughput (throughput / source rate), or least "
+    "share by which the makespan becomes shorter, per second of sending the moved operators' "
+    "memory over the network, e.g. 0.01. With 0, every move that gains something is allowed.  "
+    "[default: unlimited; moves need not gain anything]",
 )
 @click.option(
     "--confidence",
@@ -159,8 +160,9 @@ def place(
     With several source rates, one placement is computed for all of them; its score is the lowest of
     its scores at these rates.
 
-    With --start, the placement in FILE is improved. Its cluster, constraints, source rates, model
-    and target utilisation are used unless options say otherwise. Operators are matched by name, so
+    With --start, the placement in FILE is improved. Its cluster, constraints and objective, with
+    source rates, model and target utilisation or the settings of makespans, are used unless options
+    say otherwise. Operators are matched by name, so
     cluster and graph may differ. Operators whose device is not in the cluster or no longer
     allowed have to move; --max-moves or --move-cost limits the other moves.
 
@@ -177,12 +179,8 @@ def place(
     streamplace place graph.json --objective mymodule:MyObjective:price=2 --whole-operators
     """
     limited = max_moves is not None or move_cost is not None
-    if start is None and limited:
-        raise click.UsageError("--max-moves and --move-cost require --start")
-    if limited and placer != "auto":
-        raise click.UsageError("cannot combine --placer with --max-moves or --move-cost")
-    if max_moves is not None and move_cost is not None:
-        raise click.UsageError("cannot combine --max-moves with --move-cost")
+    if limited:
+        _check_limits(start, placer, both=max_moves is not None and move_cost is not None)
     for other, value in (("--start", start), ("--prefer", prefer)):
         if confidence is not None and value is not None:
             raise click.UsageError(f"cannot combine --confidence with {other}")
@@ -203,9 +201,10 @@ def place(
     inputs = (graph, cluster_file, constraints_file, *weights_of(placer))
     check_targets({"-o": output}, inputs)  # the file of --start may be replaced by the result
     cluster = options.the_cluster(cluster_file, devices)
-    kind = makespan_options.with_settings(options.the_objective(objective), makespan_values, seed)
+    kind = options.the_objective(objective)
     with working("reading"):
         old, assignment = (None, None) if start is None else current_placement(start, kind)
+        kind = makespan_options.with_settings_of_start(kind, makespan_values, seed, old)
         changes = {
             "source_rate": source_rates,
             "model": model,
@@ -222,6 +221,7 @@ def place(
             start=start,
             changes=changes,
             semantics=semantics,
+            chosen=makespan_options.chosen(makespan_values),
         )
         _check_start(assignment, problem, start, graph)
     placer = _with_options(
@@ -256,6 +256,16 @@ def place(
         print_result(result, to_stderr=output == "-")
         if found is not None:
             print_result(found, to_stderr=output == "-")
+
+
+def _check_limits(start: str | None, placer: str, *, both: bool) -> None:
+    """Refuse limits of moves with options that they do not go with."""
+    if start is None:
+        raise click.UsageError("--max-moves and --move-cost require --start")
+    if placer != "auto":
+        raise click.UsageError("cannot combine --placer with --max-moves or --move-cost")
+    if both:
+        raise click.UsageError("cannot combine --max-moves with --move-cost")
 
 
 def _print_ignored(result: "Result") -> None:
@@ -338,6 +348,7 @@ def _problem(
     start: str | None,
     changes: dict[str, Any],
     semantics: PublishedName | None,
+    chosen: list[str],
 ) -> "tuple[Problem, str]":
     """Read the problem; an error names the faulty file.
 
@@ -367,6 +378,7 @@ def _problem(
             has_constraints=constraints is not None,
             objective=kind,
             changes=changes,
+            chosen=chosen,
         )
         cluster, kind, changes = settings.cluster, settings.objective, settings.changes
         note = settings.note

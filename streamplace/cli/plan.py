@@ -13,6 +13,10 @@ from streamplace.cli import options, param_types
 @options.source_rates(several="with several, the plan is for the highest")
 @options.model(engine=False)
 @options.target_utilisation()
+@options.no_objective(
+    "plan finds the throughput that devices sustain, and serves no other objective; "
+    "compare --objective makespan --clusters FILE compares clusters by makespan"
+)
 @click.option(
     "--most",
     type=param_types.Whole(1),

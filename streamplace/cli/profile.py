@@ -40,6 +40,7 @@ def _profile_options(command: Command) -> Command:
         "as in `streamplace import --help`."
     )
     rest = options.fold(options.output()(options.common(command)))
+    rest = options.no_objective("profile measures costs, which serve every objective")(rest)
     return mips(timeout(costs(rest)))
 
 

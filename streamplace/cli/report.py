@@ -1,8 +1,15 @@
 """The command `report`: an interactive HTML page of placements."""
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import makespan_options, options, param_types
+from streamplace.problem.makespan import PublishedName
+
+if TYPE_CHECKING:
+    from streamplace.problem.objective import Objective
+    from streamplace.problem.placement import Placement
 
 
 @click.command()
@@ -16,8 +23,19 @@ from streamplace.cli import options, param_types
     metavar="FILE",
     help="File to write, .html; - is stdout.",
 )
+@options.objective("the placement's")
+@makespan_options.options
+@makespan_options.semantics
 @options.common
-def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -> None:
+def report(
+    placements: tuple[str, ...],
+    output: str,
+    objective: str | None,
+    semantics: PublishedName | None,
+    seed: int,
+    as_json: bool,
+    **values: Any,
+) -> None:
     """Write placements as an interactive HTML page.
 
     The page is a single file that works offline. It shows the graph, the bottleneck and the
@@ -25,10 +43,15 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
     and bandwidths. All figures are those of the bottleneck model. Graphs of more than 500 operators
     are not drawn, but all of their figures are shown.
 
+    A placement that was made for the makespan, or any with --objective makespan, is shown with its
+    schedule as a Gantt chart, which follows when you drag operators to other devices. The options
+    marked "Makespan" require this objective.
+
     \b
     Examples:
     streamplace report placement.json -o report.html
     streamplace report metis.json auto.json -o report.html
+    streamplace report auto.json --objective makespan --batch 1000 -o report.html
     """
     if output == "-" and as_json:
         raise click.UsageError("cannot combine -o - with --json: both write to stdout")
@@ -46,28 +69,36 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
     check_targets({"-o": output}, placements)
     if output != "-" and not output.lower().endswith((".html", ".htm")):
         raise UsageError(f"-o {output}: a report is HTML; its name must end in .html or .htm")
-    entries = []
+    kind, entries = options.the_objective(objective), []
     with working("reading and scoring"):
         for file, title in zip(placements, titles(placements), strict=True):
             value, name = read_placement_json(file), name_of(file)
             placement = placement_from(value, name)
             with located(name):
-                placer, proven = value.get("placer", ""), value.get("bound")
-                entries.append(entry(title, placement, placer, proven))
+                shown = _under(placement, kind, values, seed)
+                if semantics is not None:
+                    shown = makespan_options.under_semantics(shown, semantics)
+                proven = value.get("bound") if shown is placement else None
+                entries.append(entry(title, shown, value.get("placer", ""), proven))
     write_text(output, report_html(entries))
     if as_json:
         rows = [
-            {
-                "file": file,
-                "placer": one.placer,
-                "throughput": one.score.throughput,
-                "relative_throughput": one.score.relative_throughput,
-                "bound": one.bound,
-                "gap": one.gap,
-                "drawn": one.drawn,
-            }
+            {"file": file, "placer": one.placer, **one.to_dict()}
             for file, one in zip(placements, entries, strict=True)
         ]
         options.print_json({"file": output, "placements": rows})
     elif output != "-":
         options.print_note(f"wrote {output}")
+
+
+def _under(
+    placement: "Placement", objective: "Objective | None", values: dict[str, Any], seed: int
+) -> "Placement":
+    """Return a placement under the objective that the options set; itself if they set none."""
+    from streamplace.problem.placement import Placement  # noqa: PLC0415 - see report
+
+    stored = placement.problem.objective
+    chosen = makespan_options.with_settings(objective, values, seed, stored)
+    if chosen is None or chosen == stored:
+        return placement
+    return Placement(placement.problem.with_objective(chosen), placement.devices)

@@ -33,6 +33,7 @@ CURVES = "curves.png"
     metavar="N",
     help="Seed of all random choices.  [default: the configuration's]",
 )
+@options.no_objective("policies are trained for throughput, and --config says under which model")
 @options.processes
 @options.as_json
 @options.quiet

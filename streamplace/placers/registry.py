@@ -6,7 +6,7 @@ colon distinguishes the two forms: an option has an equals sign, a class has non
 imported only when one of its placers is requested.
 """
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from typing import Any, get_type_hints
 
@@ -16,6 +16,7 @@ from streamplace.placers.auto import Auto
 from streamplace.placers.base import Placer
 from streamplace.placers.partition.base import Partitioner
 from streamplace.placers.partition.oracle import Oracle
+from streamplace.placers.search.search import Search
 from streamplace.placers.warmup import Scoring, warm_up, warm_up_search
 from streamplace.util import plugins
 from streamplace.util.plugin_calls import read_options
@@ -47,6 +48,7 @@ ONLY_THROUGHPUT = ("greedy", "contiguous", "multilevel", "policy")
 """The placers that support only throughput."""
 PARTITIONERS = ("metis", "metis-recursive", "fuser")
 ORACLES = tuple(f"{name}-oracle" for name in PARTITIONERS)
+WARM_UP_EVALUATIONS = 500
 QUADRATIC = ("fuser", "fuser-oracle")  # time grows with the square of the number of operators
 MANY_OPERATORS = 5_000  # from which a quadratic placer takes seconds
 AUTO_TRIES = (
@@ -123,7 +125,10 @@ def ready_placer(text: str, scoring: Scoring) -> Placer:
         On an unknown name or option.
     """
     placer = make_placer(text)
-    if isinstance(placer, Auto) and scoring != "makespan":
+    if scoring == "makespan" or scoring == "events":  # noqa: PLR1714 - for mypy
+        if is_ours(text):
+            warm_up(_limited(placer), scoring)
+    elif isinstance(placer, Auto):
         # Without the policy, which takes a second to load: few graphs are hard enough to need it.
         for tried in AUTO_TRIES:
             ready_placer(tried, scoring)
@@ -131,6 +136,13 @@ def ready_placer(text: str, scoring: Scoring) -> Placer:
     elif is_ours(text):
         warm_up(placer, scoring)
     return placer
+
+
+def _limited(placer: Placer) -> Placer:
+    """Return a placer that searches for only a moment, if it searches."""
+    if not isinstance(placer, Auto | Search):
+        return placer
+    return replace(placer, seconds=None, evaluations=WARM_UP_EVALUATIONS)
 
 
 def options_of(name: str) -> tuple[str, ...]:

@@ -28,20 +28,28 @@ from streamplace.scoring.registry import evaluator
 OPERATORS = 8  # enough for every number of parts on the five default devices
 
 
-Scoring = Model | Literal["makespan"]
-"""What computes the scores of placements: a throughput model, or the schedule of a pass."""
+Scoring = Model | Literal["makespan", "events"]
+"""What computes the scores of placements: a throughput model, or one of the two engines of passes.
+
+``makespan`` is the fast engine of ``fifo``, and ``events`` that of every order and network.
+"""
 
 
 def scoring_of(problem: Problem) -> Scoring:
     """Return what computes the scores of a problem's placements."""
-    return "makespan" if isinstance(problem.objective, Makespan) else problem.model
+    if not isinstance(problem.objective, Makespan):
+        return problem.model
+    from streamplace.scoring.makespan_evaluator import MakespanEvaluator  # noqa: PLC0415 - slow to load
+
+    return "makespan" if MakespanEvaluator(problem).is_fast else "events"
 
 
 def warm_up(placer: Placer, scoring: Scoring) -> None:
     """Place and score a small graph once; the result and placement errors are ignored."""
     rng = np.random.default_rng(0)
-    if scoring == "makespan":
-        problem = _problem(1e4, "bottleneck").with_objective(Makespan())
+    if scoring == "makespan" or scoring == "events":  # noqa: PLR1714 - for mypy
+        aim = Makespan(order="fifo" if scoring == "makespan" else "any")
+        problem = _problem(1e4, "bottleneck").with_objective(aim)
     else:
         problem = _problem(1e4, scoring)
     with suppress(PlacementError, UnsuitableError):

@@ -13,7 +13,6 @@ from streamplace.display.labels import labels
 from streamplace.plots.distributions import cumulative, shares_of_devices
 from streamplace.plots.style import NAME, bar, legend_below, line, picture
 from streamplace.util.arrays import Floats
-from streamplace.util.text import counted
 from streamplace.workflows.comparison import Comparison
 
 PANEL = (4.4, 3.1)  # width and height in inches
@@ -111,10 +110,9 @@ def _panels(figure: Figure, comparison: Comparison) -> list[Axes]:
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes in grid[count:]:
         axes.remove()
-    graphs = counted(len(comparison.graphs), "graph")
     for axes, rate in zip(grid, comparison.source_rates, strict=False):
         at = "their own source rates" if rate is None else f"{rate:,.6g} tuples/s"
-        axes.set_title(f"{graphs} at {at} ({comparison.scored_by})")
+        axes.set_title(f"{comparison.cases} at {at} ({comparison.scored_by})")
     return list(grid[:count])
 
 

@@ -7,7 +7,7 @@ figure at the first source rate, followed by those at the other rates in bracket
 from collections.abc import Callable, Sequence
 
 from streamplace.files.reading import to_csv
-from streamplace.util.text import counted, printable
+from streamplace.plots.markup import Rows, latex, markdown
 from streamplace.workflows.comparison import REFERENCE, Comparison, ComparisonRow
 
 COLUMNS: dict[str, Callable[[ComparisonRow], float | None]] = {
@@ -20,16 +20,6 @@ COLUMNS: dict[str, Callable[[ComparisonRow], float | None]] = {
     "above 0.97": lambda row: row.share_above_0_97,
     "devices": lambda row: row.mean_devices,
 }
-OF_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "…": r"\ldots{}",
-} | {letter: "\\" + letter for letter in "&%$#_{}"}
-OF_MARKDOWN = {letter: "\\" + letter for letter in r"\`*_[]<>|~"}
 
 
 def csv_table(comparison: Comparison) -> str:
@@ -47,28 +37,18 @@ def csv_table(comparison: Comparison) -> str:
 
 def markdown_table(comparison: Comparison) -> str:
     """Return the table as Markdown, below a caption."""
-    heads = ["placer", *COLUMNS]
-    lines = [f"| {' | '.join(heads)} |", "|---" + "|---:" * len(COLUMNS) + "|"]
-    for placer, figures in zip(comparison.placers, _figures(comparison), strict=True):
-        cells = [_escaped(placer, OF_MARKDOWN), *map(_cell, figures)]
-        lines.append(f"| {' | '.join(cells)} |")
-    return f"{_caption(comparison)}\n\n" + "\n".join(lines) + "\n"
+    return markdown(_caption(comparison), ["placer", *COLUMNS], _rows(comparison))
 
 
 def latex_table(comparison: Comparison) -> str:
     """Return the table as LaTeX, which needs the package booktabs."""
-    heads = " & ".join(["", *COLUMNS]).lstrip()
-    lines = [
-        f"% {_caption(comparison)}; needs \\usepackage{{booktabs}}",
-        rf"\begin{{tabular}}{{l{'r' * len(COLUMNS)}}}",
-        r"\toprule",
-        rf"placer {heads} \\",
-        r"\midrule",
-    ]
-    for placer, figures in zip(comparison.placers, _figures(comparison), strict=True):
-        cells = [_escaped(placer, OF_LATEX), *(_cell(f).replace("-", "--") for f in figures)]
-        lines.append(rf"{' & '.join(cells)} \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+    return latex(_caption(comparison), ["placer", *COLUMNS], _rows(comparison))
+
+
+def _rows(comparison: Comparison) -> Rows:
+    """Yield the name of each placer and its cells."""
+    for placer, line in zip(comparison.placers, _figures(comparison), strict=True):
+        yield placer, [_cell(figures) for figures in line]
 
 
 def _figures(comparison: Comparison) -> list[list[list[float | None]]]:
@@ -88,13 +68,8 @@ def _caption(comparison: Comparison) -> str:
     first, *others = (_rate(rate) for rate in comparison.source_rates)
     unit = "" if comparison.source_rates == (None,) else " tuples/s"
     at = f"at {first}{unit}" + (f" (in brackets at {', '.join(others)})" if others else "")
-    graphs = counted(len(comparison.graphs), "graph")
-    return f"relative throughput over {graphs} under {comparison.scored_by}, {at}"
+    return f"relative throughput over {comparison.cases} under {comparison.scored_by}, {at}"
 
 
 def _rate(rate: float | None) -> str:
     return "their own rates" if rate is None else f"{rate:.6g}"
-
-
-def _escaped(text: str, letters: dict[str, str]) -> str:
-    return "".join(letters.get(letter, letter) for letter in printable(text))

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 from streamplace.errors import ProblemError, UsageError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
+from streamplace.problem.device import Device
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.problem.slow_kinds import slow_kind
 from streamplace.util.suggest import did_you_mean
 
 
@@ -55,6 +57,9 @@ class Losses:
     def cluster(self, whole: Cluster) -> Cluster:
         """Return the cluster that is left, without overrides of lost devices and groups.
 
+        A slow device has fewer MIPS, and its kind is a slow one, so that times by kind are longer
+        as well; see `streamplace.problem.slow_kinds`.
+
         Raises
         ------
         UsageError
@@ -62,7 +67,7 @@ class Losses:
         """
         losses = self.of_devices(whole)
         left = [
-            replace(device, mips=device.mips * losses.slow.get(device.name, 1.0))
+            _slowed(device, losses.slow.get(device.name, 1.0))
             for device in whole.devices
             if device.name not in losses.without
         ]
@@ -126,3 +131,9 @@ class Losses:
             constraints=losses.constraints(problem.constraints),
         )
         return Placement.of(left, whole.assignment)
+
+
+def _slowed(device: Device, share: float) -> Device:
+    """Return a device at a share of its speed."""
+    kind = None if device.kind is None else slow_kind(device.kind, share)
+    return replace(device, mips=device.mips * share, kind=kind)

@@ -4,16 +4,19 @@ from collections.abc import Iterator, Mapping
 from math import isfinite
 
 from streamplace.errors import StreamplaceError
+from streamplace.problem.slow_kinds import slowness
 from streamplace.util.checks import check_number, check_str, check_type
 
 MAX_SECONDS = 1e15
+SLOWEST = 1e-300  # least share of a kind's speed, so that times remain finite
 
 
 class Seconds(Mapping[str, float | None]):
     """Seconds per tuple by kind of device, such as ``{"cpu": 0.02, "gpu": 0.001}``.
 
-    None stands for a kind of device on which the operator cannot run. Kinds are sorted; the mapping
-    is immutable and hashable.
+    None stands for a kind of device on which the operator cannot run. A slow kind, such as ``gpu at
+    0.5 of its speed``, has the times of ``gpu`` divided by 0.5 unless it has its own; see
+    `streamplace.problem.slow_kinds`. Kinds are sorted; the mapping is immutable and hashable.
 
     Parameters
     ----------
@@ -46,7 +49,14 @@ class Seconds(Mapping[str, float | None]):
         self._by_kind = {kind: None if time is None else float(time) + 0.0 for kind, time in times}
 
     def __getitem__(self, kind: str) -> float | None:
-        return self._by_kind[kind]
+        named, share = kind, 1.0
+        while named not in self._by_kind:
+            slow = slowness(named)
+            if slow is None:
+                raise KeyError(kind)
+            named, share = slow.kind, share * slow.share
+        seconds = self._by_kind[named]
+        return None if seconds is None else min(seconds / max(share, SLOWEST), MAX_SECONDS)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._by_kind)
@@ -75,9 +85,9 @@ class Seconds(Mapping[str, float | None]):
         with_instructions
             Whether the operator has instructions, which count where no time is stated.
         """
-        if kind is None or kind not in self._by_kind:
+        if kind is None or kind not in self:
             return with_instructions
-        return self._by_kind[kind] is not None
+        return self[kind] is not None
 
 
 NO_SECONDS = Seconds({})

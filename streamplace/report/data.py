@@ -10,14 +10,22 @@ import numpy as np
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import constraints_to, graph_to
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
 from streamplace.report.loads import heaviest_work, plain_work, sums_of
+from streamplace.report.schedules import (
+    DRAWN,
+    ScheduleEntry,
+    schedule_entry,
+    schedule_row,
+    schedule_to,
+)
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import bound, ceiling, simulate
 
 ROUNDING = 1e-9  # relative tolerance of throughput, as in proofs
-DRAWN = 500  # operators of the largest graph that is drawn; of larger ones, the page has sums only
 
 
 @dataclass(frozen=True)
@@ -58,10 +66,22 @@ class Entry:
     @property
     def drawn(self) -> bool:
         """Whether the page draws the graph and lets users move operators."""
-        return len(self.placement.devices) <= DRAWN
+        return _is_drawn(self.placement.problem.graph)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures that `report --json` prints."""
+        return {
+            "throughput": self.score.throughput,
+            "relative_throughput": self.score.relative_throughput,
+            "bound": self.bound,
+            "gap": self.gap,
+            "drawn": self.drawn,
+        }
 
 
-def entry(title: str, placement: Placement, placer: str = "", proven: float | None = None) -> Entry:
+def entry(
+    title: str, placement: Placement, placer: str = "", proven: float | None = None
+) -> Entry | ScheduleEntry:
     """Score a placement for a report.
 
     Parameters
@@ -69,7 +89,7 @@ def entry(title: str, placement: Placement, placer: str = "", proven: float | No
     proven
         The bound in tuples/s stored with the placement, which a prover may have made tighter than
         the computed one. It holds for the problem's own model, and is ignored if it is below the
-        throughput.
+        throughput. Under the makespan objective, see `schedule_entry`.
 
     Raises
     ------
@@ -78,9 +98,19 @@ def entry(title: str, placement: Placement, placer: str = "", proven: float | No
     SimulationError
         If the problem's own model could not be solved.
     UsageError
-        If the objective is not throughput, the only one that the page computes.
+        If the objective is a user's, which the page cannot compute, or the graph of a schedule is
+        too large for the page.
     """
-    only_throughput(placement.problem.objective, "report: the page shows throughput")
+    if isinstance(placement.problem.objective, Makespan):
+        return schedule_entry(title, placement, placer, proven)
+    return throughput_entry(title, placement, placer, proven)
+
+
+def throughput_entry(
+    title: str, placement: Placement, placer: str = "", proven: float | None = None
+) -> Entry:
+    """Score a placement under the throughput objective for a report; see `entry`."""
+    only_throughput(placement.problem.objective, "report: the page shows throughput and makespans")
     own = simulate(placement)
     objective = placement.problem.throughput_objective.with_changes(model="bottleneck")
     problem = placement.problem.with_objective(objective)  # the same object if nothing changes
@@ -94,17 +124,29 @@ def entry(title: str, placement: Placement, placer: str = "", proven: float | No
     return Entry(title, placer, placement, score, own, upper, unlimited)
 
 
-def data_of(entries: Sequence[Entry]) -> dict[str, Any]:
-    """Return the data of the page, with each distinct graph included once.
+def data_of(entries: Sequence[Entry | ScheduleEntry]) -> dict[str, Any]:
+    """Return the data of the page, with each distinct graph and problem of schedules once.
 
-    A graph of more than `DRAWN` operators is left out: the page then computes everything from sums
-    over devices and links, whose size grows with the cluster and not with the graph.
+    A graph of more than `DRAWN` operators is left out unless its schedule is shown: the page then
+    computes everything from sums over devices and links, whose size grows with the cluster and not
+    with the graph.
     """
     graphs: list[StreamGraph] = []
-    rows = [_row(one, _number_of(one.placement.problem.graph, graphs)) for one in entries]
+    scheduled: list[Problem] = []
+    rows: list[dict[str, Any]] = []
+    for one in entries:
+        problem = one.placement.problem
+        row = {"graph": _number_of(problem.graph, graphs)}
+        if isinstance(one, ScheduleEntry):
+            row["schedule"] = _number_of_problem(problem, scheduled)
+            rows.append(row | schedule_row(one))
+        else:
+            rows.append(row | _row(one))
+    of_schedules = [problem.graph for problem in scheduled]
     return {
         "drawn": DRAWN,
-        "graphs": [_graph(graph) for graph in graphs],
+        "graphs": [_graph(graph, graph in of_schedules) for graph in graphs],
+        "schedules": [schedule_to(problem) for problem in scheduled],
         "placements": rows,
     }
 
@@ -116,23 +158,40 @@ def _number_of(graph: StreamGraph, graphs: list[StreamGraph]) -> int:
     return graphs.index(graph)
 
 
-def _graph(graph: StreamGraph) -> dict[str, Any]:
-    drawn = len(graph.names) <= DRAWN
+def _number_of_problem(problem: Problem, problems: list[Problem]) -> int:
+    """Return the index of a problem with equal parts in `problems`, appending it if it is new."""
+    for number, other in enumerate(problems):
+        if _parts_of(problem) == _parts_of(other):
+            return number
+    problems.append(problem)
+    return len(problems) - 1
+
+
+def _parts_of(problem: Problem) -> tuple[Any, ...]:
+    return problem.graph, problem.cluster, problem.objective, problem.constraints
+
+
+def _is_drawn(graph: StreamGraph) -> bool:
+    return len(graph.names) <= DRAWN
+
+
+def _graph(graph: StreamGraph, has_schedule: bool) -> dict[str, Any]:
+    drawn = _is_drawn(graph)
     return {
         "name": graph.name,
         "sha256": graph.sha256,
         "operators": len(graph.names),
         "streams": len(graph.stream_source),
-        "file": graph_to(graph) if drawn else None,
+        "drawn": drawn,
+        "file": graph_to(graph) if drawn or has_schedule else None,
     }
 
 
-def _row(one: Entry, graph: int) -> dict[str, Any]:
+def _row(one: Entry) -> dict[str, Any]:
     problem = one.placement.problem
     row: dict[str, Any] = {
         "title": one.title,
         "placer": one.placer,
-        "graph": graph,
         "cluster": cluster_to(problem.cluster),
         "source_rate": problem.source_rate,
         "source_rates": list(problem.source_rates),

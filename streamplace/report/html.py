@@ -11,16 +11,21 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from streamplace.report.data import Entry, data_of
+from streamplace.report.schedules import ScheduleEntry
 
 PARTS = files("streamplace.report") / "page"
 VENDORED = ("cytoscape", "dagre")
+SCHEDULE = ("tasks", "queues", "run", "messages", "dispatch", "engine", "critical")
 SCRIPTS = (  # in order: each script uses those before it
     "text",
     "labels",
     "model",
     "limits",
+    *SCHEDULE,
     "rules",
     "state",
+    "throughput",
+    "makespan",
     "view",
     "colours",
     "layout",
@@ -32,15 +37,21 @@ SCRIPTS = (  # in order: each script uses those before it
     "pictures",
     "bars",
     "cards",
+    "moments",
     "details",
     "controls",
+    "timeline",
+    "chart",
+    "pointer",
+    "gantt",
+    "frame",
     "download",
     "keys",
     "main",
 )
 
 
-def report_html(entries: Sequence[Entry]) -> str:
+def report_html(entries: Sequence[Entry | ScheduleEntry]) -> str:
     """Return a page that shows placements and the effect of edits to them.
 
     The page is self-contained: its Content-Security-Policy allows the scripts in it and nothing
@@ -63,7 +74,7 @@ def report_html(entries: Sequence[Entry]) -> str:
     return re.sub(r"{{(\w+)}}", lambda match: filled[match[1]], _read(PARTS / "template.html"))
 
 
-def _title(entries: Sequence[Entry]) -> str:
+def _title(entries: Sequence[Entry | ScheduleEntry]) -> str:
     graph = entries[0].placement.problem.graph
     return f"{graph.name[:80] or entries[0].title[:80]} · streamplace"
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sim.schedule.fifo import serves
 from sim.schedule.passes import makespans, timetable
 from sim.schedule.state import Order
 from sim.schedule.task_graph import TaskGraph
@@ -13,6 +14,7 @@ from streamplace.scoring.evaluator import Placements, ScheduleTrace
 from streamplace.scoring.local_search import LocalSearch
 from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.util.arrays import Floats, Ints
+from streamplace.util.evaluation_count import count
 
 
 class MakespanEvaluator:
@@ -45,6 +47,12 @@ class MakespanEvaluator:
         return tuple(self.compiled.order(name) for name in self.order_names)
 
     @property
+    def is_fast(self) -> bool:
+        """Whether the fast engine of ``fifo`` computes the makespans."""
+        aim = self.problem.makespan_objective
+        return aim.order == "fifo" and not aim.noise and serves(self.tasks.columns)
+
+    @property
     def passes(self) -> int:
         """The number of passes that the engine runs to evaluate one placement."""
         return len(self.order_names) * len(self.compiled.noises)
@@ -67,6 +75,7 @@ class MakespanEvaluator:
     def _repeats(self, order: Order, devices: Placements) -> Floats:
         """Return the makespans of each repeat and placement, (r, K), in seconds."""
         rows = _rows(devices)
+        count(len(rows) * len(self.compiled.noises))
         return np.stack([makespans(self.tasks, order, rows, n) for n in self.compiled.noises])
 
     def quality(self, devices: Placements) -> Floats:

@@ -211,7 +211,7 @@ class MakespanScore(Score):
                 *self.lines(),
                 device_grid(self.devices, placement),
                 *link_grids(self.links),
-                self._path_grid(),
+                self.path_grid(),
             ),
         )
 
@@ -230,22 +230,38 @@ class MakespanScore(Score):
             lines.append(Line(f"{text} {self.gap:.1%}; SLR {self.slr:.3g}"))
         return tuple(lines)
 
-    def _path_grid(self) -> Grid:
+    @cached_property
+    def steps(self) -> list[dict[str, Any]]:
+        """The operators and messages of the critical path, with times and what delayed them.
+
+        A step has either ``operator`` and ``device``, or ``message`` and ``link``: the names of the
+        two operators and of the two devices.
+        """
+        names, where = self.problem.graph.names, self.problem.cluster.names
+        tasks, on = self.timetable.tasks, self.timetable.devices
+        found = list[dict[str, Any]]()
+        for step in self.timetable.critical_path:
+            if step.kind == "operator":
+                what: dict[str, Any] = {"operator": names[step.number]}
+                what["device"] = where[on[step.number]]
+            else:
+                ends = int(tasks.source[step.number]), int(tasks.target[step.number])
+                what = {"message": [names[v] for v in ends], "link": [where[on[v]] for v in ends]}
+            times = {"start_s": step.start, "end_s": step.end}
+            found.append({**what, **times, "waited_for": step.waited_for or None})
+        return found
+
+    def path_grid(self) -> Grid:
         """Return the critical path as a table."""
-        steps, names = self.timetable.critical_path, self.problem.graph.names
-        where, tasks = self.problem.cluster.names, self.timetable.tasks
 
         def row(i: int) -> tuple[Cell, ...]:
-            step = steps[i]
-            if step.kind == "operator":
-                what, on = names[step.number], where[self.timetable.devices[step.number]]
+            step = self.steps[i]
+            if "operator" in step:
+                what, on = step["operator"], step["device"]
             else:
-                a, b = tasks.source[step.number], tasks.target[step.number]
-                what = f"{names[a]} -> {names[b]}"
-                on = "->".join(where[self.timetable.devices[v]] for v in (a, b))
-            waited = step.waited_for or "-"
-            return what, on, number(step.start), number(step.end), waited
+                what, on = " -> ".join(step["message"]), "->".join(step["link"])
+            waited = step["waited_for"] or "-"
+            return what, on, number(step["start_s"]), number(step["end_s"]), waited
 
-        return Grid(
-            ("critical path", "on", "start, s", "end, s", "waited for"), len(steps), row, (0, 1, 4)
-        )
+        head = ("critical path", "on", "start, s", "end, s", "waited for")
+        return Grid(head, len(self.steps), row, (0, 1, 4))

@@ -1,9 +1,9 @@
 """Comparison of placers over graphs and source rates."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar, overload
 
 import numpy as np
 
@@ -16,32 +16,73 @@ from streamplace.placers.base import Placer
 from streamplace.placers.registry import make_placer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.makespan import Makespan
+from streamplace.problem.makespan import Makespan, PublishedName
 from streamplace.problem.objective import Model, Objective, Throughput, check_objective
 from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_seed
+from streamplace.workflows.cases import Case, Cases, Graphs
+from streamplace.workflows.compare_makespans import makespans_of_case
 from streamplace.workflows.comparison import Comparison
+from streamplace.workflows.makespan_comparison import MakespanComparison
 from streamplace.workflows.place import name_of, timed
 
+Result = TypeVar("Result")
+PlacerNames = str | Placer | Iterable[str | Placer] | Mapping[str, str | Placer]
 
+
+@overload
+def compare(
+    graphs: Graphs,
+    placers: PlacerNames,
+    *,
+    cluster: Cluster | str | None = None,
+    clusters: Iterable[Cluster] | None = None,
+    cross: bool = False,
+    objective: Makespan,
+    semantics: PublishedName | None = None,
+    dataset: str = "",
+    seed: int = 0,
+    jobs: int | None = None,
+    backend: Backend = LOCAL,
+) -> MakespanComparison: ...
+@overload
+def compare(
+    graphs: Graphs,
+    placers: PlacerNames,
+    source_rates: float | Iterable[float | None] | None = None,
+    *,
+    cluster: Cluster | str | None = None,
+    clusters: Iterable[Cluster] | None = None,
+    cross: bool = False,
+    model: Model | None = None,
+    target_utilisation: float | None = None,
+    objective: Throughput | None = None,
+    dataset: str = "",
+    seed: int = 0,
+    jobs: int | None = None,
+    backend: Backend = LOCAL,
+) -> Comparison: ...
 def compare(
     graphs: StreamGraph | StoredGraphs | Iterable[StreamGraph],
     placers: str | Placer | Iterable[str | Placer] | Mapping[str, str | Placer],
     source_rates: float | Iterable[float | None] | None = None,
     *,
     cluster: Cluster | str | None = None,
+    clusters: Iterable[Cluster] | None = None,
+    cross: bool = False,
     model: Model | None = None,
     target_utilisation: float | None = None,
     objective: Objective | None = None,
+    semantics: PublishedName | None = None,
     dataset: str = "",
     seed: int = 0,
     jobs: int | None = None,
     backend: Backend = LOCAL,
-) -> Comparison:
-    """Place every graph with every placer at every source rate.
+) -> Comparison | MakespanComparison:
+    """Place every graph with every placer, at every source rate if there are several.
 
     Parameters
     ----------
@@ -54,11 +95,21 @@ def compare(
         In tuples/s; None: each graph's own.
     cluster
         A cluster, or text such as ``5x2500`` (five devices of 2500 MIPS), which is the default.
+    clusters
+        Several clusters, instead of `cluster`: graph i is placed on cluster i.
+    cross
+        With `clusters`: place every graph on every cluster.
     target_utilisation
         The share of every device and link that may be used, above 0 and at most 1.
     objective
         Replaces model and target utilisation. Where `source_rates` is None, the objective's source
-        rates, if it has any, replace those of the graphs.
+        rates, if it has any, replace those of the graphs. With `Makespan`, the result is a
+        `MakespanComparison`.
+    semantics
+        With `Makespan`: the published system whose messages to simulate, on any cluster; see
+        `problem.published`.
+    seed
+        Seed of the placers, and of the bootstrap intervals of a `MakespanComparison`.
     jobs
         Number of processes; None: one per processor. Results do not depend on it.
     backend
@@ -67,76 +118,95 @@ def compare(
     Raises
     ------
     StreamplaceError
-        If a name is wrong, a graph has no score (the message names graph and placer), or a backend
-        fails.
+        If a name is wrong, the numbers of graphs and clusters do not match, a graph has no score
+        (the message names graph and placer), or a backend fails.
     """
-    several, named, rates = (
-        _numbered_graphs(graphs),
-        _placers_by_name(placers),
-        _rates(source_rates),
-    )
-    if not (several.names and named and rates):
-        raise UsageError("compare needs at least one graph, one placer and one source rate")
-    check_seed(seed)
     if objective is None:
         objective = Throughput.of(None, model, target_utilisation)
     elif model is not None or target_utilisation is not None:
         raise UsageError("compare: cannot combine objective with model or target_utilisation")
-    check_objective(objective)
-    if isinstance(objective, Makespan):
-        raise UsageError("compare: supports only throughput")
-    task = partial(
-        _one_graph,
-        placers=tuple(named.values()),
-        source_rates=rates,
-        cluster=Cluster.of(cluster),
+    return compared(
+        Cases.of(graphs, cluster, clusters, cross),
+        placers,
+        source_rates,
         objective=objective,
+        semantics=semantics,
+        dataset=dataset,
         seed=seed,
+        jobs=jobs,
+        backend=backend,
     )
-    with closing(each(task, several, jobs, backend)) as results:
-        done = list(track(results, len(several), "comparing"))
-    outcome = np.stack(done, axis=-1)  # (3, rates, placers, graphs)
+
+
+def compared(
+    cases: Cases,
+    placers: PlacerNames,
+    source_rates: float | Iterable[float | None] | None = None,
+    *,
+    objective: Objective,
+    semantics: PublishedName | None = None,
+    dataset: str = "",
+    seed: int = 0,
+    jobs: int | None = None,
+    backend: Backend = LOCAL,
+) -> Comparison | MakespanComparison:
+    """Place every case with every placer under any objective; see `compare`."""
+    named, rates = _placers_by_name(placers), _rates(source_rates)
+    if not (len(cases) and named and rates):
+        raise UsageError("compare needs at least one graph, one placer and one source rate")
+    check_seed(seed)
+    check_objective(objective)
+    run = partial(_results, cases, jobs=jobs, backend=backend)
+    chosen = tuple(named.values())
+    if isinstance(objective, Makespan):
+        for rate in rates:
+            objective.with_changes(rate)  # refuses a source rate
+        done = run(
+            partial(
+                makespans_of_case,
+                placers=chosen,
+                objective=objective,
+                semantics=semantics,
+                seed=seed,
+            )
+        )
+        columns = [np.stack(values, axis=-1) for values in zip(*done, strict=True)]
+        return MakespanComparison(
+            dataset, cases.listed, objective, tuple(named), *columns, semantics=semantics, seed=seed
+        )
+    if semantics is not None:
+        raise UsageError("compare: semantics requires the objective Makespan")
+    outcome = run(
+        partial(
+            _relative_throughput_of_case,
+            placers=chosen,
+            source_rates=rates,
+            objective=objective,
+            seed=seed,
+        )
+    )
     return Comparison(
         dataset,
-        several.names,
+        cases.listed.graphs,
         objective.model,
         tuple(named),
         rates,
-        *outcome,
+        *np.stack(outcome, axis=-1),  # (3, rates, placers, cases)
         objective=text_of(objective),
+        clusters=cases.listed.clusters,
+        cross=cases.listed.cross,
     )
 
 
-@dataclass(frozen=True)
-class _NumberedGraphs:
-    """Graphs with their numbers, which can be iterated repeatedly."""
-
-    graphs: StoredGraphs | list[StreamGraph]
-    names: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __iter__(self) -> Iterator[tuple[int, StreamGraph]]:
-        return enumerate(self.graphs)
+def _results(
+    cases: Cases, task: Callable[[Case], Result], *, jobs: int | None, backend: Backend
+) -> list[Result]:
+    """Return the result of every case, with progress."""
+    with closing(each(task, cases, jobs, backend)) as results:
+        return list(track(results, len(cases), "comparing"))
 
 
-def _numbered_graphs(
-    source: StreamGraph | StoredGraphs | Iterable[StreamGraph],
-) -> _NumberedGraphs:
-    if isinstance(source, StoredGraphs):
-        return _NumberedGraphs(source, tuple(source.names))
-    if isinstance(source, StreamGraph):
-        source = [source]
-    graphs = [] if isinstance(source, str) else list(source)
-    if isinstance(source, str) or not all(isinstance(graph, StreamGraph) for graph in graphs):
-        raise UsageError("compare: graphs must be StreamGraph objects; read_dataset reads files")
-    return _NumberedGraphs(graphs, tuple(graph.name for graph in graphs))
-
-
-def _placers_by_name(
-    placers: str | Placer | Iterable[str | Placer] | Mapping[str, str | Placer],
-) -> dict[str, str | Placer]:
+def _placers_by_name(placers: PlacerNames) -> dict[str, str | Placer]:
     """Return placers by the names that the table shows, after checking each."""
     if isinstance(placers, Mapping):
         named = {str(name): placer for name, placer in placers.items()}
@@ -161,23 +231,21 @@ def _rates(source: float | Iterable[float | None] | None) -> tuple[float | None,
     return tuple(source) if isinstance(source, Iterable) else (source,)
 
 
-def _one_graph(
-    numbered: tuple[int, StreamGraph],
+def _relative_throughput_of_case(
+    case: Case,
     *,
     placers: tuple[str | Placer, ...],
     source_rates: tuple[float | None, ...],
-    cluster: Cluster,
-    objective: Objective,
+    objective: Throughput,
     seed: int,
 ) -> Floats:
     """Return relative throughput, devices used and wall seconds, (3, source rates, placers)."""
-    number, graph = numbered
     outcome = np.empty((3, len(source_rates), len(placers)))
     for i, rate in enumerate(source_rates):
-        with within(graph.name or f"graph {number}"):
-            problem = Problem(graph, cluster, objective=objective.with_changes(rate))
+        with within(case.name):
+            problem = Problem(case.graph, case.cluster, objective=objective.with_changes(rate))
             for j, placer in enumerate(placers):
-                rng = np.random.default_rng([seed, number])
+                rng = np.random.default_rng([seed, *case.seeds])
                 placement, seconds = timed(problem, placer, rng)
                 with within(name_of(placer)):
                     reached = evaluator(problem).quality(placement.devices)[0]

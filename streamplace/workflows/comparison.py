@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 
 from streamplace.display.mixins import Displayable, RoundedRepr
-from streamplace.display.text import aligned, number, quoted
-from streamplace.display.view import TABLE_ROWS, Grid, Line, View
-from streamplace.files import write_json
-from streamplace.files.atomic import make_folder, write_text
-from streamplace.files.reading import to_csv
+from streamplace.display.text import quoted
+from streamplace.display.view import Line, View
 from streamplace.scoring.score import THROUGHPUT
 from streamplace.util.arrays import Floats
-from streamplace.util.text import counted
+from streamplace.workflows.cases import CaseList
+from streamplace.workflows.comparison_tables import save_tables, table_view
 
 TIE = 0.001  # a smaller difference in relative throughput is a tie
 KEEPS_UP = 0.97  # relative throughput above which a placement practically keeps up
@@ -22,8 +20,6 @@ REFERENCE = "metis"
 HEAD = ("placer", "rate", "mean", "Q1", "median", "min", ">0.97", "vs metis", "devices", "ms")
 EXPENDABLE = ("ms", "devices", "min", ">0.97", "Q1", "median", "vs metis")
 """Columns dropped, in this order, if the table is too wide to show names."""
-ROWS_SHOWN = 24  # in a repr
-SAVED = ("compare.json", "table.csv", "graphs.csv")
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,11 +59,6 @@ class ComparisonRow(RoundedRepr):
             f"{self.seconds_per_graph * 1e3:.2f}",
         )
 
-    def in_repr(self) -> tuple[str, ...]:
-        """Return the cells of the row for a repr, with a long name shortened."""
-        rate = "own" if self.source_rate is None else number(self.source_rate)
-        return (quoted(self.placer)[1:-1], rate, *self.cells()[2:])
-
     def to_dict(self) -> dict[str, Any]:
         """Return the row as `compare --json` prints it."""
         return {key.replace("0_97", "0.97"): value for key, value in asdict(self).items()}
@@ -82,10 +73,15 @@ class Comparison(Displayable):
     source_rates
         In tuples/s; None: each graph's own.
     relative_throughput, devices_used, seconds
-        Arrays of shape (source rates, placers, graphs); seconds are wall time of the placer.
+        Arrays of shape (source rates, placers, cases); seconds are wall time of the placer. There
+        is a case for each graph or, if every graph is on every cluster, for each pair, in the order
+        of `cases`.
     objective
         The objective's name. Under a custom objective, relative throughput is the relative value of
         that objective.
+    clusters, cross
+        The number of clusters, None if one serves all graphs; and whether every graph is on every
+        cluster, instead of graph i on cluster i.
     """
 
     dataset: str
@@ -97,6 +93,13 @@ class Comparison(Displayable):
     devices_used: Floats
     seconds: Floats
     objective: str = field(default=THROUGHPUT, kw_only=True)
+    clusters: int | None = field(default=None, kw_only=True)
+    cross: bool = field(default=False, kw_only=True)
+
+    @property
+    def cases(self) -> CaseList:
+        """The pairs of graph and cluster, in the order of the arrays."""
+        return CaseList(self.graphs, self.clusters, self.cross)
 
     @property
     def rows(self) -> list[ComparisonRow]:
@@ -129,24 +132,22 @@ class Comparison(Displayable):
 
     def _view(self) -> View:
         rows = self.rows
-        lines = aligned([HEAD, *(row.in_repr() for row in rows[:ROWS_SHOWN])])
-        if len(rows) > ROWS_SHOWN:
-            more = len(rows) - ROWS_SHOWN
-            lines.append(f"and {counted(more, 'more row')}")
-        table = Grid(HEAD, len(rows), lambda i: rows[i].cells(), expendable=EXPENDABLE)
-        graphs = counted(len(self.graphs), "graph")
-        line = Line(f"relative throughput over {graphs} ({self.model})")
+        line = Line(f"relative throughput over {self.cases} ({self.model})")
         if self.objective != THROUGHPUT:
             line = Line(f"worth by {{}}, as {line.text}", (self.objective,))
-        body = (line, table)
-        return View(f"Comparison: {self.headline}", tuple(lines), body, TABLE_ROWS)
+        headline = f"Comparison: {self.headline}"
+        return table_view(headline, line, HEAD, len(rows), lambda i: rows[i].cells(), EXPENDABLE)
+
+    @property
+    def reference(self) -> str:
+        """The placer that the others are compared with, if it is among them."""
+        return REFERENCE
 
     @property
     def headline(self) -> str:
         """A description of the numbers in the table."""
-        graphs = counted(len(self.graphs), "graph")
         own = "" if self.objective == THROUGHPUT else f", objective {quoted(self.objective)}"
-        return f"relative throughput over {graphs} ({self.model} model{own})"
+        return f"relative throughput over {self.cases} ({self.model} model{own})"
 
     @property
     def scored_by(self) -> str:
@@ -158,7 +159,7 @@ class Comparison(Displayable):
         own = {} if self.objective == THROUGHPUT else {"objective": self.objective}
         return {
             "dataset": self.dataset,
-            "graphs": len(self.graphs),
+            **self.cases.entries(),
             "model": self.model,
             **own,
             "rows": [row.to_dict() for row in self.rows],
@@ -166,22 +167,16 @@ class Comparison(Displayable):
 
     def save(self, folder: str | Path) -> None:
         """Write compare.json, table.csv (`rows`) and graphs.csv (a line per case) to a folder."""
-        folder = make_folder(folder)
-        document, table, graphs = (folder / name for name in SAVED)
-        write_json(document, self.to_dict())
-        rows = [row.to_dict() for row in self.rows]
-        write_text(table, to_csv(list(rows[0]), [list(row.values()) for row in rows]))
-        cases = [(i, j) for i in range(len(self.source_rates)) for j in range(len(self.placers))]
-        header = ["graph", "source_rate", "placer", "relative_throughput", "devices_used"]
-        lines = (
-            [
-                name,
-                self.source_rates[i],
-                self.placers[j],
-                self.relative_throughput[i, j, n],
-                int(self.devices_used[i, j, n]),
-            ]
-            for n, name in enumerate(self.graphs)
-            for i, j in cases
+        points = [(i, j) for i in range(len(self.source_rates)) for j in range(len(self.placers))]
+        cases = (
+            {
+                **case,
+                "source_rate": self.source_rates[i],
+                "placer": self.placers[j],
+                "relative_throughput": self.relative_throughput[i, j, n],
+                "devices_used": int(self.devices_used[i, j, n]),
+            }
+            for n, case in enumerate(self.cases.lines())
+            for i, j in points
         )
-        write_text(graphs, to_csv(header, lines))
+        save_tables(folder, self.to_dict(), [row.to_dict() for row in self.rows], cases)

@@ -8,9 +8,12 @@ from streamplace.display.mixins import Displayable
 from streamplace.display.text import number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, Names, View
 from streamplace.errors import ProblemError
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
-from streamplace.scoring.score import ThroughputScore
-from streamplace.scoring.throughput import simulate
+from streamplace.scoring.score import Score, ThroughputScore
+from streamplace.workflows.makespan_difference import makespan_lines
+from streamplace.workflows.simulate import score_of
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,10 @@ class Move:
 
 @dataclass(frozen=True, repr=False)
 class Difference(Displayable):
-    """The difference between two placements, each scored with its own problem.
+    """The difference between two placements, each scored with its own graph and cluster.
+
+    If the objective of one of them is a makespan and that of the other is not, both are scored
+    under the objective of the second.
 
     Parameters
     ----------
@@ -36,18 +42,38 @@ class Difference(Displayable):
         Scores of the first and the second placement.
     gone, new
         Devices only in the first cluster, and only in the second.
+    replaced
+        Name of the objective of the first placement, if the second one's replaces it.
     """
 
     moves: tuple[Move, ...]
-    scores: tuple[ThroughputScore, ThroughputScore]
+    scores: tuple[Score, Score]
     gone: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
+    replaced: str | None = None
+
+    @property
+    def values(self) -> tuple[float, float]:
+        """Throughput of each placement in tuples/s, or its makespan in seconds."""
+        before, after = self.scores
+        return before.value, after.value
 
     @property
     def throughput(self) -> tuple[float, float]:
-        """Throughput of each placement, in tuples/s."""
-        before, after = self.scores
-        return before.throughput, after.throughput
+        """Throughput of each placement, in tuples/s.
+
+        Raises
+        ------
+        ProblemError
+            If the placements were scored by their makespans.
+        """
+        if not self._has_throughput:
+            raise ProblemError("the placements have makespans, not throughput; use values")
+        return self.values
+
+    @property
+    def _has_throughput(self) -> bool:
+        return isinstance(self.scores[0], ThroughputScore)
 
     @property
     def memory_bytes(self) -> float:
@@ -59,12 +85,20 @@ class Difference(Displayable):
         moves = [{"operator": m.operator, "from": m.source, "to": m.target} for m in self.moves]
         return {
             "moves": moves,
-            "throughput": list(self.throughput),
-            "relative_throughput": [score.relative_throughput for score in self.scores],
+            **self._entries(),
             "memory_bytes": self.memory_bytes,
             "devices_gone": list(self.gone),
             "devices_new": list(self.new),
         }
+
+    def _entries(self) -> dict[str, Any]:
+        """Return the values of the placements as entries of JSON."""
+        if not self._has_throughput:
+            return {"makespan_s": list(self.values)}
+        shares = [
+            one.relative_throughput for one in self.scores if isinstance(one, ThroughputScore)
+        ]
+        return {"throughput": list(self.values), "relative_throughput": shares}
 
     def _view(self) -> View:
         devices = (("removed", self.gone), ("new", self.new))
@@ -85,8 +119,9 @@ class Difference(Displayable):
         """The number of moves, the memory to move, and the change of throughput, in words."""
         moves = "1 move" if len(self.moves) == 1 else f"{len(self.moves)} moves"
         memory = f" with {self.memory_bytes:,.0f} bytes of memory" if self.memory_bytes else ""
-        before, after = self.throughput
-        change = f"throughput {number(before)} -> {number(after)} tuples/s, {after - before:+,.6g}"
+        before, after = self.values
+        value, unit = "throughput" if self._has_throughput else "makespan", self.scores[0].unit
+        change = f"{value} {number(before)} -> {number(after)} {unit}, {after - before:+,.6g}"
         return f"{moves}{memory}; {change}{relative_gain(before, after)}"
 
     def _cells(self, i: int) -> tuple[str, ...]:
@@ -95,7 +130,13 @@ class Difference(Displayable):
 
     def _objectives(self) -> tuple[Line, ...]:
         """Return the source rate, model and objective of each placement's score, if they differ."""
-        objectives = [(one.source_rate, one.model, one.objective) for one in self.scores]
+        if self.replaced is not None:
+            text = "both are scored under the second placement's objective; that of the first is {}"
+            return (Line(text, (self.replaced,)), *makespan_lines(self.scores))
+        if not self._has_throughput:
+            return makespan_lines(self.scores)
+        scores = [one for one in self.scores if isinstance(one, ThroughputScore)]
+        objectives = [(one.source_rate, one.model, one.objective) for one in scores]
         if len(set(objectives)) == 1:
             return ()
         each = [f"{number(rate)} tuples/s ({model})" for rate, model, _ in objectives]
@@ -106,7 +147,7 @@ class Difference(Displayable):
 
 
 def relative_gain(before: float, after: float) -> str:
-    """Return the relative change of throughput, to end a sentence; empty if `before` is 0."""
+    """Return the relative change of a value, to end a sentence; empty if `before` is 0."""
     return f" ({after / before - 1:+.1%})" if before else ""
 
 
@@ -121,9 +162,14 @@ def difference(a: Placement, b: Placement) -> Difference:
     if set(a.problem.graph.names) != set(b.problem.graph.names):
         raise ProblemError("the graphs of the placements have different operators")
     before, after = (placement.problem.cluster for placement in (a, b))
+    objectives, replaced = [one.problem.objective for one in (a, b)], None
+    if isinstance(objectives[0], Makespan) != isinstance(objectives[1], Makespan):
+        replaced = text_of(objectives[0])
+        a = Placement(a.problem.with_objective(objectives[1]), a.devices)
     return Difference(
         moves_between(a.assignment, b),
-        (simulate(a), simulate(b)),
+        (score_of(a), score_of(b)),
+        replaced=replaced,
         gone=tuple(name for name in before.names if name not in after.index),
         new=tuple(name for name in after.names if name not in before.index),
     )

@@ -1,7 +1,7 @@
 """Explanation of a placement: its bottleneck and the single moves that would help."""
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,9 @@ from sim.closed_form.contributions import loads_by_stream
 from sim.flow import Flow
 from sim.threads import own_utilisations
 from sim.work import work_of
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Throughput
+from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.violations import violations
@@ -24,14 +26,20 @@ from streamplace.workflows.explanation import Contribution, Explanation
 from streamplace.workflows.improving_moves import improving_moves
 from streamplace.workflows.too_heavy import too_heavy
 
+if TYPE_CHECKING:
+    from streamplace.workflows.makespan_explanation import MakespanExplanation
+
 LATER = 1e-9  # weight of units that load the bottleneck only by enlarging messages
 
 
-def explain(placement: Placement, *, constraint_costs: bool = False, seed: int = 0) -> Explanation:
+def explain(
+    placement: Placement, *, constraint_costs: bool = False, seed: int = 0
+) -> "Explanation | MakespanExplanation":
     """Explain a placement: its bottleneck at the worst source rate, and helpful single moves.
 
     Under a custom objective, the moves are those that raise the objective, even if nothing limits
-    the throughput.
+    the throughput. Under the makespan objective, the result is a `MakespanExplanation`: the
+    critical path, the parts of the makespan, and the moves that shorten it.
 
     Parameters
     ----------
@@ -48,7 +56,22 @@ def explain(placement: Placement, *, constraint_costs: bool = False, seed: int =
         If tuple rates overflow, or no tuple ever reaches a sink.
     SimulationError
         If the equations of the model could not be solved.
+    UsageError
+        If costs of constraints are wanted under the makespan objective.
     """
+    if isinstance(placement.problem.objective, Makespan):
+        if constraint_costs:
+            only_throughput(placement.problem.objective, "constraint costs support only throughput")
+        from streamplace.workflows.explain_makespan import explain_makespan  # noqa: PLC0415 - slow to load
+
+        return explain_makespan(placement)
+    return explain_throughput(placement, constraint_costs=constraint_costs, seed=seed)
+
+
+def explain_throughput(
+    placement: Placement, *, constraint_costs: bool = False, seed: int = 0
+) -> Explanation:
+    """Explain a placement under throughput or a custom objective; see `explain`."""
     found = _explained(placement)
     costs = None
     if found.limited or constraint_costs:

@@ -99,7 +99,7 @@ def improving_moves(
     problem = placement.problem
     at_rate_of_score = score.source_rate / problem.source_rate
     better: list[tuple[float, int, int]] = []
-    for unit, target, rows in _feasible_moves(placement, units):
+    for unit, target, rows in feasible_moves(placement, units):
         after = throughput_where_scored(problem, rows) * at_rate_of_score
         helps = after > score.throughput * (1 + MIN_GAIN)
         columns = (after[helps].tolist(), unit[helps].tolist(), target[helps].tolist())
@@ -126,7 +126,7 @@ def _improving_move(
     )
 
 
-def _feasible_moves(placement: Placement, units: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+def feasible_moves(placement: Placement, units: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
     """Yield chunks of moves: units and their targets, (K,), and the placements, (K, V)."""
     rules, count = placement.problem.feasibility, len(placement.problem.cluster.devices)
     unit, target = np.repeat(units, count), np.tile(np.arange(count, dtype=np.int32), len(units))

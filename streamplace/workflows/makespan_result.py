@@ -1,6 +1,6 @@
 """The result type of `place` under the makespan objective."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +8,9 @@ from streamplace.display.mixins import Displayable
 from streamplace.display.text import number, quoted
 from streamplace.display.view import Line, View
 from streamplace.files import write_placement
+from streamplace.placers.base import Proof
 from streamplace.problem.placement import Placement
+from streamplace.scoring.makespan import makespan_score
 from streamplace.scoring.memory import use_entries
 
 if TYPE_CHECKING:
@@ -89,3 +91,25 @@ class MakespanResult(Displayable):
         if self.status is not None:
             text += ": proven optimal" if self.status == "OPTIMAL" else "; not proven in time"
         return Line(text, (self.placer,))
+
+
+def scheduled(
+    placement: Placement, placer: str, seconds: float, proof: Proof | None = None
+) -> MakespanResult:
+    """Return the result of a placement: its makespan, and its bound, from a proof if there is one.
+
+    The objective of the result's placement has the order that was used.
+    """
+    problem, scored = placement.problem, makespan_score(placement)
+    lower, status = scored.bound_s, None
+    if proof is not None and lower is not None:
+        lower = min(max(lower, proof.bound), scored.makespan_s)
+        status = "OPTIMAL" if proof.optimal else "FEASIBLE"
+    aim = replace(problem.makespan_objective, order=scored.order)
+    return MakespanResult(
+        Placement(problem.with_objective(aim), placement.devices),
+        replace(scored, bound_s=lower),
+        placer,
+        seconds,
+        status=status,
+    )

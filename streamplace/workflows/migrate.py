@@ -15,16 +15,19 @@ from streamplace.placers.search.balance import Prefer, check_prefer
 from streamplace.placers.search.current import current_devices
 from streamplace.placers.search.forced_moves import must_move, with_fewest_moves
 from streamplace.placers.search.migrate import Migrate
+from streamplace.placers.warmup import scoring_of
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.score import ThroughputScore
-from streamplace.scoring.throughput import simulate
+from streamplace.scoring.score import Score
 from streamplace.util import work_clock
 from streamplace.workflows.diff import Move, moves_between, relative_gain
-from streamplace.workflows.place import result_of, solve
+from streamplace.workflows.makespan_result import MakespanResult, scheduled
+from streamplace.workflows.place import result_of, schedule, solve
 from streamplace.workflows.result import Result
+from streamplace.workflows.simulate import score_of
 
-SAME = 1e-6  # relative difference of throughputs that counts as none
+SAME = 1e-6  # relative difference of throughputs or makespans that counts as none
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,24 +44,33 @@ class Migration(Displayable):
         Score after the fewest moves that lead to a feasible placement.
     before
         Throughput of the current placement on its own cluster, at its own source rate, in tuples/s;
-        None if its cluster is not known.
+        or its makespan on its own cluster, in seconds. None if its cluster is not known.
     fewest
         The fewest moves that lead to a feasible placement. There are more of them than forced moves
         where one of several operators has to move, but it may be any of them.
     """
 
-    result: Result
+    result: Result | MakespanResult
     forced: tuple[Move, ...]
     chosen: tuple[Move, ...]
-    staying: ThroughputScore
+    staying: Score
     before: float | None
     fewest: int = 0
 
     @property
     def headline(self) -> str:
         """The numbers of moves and their gain, in words."""
-        before, after = self.staying.throughput, self.result.score.throughput
-        return f"{self._counts()}, throughput {number(before)} -> {number(after)} tuples/s"
+        before, after = self.staying.value, self.result.score.value
+        return f"{self._counts()}, {self._value} {number(before)} -> {number(after)} {self._unit}"
+
+    @property
+    def _value(self) -> str:
+        """What improves, in words."""
+        return "makespan" if isinstance(self.result, MakespanResult) else "throughput"
+
+    @property
+    def _unit(self) -> str:
+        return self.staying.unit
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `place --start --json` prints."""
@@ -71,9 +83,14 @@ class Migration(Displayable):
             **self.result.to_dict(),
             "moves": moves,
             "fewest_moves": self.fewest,
-            "throughput_without_moves": self.staying.throughput,
-            "throughput_before": self.before,
+            **self._values_before(),
         }
+
+    def _values_before(self) -> dict[str, float | None]:
+        """Return the values before and without chosen moves, as entries of JSON."""
+        values = {"without_moves": self.staying.value, "before": self.before}
+        unit = "_s" if isinstance(self.result, MakespanResult) else ""
+        return {f"{self._value}_{when}{unit}": value for when, value in values.items()}
 
     def _view(self) -> View:
         head, count = ("operator", "from", "to", ""), len(self.forced) + len(self.chosen)
@@ -100,15 +117,15 @@ class Migration(Displayable):
         return f"{forced} forced move{'' if forced == 1 else 's'}, {further}"
 
     def _line(self) -> Line:
-        staying, after = self.staying.throughput, self.result.score.throughput
+        staying, after = self.staying.value, self.result.score.value
         which = "forced" if self.fewest == len(self.forced) else "necessary"
         least = f"after the {which} moves only" if self.fewest else "after moving nothing"
         before = staying if self.before is None else self.before
         if self.fewest or abs(before - staying) > SAME * before:
-            known = "" if self.before is None else f"{number(before)} tuples/s before, "
-            rates = f"{known}{number(after)} tuples/s now, {number(staying)}"
-            return Line(f"{self._counts()}; throughput {rates} {least}")
-        change = f"throughput {number(staying)} -> {number(after)} tuples/s"
+            known = "" if self.before is None else f"{number(before)} {self._unit} before, "
+            values = f"{known}{number(after)} {self._unit} now, {number(staying)}"
+            return Line(f"{self._counts()}; {self._value} {values} {least}")
+        change = f"{self._value} {number(staying)} -> {number(after)} {self._unit}"
         return Line(f"{self._counts()}; {change}{relative_gain(staying, after)}")
 
 
@@ -134,7 +151,8 @@ def migrate(
         Number of operators that may move, in addition to the fewest that must; None: any number.
     move_cost
         Relative throughput (throughput / source rate) that moves must gain for each second it takes
-        to send the operators' memory_bytes over a mean link.
+        to send the operators' memory_bytes over a mean link. Under the makespan objective, the
+        share by which moves must shorten the makespan for each such second.
     placer
         The placer to run if `max_moves` is None; it starts from `old`.
     seconds
@@ -157,17 +175,17 @@ def migrate(
     current = current_devices(problem, old)
     staying = with_fewest_moves(current)
     if max_moves is None and move_cost is None:
-        result = solve(problem, placer, seed, start=staying)
+        result = _solved(problem, placer, seed, staying)
     else:
-        ready_placer("search:evaluations=1", problem.model)
+        ready_placer("search:evaluations=1", scoring_of(problem))
         started = work_clock.now()
         unlimited = None
         if move_cost is not None:
-            unlimited = solve(problem, placer, seed, start=staying).placement
+            unlimited = _solved(problem, placer, seed, staying).placement
         with within("re-placing"):
             placement = limited(problem, np.random.default_rng(seed), unlimited)
         limit = f"max_moves={max_moves}" if move_cost is None else f"move_cost={move_cost:g}"
-        result = result_of(placement, f"migrate:{limit}", work_clock.now() - started)
+        result = _result_of(placement, f"migrate:{limit}", work_clock.now() - started)
     assignment = old.assignment if isinstance(old, Placement) else old
     moves, necessary = (moves_between(assignment, one) for one in (result.placement, staying))
     index = problem.graph.index
@@ -181,19 +199,35 @@ def migrate(
         result,
         tuple(move for move in moves if move.operator in forced),
         tuple(move for move in moves if move.operator not in forced),
-        simulate(staying),
-        _throughput_of(problem, old),
+        score_of(staying),
+        _value_before(problem, old),
         len(necessary),
     )
 
 
-def _throughput_of(problem: Problem, old: Placement | Mapping[str, str]) -> float | None:
-    """Return the throughput of the current placement in tuples/s.
+def _solved(problem: Problem, placer: str, seed: int, start: Placement) -> Result | MakespanResult:
+    if isinstance(problem.objective, Makespan):
+        return schedule(problem, placer, seed, start)
+    return solve(problem, placer, seed, start)
 
-    For an assignment it is that on the problem's cluster; None if it uses other devices.
+
+def _result_of(placement: Placement, placer: str, seconds: float) -> Result | MakespanResult:
+    if isinstance(placement.problem.objective, Makespan):
+        return scheduled(placement, placer, seconds)
+    return result_of(placement, placer, seconds)
+
+
+def _value_before(problem: Problem, old: Placement | Mapping[str, str]) -> float | None:
+    """Return the throughput of the current placement in tuples/s, or its makespan in seconds.
+
+    A placement has its own cluster. Its throughput is at its own source rate; its makespan is that
+    of the problem's objective. For an assignment, the cluster is the problem's; the result is None
+    if it uses other devices.
     """
     if not isinstance(old, Placement):
         if old.keys() != {*problem.graph.names} or not {*old.values()} <= {*problem.cluster.names}:
             return None
         old = Placement.of(problem, old)
-    return simulate(old).throughput
+    if isinstance(problem.objective, Makespan) or isinstance(old.problem.objective, Makespan):
+        old = Placement(old.problem.with_objective(problem.objective), old.devices)
+    return score_of(old).value

@@ -19,14 +19,14 @@ from streamplace.problem.objective import Model, Objective, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import digest, forget
-from streamplace.scoring.makespan import makespan_score
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.throughput import bound, max_source_rate, simulate
 from streamplace.util import work_clock
 from streamplace.util.checks import check_seed
+from streamplace.util.evaluation_count import counting
 from streamplace.workflows.confidence import check_confidence, confident
 from streamplace.workflows.conflict import naming_conflicts
-from streamplace.workflows.makespan_result import MakespanResult
+from streamplace.workflows.makespan_result import MakespanResult, scheduled
 from streamplace.workflows.result import Result
 
 
@@ -177,21 +177,8 @@ def schedule(
     check_seed(seed)
     check_start(placer, start)
     outcome = run_placer(problem, placer, np.random.default_rng(seed), start)
-    placed, proof = outcome.placement, outcome.proof
-    scored = makespan_score(placed)
-    bound, status = scored.bound_s, None
-    if proof is not None and bound is not None:
-        bound = min(max(bound, proof.bound), scored.makespan_s)
-        status = "OPTIMAL" if proof.optimal else "FEASIBLE"
-    aim = replace(problem.makespan_objective, order=scored.order)
-    return MakespanResult(
-        Placement(problem.with_objective(aim), placed.devices),
-        replace(scored, bound_s=bound),
-        name_of(placer),
-        outcome.seconds,
-        outcome.own_schedule_s,
-        status,
-    )
+    found = scheduled(outcome.placement, name_of(placer), outcome.seconds, outcome.proof)
+    return replace(found, own_schedule_s=outcome.own_schedule_s)
 
 
 def check_start(placer: str | Placer, start: Placement | None) -> None:
@@ -266,12 +253,14 @@ class Outcome(NamedTuple):
     """What a placer found, and its wall time.
 
     `proof` is that of a prover, and `own_schedule_s` that of a list scheduler; otherwise None.
+    `evaluations` is the number of passes that it simulated, None if it does not count them.
     """
 
     placement: Placement
     seconds: float
     proof: Proof | None
     own_schedule_s: float | None
+    evaluations: int | None = None
 
 
 def run_placer(
@@ -283,7 +272,7 @@ def run_placer(
     is_custom = not isinstance(placer, str) or not is_ours(placer)
     before = digest(problem) if is_custom else b""
     started = work_clock.now()
-    with within(name):
+    with within(name), counting() as counted:
         if isinstance(place_it, Prover):
             proof = place_it.prove(problem, rng, start)
             placement = proof.placement
@@ -297,7 +286,7 @@ def run_placer(
         forget(problem)
         raise PlacementError(f"placer {name!r} changed arrays of the problem; copy them first")
     _check(problem, name, placement)
-    return Outcome(placement, seconds, proof, own_schedule_s)
+    return Outcome(placement, seconds, proof, own_schedule_s, counted.evaluations)
 
 
 def _check(problem: Problem, name: str, placement: object) -> None:

@@ -37,7 +37,7 @@ def test_compare_removes_pictures_of_an_earlier_format(inputs: InputFiles, tmp_p
     assert second.returncode == 0
     removed = [line for line in second.stderr.splitlines() if line.startswith("removed")]
     assert removed == [
-        f"removed {tmp_path / 'out' / name}.png, a picture of an earlier comparison"
+        f"removed {tmp_path / 'out' / name}.png, a file of an earlier comparison"
         for name in ("throughput", "devices")
     ]
     names = {path.name for path in (tmp_path / "out").iterdir()}

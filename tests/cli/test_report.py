@@ -123,3 +123,50 @@ def test_an_assignment_is_refused_by_its_kind(tmp_path: Path, capsys: Capture) -
     mapping.write_text("operator,device\na,d0\n")
     line = refused(capsys, "report", mapping, "-o", tmp_path / "page.html")
     assert "an assignment holds no graph" in line
+
+
+def test_a_placement_is_shown_under_the_makespan(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    """The options set another objective; without them it is that of the placement."""
+    page = tmp_path / "report.html"
+    options = ("--objective", "makespan", "--batch", 50, "--order", "b-level")
+    answer = json_of(capsys, "report", inputs.placement, *options, "-o", page)
+    score = json_of(capsys, "simulate", inputs.graph, inputs.placement, *options)
+    [row] = answer["placements"]
+    keys = ("objective", "order", "makespan_s", "bound_s", "gap", "slr")
+    assert {key: row[key] for key in keys} == {key: score[key] for key in keys}
+    assert row["drawn"]
+    assert '"objective":"makespan"' in page.read_text()
+    [other] = json_of(capsys, "report", inputs.placement, "-o", page)["placements"]
+    assert "makespan_s" not in other
+    assert '"objective":"makespan"' not in page.read_text()
+
+
+def test_published_semantics_on_the_page(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    options = ("--objective", "makespan", "--semantics", "placeto")
+    page = tmp_path / "report.html"
+    [row] = json_of(capsys, "report", inputs.placement, *options, "-o", page)["placements"]
+    score = json_of(capsys, "simulate", inputs.graph, inputs.placement, *options)
+    assert row["makespan_s"] == score["makespan_s"]
+
+
+def test_noise_has_no_bound_on_the_page(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    options = ("--objective", "makespan", "--noise", "0.2", "--repeats", 3)
+    page = tmp_path / "report.html"
+    [row] = json_of(capsys, "report", inputs.placement, *options, "-o", page)["placements"]
+    assert (row["bound_s"], row["gap"]) == (None, None)
+
+
+@pytest.mark.parametrize("options", [("--batch", "5"), ("--semantics", "giph")])
+def test_options_of_makespans_need_the_objective(
+    options: tuple[str, str], inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    page = tmp_path / "report.html"
+    refusal = refused(capsys, "report", inputs.placement, *options, "-o", page)
+    assert f"{options[0]} requires --objective makespan" in refusal
+    assert not page.exists()

@@ -15,7 +15,7 @@ import streamplace as sp
 from streamplace.display.mixins import Displayable, view_of
 from streamplace.problem.problem import Problem
 from streamplace.workflows.diff import difference
-from streamplace.workflows.explain import explain
+from streamplace.workflows.explain import explain_throughput as explain
 from streamplace.workflows.migrate import migrate
 
 HOSTILE = (
@@ -34,7 +34,7 @@ HOSTILE = (
 
 KINDS = (
     "StreamGraph", "Cluster", "Problem", "Placement", "ThroughputScore", "Result", "EngineScore",
-    "Comparison", "Plan", "Migration", "Difference", "Explanation",
+    "Comparison", "MakespanComparison", "Plan", "Migration", "Difference", "Explanation",
 )  # fmt: skip
 
 
@@ -61,6 +61,7 @@ def _results(names: tuple[str, ...]) -> Iterator[Displayable]:
     yield from (result.score, result, sp.simulate(result, model="engine"))
     placers: Any = dict.fromkeys(names, "random")
     yield sp.compare(graph, placers, cluster=cluster)
+    yield sp.compare(graph, placers, cluster=cluster, objective=sp.Makespan())
     yield sp.plan(graph, cluster, evaluations=10)
     fewer = sp.Cluster(cluster.devices[1:])
     migration = migrate(Problem(graph, fewer), result.placement, max_moves=0)

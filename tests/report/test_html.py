@@ -13,9 +13,12 @@ import numpy as np
 import pytest
 
 from streamplace import Cluster, Operator, Placement, Problem, Stream, StreamGraph, simulate
+from streamplace.errors import UsageError
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model
-from streamplace.report.data import DRAWN, data_of, entry
+from streamplace.report.data import data_of, entry, throughput_entry
 from streamplace.report.html import PARTS, SCRIPTS, VENDORED, report_html
+from streamplace.report.schedules import DRAWN, SCHEDULED, ScheduleEntry
 from tests.support.graphs import preset_graph
 
 HOSTILE = ("</script><script>alert(1)</script>", "<!--<script>", "&amp;\u2028\u2029", "{{data}}")
@@ -125,10 +128,10 @@ def test_a_report_contains_each_graph_once() -> None:
 
 def test_scores_use_the_bottleneck_model() -> None:
     placement = preset_placement(12, "path-average")
-    found = entry("a", placement)
+    found = throughput_entry("a", placement)
     assert found.own == simulate(placement)
     alike = preset_placement(12)
-    assert found.score == simulate(alike) == entry("a", alike).score
+    assert found.score == simulate(alike) == throughput_entry("a", alike).score
     assert found.score.throughput <= found.bound
     embedded = data_of([found])["placements"][0]
     assert embedded["model"] == "path-average"
@@ -137,26 +140,28 @@ def test_scores_use_the_bottleneck_model() -> None:
 
 def test_a_proven_bound_is_used_if_it_is_valid() -> None:
     placement = preset_placement(12, rate=1e5)
-    score, loose = simulate(placement), entry("a", placement).bound
+    score, loose = simulate(placement), throughput_entry("a", placement).bound
     between = (score.throughput + loose) / 2
     assert score.throughput < between < loose
-    assert entry("a", placement, "exact", between).bound == between
-    assert entry("a", placement, "exact", score.throughput).gap == 0
-    assert entry("a", placement, "exact", score.throughput / 2).bound == loose
-    assert entry("a", placement, "exact", 2 * loose).bound == loose
+    assert throughput_entry("a", placement, "exact", between).bound == between
+    assert throughput_entry("a", placement, "exact", score.throughput).gap == 0
+    assert throughput_entry("a", placement, "exact", score.throughput / 2).bound == loose
+    assert throughput_entry("a", placement, "exact", 2 * loose).bound == loose
     other = preset_placement(12, "path-average", rate=1e5)
-    assert entry("a", other, "exact", between).bound == loose  # it holds for another model only
+    assert (
+        throughput_entry("a", other, "exact", between).bound == loose
+    )  # it holds for another model only
 
 
 def test_a_bound_below_the_rate_holds_at_any_rate() -> None:
     placement = preset_placement(12, rate=1e5)
-    without_proof, score = entry("a", placement), simulate(placement)
+    without_proof, score = throughput_entry("a", placement), simulate(placement)
     assert without_proof.ceiling == pytest.approx(without_proof.bound)
     between = (score.throughput + without_proof.bound) / 2
-    assert entry("a", placement, "exact", between).ceiling == between
+    assert throughput_entry("a", placement, "exact", between).ceiling == between
     idle = preset_placement(12, rate=1.0)
-    assert entry("a", idle, "exact", 1.0).bound == 1.0
-    assert entry("a", idle, "exact", 1.0).ceiling == pytest.approx(without_proof.ceiling)
+    assert throughput_entry("a", idle, "exact", 1.0).bound == 1.0
+    assert throughput_entry("a", idle, "exact", 1.0).ceiling == pytest.approx(without_proof.ceiling)
 
 
 @pytest.mark.parametrize("kind", ["pair", "nic"])
@@ -174,6 +179,45 @@ def test_sums_give_the_utilisations(kind: str) -> None:
     assert row["sums"]["operators"] == [load.operators for load in score.devices]
     links = [bits * 5000 / 1e9 for _, _, bits in row["sums"]["links"]]
     assert links == pytest.approx([load.utilisation for load in score.links])
+
+
+def test_problems_of_schedules_are_included_once() -> None:
+    one, other = preset_placement(12), preset_placement(12)
+    aim = Makespan(batch=100, order="any")
+    entries = [
+        entry(title, Placement(placement.problem.with_objective(objective), placement.devices))
+        for title, placement, objective in (
+            ("a", one, aim),
+            ("b", other, aim),
+            ("c", one, Makespan(batch=200)),
+        )
+    ]
+    embedded = data_of([*entries, entry("d", one)])
+    assert [row.get("schedule") for row in embedded["placements"]] == [0, 0, 1, None]
+    assert [row.get("objective") for row in embedded["placements"]] == [*["makespan"] * 3, None]
+    assert [len(one["orders"]) for one in embedded["schedules"]] == [3, 1]
+
+
+def test_a_proven_bound_on_makespans_is_used_if_it_is_valid() -> None:
+    problem = preset_placement(12).problem.with_objective(Makespan(batch=1000))
+    placement = Placement(problem, np.arange(12) % 5)
+    plain = entry("a", placement)
+    assert isinstance(plain, ScheduleEntry)
+    makespan, loose = plain.score.makespan_s, plain.bound_s
+    between = (makespan + loose) / 2
+    assert loose < between < makespan
+    proven = {
+        stored: data_of([entry("a", placement, "exact", stored)])["placements"][0]["bound_s"]
+        for stored in (between, makespan, loose / 2, 2 * makespan)
+    }
+    assert proven == {between: between, makespan: makespan, loose / 2: loose, 2 * makespan: loose}
+
+
+def test_a_graph_too_large_for_a_schedule_is_refused() -> None:
+    placement = preset_placement(SCHEDULED + 1)
+    problem = placement.problem.with_objective(Makespan())
+    with pytest.raises(UsageError, match=r"at most 5,000 operators .* use simulate --gantt"):
+        entry("a", Placement(problem, placement.devices))
 
 
 def test_a_page_of_a_large_graph_is_small() -> None:

@@ -20,7 +20,7 @@ from streamplace.scoring.registry import CLOSED_FORMS, evaluator
 from streamplace.scoring.throughput import bound, simulate, throughput
 from streamplace.util.arrays import Ints
 from streamplace.workflows.diff import difference
-from streamplace.workflows.explain import explain
+from streamplace.workflows.explain import explain_throughput as explain
 from streamplace.workflows.place import solve
 from tests.support.objectives import Last, Net
 
@@ -152,7 +152,7 @@ def test_throughput_only_features_refuse_custom_objectives() -> None:
     found = sp.place(small(), "4x1000", objective=Net(), placer="greedy").placement
     with pytest.raises(UsageError, match="supports only throughput, not objective 'tests"):
         sp.place(small(), objective=Net(), placer="exact")
-    with pytest.raises(UsageError, match="report: the page shows throughput, not objective"):
+    with pytest.raises(UsageError, match="the page shows throughput and makespans, not objective"):
         entry("a title", found)
 
 
@@ -260,7 +260,7 @@ def test_numbers_cannot_be_combined_with_an_objective() -> None:
     with pytest.raises(UsageError, match="compare: cannot combine objective with model"):
         sp.compare(small(), "single", model="engine", objective=Net())
     with pytest.raises(ProblemError, match="objective: must be Throughput"):
-        sp.compare(small(), "single", objective="net")  # type: ignore[arg-type]
+        sp.compare(small(), "single", objective="net")  # type: ignore[call-overload]
     with pytest.raises(ProblemError, match="objective: must be Throughput"):
         sp.simulate(sp.place(small()), objective="net")  # type: ignore[call-overload]
 

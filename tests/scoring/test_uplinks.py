@@ -23,7 +23,7 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.loads import UplinkLoad
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, throughput
-from streamplace.workflows.explain import explain
+from streamplace.workflows.explain import explain_throughput as explain
 
 RATE = 1000.0
 GRAPH = StreamGraph(

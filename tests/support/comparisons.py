@@ -2,7 +2,10 @@
 
 import numpy as np
 
+from streamplace.problem.makespan import Makespan
+from streamplace.workflows.cases import CaseList
 from streamplace.workflows.comparison import Comparison
+from streamplace.workflows.makespan_comparison import MakespanComparison
 
 HARD_NAMES = (
     "metis",
@@ -36,6 +39,40 @@ def comparison_by_hand() -> Comparison:
         np.array(achieved),
         np.array(used, dtype=np.float64),
         np.ones((2, 2, 4)),
+    )
+
+
+def makespans_by_hand(other: str = "my_placer") -> MakespanComparison:
+    """Return HEFT and another placer on four graphs: better, worse, a tie, and without work."""
+    return MakespanComparison(
+        "made",
+        CaseList(("g0", "g1", "g2", "g3")),
+        Makespan(),
+        ("heft", other),
+        np.array([[2.0, 4.0, 8.0, 0.0], [1.0, 6.0, 8.004, 0.0]]),
+        np.array([[np.nan] * 4, [10.0, 20.0, 30.0, 40.0]]),
+        np.full((2, 4), 0.5),
+        np.array([1.0, 3.0, 4.0, 0.0]),
+        np.array([1.0, 2.0, 4.0, 0.0]),
+    )
+
+
+def random_makespans(
+    names: tuple[str, ...], graphs: int = 20, spread: float = 1.0
+) -> MakespanComparison:
+    """Return a comparison of these placers with random numbers."""
+    rng = np.random.default_rng(3)
+    shape = (len(names), graphs)
+    return MakespanComparison(
+        "made",
+        CaseList(tuple(f"g{i}" for i in range(graphs))),
+        Makespan(),
+        names,
+        1.0 + spread * rng.random(shape),
+        np.full(shape, np.nan),
+        np.ones(shape),
+        np.full(graphs, 0.9),
+        np.full(graphs, 0.8),
     )
 
 

@@ -46,6 +46,27 @@ class Report:
         mouse.up()
         self.settle()
 
+    def bar(self, kind: str, number: int) -> tuple[float, float]:
+        """Return the middle of an operator's bar, or the left end of a device's row, in pixels."""
+        at = self.page.evaluate(f"streamplace.whereInSchedule('{kind}', {number})")
+        return at["x"], at["y"]
+
+    def drag_bar(self, operator: int, device: int, *, drop: bool = True) -> None:
+        """Drag an operator's bar into a device's row with the mouse."""
+        mouse = self.page.mouse
+        self.page.locator("#gantt").scroll_into_view_if_needed()
+        self.settle()
+        x, y = self.bar("operator", operator)
+        mouse.move(x, y)
+        mouse.down()
+        mouse.move(x + 9, y)  # far enough to count as a drag
+        _, y = self.bar("device", device)
+        mouse.move(x + 9, y, steps=2)
+        self.settle()
+        if drop:
+            mouse.up()
+            self.settle()
+
     def settle(self) -> None:
         """Wait until the page has been drawn again."""
         drawn = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"

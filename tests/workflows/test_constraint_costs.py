@@ -13,7 +13,7 @@ from streamplace.problem.problem import Problem
 from streamplace.workflows import constraint_costs
 from streamplace.workflows.constraint_costs import ConstraintCosts
 from streamplace.workflows.constraint_costs import constraint_costs as costs_of
-from streamplace.workflows.explain import explain
+from streamplace.workflows.explain import explain_throughput as explain
 from streamplace.workflows.place import solve
 
 GRAPH = StreamGraph(

@@ -18,7 +18,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import CLOSED_FORMS, THROUGHPUT
 from streamplace.scoring.throughput import simulate, throughput
 from streamplace.workflows import improving_moves
-from streamplace.workflows.explain import explain
+from streamplace.workflows.explain import explain_throughput as explain
 from streamplace.workflows.explanation import Explanation
 from tests.support.graphs import MBIT, chain_graph
 from tests.support.strategies import constrained_problems

@@ -3,7 +3,7 @@
 import pytest
 
 from streamplace import Cluster, Constraints, Device, Operator, Placement, Problem, StreamGraph
-from streamplace.workflows.explain import explain
+from streamplace.workflows.explain import explain_throughput as explain
 from streamplace.workflows.plan import plan
 from streamplace.workflows.too_heavy import too_heavy
 from tests.support.graphs import chain_graph

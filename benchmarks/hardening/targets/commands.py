@@ -20,8 +20,10 @@ RESTARTED = ("--url", "URL", "--job", "job", "--jar", "job.jar", "--timeout", "0
 SERVED = ("flink-rest", "flink-apply", "flink-against")  # readers of servers
 AGAINST = ("--against", "URL", "--job", "job", "--seconds", "0", "--timeout", "0.9")
 WATCHED = ("--seconds", "0", "--timeout", "0.9", "--mips", "2500")
+PASS = ("--objective", "makespan", "--order", "b-level")
 GREEDY = ("--cluster", "GPUS", "--placer", "greedy")
 COMPARE_OPTIONS = ("--source-rate", "100", "--placers", "greedy", "--jobs", "1")
+COMPARE_MAKESPANS = ("--objective", "makespan", "--placers", "round-robin", "--jobs", "1")
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,12 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     ),
     "dataset": (
         _command("compare", BAD, "--cluster", "GPUS", *COMPARE_OPTIONS, "--json"),
+        _command("compare", BAD, "--cluster", "GPUS", *COMPARE_MAKESPANS, "-o", OUT),
         _command("info", BAD),
+    ),
+    "clusters": (
+        _command("compare", "GRAPH", "--clusters", BAD, "--cross", *COMPARE_OPTIONS, "--json"),
+        _command("compare", "GRAPH", "--clusters", BAD, "--cross", *COMPARE_MAKESPANS, "-o", OUT),
     ),
     "columns": (
         _command("place", BAD, *GREEDY, "-o", OUT),
@@ -148,11 +155,15 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "placement": (
         *map(_export, ("csv", "json", "cepsim", *WRITERS)),
         _command("explain", BAD, "--json"),
+        _command("explain", BAD, *PASS, "--json"),
         _command("diff", BAD, "PLACEMENT"),
         _command("diff", "PLACEMENT", BAD, "--json"),
+        _command("diff", "PLACEMENT", BAD, *PASS),
         _command("report", BAD, "-o", f"{OUT}.html"),
+        _command("report", BAD, "--objective", "makespan", "-o", f"{OUT}.html"),
         _command("simulate", "GRAPH", BAD, "--json"),
         _command("place", "GRAPH", "--start", BAD, "--max-moves", "1", "-o", OUT),
+        _command("place", "GRAPH", "--start", BAD, *PASS, "--max-moves", "1", "-o", OUT),
         _command("info", BAD, "--json"),
     ),
     "assignment": (

@@ -9,10 +9,11 @@ import numpy as np
 from sim.schedule.anneal import Cooling, anneal_events, anneal_fifo
 from sim.schedule.fifo import FifoMemory, fifo_memory, serves
 from sim.schedule.state import FIFO, Order, Run, run_state
-from sim.schedule.walk import Shares, shape_of, walk_from
+from sim.schedule.walk import NO_LIMIT, Leaving, Shares, shape_of, walk_from
 from streamplace.placers.search.annealing import Budget
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Ints
+from streamplace.util.evaluation_count import count as count_evaluations
 
 SWAPS, BLOCKS, JOINS, CRITICAL = 0.1, 0.5, 0.7, (0.6, 0.9)  # see `Shares`; chains take turns
 SMALL = 30  # units up to which a graph is small
@@ -33,10 +34,18 @@ class Annealed(NamedTuple):
 
 
 class PassAnnealer:
-    """Annealing of the makespan of one problem; the memory of passes is kept between chains."""
+    """Annealing of the makespan of one problem; the memory of passes is kept between chains.
 
-    def __init__(self, scored: MakespanEvaluator, rng: np.random.Generator) -> None:
-        self.scored = scored
+    Parameters
+    ----------
+    leaving
+        The limit on operators that leave their devices.
+    """
+
+    def __init__(
+        self, scored: MakespanEvaluator, rng: np.random.Generator, leaving: Leaving = NO_LIMIT
+    ) -> None:
+        self.scored, self._leaving = scored, leaving
         self._state = rng.integers(1, 2**63, size=1, dtype=np.uint64)
         tasks = scored.tasks
         self._shape = shape_of(scored.compiled.rules, tasks.source, tasks.target)
@@ -47,7 +56,7 @@ class PassAnnealer:
     def chain(self, devices: Ints, order: Order, cooling: Cooling, enough_s: float) -> Annealed:
         """Anneal from a feasible placement, (V,), and stop at a makespan of `enough_s`."""
         tasks, rules = self.scored.tasks.columns, self.scored.compiled.rules
-        walk, best = walk_from(rules, devices), np.empty(len(devices), np.int32)
+        walk, best = walk_from(rules, devices, self._leaving), np.empty(len(devices), np.int32)
         if order.kind == FIFO and self._serves:
             if self._fifo is None:
                 self._fifo = fifo_memory(tasks)
@@ -69,11 +78,16 @@ class PassAnnealer:
                 self._run,
                 self._state,
             )
+        count_evaluations(int(done))
         return Annealed(best, float(found), int(done))
 
 
 def best_of_passes(
-    scored: MakespanEvaluator, rng: np.random.Generator, rows: Ints, budget: Budget
+    scored: MakespanEvaluator,
+    rng: np.random.Generator,
+    rows: Ints,
+    budget: Budget,
+    leaving: Leaving = NO_LIMIT,
 ) -> Ints:
     """Return the placement of shortest makespan, (V,), of those that chains of annealing find.
 
@@ -86,7 +100,9 @@ def best_of_passes(
     Parameters
     ----------
     rows
-        (K, V) feasible placements.
+        (K, V) feasible placements, within the limit if there is one.
+    leaving
+        The limit on operators that leave their devices.
     """
     begun = time.perf_counter()
     makespans = scored.makespans(rows)
@@ -98,7 +114,7 @@ def best_of_passes(
     is_small = units <= SMALL
     first, growth = (FIRST_OF_SMALL, GROWTH_OF_SMALL) if is_small else (FIRST, GROWTH)
     longest = MAX_CHANGES[0] + MAX_CHANGES[1] * units
-    annealer, waited, found = PassAnnealer(scored, rng), 0, [best]
+    annealer, waited, found = PassAnnealer(scored, rng, leaving), 0, [best]
     for number in count():
         left = budget.left()
         if left == 0 or best_s <= enough_s or waited > PATIENCE * longest:

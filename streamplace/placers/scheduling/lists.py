@@ -14,6 +14,7 @@ from sim.schedule.ranks import (
     optimistic_costs,
     upward_rank,
 )
+from sim.schedule.task_graph import TaskGraph
 from streamplace.placers.base import Listed
 from streamplace.placers.scheduling.passes import pass_evaluator, repaired
 from streamplace.problem.placement import Placement
@@ -110,12 +111,26 @@ class Cpop(_ListPlacer):
         tasks, masks = compiled.tasks, compiled.masks
         costs = mean_seconds(tasks, *masks), mean_messages(tasks, *masks)
         priority = upward_rank(tasks, *costs) + downward_rank(tasks, *costs)
-        path = _critical_path(tasks.source, tasks.target, tasks.inputs, priority)
-        total = times_on(tasks.columns, *masks)[path].sum(axis=0)
-        preferred = np.full(tasks.operators, NOWHERE, np.int32)
-        if np.isfinite(total.min()):
-            preferred[path] = total.argmin()
+        preferred = preferred_devices(tasks, priority, times_on(tasks.columns, *masks))
         return list_schedule(tasks, compiled.rules, priority, None, preferred)
+
+
+def preferred_devices(tasks: TaskGraph, priority: Floats, seconds: Floats) -> Ints:
+    """Return CPOP's device for operators on the critical path, (V,); -1 for the others.
+
+    Parameters
+    ----------
+    priority
+        (V,) upward rank plus downward rank, in seconds.
+    seconds
+        (V, D) time of each operator on each device; infinity where it cannot run.
+    """
+    path = _critical_path(tasks.source, tasks.target, tasks.inputs, priority)
+    total = seconds[path].sum(axis=0)
+    preferred = np.full(tasks.operators, NOWHERE, np.int32)
+    if np.isfinite(total.min()):
+        preferred[path] = total.argmin()
+    return preferred
 
 
 def _critical_path(source: Ints, target: Ints, inputs: Ints, priority: Floats) -> list[int]:

@@ -7,13 +7,17 @@ from streamplace.placers.base import Placer
 from streamplace.placers.scheduling.annealing import best_of_passes
 from streamplace.placers.scheduling.enumerative import Enumerative
 from streamplace.placers.scheduling.lists import Cpop, Heft
-from streamplace.placers.scheduling.passes import pass_evaluator
+from streamplace.placers.scheduling.passes import pass_evaluator, shortest
 from streamplace.placers.scheduling.portfolio import PORTFOLIO, portfolio
+from streamplace.placers.scheduling.proof import PassProof
 from streamplace.placers.scheduling.sampled import CriticalPath
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import Prefer
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.util import work_clock
+from streamplace.util.arrays import Ints
 
 QUICK: tuple[Placer, ...] = (
     *PORTFOLIO,
@@ -22,8 +26,15 @@ QUICK: tuple[Placer, ...] = (
     CriticalPath(samples=10),
     Enumerative(),
 )
-"""The placers that `auto` runs, on large graphs only those of `PORTFOLIO`."""
+"""The placers whose placements are starts; on large graphs only those of `PORTFOLIO`."""
+FEW = 100_000  # placements up to which all are tried
+ENUMERATION = 0.5  # share of the budget for this
 LARGE = 5_000  # operators from which some of the quick placers take longer than the search
+
+
+def quick_placers(problem: Problem) -> tuple[Placer, ...]:
+    """Return the placers to run before the search."""
+    return QUICK if len(problem.graph.names) < LARGE else PORTFOLIO
 
 
 def search_pass(
@@ -33,7 +44,7 @@ def search_pass(
     budget: Budget,
     prefer: Prefer | None,
 ) -> Placement:
-    """Anneal from a portfolio of placements; see `best_of_passes`.
+    """Run the quick placers, and then anneal from their placements; see `best_of_passes`.
 
     Raises
     ------
@@ -44,7 +55,7 @@ def search_pass(
     """
     _refuse_preference("search", prefer)
     scored = pass_evaluator(problem, "search")
-    rows = portfolio(problem, rng, start)
+    rows = portfolio(problem, rng, start, quick_placers(problem))
     return Placement(problem, best_of_passes(scored, rng, rows, budget))
 
 
@@ -55,9 +66,11 @@ def auto_pass(
     budget: Budget,
     prefer: Prefer | None,
 ) -> Placement:
-    """Run the quick placers, and then anneal from their placements; see `best_of_passes`.
+    """Try all placements if there are few, or else search as `search_pass` does.
 
-    Identical devices are used in the order of the cluster, unless there is an initial placement.
+    With the same seed and number of evaluations, the result is therefore never longer than that of
+    `search`. Identical devices are used in the order of the cluster, unless there is an initial
+    placement.
 
     Raises
     ------
@@ -68,10 +81,32 @@ def auto_pass(
     """
     _refuse_preference("auto", prefer)
     scored = pass_evaluator(problem, "auto")
-    placers = QUICK if len(problem.graph.names) < LARGE else PORTFOLIO
-    rows = portfolio(problem, rng, start, placers)
-    best = Placement(problem, best_of_passes(scored, rng, rows, budget))
+    rows = portfolio(problem, rng, start, quick_placers(problem))
+    best = _enumerated(scored, rows, budget)
+    if best is None:
+        best = Placement(problem, best_of_passes(scored, rng, rows, budget))
     return best.canonical() if start is None else best
+
+
+def _enumerated(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> Placement | None:
+    """Return a placement that no other one beats, if there are few placements; otherwise None.
+
+    Parameters
+    ----------
+    rows
+        (K, V) feasible placements.
+    """
+    allowed = scored.problem.feasibility.allowed
+    if scored.problem.makespan_objective.noise:
+        return None
+    if np.log(allowed.sum(axis=1)).sum() > np.log(FEW):
+        return None
+    proof = PassProof(scored, rows[shortest(scored, rows)])
+    if not proof.closed:
+        with work_clock.loading():
+            proof.compile()
+        proof.enumerate(budget.share(ENUMERATION))
+    return proof.result().placement if proof.closed else None
 
 
 def _refuse_preference(placer: str, prefer: Prefer | None) -> None:

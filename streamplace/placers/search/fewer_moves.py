@@ -10,7 +10,7 @@ from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.current import Current
 from streamplace.util.arrays import Floats, Ints
 
-GAIN = 1e-9  # smallest difference in relative throughput that counts
+GAIN = 1e-9  # smallest relative difference in throughput or makespan that counts
 MAX_PAIRS = 2_000  # pairs of units that are moved back together
 MIN_TRIES = 50  # groups of units that are tried even if the budget is spent
 MAX_CELLS = 4_000_000  # operators x placements scored at a time
@@ -26,7 +26,7 @@ def polished(current: Current, row: Ints, worth: Callable[[Ints], Floats], budge
     Parameters
     ----------
     worth
-        Value of placements, (K,) for (K, V): relative throughput less the price of the moves.
+        Value of placements, (K,) for (K, V): what they are worth less the price of the moves.
     """
     rules = current.problem.feasibility
     row = _with_many_returned(current, row, worth, budget)

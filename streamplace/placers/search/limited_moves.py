@@ -4,16 +4,15 @@ import numpy as np
 
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.fewer_moves import GAIN, best_with_fewest_moves, polished
-from streamplace.placers.search.moves_search import SEARCHED, MovesSearch
+from streamplace.placers.search.moves_search import SEARCHED
+from streamplace.placers.search.nearby import Nearby
 from streamplace.problem.placement import Placement
 from streamplace.util.arrays import Floats, Ints
 
 PART = 0.5  # share of what is left of it for each chain
 
 
-def best_within_moves(
-    search: MovesSearch, staying: Ints, max_moves: int, budget: Budget
-) -> Placement:
+def best_within_moves(search: Nearby, staying: Ints, max_moves: int, budget: Budget) -> Placement:
     """Return the best placement within `max_moves` moves besides the fewest necessary ones.
 
     All placements are tried if they are few. Otherwise, chains look for a better placement, then

@@ -5,16 +5,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamplace.errors import UsageError
+from streamplace.errors import UnsuitableError, UsageError
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.balance import Prefer, check_prefer
-from streamplace.placers.search.current import current_devices
+from streamplace.placers.search.current import Current, current_devices
 from streamplace.placers.search.forced_moves import with_fewest_moves
 from streamplace.placers.search.limited_moves import best_within_moves
 from streamplace.placers.search.moves_search import MovesSearch
+from streamplace.placers.search.nearby import Nearby
 from streamplace.placers.search.priced_moves import best_for_price
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.util.arrays import Ints
 
 SECONDS = 1.0
 
@@ -34,14 +37,16 @@ class Migrate:
     max_moves
         Number of operators that may move, in addition to the fewest that must.
     move_cost
-        Relative throughput (throughput / source rate) that a move must gain for each second it
-        takes to send the operator's memory_bytes over a mean link.
+        What a move must gain for each second it takes to send the operator's memory_bytes over a
+        mean link: relative throughput (throughput / source rate) or, under the makespan objective,
+        the share by which the makespan becomes shorter than without unnecessary moves.
     seconds, evaluations
         Wall time in seconds (default 1 unless `evaluations` is set), or number of changes tried.
 
     prefer
         ``balance``: where everything offered is carried, each whole percent by which the largest
-        utilisation falls counts as a gain of 0.01. ``fewest``: nothing counts but throughput.
+        utilisation falls counts as a gain of 0.01. ``fewest``: nothing counts but throughput or
+        makespan.
 
     Raises
     ------
@@ -75,14 +80,30 @@ class Migrate:
         ----------
         start
             A placement to consider besides those that the search finds.
+
+        Raises
+        ------
+        UnsuitableError
+            Under the makespan objective, if the preference is ``balance``.
         """
         budget = Budget(self.seconds, self.evaluations)
         if self.seconds is None and self.evaluations is None:
             budget = Budget(SECONDS)
         current = current_devices(problem, self.old)
         staying = with_fewest_moves(current).devices
-        moves = MovesSearch(current, self.prefer, rng)
+        moves = self._moves(current, staying, rng)
         if self.max_moves is not None:
             return best_within_moves(moves, staying, self.max_moves, budget)
         drafts = [staying] if start is None else [staying, start.devices]
         return best_for_price(moves, drafts, self.move_cost or 0.0, budget)
+
+    def _moves(self, current: Current, staying: Ints, rng: np.random.Generator) -> Nearby:
+        """Return the search for moves under the problem's objective."""
+        if not isinstance(current.problem.objective, Makespan):
+            return MovesSearch(current, self.prefer, rng)
+        if self.prefer != "fewest":
+            supported = f"the preference {self.prefer!r} supports only throughput, not makespan"
+            raise UnsuitableError(f"migrate: {supported}")
+        from streamplace.placers.scheduling.moves import PassMoves  # noqa: PLC0415 - slow to load
+
+        return PassMoves(current, rng, staying)

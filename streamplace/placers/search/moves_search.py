@@ -1,4 +1,4 @@
-"""Search among placements near the current one."""
+"""Search for higher throughput among placements near the current one."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +25,7 @@ PERCENT = 100.0  # steps in which headroom counts
 
 @dataclass(frozen=True)
 class MovesSearch:
-    """The search for moves that improve a placement.
+    """The search for moves that raise the throughput; see `Nearby`.
 
     Parameters
     ----------

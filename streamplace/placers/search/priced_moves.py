@@ -7,7 +7,8 @@ import numpy as np
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.current import moving_seconds
 from streamplace.placers.search.fewer_moves import GAIN, best_with_fewest_moves, polished
-from streamplace.placers.search.moves_search import SEARCHED, MovesSearch
+from streamplace.placers.search.moves_search import SEARCHED
+from streamplace.placers.search.nearby import Nearby
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats, Ints
@@ -21,9 +22,7 @@ POLISHED = 3  # placements of most worth from which single moves continue
 Worth = Callable[[Ints], Floats]  # of placements, (K,) for (K, V)
 
 
-def best_for_price(
-    search: MovesSearch, drafts: list[Ints], price: float, budget: Budget
-) -> Placement:
+def best_for_price(search: Nearby, drafts: list[Ints], price: float, budget: Budget) -> Placement:
     """Return the placement of most value less `price` per second of moving.
 
     All placements are tried if they are few. Otherwise, chains look for the best placement at
@@ -64,7 +63,7 @@ def best_for_price(
 
 
 def _cheaper(
-    search: MovesSearch, row: Ints, least: Ints, worth: Worth, seconds: Floats, budget: Budget
+    search: Nearby, row: Ints, least: Ints, worth: Worth, seconds: Floats, budget: Budget
 ) -> Ints:
     """Return a placement, (V,), worth at least as much, after searches for one of less cost.
 
@@ -93,14 +92,14 @@ def _on_one_device(problem: Problem) -> list[Ints]:
     return [row for row in rows if rules.violation(row) is None]
 
 
-def _largest_cost(search: MovesSearch, staying: Ints, price: float, seconds: Floats) -> float:
+def _largest_cost(search: Nearby, staying: Ints, price: float, seconds: Floats) -> float:
     """Return the cost beyond which no gain is worth its price."""
     gain = search.highest_value - max(float(search.value(staying[None])[0]), 0.0)
     paid = float(search.current.costs(staying[None], seconds)[0])
     return paid + gain / price if price > 0 else np.inf
 
 
-def _limits(search: MovesSearch, staying: Ints, seconds: Floats, largest: float) -> list[float]:
+def _limits(search: Nearby, staying: Ints, seconds: Floats, largest: float) -> list[float]:
     """Return limits to search: from the cheapest move to all moves, evenly spaced by ratio."""
     settled = seconds[search.current.devices >= 0]
     paying = settled[settled > 0]

@@ -44,7 +44,7 @@ SP.bars = (() => {
    * Build the rows of devices; if there are many, the busiest of the original placement come first.
    * `calls` has mips(device, text) and choose(kind, number).
    */
-  function devices(body, { cluster, called, limits }, first, calls) {
+  function devices(body, { cluster, called, limits, schedule }, first, calls) {
     const { narrow, whole } = SP.labels;
     const rows = cluster.devices.map((device, d) => {
       const shown = bar(called.devices(d));
@@ -71,7 +71,7 @@ SP.bars = (() => {
         element("td", { class: "wide" }, shown.meter),
         element("td", {}, shown.value),
         runs,
-        element("td", { class: "speed" }, input, cores),
+        ...(schedule ? [] : [element("td", { class: "speed" }, input, cores)]),
       );
       const uses = element("td", { colspan: "5" });
       const rowOfUses = element("tr", { class: "uses" }, uses);
@@ -88,6 +88,7 @@ SP.bars = (() => {
           row.shown.set(score.devices[d], scale, usable, score.bottleneck.device === d);
           put(row.runs, number(sums.operators[d]));
           showUses(row.uses, limits, used, d);
+          if (schedule) return;
           if (row.input !== document.activeElement || Number(row.input.value) !== setting.mips[d]) {
             SP.text.fill(row.input, String(setting.mips[d]));
           }

@@ -17,9 +17,26 @@ SP.details = (() => {
   }
 
   function operator(view, v, calls) {
-    const { flow, cluster, file, called } = view.problem;
-    const { setting } = view;
+    const { file, called, schedule } = view.problem;
     const row = file.operators[v];
+    return [
+      element("h3", {}, "Operator ", named(called.operators, v)),
+      rows([
+        ["Device", SP.controls.deviceSelect(view, v, calls)],
+        ...(schedule ? SP.moments.operator(view, v) : rates(view, v)),
+        ["Emits", `${number(row.payload_bytes ?? 0)} bytes per tuple`],
+        ["Memory", row.memory_bytes ? bytes(row.memory_bytes) : null],
+        ["Takes", taken(row)],
+        ["Requires", row.requires ? name(row.requires.join(", ")) : null],
+        ["Instance of", row.instance_of ? name(row.instance_of) : null],
+      ]),
+    ];
+  }
+
+  /** Return the rows of what an operator does per second. */
+  function rates(view, v) {
+    const { flow, cluster, file } = view.problem;
+    const { setting } = view;
     const d = setting.assignment[v];
     const capacity = setting.mips[d] * 1e6 * cluster.devices[d].cores;
     const { kind, cores } = cluster.devices[d];
@@ -28,27 +45,18 @@ SP.details = (() => {
     const work = (time === null ? flow.work[v] : byTime * setting.mips[d] * 1e6) * setting.rate;
     const perTuple =
       time === null
-        ? `${number(row.instructions ?? 0)} instructions per tuple`
+        ? `${number(file.operators[v].instructions ?? 0)} instructions per tuple`
         : `${number(time)} s per tuple on devices of kind ${SP.text.isolated(kind)}`;
     return [
-      element("h3", {}, "Operator ", named(called.operators, v)),
-      rows([
-        ["Device", SP.controls.deviceSelect(view, v, calls)],
-        ["Processes", `${number(flow.tuples[v] * setting.rate)} tuples/s`],
-        ["Work", `${perTuple}, ${number(work / 1e6)} MIPS`],
-        ["Device use", percent(work / capacity)],
-        [
-          "Use of its cores",
-          cluster.devices[d].cores > flow.cores[v]
-            ? `${percent((work * cluster.devices[d].cores) / (capacity * flow.cores[v]))} of ${counted(flow.cores[v], "core")}`
-            : null,
-        ],
-        ["Emits", `${number(row.payload_bytes ?? 0)} bytes per tuple`],
-        ["Memory", row.memory_bytes ? bytes(row.memory_bytes) : null],
-        ["Takes", taken(row)],
-        ["Requires", row.requires ? name(row.requires.join(", ")) : null],
-        ["Instance of", row.instance_of ? name(row.instance_of) : null],
-      ]),
+      ["Processes", `${number(flow.tuples[v] * setting.rate)} tuples/s`],
+      ["Work", `${perTuple}, ${number(work / 1e6)} MIPS`],
+      ["Device use", percent(work / capacity)],
+      [
+        "Use of its cores",
+        cluster.devices[d].cores > flow.cores[v]
+          ? `${percent((work * cluster.devices[d].cores) / (capacity * flow.cores[v]))} of ${counted(flow.cores[v], "core")}`
+          : null,
+      ],
     ];
   }
 
@@ -62,7 +70,6 @@ SP.details = (() => {
   function stream(view, e) {
     const { flow, called } = view.problem;
     const { setting } = view;
-    const tuples = flow.streamTuples[e] * setting.rate;
     const [a, b] = [flow.source[e], flow.target[e]].map((v) => setting.assignment[v]);
     const where =
       a === b
@@ -79,16 +86,24 @@ SP.details = (() => {
       ),
       rows([
         ["Path", element("span", {}, ...where)],
-        ["Carries", `${number(tuples)} tuples/s`],
-        ["Traffic", `${number((tuples * flow.bits[e]) / 1e6)} Mbit/s`],
+        ...(view.problem.schedule ? SP.moments.stream(view, e) : traffic(view, e)),
         ["Payload", `${number(flow.bits[e] / 8)} bytes per tuple`],
         ["Selectivity", number(flow.selectivity[e])],
       ]),
     ];
   }
 
+  /** Return the rows of what a stream carries per second. */
+  function traffic({ problem: { flow }, setting }, e) {
+    const tuples = flow.streamTuples[e] * setting.rate;
+    return [
+      ["Carries", `${number(tuples)} tuples/s`],
+      ["Traffic", `${number((tuples * flow.bits[e]) / 1e6)} Mbit/s`],
+    ];
+  }
+
   function device(view, d) {
-    const { cluster, called, limits } = view.problem;
+    const { cluster, called, limits, schedule } = view.problem;
     const { setting, score, sums } = view;
     const row = cluster.devices[d];
     const uses = limits.map((limit, k) => [limit.name, SP.limits.useOf(limit, view.used[k], d)]);
@@ -97,11 +112,12 @@ SP.details = (() => {
     return [
       element("h3", {}, "Device ", named(called.devices, d)),
       rows([
-        ["Utilisation", percent(score.devices[d])],
+        [schedule ? "Busy" : "Utilisation", percent(score.devices[d])],
         ["Runs", counted(sums.operators[d], "operator")],
         ["Speed", `${number(setting.mips[d])} MIPS, ${counted(row.cores, "core")}`],
         ["Memory", uses.find(([resource]) => resource === null)?.[1] ?? memory],
         ["Resources", resources.length > 0 ? line(resources.join(", ")) : null],
+        ["Kind", row.kind ? name(row.kind) : null],
         ["Labels", row.labels ? name(row.labels.join(", ")) : null],
       ]),
     ];

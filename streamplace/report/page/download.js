@@ -14,10 +14,11 @@ SP.download = (() => {
       devices: problem.cluster.devices.map((device, d) => ({ ...device, mips: setting.mips[d] })),
       network: { ...problem.cluster.network, bandwidth_mbps: setting.bandwidth },
     };
+    const placer = view.edited ? "by hand" : problem.placer;
+    const format = { format: "streamplace-placement", version: 1, placer };
+    if (problem.schedule) return { ...format, assignment, problem: ownProblem(problem) };
     const made = {
-      format: "streamplace-placement",
-      version: 1,
-      placer: view.edited ? "by hand" : problem.placer,
+      ...format,
       ...results(view),
       assignment,
       problem: {
@@ -34,6 +35,9 @@ SP.download = (() => {
     if (Object.keys(problem.constraints).length) made.problem.constraints = problem.constraints;
     return made;
   }
+
+  /** Return the problem of a file under an objective whose settings cannot be edited. */
+  const ownProblem = ({ form, file }) => ({ ...form, graph: file });
 
   /** Return the source rates: the highest is the edited one, and the others keep their ratio to it. */
   function ratesOf({ problem, setting }) {

@@ -105,7 +105,17 @@ SP.graph = (() => {
       if (untouched) fit(gently);
     }
 
-    /** Mark the bottleneck and show utilisations in the lanes; `shown` is the scored assignment. */
+    /** Return whether a stream is on the bottleneck link or the critical path. */
+    function limits({ bottleneck: { link }, critical }, shown, e) {
+      if (critical) return critical.streams.has(e);
+      const [a, b] = [shown[flow.source[e]], shown[flow.target[e]]];
+      return link !== null && a !== b && SP.model.linksBetween(a, b, calls.network).includes(link);
+    }
+
+    /**
+     * Mark the bottleneck or the critical path, and show utilisations in the lanes; `shown` is the
+     * scored assignment.
+     */
     function mark(score, shown) {
       const full = score.bottleneck;
       cy.batch(() => {
@@ -117,12 +127,15 @@ SP.graph = (() => {
           if (lane.data("label") !== label) lane.data("label", label);
           lane.toggleClass("full", full.device === device);
         }
-        flow.source.forEach((u, e) => {
-          const [a, b] = [shown[u], shown[flow.target[e]]];
-          const links = SP.model.linksBetween(a, b, calls.network);
-          const on = full.link !== null && a !== b && links.includes(full.link);
+        flow.source.forEach((_, e) => {
+          const on = limits(score, shown, e);
           if (on !== stream(e).hasClass("full")) stream(e).toggleClass("full", on);
         });
+        if (score.critical) {
+          cy.nodes(".operator").forEach((one) => {
+            one.toggleClass("full", score.critical.operators.has(one.data("number")));
+          });
+        }
       });
     }
 

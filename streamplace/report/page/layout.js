@@ -125,5 +125,5 @@ SP.layout = (() => {
       .device;
   }
 
-  return { layersOf, lanesOf, laneAt, allShown, TALLEST };
+  return { layersOf, lanesOf, laneAt, devicesShown, allShown, TALLEST };
 })();

@@ -3,13 +3,20 @@
   "use strict";
   const { state, text } = SP;
   const { viewOf } = SP.view;
-  const ARROWS =
-    "Graph: the left and right arrow keys choose an operator, up and down move it to another device";
+  const FOLLOWS = [
+    "All figures still follow changes of the source rate, device speeds and bandwidth.",
+    "Operators can be moved in the schedule and in the list below.",
+  ];
   const at = (id) => document.getElementById(id);
   const data = JSON.parse(at("data").textContent);
   const flows = data.graphs.map((graph) => graph.file && SP.model.flowOf(graph.file));
   const placements = data.placements.map((row) =>
-    SP.view.placementOf(row, data.graphs[row.graph], flows[row.graph]),
+    SP.view.placementOf(
+      row,
+      data.graphs[row.graph],
+      row.assignment ? flows[row.graph] : null,
+      data.schedules?.[row.schedule],
+    ),
   );
   let chosen = 0;
   let selected = null; // { kind, number } of the operator, stream or device in the details
@@ -36,7 +43,12 @@
       trial = state.moved(now().edits.now(), v, d);
       const preview = view();
       shown.graph.preview(preview.score, trial.assignment);
+      shown.gantt?.show(preview);
       figures(preview);
+    },
+    refresh() {
+      trial = null;
+      refresh();
     },
     move(v, d) {
       trial = null;
@@ -48,6 +60,10 @@
       const rate = state.valid(value);
       if (rate === null) refresh();
       else edit(state.withRate(now().edits.now(), rate), kind);
+    },
+    unseen(count) {
+      const some = `${text.counted(count, "message")} in sight ${count === 1 ? "is" : "are"} not drawn: zoom in.`;
+      text.put(at("unseen"), count > 0 ? some : "");
     },
     settle: () => now().edits.settle(),
     mips(d, value) {
@@ -63,13 +79,13 @@
     choose(kind, number) {
       selected = { kind, number };
       shown.graph.choose(kind, number);
+      shown.gantt?.choose(kind, number);
       SP.details.show(at("details"), view(), selected, calls);
       if (kind === "operator") text.put(at("announcement"), placeOf(number));
     },
     select,
   };
 
-  const strip = SP.cards.figures(at("figures"));
   const cards = SP.cards.cards(
     at("cards"),
     placements.map((placement) => placement.problem),
@@ -80,11 +96,11 @@
 
   /** Show the figures of a view: everything but the drawing and the input fields. */
   function figures(current) {
-    const usable = current.problem.target_utilisation;
-    strip.show(current);
+    const usable = current.problem.target_utilisation ?? 1;
+    shown.strip.show(current);
     cards.show(chosen, current);
     shown.devices.show(current, usable);
-    shown.links.show(current.score, usable);
+    shown.links?.show(current.score, usable);
     SP.controls.notes(at("broken"), SP.view.brokenIn(current));
   }
 
@@ -93,23 +109,25 @@
     const current = view();
     const { edits } = now();
     shown.graph.show(current.setting, current.score, gently);
+    shown.gantt?.show(current);
     figures(current);
-    rate.show(current.setting.rate);
-    bandwidth.show(current.setting.bandwidth);
+    if (!current.problem.schedule) {
+      rate.show(current.setting.rate);
+      bandwidth.show(current.setting.bandwidth);
+    }
     shown.operators?.show(current.setting.assignment);
     SP.details.show(at("details"), current, selected, calls);
     at("undo").disabled = !edits.canUndo();
     at("redo").disabled = !edits.canRedo();
     at("reset").disabled = !current.edited;
-    const throughput = text.number(current.score.throughput);
-    text.put(at("announcement"), `throughput ${throughput} tuples per second`);
+    text.put(at("announcement"), current.problem.objective.announcement(current));
     thumbnail(chosen);
     timing.lastEdit = performance.now() - began;
   }
 
   function thumbnail(i) {
     const { problem, edits } = placements[i];
-    if (placements.length < 2 || !problem.flow) return;
+    if (placements.length < 2 || !problem.drawn) return;
     const { assignment } = edits.now();
     const placed = SP.layout.lanesOf(
       SP.layout.layersOf(problem.flow),
@@ -125,20 +143,22 @@
     selected = null;
     const { problem } = now();
     shown.graph?.destroy();
+    shown.gantt?.destroy();
+    SP.frame.show(problem);
     shown = {
       graph: drawingOf(problem),
+      gantt: problem.schedule && SP.gantt.gantt(at("gantt"), problem, calls),
+      strip: problem.objective.figures(at("figures")),
       devices: SP.bars.devices(at("devices"), problem, now().first, calls),
-      links: SP.bars.links(at("links"), at("links-note"), problem.called.devices),
+      links: problem.schedule
+        ? null
+        : SP.bars.links(at("links"), at("links-note"), problem.called.devices),
     };
-    at("operators-section").hidden = !problem.flow;
-    for (const id of ["save", "fit", "zoom-in", "zoom-out", "legend"]) {
-      at(id).hidden = !problem.flow;
-    }
     shown.devices.recolour();
-    rate.start(problem.source_rate);
+    shown.gantt?.messages(at("messages").checked);
+    if (!problem.schedule) rate.start(problem.source_rate);
     cards.choose(i);
-    titles(problem);
-    SP.controls.notes(at("notes"), SP.view.notesOf(problem));
+    SP.controls.notes(at("notes"), problem.objective.notesOf(problem));
     refresh(false);
     at("operators").replaceChildren();
     if (problem.flow) setTimeout(() => listOperators(i)); // after the first picture: many rows
@@ -152,36 +172,13 @@
   function drawingOf(problem) {
     const box = at("graph");
     box.replaceChildren();
-    box.classList.toggle("absent", !problem.flow);
-    box.setAttribute("role", problem.flow ? "application" : "group");
-    box.setAttribute("aria-label", problem.flow ? ARROWS : "Devices");
-    box.tabIndex = problem.flow ? 0 : -1;
-    if (problem.flow) {
+    if (problem.drawn) {
       return SP.graph.drawing(box, problem, now().edits.now().assignment, calls);
     }
     requestAnimationFrame(calls.drawn);
     const count = text.number(problem.graph.operators);
-    const sentence = `${count} operators are too many to draw (at most ${data.drawn}), so the devices are shown instead. All figures still follow changes of the source rate, device speeds and bandwidth.`;
+    const sentence = `${count} operators are too many to draw (at most ${data.drawn}), so the devices are shown instead. ${FOLLOWS[problem.schedule ? 1 : 0]}`;
     return SP.tiles.tiles(box, sentence, problem, calls);
-  }
-
-  function titles(problem) {
-    const { graph, cluster, network } = problem;
-    const { counted } = text;
-    text.put(at("title"), text.shortened(graph.name || problem.title, 120));
-    const links = network.nic ? "network interfaces" : "links of device pairs";
-    const placer = problem.placer ? ` · placed by ${text.shortened(problem.placer, 40)}` : "";
-    text.put(
-      at("subtitle"),
-      `${counted(graph.operators, "operator")} · ${counted(graph.streams, "stream")} · ${counted(cluster.devices.length, "device")}, ${links}${placer}`,
-    );
-    text.put(
-      at("how"),
-      SP.layout.allShown(problem.network.count)
-        ? "Drag an operator into another lane, or use the arrow keys."
-        : "Drag an operator into another lane. Idle devices have no lane: choose them in the list of operators below.",
-    );
-    text.put(at("network"), network.nic ? "per interface" : "per link");
   }
 
   /** Return the chosen operator and its device, for the arrow keys; null if no graph is drawn. */
@@ -210,7 +207,7 @@
   }
 
   SP.keys.history(undo, redo);
-  SP.keys.arrows(at("graph"), whereNow, calls);
+  for (const id of ["graph", "gantt"]) SP.keys.arrows(at(id), whereNow, calls);
   at("undo").addEventListener("click", undo);
   at("redo").addEventListener("click", redo);
   at("reset").addEventListener("click", () => now().edits.reset() && refresh());
@@ -218,8 +215,13 @@
   at("fit").addEventListener("click", () => shown.graph.fit());
   at("zoom-in").addEventListener("click", () => shown.graph.zoom(1.3));
   at("zoom-out").addEventListener("click", () => shown.graph.zoom(1 / 1.3));
+  at("messages").addEventListener("change", () => shown.gantt?.messages(at("messages").checked));
+  at("gantt-fit").addEventListener("click", () => shown.gantt?.fit());
+  at("gantt-in").addEventListener("click", () => shown.gantt?.zoom(1.3));
+  at("gantt-out").addEventListener("click", () => shown.gantt?.zoom(1 / 1.3));
   SP.colours.onChange(() => {
     shown.graph.recolour();
+    shown.gantt?.recolour();
     shown.devices.recolour();
     placements.forEach((_, i) => thumbnail(i));
   });
@@ -228,39 +230,13 @@
   select(0);
   setTimeout(() => placements.forEach((_, i) => thumbnail(i)));
 
-  /** Return the score as a plain object, for tests and the browser's console. */
-  function scoreObject() {
-    const { score, bound, setting, edited } = view();
-    const { cluster } = now().problem;
-    const name = (end) => (end === null ? null : cluster.devices[end].name);
-    const loads = cluster.devices.map((device, d) => [device.name, score.devices[d]]);
-    const own = score.links.filter((load) => load.uplink === null);
-    const links = own.map((load) => [name(load.from), name(load.to), load.utilisation]);
-    const shared = score.links.filter((load) => load.uplink !== null);
-    return {
-      throughput: score.throughput,
-      relative_throughput: score.relative,
-      bottleneck: { ...score.bottleneck },
-      devices: loads,
-      links,
-      uplinks: shared.map(({ uplink, utilisation }) => [
-        uplink.group,
-        uplink.direction,
-        utilisation,
-      ]),
-      devices_used: score.used,
-      source_rate: score.rate,
-      bound,
-      edited,
-      assignment: [...setting.assignment],
-    };
-  }
-
   window.streamplace = Object.freeze({
     /** The score of the chosen placement as it is edited now; links as [from, to, utilisation], uplinks as [group, direction, utilisation]. */
-    score: scoreObject,
+    score: () => now().problem.objective.scoreObject(view()),
     /** The position in pixels and the look of an operator ("operator", index) or a device's lane ("device", index). */
     whereIs: (kind, number) => shown.graph.whereIs(kind, number),
+    /** The same in the schedule: a bar's box or the middle of a device's row. */
+    whereInSchedule: (kind, number) => shown.gantt?.whereIs(kind, number) ?? null,
     /** The operator, stream or device in the details as { kind, number }, or null. */
     chosen: () => (selected === null ? null : { ...selected }),
     /** Milliseconds to the first picture, and for the last edit. */

@@ -63,6 +63,7 @@ SP.style = (() => {
         },
       },
       { selector: "node.source", style: { shape: "round-rectangle" } },
+      { selector: "node.operator.full", style: { "border-width": 3, "border-color": alarm } },
       { selector: "node.chosen", style: { "border-width": 4, "border-color": ink, "z-index": 20 } },
       {
         selector: "edge",

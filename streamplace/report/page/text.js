@@ -11,6 +11,14 @@ SP.text = (() => {
     [1e6, "MB"],
     [1e3, "kB"],
   ];
+  const TIMES = [
+    [3600, "h"],
+    [120, "min"],
+    [1, "s"],
+    [1e-3, "ms"],
+    [1e-6, "µs"],
+    [1e-9, "ns"],
+  ];
 
   function number(value) {
     if (value === Infinity) return "unlimited";
@@ -28,6 +36,21 @@ SP.text = (() => {
     const value = share * 100;
     if (value >= 1e7) return `${value.toExponential(1)} %`;
     return `${value >= 1000 ? large.format(value) : value.toFixed(1)} %`;
+  }
+
+  /** Return a time in h, min, s, ms, µs or ns. */
+  function duration(seconds) {
+    if (seconds === 0) return "0 s";
+    const [least, unit] = TIMES.find(([least]) => seconds >= least) ?? TIMES.at(-1);
+    return `${number(seconds / (unit === "min" ? 60 : least))} ${unit}`;
+  }
+
+  /** Return a moment of a scale up to `last` seconds whose marks are `step` seconds apart. */
+  function moment(seconds, step, last) {
+    const [least, unit] = TIMES.find(([least]) => last >= least) ?? TIMES.at(-1);
+    const size = unit === "min" ? 60 : least;
+    const decimals = Math.min(12, Math.max(0, Math.ceil(-Math.log10(step / size) - 1e-9)));
+    return `${(seconds / size).toFixed(decimals)} ${unit}`;
   }
 
   /** Return a number of bytes in B, kB, MB, GB or TB. */
@@ -91,6 +114,8 @@ SP.text = (() => {
     number,
     counted,
     percent,
+    duration,
+    moment,
     bytes,
     shortened,
     isolated,

@@ -21,16 +21,18 @@ SP.tiles = (() => {
     });
     const grid = element("div", { class: "tiles" }, ...made.map((one) => one.tile));
     container.replaceChildren(element("p", { class: "more" }, sentence), grid);
+    const mark = (score) => {
+      const scale = Math.max(1, score.bottleneck.utilisation);
+      made.forEach(({ tile, value }, d) => {
+        const utilisation = score.devices[d];
+        put(value, percent(utilisation));
+        tile.style.setProperty("--used", `${(100 * utilisation) / scale}%`);
+        tile.classList.toggle("full", score.bottleneck.device === d);
+      });
+    };
     return {
-      show(_, score) {
-        const scale = Math.max(1, score.bottleneck.utilisation);
-        made.forEach(({ tile, value }, d) => {
-          const utilisation = score.devices[d];
-          put(value, percent(utilisation));
-          tile.style.setProperty("--used", `${(100 * utilisation) / scale}%`);
-          tile.classList.toggle("full", score.bottleneck.device === d);
-        });
-      },
+      show: (_, score) => mark(score),
+      preview: mark,
       choose(kind, number) {
         for (const tile of grid.querySelectorAll(".chosen")) tile.classList.remove("chosen");
         if (kind === "device") made[number].tile.classList.add("chosen");

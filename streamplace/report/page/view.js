@@ -6,12 +6,14 @@ SP.view = (() => {
   const SENTENCE = 300; // largest number of characters of each
 
   /** Return a placement of the data, with its problem and its edit history. */
-  function placementOf(row, graph, flow) {
+  function placementOf(row, graph, flow, schedule) {
     const problem = {
       ...row,
       graph,
       file: graph.file,
       flow,
+      objective: row.objective === "makespan" ? SP.makespan : SP.throughput,
+      ...(schedule && SP.makespan.fieldsOf(schedule, flow)),
       network: model.networkOf(row.cluster),
       called: {
         devices: SP.labels.called(row.cluster.devices.map((device) => device.name)),
@@ -19,6 +21,7 @@ SP.view = (() => {
       },
       sums: row.sums && model.sumsFrom(row.sums),
       limits: SP.limits.limitsOf(graph.file, row.cluster, row.sums?.limits),
+      drawn: graph.drawn,
       heaviest: flow ? model.heaviestOf(flow) : row.heaviest,
       plainWork: flow ? model.plainWork(flow) : row.plain_work,
     };
@@ -35,46 +38,7 @@ SP.view = (() => {
   }
 
   /** Return everything shown for a placement at a setting. */
-  function viewOf({ problem, edits, first = null }, setting) {
-    const { cluster, network, flow } = problem;
-    const usable = problem.target_utilisation;
-    const { assignment, bandwidth } = setting;
-    const sums = problem.sums ?? model.sumsOf(flow, assignment, cluster, network, bandwidth);
-    const score = model.scoreOf(sums, cluster, network, setting, usable);
-    const boundIsFull = state.sameMachines(setting, edits.first);
-    return {
-      problem,
-      setting,
-      sums,
-      used: problem.limits.map((limit) => SP.limits.usedBy(limit, setting.assignment)),
-      score,
-      first: first ?? score,
-      boundIsFull,
-      bound: boundIsFull
-        ? Math.min(setting.rate, problem.ceiling ?? Infinity)
-        : model.cpuBound(problem.plainWork, problem.heaviest, cluster, setting, usable),
-      boundNote: boundIsFull ? "no placement exceeds it" : "by CPU alone (edited)",
-      edited: !state.same(setting, edits.first),
-    };
-  }
-
-  /** Return the notes on a problem, which do not depend on edits. */
-  function notesOf(problem) {
-    const lines = [];
-    if (problem.model !== "bottleneck") {
-      const share = text.percent(problem.own.relative_throughput);
-      lines.push(
-        `The placement’s own model is ${problem.model}, with a throughput of ${share} of the source rate; all figures on this page use the bottleneck model.`,
-      );
-    }
-    const count = problem.source_rates.length;
-    if (count > 1) {
-      lines.push(
-        `This placement is for ${count} source rates. The page shows the highest, which is the worst; the others keep their ratio to it.`,
-      );
-    }
-    return lines;
-  }
+  const viewOf = (placement, setting) => placement.problem.objective.viewOf(placement, setting);
 
   /** Return the violated constraints: the first ones in words, then the number of the others. */
   function brokenIn({ problem, setting }) {
@@ -88,5 +52,5 @@ SP.view = (() => {
     return more > 0 ? [...lines, `and ${text.counted(more, "more violated constraint")}`] : lines;
   }
 
-  return { placementOf, viewOf, notesOf, brokenIn };
+  return { placementOf, viewOf, brokenIn };
 })();

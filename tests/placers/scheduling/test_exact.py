@@ -21,7 +21,7 @@ from tests.support.placers import QUICK_MAKESPAN_NAMES, seeded_rng
 MOST = 3_000  # placements for brute force
 SLACK = 1 + 1e-9
 SEARCH = "streamplace.placers.scheduling.exact.Search"
-ENUMERATE = "streamplace.placers.scheduling.exact._PassProof.enumerate"
+ENUMERATE = "streamplace.placers.scheduling.proof.PassProof.enumerate"
 
 
 def problems(seeds: range) -> list[tuple[int, sp.Problem, float]]:

@@ -48,9 +48,6 @@ def scales(problem: Problem, devices: Sequence[int]) -> dict[str, float]:
     start = 1 / float(max([Fraction(1), *device.values(), *own.values()]))
     assert path_average.solve(flow.columns, start, count, crossed, room)
     links = np.flatnonzero(crossed.number)
-    if problem.cluster.network.kind == "free":  # nothing occupies links
-        assert (room.scale[:count] == 1.0).all()
-        return {}
     ends = [problem.cluster.resource_ends(int(i)) for i in links]
     values = room.scale[crossed.number[links]].tolist()
     return {f"{a or ''}->{b or ''}": s for (a, b), s in zip(ends, values, strict=True)}

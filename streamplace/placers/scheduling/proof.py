@@ -1,0 +1,98 @@
+"""Proofs that no placement has a shorter makespan: enumeration under the engine's order, CP-SAT."""
+
+import numpy as np
+
+from sim.schedule.exhaustive import enumeration, next_placements
+from sim.schedule.passes import makespans, timetable
+from streamplace.placers.base import Proof
+from streamplace.placers.exact.decision import identical_devices
+from streamplace.placers.search.annealing import Budget
+from streamplace.problem.placement import Placement
+from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.util.arrays import Ints
+from streamplace.util.evaluation_count import count as count_evaluations
+
+TOLERANCE = 1e-9  # relative: placements that differ by less are equally good
+ROWS = 128  # placements evaluated per call; with more, a better one would be used later
+STEPS = 20_000  # partial placements between two checks of the time
+
+
+class PassProof:
+    """The best known placement of a problem, and a lower bound on the makespan of all placements.
+
+    Parameters
+    ----------
+    devices
+        (V,) a feasible placement.
+    """
+
+    def __init__(self, scored: MakespanEvaluator, devices: Ints) -> None:
+        self._scored, self._devices = scored, devices
+        self._reached = float(scored.makespans(devices)[0])
+        self._bound = scored.compiled.bounds.best
+        self._alike = identical_devices(scored.problem)
+        self._tree = enumeration(scored.tasks, scored.compiled.rules, self._alike)
+
+    @property
+    def closed(self) -> bool:
+        """Whether no placement is shorter, up to rounding."""
+        return self._reached <= self._bound * (1.0 + TOLERANCE)
+
+    def result(self) -> Proof:
+        """Return the placement and the bound."""
+        placement = Placement(self._scored.problem, self._devices)
+        return Proof(placement, min(self._bound, self._reached), self.closed)
+
+    def enumerate(self, clock: Budget) -> None:
+        """Continue the enumeration until it is complete or time is up."""
+        tasks, rules = self._scored.tasks, self._scored.compiled.rules
+        rows: Ints = np.empty((ROWS, tasks.operators), np.int32)
+        done = False
+        while not done and clock.seconds_left() > 0:
+            count, done = next_placements(tasks, rules, self._tree, self._limit, rows, STEPS)
+            if count:
+                self._offer(rows[:count])
+        if done:
+            self._bound = self._reached
+
+    def compile(self) -> None:
+        """Compile the kernels of the enumeration, which takes seconds."""
+        tasks, rules = self._scored.tasks, self._scored.compiled.rules
+        tree = enumeration(tasks, rules, self._alike)
+        next_placements(tasks, rules, tree, 0.0, np.empty((1, tasks.operators), np.int32), 1)
+
+    def solve(self, seconds: float, workers: int, seed: int) -> None:
+        """Search with CP-SAT, and keep its bound.
+
+        Raises
+        ------
+        UsageError
+            If OR-tools is not installed.
+        """
+        from streamplace.placers.scheduling.cp_sat import ScheduleModel  # noqa: PLC0415 - slow to load
+
+        scored = self._scored
+        if not ScheduleModel.is_small(scored.tasks):
+            return
+        _, order = scored.best(self._devices)
+        hint = self._devices, timetable(scored.tasks, order, self._devices).start
+        clock = Budget(seconds)
+        model = ScheduleModel(scored.tasks, scored.compiled.rules, self._alike, self._limit)
+        answer = model.solve(clock.seconds_left(), workers, seed, hint)
+        self._bound = max(self._bound, answer.bound)
+        if answer.devices is not None:
+            self._offer(answer.devices[None])
+
+    @property
+    def _limit(self) -> float:
+        """The makespan that a placement must reach to be shorter by more than rounding."""
+        return self._reached * (1.0 - 0.5 * TOLERANCE)
+
+    def _offer(self, rows: Ints) -> None:
+        """Keep the shortest of several placements, (K, V), if it is shorter."""
+        for order in self._scored.orders:
+            count_evaluations(len(rows))
+            found = makespans(self._scored.tasks, order, rows, limit=self._reached)
+            if found.min() < self._reached:
+                self._reached = float(found.min())
+                self._devices = rows[int(found.argmin())].copy()

@@ -1,0 +1,159 @@
+// The throughput objective: what is shown for a placement at a setting, in figures and in words.
+SP.throughput = (() => {
+  "use strict";
+  const { model, state } = SP;
+  const { counted, element, number, percent, put } = SP.text;
+  const LONG = 16; // longer names of bottlenecks are shown in a smaller font
+  const HALF = 11; // characters of each of two device names in a line
+
+  /** Return everything shown for a placement at a setting. */
+  function viewOf({ problem, edits, first = null }, setting) {
+    const { cluster, network, flow } = problem;
+    const usable = problem.target_utilisation;
+    const { assignment, bandwidth } = setting;
+    const sums = problem.sums ?? model.sumsOf(flow, assignment, cluster, network, bandwidth);
+    const score = model.scoreOf(sums, cluster, network, setting, usable);
+    const boundIsFull = state.sameMachines(setting, edits.first);
+    return {
+      problem,
+      setting,
+      sums,
+      used: problem.limits.map((limit) => SP.limits.usedBy(limit, setting.assignment)),
+      score,
+      first: first ?? score,
+      boundIsFull,
+      bound: boundIsFull
+        ? Math.min(setting.rate, problem.ceiling ?? Infinity)
+        : model.cpuBound(problem.plainWork, problem.heaviest, cluster, setting, usable),
+      boundNote: boundIsFull ? "no placement exceeds it" : "by CPU alone (edited)",
+      edited: !state.same(setting, edits.first),
+    };
+  }
+
+  /** Return the notes on a problem, which do not depend on edits. */
+  function notesOf(problem) {
+    const lines = [];
+    if (problem.model !== "bottleneck") {
+      const share = percent(problem.own.relative_throughput);
+      lines.push(
+        `The placement’s own model is ${problem.model}, with a throughput of ${share} of the source rate; all figures on this page use the bottleneck model.`,
+      );
+    }
+    const count = problem.source_rates.length;
+    if (count > 1) {
+      lines.push(
+        `This placement is for ${count} source rates. The page shows the highest, which is the worst; the others keep their ratio to it.`,
+      );
+    }
+    return lines;
+  }
+
+  /** Return the bottleneck as parts of a line; the name has its own writing direction. */
+  function bottleneckParts(score, { called }) {
+    const title = nameOf(score, called, SP.labels.whole, SP.labels.whole);
+    const name = nameOf(score, called, SP.labels.narrow, HALF);
+    const shown = element("bdi", { dir: "auto", title }, name);
+    return [`${score.bottleneck.kind} `, shown, ` at ${percent(score.bottleneck.utilisation)}`];
+  }
+
+  function nameOf({ bottleneck: full, links }, called, length, half) {
+    if (full.kind === "device") return called.devices(full.device, length);
+    if (full.kind === "operator") {
+      return full.operator === null
+        ? SP.text.shortened(full.name, length)
+        : called.operators(full.operator, length);
+    }
+    const link = links.find((load) => load.link === full.link);
+    return SP.text.linked(link, called.devices, half);
+  }
+
+  /** Build the strip of large figures. */
+  function figures(container) {
+    const throughput = SP.cards.figure("Throughput");
+    const bound = SP.cards.figure("Bound");
+    const gap = SP.cards.figure("Gap to the bound");
+    const full = SP.cards.figure("Bottleneck");
+    const used = SP.cards.figure("Devices used");
+    const scale = element(
+      "div",
+      { class: "reach" },
+      element("span", { class: "fill" }),
+      element("span", { class: "mark" }),
+    );
+    throughput.node.append(scale);
+    throughput.node.classList.add("main");
+    container.replaceChildren(throughput.node, bound.node, gap.node, full.node, used.node);
+    return {
+      show(view) {
+        const { score, first, problem } = view;
+        put(throughput.value, `${number(score.throughput)} tuples/s`);
+        const change = score.throughput - first.throughput;
+        const changed = Math.abs(change) > 1e-9 * first.throughput;
+        const sign = change > 0 ? "+" : "−";
+        const gain = changed ? `, ${sign}${number(Math.abs(change))} by your edits` : "";
+        put(throughput.more, `${percent(score.relative)} of ${number(score.rate)} offered${gain}`);
+        scale.firstChild.style.width = `${100 * score.relative}%`;
+        scale.lastChild.style.left = `${(100 * Math.min(view.bound, score.rate)) / score.rate}%`;
+        put(bound.value, number(view.bound));
+        put(bound.more, view.boundNote);
+        put(gap.value, percent(Math.max(0, 1 - score.throughput / view.bound)));
+        put(gap.more, "below the bound");
+        full.value.replaceChildren(...bottleneckParts(score, problem).slice(0, 2));
+        full.value.classList.toggle("small", full.value.textContent.length > LONG);
+        put(full.more, `at ${percent(score.bottleneck.utilisation)}${headroom(problem)}`);
+        put(used.value, `${number(score.used)} of ${number(problem.cluster.devices.length)}`);
+        const verb = score.links.length === 1 ? "carries" : "carry";
+        put(used.more, `${counted(score.links.length, "link")} ${verb} traffic`);
+      },
+    };
+  }
+
+  function headroom(problem) {
+    const usable = problem.target_utilisation;
+    return usable < 1 ? `, ${percent(usable)} may be used` : "";
+  }
+
+  /** Return the lines of a placement's card. */
+  function lines(view) {
+    const { score, bound, problem } = view;
+    const gap = percent(Math.max(0, 1 - score.throughput / bound));
+    return {
+      main: `${number(score.throughput)} tuples/s`,
+      details: `${percent(score.relative)} of ${number(score.rate)}, gap ${gap}`,
+      limit: bottleneckParts(score, problem),
+    };
+  }
+
+  /** Return the result of an edit, for screen readers. */
+  const announcement = ({ score }) =>
+    `throughput ${number(score.throughput)} tuples per second`;
+
+  /** Return the score as a plain object, for tests and the browser's console. */
+  function scoreObject({ problem, score, bound, setting, edited }) {
+    const { cluster } = problem;
+    const name = (end) => (end === null ? null : cluster.devices[end].name);
+    const loads = cluster.devices.map((device, d) => [device.name, score.devices[d]]);
+    const own = score.links.filter((load) => load.uplink === null);
+    const links = own.map((load) => [name(load.from), name(load.to), load.utilisation]);
+    const shared = score.links.filter((load) => load.uplink !== null);
+    return {
+      throughput: score.throughput,
+      relative_throughput: score.relative,
+      bottleneck: { ...score.bottleneck },
+      devices: loads,
+      links,
+      uplinks: shared.map(({ uplink, utilisation }) => [
+        uplink.group,
+        uplink.direction,
+        utilisation,
+      ]),
+      devices_used: score.used,
+      source_rate: score.rate,
+      bound,
+      edited,
+      assignment: [...setting.assignment],
+    };
+  }
+
+  return { viewOf, notesOf, figures, lines, announcement, scoreObject };
+})();

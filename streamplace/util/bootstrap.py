@@ -1,0 +1,40 @@
+"""Bootstrap intervals of means."""
+
+import numpy as np
+
+from streamplace.util.arrays import Floats
+
+RESAMPLES = 2_000
+SHARE = 0.95  # of the resampled means that the interval contains
+
+
+def mean_intervals(values: Floats, seed: int = 0) -> Floats:
+    """Return 95% intervals of the means over a sample, from a paired percentile bootstrap.
+
+    All rows are resampled alike: a resample draws columns with replacement, as many as there are,
+    and takes the mean of every row over them. An interval reaches from the 2.5% to the 97.5%
+    quantile of these means (Efron and Tibshirani, An Introduction to the Bootstrap, section 13.3).
+
+    Parameters
+    ----------
+    values
+        (R, N): R quantities, each measured on the same N members of the sample.
+    seed
+        Seed of the resampling.
+
+    Returns
+    -------
+    (R, 2), low and high. They are NaN for fewer than two members, of which nothing can be said, and
+    for rows with a value that is not finite.
+    """
+    rows, members = values.shape
+    intervals = np.full((rows, 2), np.nan)
+    finite = np.isfinite(values).all(axis=1)
+    if members < 2 or not finite.any():  # noqa: PLR2004 - one member has no spread
+        return intervals
+    rng = np.random.default_rng(seed)
+    columns = np.ascontiguousarray(values[finite].T)
+    means = [columns[rng.integers(members, size=members)].mean(axis=0) for _ in range(RESAMPLES)]
+    tail = (1 - SHARE) / 2
+    intervals[finite] = np.quantile(means, [tail, 1 - tail], axis=0).T
+    return intervals

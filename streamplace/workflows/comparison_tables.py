@@ -1,0 +1,54 @@
+"""The tables of comparisons: on screen, and as files."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from streamplace.display.text import aligned, quoted
+from streamplace.display.view import TABLE_ROWS, Grid, Line, View
+from streamplace.files import write_json
+from streamplace.files.atomic import make_folder, write_text
+from streamplace.files.reading import to_csv
+from streamplace.util.text import counted
+
+ROWS_SHOWN = 24  # in a repr
+SAVED = ("compare.json", "table.csv", "graphs.csv")
+
+
+def table_view(
+    headline: str,
+    line: Line,
+    head: tuple[str, ...],
+    count: int,
+    cells: Callable[[int], tuple[str, ...]],
+    expendable: tuple[str, ...],
+) -> View:
+    """Return the view of a comparison: its headline in a repr, or its first line and its table.
+
+    Parameters
+    ----------
+    cells
+        Function from a row number to the cells of the row, of which the first is a placer's name.
+    expendable
+        Headings of columns that are dropped, in this order, if the table is too wide to show names.
+    """
+    shown = (cells(i) for i in range(min(count, ROWS_SHOWN)))
+    lines = aligned([head, *((quoted(name)[1:-1], *others) for name, *others in shown)])
+    if count > ROWS_SHOWN:
+        lines.append(f"and {counted(count - ROWS_SHOWN, 'more row')}")
+    table = Grid(head, count, cells, expendable=expendable)
+    return View(headline, tuple(lines), (line, table), TABLE_ROWS)
+
+
+def save_tables(
+    folder: str | Path,
+    document: dict[str, Any],
+    rows: Sequence[dict[str, Any]],
+    cases: Iterable[dict[str, Any]],
+) -> None:
+    """Write compare.json (`document`), table.csv (`rows`) and graphs.csv (`cases`) to a folder."""
+    folder = make_folder(folder)
+    paths = [folder / name for name in SAVED]
+    write_json(paths[0], document)
+    for path, lines in ((paths[1], rows), (paths[2], list(cases))):
+        write_text(path, to_csv(list(lines[0]), (line.values() for line in lines)))

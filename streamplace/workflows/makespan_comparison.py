@@ -1,0 +1,237 @@
+"""The result type of `compare` under the makespan objective: a table of placers over graphs."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from streamplace.display.mixins import Displayable, RoundedRepr
+from streamplace.display.text import number
+from streamplace.display.view import Line, View
+from streamplace.problem.makespan import Makespan, PublishedName
+from streamplace.scoring.makespan_score import MAKESPAN
+from streamplace.util.arrays import Floats
+from streamplace.util.bootstrap import mean_intervals
+from streamplace.workflows.cases import CaseList
+from streamplace.workflows.comparison_tables import save_tables, table_view
+
+TIE = 0.001  # of the makespan of HEFT's mapping; a smaller difference is a tie
+REFERENCE = "heft"
+
+
+@dataclass(frozen=True, repr=False)
+class MakespanRow(RoundedRepr):
+    """Statistics of one placer over all cases.
+
+    ``mean_over_heft`` is the mean of makespan ÷ makespan of HEFT's mapping, ``over_heft_low`` and
+    ``over_heft_high`` its 95% interval over graphs of this kind, from a paired bootstrap over the
+    graphs; ``better_than_heft`` and ``worse_than_heft`` are shares of cases. All are None if `heft`
+    is not among the placers, and the interval of a single graph is None.
+
+    ``mean_gap`` is None with noise, and ``evaluations``, the mean number of simulated passes, is
+    None if the placer does not count them. ``seconds_per_graph`` is wall time per case.
+    """
+
+    placer: str
+    mean_makespan_s: float
+    mean_slr: float | None
+    median_slr: float | None
+    mean_over_heft: float | None
+    over_heft_low: float | None
+    over_heft_high: float | None
+    better_than_heft: float | None
+    worse_than_heft: float | None
+    mean_gap: float | None
+    evaluations: float | None
+    seconds_per_graph: float
+
+    @property
+    def interval(self) -> str:
+        """The bootstrap interval as a table cell."""
+        if self.over_heft_low is None or self.over_heft_high is None:
+            return "-"
+        return f"{self.over_heft_low:.3f} to {self.over_heft_high:.3f}"
+
+    @property
+    def shares(self) -> str:
+        """The shares of cases that are better and worse than with HEFT, as a table cell."""
+        if self.better_than_heft is None or self.worse_than_heft is None:
+            return "-"
+        return f"+{self.better_than_heft:.0%} -{self.worse_than_heft:.0%}"
+
+
+COLUMNS: dict[str, Callable[[MakespanRow], str]] = {
+    "placer": lambda row: row.placer,
+    "makespan, s": lambda row: number(row.mean_makespan_s),
+    "SLR": lambda row: _text(row.mean_slr, ".3f"),
+    "median SLR": lambda row: _text(row.median_slr, ".3f"),
+    "over heft": lambda row: _text(row.mean_over_heft, ".3f"),
+    "95% interval": lambda row: row.interval,
+    "vs heft": lambda row: row.shares,
+    "gap": lambda row: _text(row.mean_gap, ".1%"),
+    "evaluations": lambda row: _text(row.evaluations, ",.0f"),
+    "ms": lambda row: f"{row.seconds_per_graph * 1e3:.2f}",
+}
+"""The cell of each column."""
+OF_HEFT = ("over heft", "95% interval", "vs heft")
+EXPENDABLE = ("ms", "evaluations", "median SLR", "gap", "SLR", "95% interval", "vs heft")
+"""Columns dropped, in this order, if the table is too wide to show names."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class MakespanComparison(Displayable):
+    """The makespans that P placers reach in C cases, each a graph on a cluster.
+
+    Parameters
+    ----------
+    cases
+        The cases.
+    objective
+        The objective of all placers.
+    makespan_s, evaluations, seconds
+        (P, C): the makespan in seconds; the number of passes that the placer simulated, NaN if it
+        does not count them; and the placer's wall time in seconds.
+    bound_s
+        (C,), the largest lower bound on the makespan that is known, in seconds: that of the problem
+        or what a prover among the placers has proven; NaN with noise.
+    longest_path_s
+        (C,), the longest path with every operator on its fastest device and without messages, in
+        seconds; the schedule length ratio (SLR) is the makespan divided by it.
+    semantics
+        The published system whose messages were simulated; None: those of graphs and clusters.
+    seed
+        Seed of the bootstrap intervals.
+    """
+
+    dataset: str
+    cases: CaseList
+    objective: Makespan
+    placers: tuple[str, ...]
+    makespan_s: Floats
+    evaluations: Floats
+    seconds: Floats
+    bound_s: Floats
+    longest_path_s: Floats
+    semantics: PublishedName | None = field(default=None, kw_only=True)
+    seed: int = field(default=0, kw_only=True)
+
+    @cached_property
+    def slr(self) -> Floats:
+        """The schedule length ratios, (P, C); 1 without work."""
+        return _ratio(self.makespan_s, self.longest_path_s)
+
+    @cached_property
+    def over_heft(self) -> Floats | None:
+        """The makespans over those of HEFT's mappings, (P, C); None if `heft` is not a placer."""
+        if REFERENCE not in self.placers:
+            return None
+        return _ratio(self.makespan_s, self.makespan_s[self.placers.index(REFERENCE)])
+
+    @cached_property
+    def gap(self) -> Floats:
+        """How far the bound is below each makespan, as a share of it, (P, C); NaN with noise."""
+        return np.maximum(0.0, 1.0 - 1.0 / np.maximum(_ratio(self.makespan_s, self.bound_s), 1.0))
+
+    @cached_property
+    def rows(self) -> list[MakespanRow]:
+        """The table, a row per placer."""
+        over = self.over_heft
+        intervals = np.full((len(self.placers), 2), np.nan)
+        if over is not None:
+            by_graph = over.reshape(len(self.placers), len(self.cases.graphs), -1)
+            intervals = mean_intervals(by_graph.mean(axis=2), self.seed)
+        return [
+            MakespanRow(
+                placer=placer,
+                mean_makespan_s=float(self.makespan_s[j].mean()),
+                mean_slr=_finite(self.slr[j].mean()),
+                median_slr=_finite(np.median(self.slr[j])),
+                mean_over_heft=None if over is None else _finite(over[j].mean()),
+                over_heft_low=_finite(intervals[j, 0]),
+                over_heft_high=_finite(intervals[j, 1]),
+                better_than_heft=None if over is None else float((over[j] < 1 - TIE).mean()),
+                worse_than_heft=None if over is None else float((over[j] > 1 + TIE).mean()),
+                mean_gap=_finite(self.gap[j].mean()),
+                evaluations=_finite(self.evaluations[j].mean()),
+                seconds_per_graph=float(self.seconds[j].mean()),
+            )
+            for j, placer in enumerate(self.placers)
+        ]
+
+    @property
+    def reference(self) -> str:
+        """The placer that the others are compared with, if it is among them."""
+        return REFERENCE
+
+    @property
+    def headline(self) -> str:
+        """A description of the numbers in the table."""
+        aim, system = self.objective, "" if self.semantics is None else f", {self.semantics}"
+        batch = "" if aim.batch == 1 else f", batch {aim.batch:,}"
+        noise = f", noise {aim.noise:g}" if aim.noise else ""
+        return f"makespan over {self.cases} (order {aim.order}{batch}{noise}{system})"
+
+    @property
+    def columns(self) -> dict[str, Callable[[MakespanRow], str]]:
+        """The columns of the table: without those of HEFT if it is not among the placers."""
+        left_out = OF_HEFT if self.over_heft is None else ()
+        return {head: cell for head, cell in COLUMNS.items() if head not in left_out}
+
+    def cells(self, i: int) -> tuple[str, ...]:
+        """Return the cells of a row of the table."""
+        return tuple(cell(self.rows[i]) for cell in self.columns.values())
+
+    def _view(self) -> View:
+        head, count = tuple(self.columns), len(self.placers)
+        title = f"{type(self).__name__}: {self.headline}"
+        return table_view(title, Line(self.headline), head, count, self.cells, EXPENDABLE)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `compare --json` prints."""
+        system = {} if self.semantics is None else {"semantics": self.semantics}
+        return {
+            "dataset": self.dataset,
+            **self.cases.entries(),
+            "objective": MAKESPAN,
+            **asdict(self.objective),
+            **system,
+            "rows": [asdict(row) for row in self.rows],
+        }
+
+    def save(self, folder: str | Path) -> None:
+        """Write compare.json, table.csv (`rows`) and graphs.csv (a line per case) to a folder."""
+        rows = [asdict(row) for row in self.rows]
+        save_tables(folder, self.to_dict(), rows, self._lines())
+
+    def _lines(self) -> Iterator[dict[str, Any]]:
+        for n, case in enumerate(self.cases.lines()):
+            for j, placer in enumerate(self.placers):
+                yield {
+                    **case,
+                    "placer": placer,
+                    "makespan_s": self.makespan_s[j, n],
+                    "slr": _finite(self.slr[j, n]),
+                    "bound_s": _finite(self.bound_s[n]),
+                    "gap": _finite(self.gap[j, n]),
+                    "evaluations": _finite(self.evaluations[j, n]),
+                }
+
+
+def _ratio(seconds: Floats, others: Floats) -> Floats:
+    """Return times over other times; 1 where both are 0, and infinity where only the others are."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios: Floats = np.where((seconds == 0.0) & (others == 0.0), 1.0, seconds / others)
+    return ratios
+
+
+def _finite(value: float) -> float | None:
+    """Return a number, or None if it is not finite."""
+    return float(value) if isfinite(value) else None
+
+
+def _text(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)

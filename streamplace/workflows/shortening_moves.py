@@ -1,0 +1,118 @@
+"""Single moves of operators that shorten the makespan of a placement."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from streamplace.display.text import number
+from streamplace.display.view import Cell, Grid, Names
+from streamplace.problem.placement import Placement
+from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.util.arrays import Ints
+from streamplace.workflows.improving_moves import MAX_MOVES, MIN_GAIN, feasible_moves
+
+MAX_PARTS = 20_000_000  # operators and streams x placements x passes that take a few seconds
+
+
+@dataclass(frozen=True)
+class ShorteningMove:
+    """A move of one operator, or of several colocated ones, and its effect.
+
+    Parameters
+    ----------
+    source, target
+        Names of the devices.
+    makespan_s, gain_s
+        Makespan after the move, and by how much it is shorter, in seconds.
+    """
+
+    operators: tuple[str, ...]
+    source: str
+    target: str
+    makespan_s: float
+    gain_s: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the move as `explain --json` prints it."""
+        return {
+            "operators": list(self.operators),
+            "from": self.source,
+            "to": self.target,
+            "makespan_s": self.makespan_s,
+            "gain_s": self.gain_s,
+        }
+
+
+def shortening_moves(
+    placement: Placement, scored: MakespanEvaluator, makespan_s: float, units: Ints
+) -> tuple[ShorteningMove, ...]:
+    """Return the moves of these units that shorten the makespan, the best first, at most 1,000.
+
+    Equally good moves are in the order of the units, then of the devices. Only moves to feasible
+    placements count.
+
+    Parameters
+    ----------
+    makespan_s
+        Makespan of the placement, in seconds.
+    units
+        Indices of the units to move.
+    """
+    shorter: list[tuple[float, int, int]] = []
+    for unit, target, rows in feasible_moves(placement, units):
+        after = scored.makespans(rows)
+        helps = after < makespan_s * (1 - MIN_GAIN)
+        columns = (after[helps].tolist(), unit[helps].tolist(), target[helps].tolist())
+        shorter += zip(*columns, strict=True)
+    shorter.sort(key=lambda move: move[0])
+    return tuple(_move(placement, makespan_s, *move) for move in shorter[:MAX_MOVES])
+
+
+def most_units(scored: MakespanEvaluator) -> int:
+    """Return the number of units whose moves can be tried in a few seconds; at least one."""
+    parts = scored.tasks.operators + len(scored.tasks.source)
+    each = parts * scored.tasks.devices * scored.passes
+    return max(1, MAX_PARTS // each)
+
+
+def move_grid(moves: Sequence[ShorteningMove]) -> Grid:
+    """Return a table of moves; equally good target devices share a row."""
+    alike: dict[tuple[object, ...], list[ShorteningMove]] = {}
+    for move in moves:
+        alike.setdefault((move.operators, move.source, number(move.makespan_s)), []).append(move)
+    groups = list(alike.values())
+
+    def row(i: int) -> tuple[Cell, ...]:
+        first = groups[i][0]
+        return (
+            Names.of(first.operators),
+            first.source,
+            Names.of([move.target for move in groups[i]]),
+            number(first.makespan_s),
+            f"-{number(first.gain_s)}",
+        )
+
+    return Grid(
+        ("move", "from", "to", "makespan, s", "change, s"),
+        len(groups),
+        row,
+        names=(0, 1, 2),
+        left_out="and {} more that help less",
+    )
+
+
+def _move(
+    placement: Placement, before_s: float, makespan_s: float, unit: int, target: int
+) -> ShorteningMove:
+    problem = placement.problem
+    moved = (problem.feasibility.unit_of == unit) & (placement.devices != target)
+    operators = np.flatnonzero(moved)
+    return ShorteningMove(
+        tuple(problem.graph.names[v] for v in operators),
+        problem.cluster.names[placement.devices[operators[0]]],
+        problem.cluster.names[target],
+        makespan_s,
+        before_s - makespan_s,
+    )

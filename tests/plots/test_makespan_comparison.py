@@ -1,0 +1,59 @@
+"""Tables and pictures of comparisons of makespans."""
+
+from pathlib import Path
+
+import pytest
+
+from streamplace.errors import UsageError
+from streamplace.plots.makespan_comparison import makespan_picture
+from streamplace.plots.makespan_tables import latex_table, markdown_table
+from tests.support.comparisons import HARD_NAMES, makespans_by_hand, random_makespans
+
+MARKDOWN = r"""makespan over 4 graphs (order fifo)
+
+| placer | makespan, s | SLR | median SLR | over heft | 95% interval | vs heft | gap | evaluations | ms |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
+| heft | 3.5 | 1.750 | 2.000 | 1.000 | 1.000 to 1.000 | +0% -0% | 31.2% | - | 500.00 |
+| my\_placer | 3.751 | 1.750 | 1.500 | 1.000 | 0.625 to 1.375 | +25% -25% | 25.0% | 25 | 500.00 |
+"""  # noqa: E501 - a line per placer
+
+
+def test_markdown_by_hand() -> None:
+    assert markdown_table(makespans_by_hand()) == MARKDOWN
+
+
+def test_latex_by_hand() -> None:
+    lines = latex_table(makespans_by_hand()).splitlines()
+    assert lines[1] == r"\begin{tabular}{lrrrrrrrrr}"
+    assert lines[3].startswith(r"placer & makespan, s & SLR & median SLR & over heft & 95\% interv")
+    assert lines[5].endswith(r"1.000 to 1.000 & +0\% --0\% & 31.2\% & -- & 500.00 \\")
+    assert lines[6].startswith(r"my\_placer & ")
+
+
+def test_without_heft_its_columns_are_left_out() -> None:
+    lines = markdown_table(random_makespans(("a", "b"))).splitlines()
+    assert lines[2] == "| placer | makespan, s | SLR | median SLR | gap | evaluations | ms |"
+
+
+@pytest.mark.parametrize("first", ["heft", "a"])
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_pictures_have_hard_names_and_the_same_bytes(first: str, kind: str, tmp_path: Path) -> None:
+    found = random_makespans((first, *HARD_NAMES), graphs=400, spread=20.0)
+    for name in ("x", "y"):
+        makespan_picture(tmp_path / f"{name}.{kind}", found)
+    data = (tmp_path / f"x.{kind}").read_bytes()
+    assert data == (tmp_path / f"y.{kind}").read_bytes()
+    if kind == "svg":
+        what = b"HEFT's mapping" if first == "heft" else b"schedule length ratio"
+        assert what in data
+
+
+def test_heft_alone_and_graphs_without_work_can_be_drawn(tmp_path: Path) -> None:
+    makespan_picture(tmp_path / "alone.svg", random_makespans(("heft",), graphs=1))
+    makespan_picture(tmp_path / "hand.svg", makespans_by_hand())
+    assert b"schedule length ratio" in (tmp_path / "alone.svg").read_bytes()
+
+
+def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="unknown picture format"):
+        makespan_picture(tmp_path / "x.gif", makespans_by_hand())

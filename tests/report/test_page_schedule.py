@@ -1,0 +1,184 @@
+"""Schedules on the page, computed in Node.js, against those of Python."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.hardening.campaigns.invariants.page_comparison import (
+    PAGE,
+    Evaluate,
+    called_in_node,
+)
+from sim.schedule.passes import timetable
+from streamplace.report.html import SCHEDULE
+from streamplace.report.tasks import order_to, tasks_to
+from streamplace.util.arrays import Floats, Ints
+from tests.support.released_data import SHARED
+from tests.support.schedule_cases import schedule_form
+from tests.support.schedule_problems import ScheduleForm, schedule_problem
+from tests.support.schedule_tasks import TaskProblem, task_problem
+
+GOLDEN = SHARED / "makespan" / "golden.jsonl"
+TIMES = ("measured_s", "bits", "startup_s", "latency_s", "gap_s", "overhead_s", "gap_in_s")
+TIMETABLES = """(batch) => batch.map(({ tasks: data, order, placements }) => {
+  const tasks = SP.tasks.tasksOf(data);
+  return placements.map((devices) => {
+    const run = SP.engine.timetable(tasks, order, devices);
+    if (run === null) return null;
+    const arrives = (e) => run.delivery[e] === e;
+    return {
+      makespan: run.makespan,
+      start: [...run.start],
+      end: [...run.end],
+      delivery: [...run.delivery],
+      begin: [...run.begin].map((at, e) => (arrives(e) && run.message[e] === e ? at : null)),
+      arrival: [...run.arrival].map((at, e) => (arrives(e) ? at : null)),
+      path: SP.critical
+        .pathOf(run)
+        .map(({ kind, number, start, end, waitedFor }) => [kind, number, start, end, waitedFor]),
+    };
+  });
+})"""
+
+
+@pytest.fixture(scope="module")
+def timetables() -> Iterator[Evaluate]:
+    script = "const SP = {};\n" + "\n".join((PAGE / f"{name}.js").read_text() for name in SCHEDULE)
+    with called_in_node(script, TIMETABLES) as evaluate:
+        if evaluate is None:
+            pytest.skip("needs Node.js")
+        yield evaluate
+
+
+def page_input(problem: TaskProblem, placements: Ints) -> dict[str, Any]:
+    return {
+        "tasks": tasks_to(problem.tasks),
+        "order": order_to(problem.order),
+        "placements": placements.tolist(),
+    }
+
+
+def expected_of(problem: TaskProblem, devices: Ints) -> dict[str, Any] | None:
+    """Return what the page should compute: Python's timetable; None if an operator cannot run."""
+    found = timetable(problem.tasks, problem.order, devices)
+    if not np.isfinite(found.run.duration).all():
+        return None
+    run, delivery = found.run, found.run.delivery.tolist()
+    arrives = [k == e for e, k in enumerate(delivery)]
+    leads = [here and m == e for e, (here, m) in enumerate(zip(arrives, run.message, strict=True))]
+    return {
+        "makespan": found.makespan,
+        "start": found.start.tolist(),
+        "end": found.end.tolist(),
+        "delivery": delivery,
+        "begin": _where(leads, run.begin),
+        "arrival": _where(arrives, run.arrival),
+        "path": [list(step) for step in found.critical_path],
+    }
+
+
+def _where(condition: list[bool], values: Floats) -> list[float | None]:
+    return [
+        value if holds else None for holds, value in zip(condition, values.tolist(), strict=True)
+    ]
+
+
+def placements_of(problem: TaskProblem, seed: int, count: int) -> Ints:
+    """Return the problem's placement, successive random moves of it, and random placements."""
+    rng = np.random.default_rng(seed)
+    rows = [problem.devices]
+    for _ in range(count):
+        moved = rows[-1].copy()
+        moved[rng.integers(len(moved))] = rng.integers(problem.tasks.devices)
+        rows.append(moved)
+    shape = count, len(problem.devices)
+    return np.vstack([*rows, rng.integers(problem.tasks.devices, size=shape)]).astype(np.int32)
+
+
+def uneven(problem: TaskProblem, seed: int) -> TaskProblem:
+    """Return a problem with times that are not exact in binary."""
+    rng, tasks = np.random.default_rng(seed), problem.tasks
+    factor = partial(rng.uniform, 0.5, 1.5)
+    changed = {name: getattr(tasks, name) * factor(getattr(tasks, name).shape) for name in TIMES}
+    return problem._replace(tasks=replace(tasks, **changed))
+
+
+def differences(problem: TaskProblem, placements: Ints, timetables: Evaluate) -> tuple[int, int]:
+    """Check every placement; return the number of those that run, and of steps by channels."""
+    run = queued = 0
+    [shown] = timetables([page_input(problem, placements)])
+    for devices, page in zip(placements, shown, strict=True):
+        expected = expected_of(problem, devices)
+        assert page == expected
+        if expected is not None:
+            run += 1
+            queued += any(step[-1] in ("channel", "receiver") for step in expected["path"])
+    return run, queued
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize(
+    "seeds", [range(150), pytest.param(range(150, 2_000), marks=pytest.mark.long)]
+)
+def test_schedules_of_random_problems_are_equal(
+    large: bool, seeds: range, timetables: Evaluate
+) -> None:
+    """All times and critical paths are the same numbers, also where many moments coincide."""
+    run = queued = 0
+    for seed in seeds:
+        problem = task_problem(schedule_problem(seed, large=large))
+        for one in (problem, uneven(problem, seed)):
+            counts = differences(one, placements_of(one, seed, 5), timetables)
+            run, queued = run + counts[0], queued + counts[1]
+    assert run > 8 * len(seeds)
+    assert queued > len(seeds)
+
+
+def test_golden_cases(timetables: Evaluate) -> None:
+    if not GOLDEN.exists():
+        pytest.skip("the golden cases are not in ../shared")
+    for line in GOLDEN.read_text().splitlines():
+        case = json.loads(line)
+        form: ScheduleForm = {
+            "graph": case["graph"],
+            "cluster": case["cluster"],
+            "settings": case["settings"],
+            "placement": case["placement"],
+        }
+        problem, expected = task_problem(form), case["expected"]
+        [[page]] = timetables([page_input(problem, problem.devices[None])])
+        assert page["makespan"] == expected["makespan_s"], case["name"]
+        assert page["start"] == [expected["start_s"][name] for name in problem.inputs.names]
+        assert page["end"] == [expected["finish_s"][name] for name in problem.inputs.names]
+
+
+def test_small_schedules(timetables: Evaluate) -> None:
+    """A message waits for a channel, and the critical path names it."""
+    form = schedule_form("a:1 b:1@1 c:1@1", "a>b:2 a>c:2", devices=2, network={"kind": "pair"})
+    problem = task_problem(form)
+    [[page]] = timetables([page_input(problem, problem.devices[None])])
+    assert page["makespan"] == 6
+    assert page["start"] == [0, 3, 5]
+    assert [step[0] + str(step[1]) for step in page["path"]] == [
+        "operator0",
+        "message0",
+        "message1",
+        "operator2",
+    ]
+    assert [step[-1] for step in page["path"]] == ["", "", "channel", "input"]
+
+
+def test_an_operator_that_cannot_run_has_no_schedule(timetables: Evaluate) -> None:
+    form = schedule_form("a:1 b:1", "a>b:2", devices=2)
+    problem = task_problem(form)
+    measured = problem.tasks.measured_s.copy()
+    measured[1, 1] = np.inf
+    problem = problem._replace(tasks=replace(problem.tasks, measured_s=measured))
+    [shown] = timetables([page_input(problem, np.array([[0, 0], [0, 1]], np.int32))])
+    assert shown[0]["makespan"] == 2
+    assert shown[1] is None

@@ -1,0 +1,40 @@
+"""Bootstrap intervals: coverage, pairing, and samples of which nothing can be said."""
+
+import numpy as np
+import pytest
+
+from streamplace.util.bootstrap import mean_intervals
+
+
+def test_intervals_contain_the_true_mean_as_often_as_they_say() -> None:
+    rng = np.random.default_rng(0)
+    samples = rng.normal(3.0, 2.0, (400, 60))
+    intervals = np.concatenate([mean_intervals(row[None], 7) for row in samples])
+    covered = ((intervals[:, 0] <= 3.0) & (intervals[:, 1] >= 3.0)).mean()
+    assert 0.90 < covered < 0.98
+
+
+def test_their_width_is_that_of_the_normal_approximation() -> None:
+    values = np.random.default_rng(1).normal(size=(1, 500))
+    ((low, high),) = mean_intervals(values, 0)
+    assert high - low == pytest.approx(2 * 1.96 * values.std() / np.sqrt(500), rel=0.05)
+    assert low < values.mean() < high
+
+
+def test_rows_are_resampled_alike() -> None:
+    values = np.random.default_rng(2).normal(size=30)
+    first, second = mean_intervals(np.stack([values, values + 1.0]), 5)
+    assert second == pytest.approx(first + 1.0)
+
+
+def test_the_seed_decides() -> None:
+    values = np.random.default_rng(3).normal(size=(1, 30))
+    assert (mean_intervals(values, 1) == mean_intervals(values, 1)).all()
+    assert (mean_intervals(values, 1) != mean_intervals(values, 2)).any()
+
+
+def test_nothing_is_said_about_one_member_or_infinite_values() -> None:
+    assert np.isnan(mean_intervals(np.ones((2, 1)))).all()
+    some = mean_intervals(np.array([[1.0, np.inf], [1.0, 1.0]]))
+    assert np.isnan(some[0]).all()
+    assert (some[1] == 1.0).all()

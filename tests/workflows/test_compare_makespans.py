@@ -1,0 +1,180 @@
+"""Comparisons of makespans: numbers by hand, pairs of graph and cluster, and failures."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import streamplace as sp
+from streamplace.errors import PlacementError, ProblemError, UsageError
+from streamplace.problem.makespan import Makespan
+from streamplace.scoring.makespan import makespan_score
+from streamplace.util.bootstrap import mean_intervals
+from streamplace.workflows.cases import CaseList
+from streamplace.workflows.makespan_comparison import MakespanComparison
+from tests.support.comparisons import makespans_by_hand
+
+RECIPE = sp.Recipe("dream", 70, seed=11)
+GRAPHS = [RECIPE.graph(number) for number in range(70)]
+CLUSTERS = [sp.Cluster.parse(text) for text in ("2x1000", "3x2000", "1x500,1x4000")]
+
+
+def in_order(problem: sp.Problem, rng: np.random.Generator, start: Any = None) -> sp.Placement:
+    """Place operators on devices in turn: a placer that simulates nothing."""
+    return sp.Placement(problem, np.arange(len(problem.graph.names)) % len(problem.cluster.names))
+
+
+def test_rows_by_hand() -> None:
+    found = makespans_by_hand()
+    heft, other = found.rows
+    assert (heft.mean_over_heft, heft.over_heft_low, heft.over_heft_high) == (1.0, 1.0, 1.0)
+    assert (heft.better_than_heft, heft.worse_than_heft, heft.evaluations) == (0.0, 0.0, None)
+    assert other.mean_makespan_s == pytest.approx((1.0 + 6.0 + 8.004 + 0.0) / 4)
+    assert other.mean_over_heft == pytest.approx((0.5 + 1.5 + 1.0005 + 1.0) / 4)
+    assert (other.better_than_heft, other.worse_than_heft) == (0.25, 0.25)
+    assert other.mean_slr == pytest.approx((1.0 + 3.0 + 2.001 + 1.0) / 4)
+    assert other.median_slr == pytest.approx((1.0 + 2.001) / 2)
+    assert other.mean_gap == pytest.approx((0.0 + 0.5 + 1 - 4 / 8.004 + 0.0) / 4)
+    assert other.evaluations == 25
+    assert other.seconds_per_graph == 0.5
+
+
+def test_makespans_are_those_of_the_placements() -> None:
+    found = sp.compare(GRAPHS[:4], [in_order, "random"], objective=Makespan(batch=3, order="any"))
+    assert found.placers == ("in_order", "random")
+    for n, graph in enumerate(GRAPHS[:4]):
+        problem = sp.Problem(graph, objective=Makespan(batch=3, order="any"))
+        score = makespan_score(in_order(problem, np.random.default_rng(0)))
+        assert found.makespan_s[0, n] == score.makespan_s
+        assert found.slr[0, n] == pytest.approx(score.slr)
+        assert found.gap[0, n] == pytest.approx(score.gap)
+    assert found.rows[0].mean_over_heft is found.rows[0].over_heft_low is None
+    assert "over heft" not in found.columns
+
+
+def test_evaluations_are_counted_where_a_placer_simulates() -> None:
+    found = sp.compare(
+        GRAPHS[:2], [in_order, "heft", "climb:evaluations=40"], objective=Makespan(), jobs=1
+    )
+    none, of_heft, of_climb = (row.evaluations for row in found.rows)
+    assert none is of_heft is None
+    assert of_climb is not None
+    assert 1 <= of_climb <= 40
+
+
+def test_results_do_not_depend_on_the_number_of_processes() -> None:
+    placers = ["random", "climb:evaluations=30"]
+    alone, together = (
+        sp.compare(GRAPHS, placers, objective=Makespan(noise=0.1, repeats=2), jobs=jobs)
+        for jobs in (1, 2)
+    )
+    assert (alone.makespan_s == together.makespan_s).all()
+    np.testing.assert_array_equal(alone.evaluations, together.evaluations)
+    assert alone.rows[0].mean_gap is None
+
+
+def test_what_a_prover_has_proven_bounds_all_placers() -> None:
+    graph, cluster = GRAPHS[0], sp.Cluster.parse("1x900,1x2500,1x400")
+    without = sp.compare(graph, ["random"], cluster=cluster, objective=Makespan())
+    proven = sp.compare(graph, ["random", "exact"], cluster=cluster, objective=Makespan())
+    assert proven.bound_s[0] >= without.bound_s[0]
+    assert proven.bound_s[0] <= proven.makespan_s[:, 0].min()
+    assert proven.rows[1].mean_gap == pytest.approx(0.0, abs=1e-6)
+
+
+def test_graph_i_is_on_cluster_i() -> None:
+    for objective in (Makespan(), sp.Throughput.of(1e4)):
+        found = sp.compare(GRAPHS[:3], ["round-robin"], clusters=CLUSTERS, objective=objective)
+        for n, (graph, cluster) in enumerate(zip(GRAPHS[:3], CLUSTERS, strict=True)):
+            alone = sp.compare(graph, ["round-robin"], cluster=cluster, objective=objective)
+            assert numbers_of(found)[..., n] == numbers_of(alone)[..., 0]
+
+
+def test_cross_places_every_graph_on_every_cluster() -> None:
+    for objective in (Makespan(), sp.Throughput.of(1e4)):
+        found = sp.compare(
+            GRAPHS[:2], ["round-robin"], clusters=CLUSTERS, cross=True, objective=objective
+        )
+        assert list(found.cases.numbers()) == [(i, k) for i in (0, 1) for k in (0, 1, 2)]
+        for n, (i, k) in enumerate(found.cases.numbers()):
+            alone = sp.compare(GRAPHS[i], ["round-robin"], cluster=CLUSTERS[k], objective=objective)
+            assert numbers_of(found)[..., n] == numbers_of(alone)[..., 0]
+        document = found.to_dict()
+        assert [document[key] for key in ("graphs", "clusters", "cross")] == [2, 3, True]
+
+
+def numbers_of(found: sp.Comparison | MakespanComparison) -> Any:
+    return found.relative_throughput if isinstance(found, sp.Comparison) else found.makespan_s
+
+
+def test_the_interval_of_crossed_cases_resamples_graphs() -> None:
+    ratios = np.array([[1.0, 1.0, 1.0, 1.0], [0.5, 0.7, 0.9, 1.5]])
+    found = MakespanComparison(
+        "", CaseList(("a", "b"), 2, cross=True), Makespan(), ("heft", "x"), ratios,
+        np.full((2, 4), np.nan), np.ones((2, 4)), np.ones(4), np.ones(4), seed=4,
+    )  # fmt: skip
+    low, high = mean_intervals(np.array([[1.0, 1.0], [0.6, 1.2]]), 4)[1]
+    assert (found.rows[1].over_heft_low, found.rows[1].over_heft_high) == (low, high)
+    assert (low, high) == pytest.approx((0.6, 1.2))
+
+
+def test_saved_tables_hold_every_case(tmp_path: Path) -> None:
+    found = sp.compare(
+        GRAPHS[:2], ["random", "single"], clusters=CLUSTERS, cross=True, objective=Makespan()
+    )
+    found.save(tmp_path / "out")
+    with (tmp_path / "out" / "graphs.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == 12
+    assert [lines[3][key] for key in ("graph", "cluster", "placer")] == [
+        GRAPHS[0].name, "1", "single",
+    ]  # fmt: skip
+    assert float(lines[3]["makespan_s"]) == found.makespan_s[1, 1]
+    assert json.loads((tmp_path / "out" / "compare.json").read_text()) == found.to_dict()
+    with (tmp_path / "out" / "table.csv").open() as file:
+        assert [row["placer"] for row in csv.DictReader(file)] == ["random", "single"]
+
+
+def test_semantics_change_the_messages() -> None:
+    cluster = sp.Cluster.equal(4)
+    run: Any = {"cluster": cluster, "objective": Makespan()}
+    own = sp.compare(GRAPHS[:2], "round-robin", **run)
+    placeto = sp.compare(GRAPHS[:2], "round-robin", **run, semantics="placeto")
+    assert (own.makespan_s != placeto.makespan_s).all()
+    assert placeto.to_dict()["semantics"] == "placeto"
+    assert "semantics" not in own.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"clusters": CLUSTERS}, "expected 2 clusters, one per graph .got 3.; cross=True places"),
+        ({"clusters": CLUSTERS[:1], "cluster": "2x100"}, "cannot combine cluster with clusters"),
+        ({"cross": True}, "cross requires clusters"),
+        ({"clusters": []}, "expected at least one cluster"),
+        ({"clusters": CLUSTERS[0]}, "clusters must be several clusters; cluster takes one"),
+        ({"objective": None, "semantics": "giph"}, "semantics requires the objective Makespan"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        sp.compare(GRAPHS[:2], "single", **{"objective": Makespan(), **options})
+
+
+def test_a_makespan_has_no_source_rate() -> None:
+    arguments: Any = (GRAPHS[:2], "single", 1e4)
+    with pytest.raises(ProblemError, match="a makespan has no source rate"):
+        sp.compare(*arguments, objective=Makespan())
+
+
+def test_a_case_without_a_placement_is_an_error() -> None:
+    graph = GRAPHS[0]
+    apart = sp.StreamGraph(
+        graph.operators, graph.streams, name="apart", source_rate=1e4,
+        constraints=sp.Constraints(exlocate=[graph.names[:2]]),
+    )  # fmt: skip
+    with pytest.raises(PlacementError, match="apart: cluster 1: single: no single device"):
+        sp.compare([graph, apart], ["single"], clusters=CLUSTERS[:2], objective=Makespan())
