@@ -22,25 +22,37 @@ LARGEST = np.finfo(np.float64).max
 WIDER = 1.0 + 1e-9  # factor on the largest load wanted, so that rounding excludes no piece
 
 
-class Items(NamedTuple):
-    """I items and their M messages, on C classes of devices with K limits."""
+class Messages(NamedTuple):
+    """M messages between items."""
 
-    load: Floats  # (I, C) load of each item's CPU work on a device of each class
-    own: Floats  # (I, C) largest load of an operator on the cores that it can use
-    allowed: Bools  # (I, C) whether the devices of each class may run the item
-    needs: Floats  # (I, K) counts of each limit that items take
-    room: Floats  # (C, K) counts of each limit that a device of each class has
     first: Ints  # (I + 1,) index of each item's first entry in `message`
     message: Ints  # messages that an item sends or consumes
     sends: Bools  # whether the item sends it
     consumers: Ints  # (M,) number of items that consume each message
     tuples: Floats  # (M,) tuples/s
     bits: Floats  # (M,) bit/s
-    cpu_s: Floats  # (C,) share of all cores' time per message at either end
+
+
+class Rates(NamedTuple):
+    """The load that messages cause on a device of each of C classes, and on its link."""
+
+    cpu_s: Floats  # (C,) seconds of all cores together per message, at either end
     cpu_s_per_bit: Floats  # (C,) the same per bit
     link_s: Floats  # (C,) seconds that the device's link needs per message
     link_s_per_bit: Floats  # (C,) the same per bit
     receives: bool  # whether what a device receives takes a link of its own
+
+
+class Items(NamedTuple):
+    """I items on C classes of devices with K limits."""
+
+    load: Floats  # (I, C) load of each item's CPU work on a device of each class
+    own: Floats  # (I, C) largest load of an operator on the cores that it can use
+    allowed: Bools  # (I, C) whether the devices of each class may run the item
+    needs: Floats  # (I, K) counts of each limit that items take
+    room: Floats  # (C, K) counts of each limit that a device of each class has
+    messages: Messages
+    rates: Rates
 
 
 class Lattice(NamedTuple):
@@ -83,9 +95,7 @@ class _Piece(NamedTuple):
 
 
 @kernel
-def split(
-    items: Items, lattice: Lattice, devices: Devices, most: float, most_steps: int
-) -> Split:
+def split(items: Items, lattice: Lattice, devices: Devices, most: float, most_steps: int) -> Split:
     """Return the best splits into pieces whose largest load is at most `most`.
 
     Parameters
@@ -95,14 +105,15 @@ def split(
     """
     sets, classes = lattice.first.shape[0] - 1, items.room.shape[0]
     best = np.full((sets, devices.states), np.inf)
-    source = np.full((sets, devices.states), -1, np.int32)
-    by = np.full((sets, devices.states), -1, np.int32)
     best[0, 0] = 0.0
+    source = np.full(best.shape, -1, np.int32)
+    by = np.full(best.shape, -1, np.int32)
+    found = Split(best, source, by, 0)
     visited = np.full(sets, -1, np.int32)
     count = items.load.shape[0]
     piece = _Piece(
-        np.zeros(items.consumers.shape[0], np.int32),
-        np.zeros(items.consumers.shape[0], np.bool_),
+        np.zeros(items.messages.consumers.shape[0], np.int32),
+        np.zeros(items.messages.consumers.shape[0], np.bool_),
         np.zeros((count + 1, classes)),
         np.zeros((count + 1, classes)),
         np.ones((count + 1, classes), np.bool_),
@@ -136,16 +147,7 @@ def split(
                 continue
             depth += 1
             at[depth], edge[depth] = to, lattice.first[to]
-            for c in range(classes):
-                if piece.alive[depth, c]:
-                    load = _load(items, piece, depth, c)
-                    if load <= limit:
-                        for i in range(devices.first[c], devices.first[c + 1]):
-                            worst = max(best[begin, devices.before[i]], load)
-                            after = devices.after[i]
-                            if worst < best[to, after]:
-                                best[to, after], source[to, after] = worst, begin
-                                by[to, after] = i
+            _extend(items, devices, piece, depth, limit, begin, to, found)
         if steps > most_steps:
             return Split(best, source, by, -1)
     return Split(best, source, by, steps)
@@ -160,14 +162,37 @@ def _skip(best: Floats, source: Ints, by: Ints, begin: int) -> None:
 
 
 @bare
+def _extend(
+    items: Items,
+    devices: Devices,
+    piece: _Piece,
+    depth: int,
+    limit: float,
+    begin: int,
+    to: int,
+    found: Split,
+) -> None:
+    """Extend the splits of set `begin` by the piece, which leads to set `to`."""
+    for c in range(items.room.shape[0]):
+        load = _load(items, piece, depth, c) if piece.alive[depth, c] else np.inf
+        if load <= limit and load < np.inf:
+            for i in range(devices.first[c], devices.first[c + 1]):
+                worst = max(found.load[begin, devices.before[i]], load)
+                after = devices.after[i]
+                if worst < found.load[to, after]:
+                    found.load[to, after], found.source[to, after] = worst, begin
+                    found.by[to, after] = i
+
+
+@bare
 def _add(items: Items, piece: _Piece, depth: int, u: int, limit: float) -> bool:
     """Add item u to the piece; return whether a device of some class may have the result."""
     for j in range(4):
         piece.traffic[depth + 1, j] = piece.traffic[depth, j]
-    for i in range(items.first[u], items.first[u + 1]):
-        m = items.message[i]
+    for i in range(items.messages.first[u], items.messages.first[u + 1]):
+        m = items.messages.message[i]
         _count(items, piece, depth + 1, m, -1.0)
-        if items.sends[i]:
+        if items.messages.sends[i]:
             piece.home[m] = True
         else:
             piece.inside[m] += 1
@@ -190,11 +215,11 @@ def _add(items: Items, piece: _Piece, depth: int, u: int, limit: float) -> bool:
 @bare
 def _remove(items: Items, piece: _Piece, u: int) -> None:
     """Remove the last item from the counts; sums by depth need no change."""
-    for i in range(items.first[u], items.first[u + 1]):
-        if items.sends[i]:
-            piece.home[items.message[i]] = False
+    for i in range(items.messages.first[u], items.messages.first[u + 1]):
+        if items.messages.sends[i]:
+            piece.home[items.messages.message[i]] = False
         else:
-            piece.inside[items.message[i]] -= 1
+            piece.inside[items.messages.message[i]] -= 1
 
 
 @bare
@@ -202,12 +227,12 @@ def _count(items: Items, piece: _Piece, depth: int, m: int, sign: float) -> None
     """Add what message m costs the piece to its traffic, or subtract it."""
     way = -1
     if piece.home[m]:
-        way = 0 if piece.inside[m] < items.consumers[m] else -1
+        way = 0 if piece.inside[m] < items.messages.consumers[m] else -1
     elif piece.inside[m] > 0:
         way = 2
     if way >= 0:
-        piece.traffic[depth, way] += sign * items.tuples[m]
-        piece.traffic[depth, way + 1] += sign * items.bits[m]
+        piece.traffic[depth, way] += sign * items.messages.tuples[m]
+        piece.traffic[depth, way + 1] += sign * items.messages.bits[m]
 
 
 @bare
@@ -215,10 +240,11 @@ def _load(items: Items, piece: _Piece, depth: int, c: int) -> float:
     """Return the largest load of a device of class c and of its links."""
     sent, sent_bits = piece.traffic[depth, 0], piece.traffic[depth, 1]
     received, received_bits = piece.traffic[depth, 2], piece.traffic[depth, 3]
-    load: float = piece.load[depth, c] + items.cpu_s[c] * (sent + received)
-    load += items.cpu_s_per_bit[c] * (sent_bits + received_bits)
+    rates = items.rates
+    load: float = piece.load[depth, c] + rates.cpu_s[c] * (sent + received)
+    load += rates.cpu_s_per_bit[c] * (sent_bits + received_bits)
     load = max(load, piece.own[depth, c])
-    load = max(load, items.link_s[c] * sent + items.link_s_per_bit[c] * sent_bits)
-    if items.receives:
-        load = max(load, items.link_s[c] * received + items.link_s_per_bit[c] * received_bits)
+    load = max(load, rates.link_s[c] * sent + rates.link_s_per_bit[c] * sent_bits)
+    if rates.receives:
+        load = max(load, rates.link_s[c] * received + rates.link_s_per_bit[c] * received_bits)
     return load

@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 
-from sim.contiguous import Devices, Items
+from sim.contiguous import Devices, Items, Messages, Rates
 from sim.flow import NONE, Flow
 from sim.search import Instance
 from sim.search.instance import own_loads, unit_loads
@@ -53,24 +53,33 @@ def classes_of(problem: Problem, items: int, most: int) -> Classes:
     devices = [[d for d in fastest.tolist() if kind[d] == k][:items] for k in names]
     sizes = [len(of_class) + 1 for of_class in devices]
     if len(sizes) > 1 and prod(sizes) > MAX_STATES:
-        devices = [[d] for d in fastest.tolist()]
-        count = len(devices)
-        one_each = np.arange(count, dtype=np.int32)
-        first = np.arange(count + 1, dtype=np.int32)
-        return Classes(devices, Devices(count + 1, first, one_each, one_each + 1, True), one_each)
-    before, after, of_class, first_move = [], [], [], [0]
-    stride = 1
-    for c, size in enumerate(sizes):
-        for state in range(prod(sizes)):
-            if state // stride % size < size - 1:
-                before.append(state)
-                after.append(state + stride)
-                of_class.append(c)
-        first_move.append(len(before))
-        stride *= size
-    columns = [np.array(column, dtype=np.int32) for column in (first_move, before, after)]
-    moves = Devices(prod(sizes), *columns, False)
-    return Classes(devices, moves, np.array(of_class, dtype=np.int32))
+        return _in_one_order(fastest.tolist())
+    return _in_any_order(devices)
+
+
+def _in_any_order(devices: list[list[int]]) -> Classes:
+    """Return classes of which any may be used next; states count the devices used of each."""
+    states = prod(len(of_class) + 1 for of_class in devices)
+    before: list[int] = []
+    of_move: list[int] = []
+    after: list[int] = []
+    first, stride = [0], 1
+    for c, of_class in enumerate(devices):
+        free = [s for s in range(states) if s // stride % (len(of_class) + 1) < len(of_class)]
+        before += free
+        after += [s + stride for s in free]
+        of_move += [c] * len(free)
+        first.append(len(before))
+        stride *= len(of_class) + 1
+    columns: list[Ints] = [np.array(one, dtype=np.int32) for one in (first, before, after, of_move)]
+    return Classes(devices, Devices(states, columns[0], columns[1], columns[2], False), columns[3])
+
+
+def _in_one_order(devices: list[int]) -> Classes:
+    """Return a class per device; states count the devices used or left out so far."""
+    each = np.arange(len(devices) + 1, dtype=np.int32)
+    moves = Devices(len(each), each, each[:-1], each[1:], True)
+    return Classes([[d] for d in devices], moves, each[:-1])
 
 
 def costs_of(problem: Problem, item_of: Ints, classes: Classes, *, limited: bool) -> Items:
@@ -101,8 +110,8 @@ def costs_of(problem: Problem, item_of: Ints, classes: Classes, *, limited: bool
         allowed=allowed,
         needs=needs,
         room=np.ascontiguousarray(rules.room[firsts, : needs.shape[1]], dtype=np.float64),
-        **_messages(flow, item_of, count),
-        **_rates(flow, instance, firsts),
+        messages=_messages(flow, item_of, count),
+        rates=_rates(flow, instance, firsts),
     )
 
 
@@ -112,7 +121,7 @@ def _sums(item_of_unit: Ints, rows: Floats, count: int) -> Floats:
     return sums
 
 
-def _messages(flow: Flow, item_of: Ints, count: int) -> dict[str, Ints | Floats]:
+def _messages(flow: Flow, item_of: Ints, count: int) -> Messages:
     """Return the messages between items.
 
     With multicast, a message is what an operator sends to other items, as large as its largest
@@ -131,33 +140,36 @@ def _messages(flow: Flow, item_of: Ints, count: int) -> dict[str, Ints | Floats]
     served = np.unique(message * count + to)  # each consumer of each message once
     ends = np.concatenate([home[first], served % count])
     order = np.argsort(ends, kind="stable")
-    return {
-        "first": np.searchsorted(ends[order], np.arange(count + 1)).astype(np.int32),
-        "message": np.concatenate([np.arange(len(first)), served // count])[order].astype(np.int32),
-        "sends": order < len(first),
-        "consumers": np.bincount(served // count, minlength=len(first)).astype(np.int32),
-        "tuples": tuples,
-        "bits": bits,
-    }
+    return Messages(
+        first=np.searchsorted(ends[order], np.arange(count + 1)).astype(np.int32),
+        message=np.concatenate([np.arange(len(first)), served // count])[order].astype(np.int32),
+        sends=order < len(first),
+        consumers=np.bincount(served // count, minlength=len(first)).astype(np.int32),
+        tuples=tuples,
+        bits=bits,
+    )
 
 
-def _rates(flow: Flow, instance: Instance, firsts: Ints) -> dict[str, Floats | bool]:
+def _rates(flow: Flow, instance: Instance, firsts: Ints) -> Rates:
     """Return the costs of messages on a device of each class, over its mean link."""
-    devices = flow.devices
-    if flow.nic:
-        links = [np.array([d, devices + d]) for d in firsts]
-    else:
-        others = [np.delete(np.arange(devices), d) for d in firsts]
-        links = [np.append(d * devices + o, o * devices + d) for d, o in zip(firsts, others)]
+    links = [_links_of(flow, int(d)) for d in firsts]
     scale = 1.0 / instance.reference
 
     def mean(column: Floats) -> Floats:
-        return np.array([column[one].mean() if len(one) else 0.0 for one in links]) * scale
+        return np.array([column[one].mean() * scale if len(one) else 0.0 for one in links])
 
-    return {
-        "cpu_s": mean(flow.overhead_s) / flow.cores[firsts],
-        "cpu_s_per_bit": flow.overhead_s_per_bit[firsts] / flow.cores[firsts] * scale,
-        "link_s": mean(flow.gap_s),
-        "link_s_per_bit": mean(flow.seconds_per_bit),
-        "receives": flow.nic,
-    }
+    return Rates(
+        cpu_s=mean(flow.overhead_s) / flow.cores[firsts],
+        cpu_s_per_bit=flow.overhead_s_per_bit[firsts] / flow.cores[firsts] * scale,
+        link_s=mean(flow.gap_s),
+        link_s_per_bit=mean(flow.seconds_per_bit),
+        receives=flow.nic,
+    )
+
+
+def _links_of(flow: Flow, d: int) -> Ints:
+    """Return the links from and to a device."""
+    if flow.nic:
+        return np.array([d, flow.devices + d], dtype=np.int32)
+    others = np.delete(np.arange(flow.devices, dtype=np.int32), d)
+    return np.concatenate([d * flow.devices + others, others * flow.devices + d])

@@ -5,7 +5,7 @@ from math import inf
 
 import numpy as np
 
-from sim.contiguous import Items, Lattice, Split, split
+from sim.contiguous import Lattice, Split, split
 from streamplace.errors import UsageError
 from streamplace.placers.base import needs_throughput
 from streamplace.placers.contiguous.closed_sets import all_closed_sets, orders, prefixes

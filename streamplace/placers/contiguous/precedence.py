@@ -71,7 +71,7 @@ def _components(units: int, edges: Edges) -> list[list[int]]:
     graph.add_nodes_from(range(units))
     graph.add_edges_from(sorted(edges))
     condensed = networkx.condensation(graph)
-    members = condensed.nodes(data="members")
+    members = networkx.get_node_attributes(condensed, "members")
     return [sorted(members[i]) for i in networkx.topological_sort(condensed)]
 
 
