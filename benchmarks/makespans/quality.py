@@ -67,9 +67,8 @@ def main() -> None:
     parser.add_argument("--placers", default=PLACERS)
     parser.add_argument("--sets", default=",".join(SETS))
     options = parser.parse_args()
-    print(
-        f"{'problems':14}{'placer':24}{'/ HEFT':>8}{'/ best':>8}{'worst':>8}{'best':>6}{'proven':>8}{'s':>8}"
-    )
+    titles = f"{'/ HEFT':>8}{'/ best':>8}{'worst':>8}{'best':>6}{'proven':>8}{'s':>8}"
+    print(f"{'problems':14}{'placer':24}{titles}")
     for name in options.sets.split(","):
         references = list(SETS[name]())
         for placer in options.placers.split(","):

@@ -14,16 +14,17 @@ if TYPE_CHECKING:
 
 NOTE = "vs {}: share of graphs better (+) and worse (-)"
 
+THROUGHPUT_PLACERS, MAKESPAN_PLACERS = "metis,metis-oracle,fuser,auto", "heft,peft,climb,auto"
+
 
 @click.command()
 @click.argument("dataset", type=param_types.GRAPH)
 @click.option(
     "--placers",
     type=param_types.PLACER,
-    default="metis,metis-oracle,fuser,auto",
-    show_default=True,
     metavar="A[,B…]",
-    help="Placers to compare, each NAME[:OPTION=VALUE…]; `streamplace place --help` lists them.",
+    help="Placers to compare, each NAME[:OPTION=VALUE…]; `streamplace place --help` lists them.  "
+    f"[default: {THROUGHPUT_PLACERS}; with --objective makespan {MAKESPAN_PLACERS}]",
 )
 @options.cluster()
 @click.option(
@@ -60,7 +61,7 @@ NOTE = "vs {}: share of graphs better (+) and worse (-)"
 @options.common
 def compare(
     dataset: str,
-    placers: str,
+    placers: str | None,
     cluster_file: str | None,
     devices: str | None,
     clusters_file: str | None,
@@ -138,18 +139,18 @@ def compare(
     )
     if semantics is not None:
         makespan_options.require(kind, "semantics")
+    default = MAKESPAN_PLACERS if isinstance(kind, Makespan) else THROUGHPUT_PLACERS
+    placers = placers or default
     pictures = None if plots == "none" else plots or "png"
     if folder is not None:
         inputs = (dataset, cluster_file, clusters_file, *weights_of(placers))
         refuse_folder("-o", folder, names_of(pictures, isinstance(kind, Makespan)), inputs)
-    workers = Backend(backend, address)
     with nullcontext() if folder is None else held(folder):  # before anything runs
         with working("reading"):
             graphs, lost = open_dataset(dataset), options.the_losses(without, slow)
             if clusters_file is None:
-                cluster = options.the_cluster(cluster_file, devices)
-                cluster = lost.cluster(Cluster.of(cluster)) if lost else cluster
-                cases = Cases.of(graphs, cluster)
+                cluster = Cluster.of(options.the_cluster(cluster_file, devices))
+                cases = Cases.of(graphs, lost.cluster(cluster) if lost else cluster)
             else:
                 clusters = _clusters(clusters_file, len(graphs), cross, lost)
                 cases = Cases.of(graphs, clusters=clusters, cross=cross)
@@ -163,7 +164,7 @@ def compare(
                 dataset=dataset,
                 seed=seed,
                 jobs=jobs,
-                backend=workers,
+                backend=Backend(backend, address),
             )
         if folder is not None:
             for stale in save_report(folder, result, pictures):

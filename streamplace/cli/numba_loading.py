@@ -45,7 +45,7 @@ def _note_compiling() -> None:
             self.begun = self.begun or time.monotonic()
             if self.begun > 0 and time.monotonic() - self.begun > NOTED_AFTER:
                 self.begun = -1.0
-                text = "compiling kernels for this machine; that takes about half a minute, once"
+                text = "compiling kernels for this machine; that takes up to two minutes, once"
                 click.echo(text, err=True)
 
         def on_end(self, event: object) -> None:

@@ -89,6 +89,7 @@ def draw_schedule(path: str | Path, placement: Placement, score: MakespanScore) 
             Patch(facecolor=NORMAL, label="operator"),
             Patch(facecolor=CRITICAL, label="on the critical path"),
             Line2D([], [], color=GREY, linewidth=0.8, label="message between devices"),
+            Line2D([], [], color=CRITICAL, linewidth=1.3, label="message on the critical path"),
         ]
         legend_below(figure, handles, [str(handle.get_label()) for handle in handles])
 

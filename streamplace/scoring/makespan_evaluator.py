@@ -6,6 +6,8 @@ from sim.schedule.fifo import serves
 from sim.schedule.passes import makespans, timetable
 from sim.schedule.state import Order
 from sim.schedule.task_graph import TaskGraph
+from streamplace.errors import SimulationError
+from streamplace.problem.device_kinds import why_not
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import CompiledPass, compiled_pass
@@ -59,8 +61,13 @@ class MakespanEvaluator:
 
     @property
     def bound_s(self) -> float | None:
-        """The lower bound on the makespan of every placement, in seconds; None with noise."""
-        return None if self.problem.makespan_objective.noise else self.compiled.bounds.best
+        """The lower bound on the makespan of every placement, in seconds; None with noise.
+
+        It is the largest that is known: a placer may have proven a larger one than `quality` uses.
+        """
+        if self.problem.makespan_objective.noise:
+            return None
+        return max(self.compiled.bounds.best, self.compiled.proven_s)
 
     def makespans(self, devices: Placements) -> Floats:
         """Return the makespan of each placement in seconds, (K,)."""
@@ -112,9 +119,17 @@ class MakespanEvaluator:
         return self.order_names[best], self.orders[best]
 
     def score(self, devices: Placements) -> MakespanScore:
-        """Return the score of one placement, (V,)."""
+        """Return the score of one placement, (V,).
+
+        Raises
+        ------
+        SimulationError
+            If an operator is on a device that cannot run it.
+        """
         name, order = self.best(devices)
         repeats = self._repeats(order, devices)[:, 0]
+        if not np.isfinite(repeats).all():
+            raise SimulationError(self._why_endless(_rows(devices)[0]))
         noises = self.compiled.noises
         return MakespanScore(
             problem=self.problem,
@@ -125,6 +140,15 @@ class MakespanEvaluator:
             bound_s=self.bound_s,
             fastest=self.compiled.fastest,
         )
+
+    def _why_endless(self, devices: Ints) -> str:
+        """Return which operator is on a device that cannot run it."""
+        graph, cluster = self.problem.graph, self.problem.cluster
+        for v, d in enumerate(devices.tolist()):
+            if reason := why_not(graph, v, [cluster.devices[d]]):
+                where = f"operator {graph.names[v]!r} is on device {cluster.names[d]!r}"
+                return f"the pass never ends: {where}, but it {reason}"
+        return "the pass never ends: a time overflows"
 
     @property
     def best_possible(self) -> float | None:

@@ -11,13 +11,14 @@ from sim.schedule.passes import Timetable
 from sim.schedule.queues import NOTHING
 from streamplace.display.text import number
 from streamplace.display.view import Cell, Grid, Line, View
-from streamplace.problem.makespan import DispatchOrder
+from streamplace.problem.makespan import CHOICES, DispatchOrder
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.loads import DeviceLoad, LinkLoad, device_grid, link_grids
 from streamplace.scoring.score import Score
 
 MAKESPAN = "makespan"
+STEPS_SHOWN = 24  # of a critical path
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -217,13 +218,16 @@ class MakespanScore(Score):
 
     def lines(self) -> tuple[Line, ...]:
         """Return the makespan, its bound and the critical path as lines."""
-        batch = self.problem.makespan_objective.batch
-        what = "one tuple" if batch == 1 else f"a batch of {batch:,} tuples"
+        aim = self.problem.makespan_objective
+        what = "one tuple" if aim.batch == 1 else f"a batch of {aim.batch:,} tuples"
+        if aim.batch == 1 and self.problem.graph.firing == "all":
+            what = "one pass"
+        order = f"{self.order}, the best of {len(CHOICES)}" if aim.order == "any" else self.order
         noise = ""
         if self.deviation_s is not None:
             repeats = self.problem.makespan_objective.repeats
             noise = f" ± {number(self.deviation_s)} s over {repeats:,} passes"
-        first = f"makespan {number(self.makespan_s)} s{noise} for {what} (order {self.order})"
+        first = f"makespan {number(self.makespan_s)} s{noise} for {what} (order {order})"
         lines = [Line(first)]
         if self.bound_s is not None:
             text = f"no placement is below {number(self.bound_s)} s, so the gap is at most"
@@ -264,4 +268,4 @@ class MakespanScore(Score):
             return what, on, number(step["start_s"]), number(step["end_s"]), waited
 
         head = ("critical path", "on", "start, s", "end, s", "waited for")
-        return Grid(head, len(self.steps), row, (0, 1, 4))
+        return Grid(head, len(self.steps), row, (0, 1, 4), max_rows=STEPS_SHOWN)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.errors import GraphError, ProblemError
+from streamplace.errors import GraphError, ProblemError, SimulationError
 from streamplace.problem.makespan import CHOICES
 from streamplace.scoring.compiled import digest, forget
 from streamplace.scoring.evaluator import ScheduleTrace
@@ -193,3 +193,13 @@ def test_a_changed_problem_has_another_digest() -> None:
     before = digest(one)
     forget(one)
     assert digest(one) == before
+
+
+def test_an_operator_on_a_device_that_cannot_run_it_has_no_schedule() -> None:
+    devices = [sp.Device("x", 1, kind="cpu"), sp.Device("y", 1, kind="gpu")]
+    graph = sp.StreamGraph([sp.Operator("a", 1e6, 0, seconds_on={"gpu": None})], firing="all")
+    problem = sp.Problem(graph, sp.Cluster(devices), objective=sp.Makespan())
+    message = "the pass never ends: operator 'a' is on device 'y', but it cannot run on devices of"
+    with pytest.raises(SimulationError, match=message):
+        evaluator(problem).score(np.array([1]))
+    assert evaluator(problem).loss(np.array([1])).tolist() == [np.inf]

@@ -106,7 +106,10 @@ def _enumerated(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> Placem
         with work_clock.loading():
             proof.compile()
         proof.enumerate(budget.share(ENUMERATION))
-    return proof.result().placement if proof.closed else None
+    if not proof.closed:
+        return None
+    scored.compiled.proven_s = proof.result().bound
+    return proof.result().placement
 
 
 def _refuse_preference(placer: str, prefer: Prefer | None) -> None:
