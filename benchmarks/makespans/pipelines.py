@@ -42,12 +42,24 @@ def main() -> None:
             print(_row(name, contiguous, options.seconds), flush=True)
 
 
-def _row(name: str, contiguous: float, seconds: float) -> str:
+def workload(name: str) -> sp.Problem:
+    """Return the problem of a workload.
+
+    Raises
+    ------
+    ValueError
+        If its file has no cluster.
+    """
     found = read_document(str(SHARED / "dnn" / "throughput" / f"{name}.json"), "dnn-partitioning")
     if found.cluster is None:
         raise ValueError(f"{name} has no cluster")
+    return sp.Problem(found.graph, found.cluster, source_rate=RATE)
+
+
+def _row(name: str, contiguous: float, seconds: float) -> str:
+    posed = workload(name)
     placer = f"auto:seconds={seconds}"
-    result = sp.place(found.graph, found.cluster, source_rate=RATE, placer=placer)
+    result = sp.place(posed.graph, posed.cluster, source_rate=RATE, placer=placer)
     problem = result.placement.problem
     sustained = max_source_rate(problem, result.placement.devices)
     if sustained is None:

@@ -1,6 +1,7 @@
 """Lower bounds on the largest utilisation of any placement."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sim.closed_form.least_load import LeastShares, least_of_units, least_shares
 from sim.flow import Floats, Flow, Ints
@@ -16,8 +17,9 @@ def least_utilisation(flow: Flow, unit_of: Ints, *, links_count: bool) -> float:
     on the class of a device (see `least_load`); the largest operator on the device that suits it
     best; the largest unit on its fastest device; and a counting argument: among the k * D + 1
     heaviest units, k + 1 must share a device. If links count, the
-    largest utilisation can be at most u only if every stream that would load the best link by more
-    than u stays within a device. The ends of such a stream are then one unit, to which the same
+    largest utilisation can be at most u only if every stream stays within a device that would
+    otherwise load the best link by more than u, or the best device for one of its ends, which also
+    sends or receives its messages. The ends of such a stream are then one unit, to which the same
     bounds apply. The result is the smallest u that is consistent with the bounds that follow from
     it.
 
@@ -34,7 +36,7 @@ def least_utilisation(flow: Flow, unit_of: Ints, *, links_count: bool) -> float:
     least = max(shares.total, float(shares.alone.max()), crowded)
     if not links_count or not len(flow.source) or flow.devices == 1:
         return least
-    crossing = _least_crossing(flow)
+    crossing = np.maximum(_least_crossing(flow), _least_at_ends(flow, shares))
     order = np.argsort(-crossing, kind="stable").astype(np.int32)
     order = order[crossing[order] > least]
     # with the i heaviest streams kept within devices: max(their bound, heaviest crossing stream)
@@ -76,13 +78,44 @@ def _least_crossing(flow: Flow) -> Floats:
 
     With multicast, the message that serves a stream has at least its tuples and bits.
     """
-    between = np.ones(flow.own_links, dtype=np.bool_)
-    if not flow.nic:
-        between = ~np.eye(flow.devices, dtype=np.bool_).ravel()
+    between = _between_devices(flow)
     own = slice(flow.own_links)  # streams within a group need no uplink
     gap, per_bit = flow.gap_s[own][between].min(), flow.seconds_per_bit[own][between].min()
     crossing: Floats = flow.stream_tuples * gap + flow.stream_bits * per_bit
     return crossing
+
+
+def _between_devices(flow: Flow) -> NDArray[np.bool_]:
+    """Return which of the devices' own links lead to another device, (L,) bool."""
+    between = np.ones(flow.own_links, dtype=np.bool_)
+    if not flow.nic:
+        between = ~np.eye(flow.devices, dtype=np.bool_).ravel()
+    return between
+
+
+def _least_at_ends(flow: Flow, shares: LeastShares) -> Floats:
+    """Return the least utilisation of a device at either end of a stream that leaves one, (E,).
+
+    It is that of the operator at that end and of the CPU time of the stream's messages.
+    """
+    if not flow.taxing:
+        return np.zeros(len(flow.source))
+    per_bit = flow.overhead_s_per_bit
+    per_tuple = float(flow.overhead_s[: flow.own_links][_between_devices(flow)].min())
+    if shares.classes.shape[1]:
+        groups = [np.flatnonzero(flow.class_of == c) for c in range(shares.classes.shape[1])]
+        works = list(shares.classes.T)
+    else:
+        groups = [np.arange(flow.devices)]
+        works = [flow.work / flow.capacity.max()]
+    of_ends: list[list[Floats]] = [[], []]
+    for group, work in zip(groups, works, strict=True):
+        costs = flow.stream_tuples * (per_tuple / flow.cores[group].max())
+        costs += flow.stream_bits * (per_bit[group] / flow.cores[group]).min()
+        of_ends[0].append(work[flow.source] + costs)
+        of_ends[1].append(work[flow.target] + costs)
+    least: Floats = np.max([np.min(loads, axis=0) for loads in of_ends], axis=0)
+    return least
 
 
 @kernel

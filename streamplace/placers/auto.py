@@ -9,6 +9,7 @@ import numpy as np
 
 from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
+from streamplace.placers.contiguous.placer import splits_well
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.balance import (
     FEW_PLACEMENTS,
@@ -58,6 +59,8 @@ class Auto:
     of_large
         The placers to run when operators x devices exceeds 5,000. Partitioners that try every
         number of parts, and the fuser, whose time is quadratic in the graph, take too long there.
+    of_passes
+        Function that loads the placer to run first on graphs of the firing rule ``all``.
     policy
         Function that loads the policy to run after `placers`. Weights that cannot be read are an
         error, since the result would differ without them.
@@ -72,6 +75,7 @@ class Auto:
 
     placers: tuple[Placer, ...]
     of_large: tuple[Placer, ...]
+    of_passes: Callable[[], Placer]
     policy: Callable[[], Placer]
     seconds: float | None = None
     evaluations: int | None = None
@@ -164,6 +168,10 @@ class Auto:
         return placements, False
 
     def _placers_for(self, problem: Problem) -> Iterator[Placer]:
+        if splits_well(problem):
+            with work_clock.loading():
+                contiguous = self.of_passes()
+            yield contiguous
         if _is_large(problem):
             yield from self.of_large
             return

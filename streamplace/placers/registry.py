@@ -29,6 +29,7 @@ PLACERS = {
     "metis": "streamplace.placers.partition.metis:Metis",
     "metis-recursive": "streamplace.placers.partition.metis:MetisRecursive",
     "fuser": "streamplace.placers.partition.fuser:Fuser",
+    "contiguous": "streamplace.placers.contiguous.placer:Contiguous",
     "search": "streamplace.placers.search.search:Search",
     "multilevel": "streamplace.placers.search.multilevel:Multilevel",
     "exact": "streamplace.placers.exact.exact:Exact",
@@ -43,7 +44,7 @@ PLACERS = {
 }
 ONLY_MAKESPAN = ("heft", "peft", "cpop", "critical-path", "random-eft", "enumerative")
 """The placers that support only the makespan objective."""
-ONLY_THROUGHPUT = ("greedy", "multilevel", "policy")
+ONLY_THROUGHPUT = ("greedy", "contiguous", "multilevel", "policy")
 """The placers that support only throughput."""
 PARTITIONERS = ("metis", "metis-recursive", "fuser")
 ORACLES = tuple(f"{name}-oracle" for name in PARTITIONERS)
@@ -63,6 +64,8 @@ AUTO_TRIES = (
 AUTO_POLICY = "policy:samples=16"
 AUTO_TRIES_OF_LARGE = ("greedy", "multilevel", "metis:weights=utilisation", "single")
 """The placers that `auto` runs on large graphs."""
+AUTO_OF_PASSES = "contiguous"
+"""The placer that `auto` runs first on graphs of the firing rule ``all``."""
 FROM_START = ("auto", "search", "exact", "climb")
 """The placers that use an initial placement."""
 OPTIONS_OF_AUTO = ("seconds", "evaluations", "prefer")
@@ -97,6 +100,7 @@ def make_placer(text: str, from_file: bool = False) -> Placer:
         return Auto(
             tuple(make_placer(tried) for tried in AUTO_TRIES),
             tuple(make_placer(tried) for tried in AUTO_TRIES_OF_LARGE),
+            _auto_of_passes,
             _auto_policy,
             **read_options(text, options, _types_of(name), custom.NOUN),
         )
@@ -227,3 +231,7 @@ def warning_for(text: str, operators: int) -> str | None:
 
 def _auto_policy() -> Placer:
     return ready_placer(AUTO_POLICY, "bottleneck")
+
+
+def _auto_of_passes() -> Placer:
+    return ready_placer(AUTO_OF_PASSES, "bottleneck")

@@ -46,7 +46,18 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 @pytest.mark.parametrize(
     "placer",
-    ["auto", "exact", "greedy", "round-robin", "metis", "search", "multilevel", "fuser", "policy"],
+    [
+        "auto",
+        "exact",
+        "greedy",
+        "round-robin",
+        "metis",
+        "search",
+        "multilevel",
+        "fuser",
+        "policy",
+        "contiguous",
+    ],
 )
 def test_placers_respect_resources(placer: str, files: tuple[Path, Path], capsys: Capture) -> None:
     graph, cluster = files

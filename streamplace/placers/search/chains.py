@@ -9,6 +9,7 @@ import numpy as np
 
 from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
+from streamplace.placers.contiguous.placer import Contiguous, splits_well
 from streamplace.placers.greedy import Greedy
 from streamplace.placers.partition.metis import Metis, MetisRecursive
 from streamplace.placers.repair import feasible
@@ -39,6 +40,8 @@ def starts(problem: Problem, rng: np.random.Generator, start: Placement | None) 
         If none was found.
     """
     placers: tuple[Placer, ...] = (MetisRecursive(), Metis(), Greedy(), Single())
+    if splits_well(problem):
+        placers = (Contiguous(), *placers)
     rows = [] if start is None else [feasible(problem, start.devices).devices]
     for placer in placers:
         with suppress(PlacementError):

@@ -55,6 +55,18 @@ def test_streams_too_heavy_for_links_join_their_ends() -> None:
     assert bound(under) == pytest.approx(1000.0)
 
 
+def test_messages_that_cost_too_much_cpu_time_join_their_ends() -> None:
+    """Cut, the sender's device has the utilisation 0.8 + 0.5; together, theirs has 0.9."""
+    network = Network(bandwidth_mbps=1e6, overhead_s=5e-4)
+    cluster = Cluster.equal(2, mips=1000.0, network=network)
+    problem = Problem(chain_graph(8e5, 1e5), cluster, source_rate=2000.0)
+    assert bound(problem) == pytest.approx(1000 / 0.9)
+    assert throughput(problem, every_placement(problem)).max() == pytest.approx(1000 / 0.9)
+    cheap = Cluster.equal(2, mips=1000.0, network=Network(bandwidth_mbps=1e6, overhead_s=2e-5))
+    cut = Problem(problem.graph, cheap, source_rate=2000.0)
+    assert bound(cut) == pytest.approx(1000 / 0.82)
+
+
 def test_colocated_operators_count_as_one_unit() -> None:
     together = Constraints(colocate=[["a", "c"]])
     graph = chain_graph(8e5, 1e5, 8e5)

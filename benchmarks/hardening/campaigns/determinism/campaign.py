@@ -35,6 +35,7 @@ PLACERS = (
     "metis-recursive",
     "metis-oracle",
     "fuser-oracle",
+    "contiguous",
     "greedy",
     "climb",
     "random",

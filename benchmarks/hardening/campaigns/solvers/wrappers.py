@@ -25,6 +25,7 @@ PLACERS = (
     "metis-oracle",
     "metis-recursive-oracle",
     "fuser",
+    "contiguous",
     "greedy",
     "climb:evaluations=200",
     "search:evaluations=2000",
@@ -65,6 +66,7 @@ SAMPLING_FUNCTIONS = ("streamplace.placers.scheduling.sampled:sampled_placements
 PASS_FUNCTIONS = ("streamplace.scoring.makespan_evaluator:makespans",)
 CALLED_FUNCTIONS = {
     "fuser": ("streamplace.placers.partition.fuser:fuse",),
+    "contiguous": ("streamplace.placers.contiguous.placer:split",),
     "greedy": ("sim.greedy:_greedy",),
     "climb": ("streamplace.placers.search.first_improvement:qualities_of_rows",),
     "search": ANNEALING_FUNCTIONS,

@@ -1,0 +1,1 @@
+"""Contiguous splits: every device gets consecutive parts of the graph."""

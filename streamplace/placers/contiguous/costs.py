@@ -1,0 +1,175 @@
+"""The costs of items on classes of devices, as arrays for `sim.contiguous`."""
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from sim.contiguous import Devices, Items, Messages, Rates
+from sim.flow import NONE, Flow
+from sim.search import Instance
+from sim.search.instance import own_loads, unit_loads
+from streamplace.problem.problem import Problem
+from streamplace.problem.symmetry import interchangeable
+from streamplace.scoring.compiled import compiled
+from streamplace.util.arrays import Floats, Ints
+
+MAX_STATES = 256  # of devices in use; beyond, devices are used in one order
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The classes of devices that a split distinguishes.
+
+    Parameters
+    ----------
+    devices
+        The devices of each class, in the order of their use.
+    moves
+        States of which devices are in use.
+    class_of_move
+        (N,) the class of each move.
+    """
+
+    devices: list[list[int]]
+    moves: Devices
+    class_of_move: Ints
+
+    @property
+    def firsts(self) -> Ints:
+        """(C,) the first device of each class, which stands for the others."""
+        return np.array([devices[0] for devices in self.devices])
+
+
+def classes_of(problem: Problem, items: int, most: int) -> Classes:
+    """Return the classes of devices, of which at most `items` each, and `most` in all, are used.
+
+    Interchangeable devices are one class. If there are so many classes that the numbers of devices
+    in use are too many to combine, each device is a class, and they are used fastest first.
+    """
+    kind = interchangeable(problem)
+    fastest = problem.cluster.fastest_first[:most]
+    names = list(dict.fromkeys(kind[fastest].tolist()))
+    devices = [[d for d in fastest.tolist() if kind[d] == k][:items] for k in names]
+    sizes = [len(of_class) + 1 for of_class in devices]
+    if len(sizes) > 1 and prod(sizes) > MAX_STATES:
+        return _in_one_order(fastest.tolist())
+    return _in_any_order(devices)
+
+
+def _in_any_order(devices: list[list[int]]) -> Classes:
+    """Return classes of which any may be used next; states count the devices used of each."""
+    states = prod(len(of_class) + 1 for of_class in devices)
+    before: list[int] = []
+    of_move: list[int] = []
+    after: list[int] = []
+    first, stride = [0], 1
+    for c, of_class in enumerate(devices):
+        free = [s for s in range(states) if s // stride % (len(of_class) + 1) < len(of_class)]
+        before += free
+        after += [s + stride for s in free]
+        of_move += [c] * len(free)
+        first.append(len(before))
+        stride *= len(of_class) + 1
+    columns: list[Ints] = [np.array(one, dtype=np.int32) for one in (first, before, after, of_move)]
+    return Classes(devices, Devices(states, columns[0], columns[1], columns[2], False), columns[3])
+
+
+def _in_one_order(devices: list[int]) -> Classes:
+    """Return a class per device; states count the devices used or left out so far."""
+    each = np.arange(len(devices) + 1, dtype=np.int32)
+    moves = Devices(len(each), each, each[:-1], each[1:], True)
+    return Classes([[d] for d in devices], moves, each[:-1])
+
+
+def costs_of(problem: Problem, item_of: Ints, classes: Classes, *, limited: bool) -> Items:
+    """Return the costs of items.
+
+    Parameters
+    ----------
+    item_of
+        (V,) item of each operator; the operators of a unit are in one item.
+    limited
+        Whether masks and limits count.
+    """
+    flow, rules = compiled(problem).flow, problem.feasibility
+    instance, firsts = compiled(problem).instance, classes.firsts
+    count = int(item_of.max()) + 1
+    item_of_unit = item_of[rules.first_of]
+    shape = (count, len(firsts))
+    own = np.zeros(shape)
+    np.maximum.at(own, item_of_unit, own_loads(instance)[:, firsts])
+    allowed = np.ones(shape, dtype=np.bool_)
+    needs = np.zeros((count, 0))
+    if limited:
+        np.logical_and.at(allowed, item_of_unit, rules.allowed[:, firsts])
+        needs = _sums(item_of_unit, rules.needs, count)
+    return Items(
+        load=_sums(item_of_unit, unit_loads(instance)[:, firsts], count),
+        own=own,
+        allowed=allowed,
+        needs=needs,
+        room=np.ascontiguousarray(rules.room[firsts, : needs.shape[1]], dtype=np.float64),
+        messages=_messages(flow, item_of, count),
+        rates=_rates(flow, instance, firsts),
+    )
+
+
+def _sums(item_of_unit: Ints, rows: Floats, count: int) -> Floats:
+    sums = np.zeros((count, rows.shape[1]))
+    np.add.at(sums, item_of_unit, rows)
+    return sums
+
+
+def _messages(flow: Flow, item_of: Ints, count: int) -> Messages:
+    """Return the messages between items.
+
+    With multicast, a message is what an operator sends to other items, as large as its largest
+    stream; otherwise, it is what one item sends to one other.
+    """
+    home, to = item_of[flow.source], item_of[flow.target]
+    leaving = np.flatnonzero((home != to) & (flow.stream_tuples > 0))
+    home, to = home[leaving].astype(np.int64), to[leaving].astype(np.int64)
+    sender = home * count + to if flow.multicast == NONE else flow.source[leaving].astype(np.int64)
+    _, first, message = np.unique(sender, return_index=True, return_inverse=True)
+    message = message.reshape(-1)
+    together = np.add if flow.multicast == NONE else np.maximum
+    tuples, bits = np.zeros(len(first)), np.zeros(len(first))
+    together.at(tuples, message, flow.stream_tuples[leaving])
+    together.at(bits, message, flow.stream_bits[leaving])
+    served = np.unique(message * count + to)  # each consumer of each message once
+    ends = np.concatenate([home[first], served % count])
+    order = np.argsort(ends, kind="stable")
+    return Messages(
+        first=np.searchsorted(ends[order], np.arange(count + 1)).astype(np.int32),
+        message=np.concatenate([np.arange(len(first)), served // count])[order].astype(np.int32),
+        sends=order < len(first),
+        consumers=np.bincount(served // count, minlength=len(first)).astype(np.int32),
+        tuples=tuples,
+        bits=bits,
+    )
+
+
+def _rates(flow: Flow, instance: Instance, firsts: Ints) -> Rates:
+    """Return the costs of messages on a device of each class, over its mean link."""
+    links = [_links_of(flow, int(d)) for d in firsts]
+    scale = 1.0 / instance.reference
+
+    def mean(column: Floats) -> Floats:
+        return np.array([column[one].mean() * scale if len(one) else 0.0 for one in links])
+
+    return Rates(
+        cpu_s=mean(flow.overhead_s) / flow.cores[firsts],
+        cpu_s_per_bit=flow.overhead_s_per_bit[firsts] / flow.cores[firsts] * scale,
+        link_s=mean(flow.gap_s),
+        link_s_per_bit=mean(flow.seconds_per_bit),
+        receives=flow.nic,
+    )
+
+
+def _links_of(flow: Flow, d: int) -> Ints:
+    """Return the links from and to a device."""
+    if flow.nic:
+        return np.array([d, flow.devices + d], dtype=np.int32)
+    others = np.delete(np.arange(flow.devices, dtype=np.int32), d)
+    return np.concatenate([d * flow.devices + others, others * flow.devices + d])
