@@ -130,6 +130,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "clusters": (
         _command("compare", "GRAPH", "--clusters", BAD, "--cross", *COMPARE_OPTIONS, "--json"),
         _command("compare", "GRAPH", "--clusters", BAD, "--cross", *COMPARE_MAKESPANS, "-o", OUT),
+        _command("info", BAD, "--json"),
     ),
     "columns": (
         _command("place", BAD, *GREEDY, "-o", OUT),
