@@ -36,7 +36,7 @@ class MakespanScore(Score):
     makespan_s
         The time of one pass in seconds; with noise, the mean over the repeats.
     deviation_s
-        The standard deviation over the repeats in seconds; None without noise.
+        The standard deviation over the repeats in seconds; None with one.
     bound_s
         The lower bound on the makespan of any placement in seconds; None with noise.
     fastest
