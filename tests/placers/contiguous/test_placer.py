@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.makespans.pipelines import CONTIGUOUS, workload
-from streamplace import Constraints, Problem
+from streamplace import Cluster, Constraints, Device, Problem
 from streamplace.errors import UnsuitableError, UsageError
 from streamplace.placers.contiguous import costs, placer
 from streamplace.placers.contiguous.placer import Contiguous
@@ -77,6 +77,21 @@ def _units_form_no_cycle(problem: Problem) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(8))
+def test_the_split_is_the_best_with_a_pin(seed: int) -> None:
+    pinned = Constraints(pins={"v2": "slow"})
+    problem = random_split_problem(seed).with_constraints(pinned)
+    assert seconds(split(problem)) == pytest.approx(best_split(problem))
+
+
+def test_an_operator_uses_its_own_cores_only() -> None:
+    """Both on the device with four cores take 1.5 s of it, but the first needs a core for 4 s."""
+    cluster = Cluster([Device("fast", 2.0), Device("wide", 1.0, cores=4)])
+    problem = Problem(chain_graph(4e6, 2e6), cluster, source_rate=1e3)
+    assert seconds(split(problem)) == pytest.approx(best_split(problem))
+    assert split(problem).assignment == {"a": "fast", "b": "wide"}
+
+
+@pytest.mark.parametrize("seed", range(8))
 def test_orders_give_a_split_where_the_ideals_are_many(seed: int) -> None:
     problem = random_split_problem(seed, operators=7)
     along_orders = split(problem, ideals=1)
@@ -136,6 +151,14 @@ def test_searches_start_from_the_split(name: str) -> None:
     """Annealing alone stays 12% above it in ten seconds: single moves do not leave its optimum."""
     problem = workload("layer-bert24_inference")
     found = make_placer(name)(problem, seeded_rng())
+    assert seconds(found) <= seconds(split(problem)) * (1 + 1e-9)
+
+
+@needs_workloads
+def test_auto_starts_from_the_split_on_large_graphs() -> None:
+    """On more than 5,000 operators x devices, auto runs no search from the usual starts."""
+    problem = workload("operator-bert_l_12_training")
+    found = make_placer("auto:evaluations=1")(problem, seeded_rng())
     assert seconds(found) <= seconds(split(problem)) * (1 + 1e-9)
 
 
