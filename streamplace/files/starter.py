@@ -20,7 +20,7 @@ STARTERS: dict[str, dict[str, Any]] = {
             {
                 "name": "parse",
                 "comment": "instructions: CPU work per tuple; payload_bytes: size of a tuple sent. "
-                "seconds_on: seconds per tuple by kind of device, such as {\"gpu\": 0.0001}.",
+                'seconds_on: seconds per tuple by kind of device, such as {"gpu": 0.0001}.',
                 "instructions": 90000.0,
                 "payload_bytes": 250.0,
             },
@@ -76,7 +76,7 @@ STARTERS: dict[str, dict[str, Any]] = {
         ],
         "network": {
             "comment": "kind: pair (a link per device pair), nic (one interface per device), "
-                "egress (what a device sends shares one link) or free (no queues).",
+            "egress (what a device sends shares one link) or free (no queues).",
             "kind": "nic",
             "bandwidth_mbps": 1000.0,
             "latency_s": 0.001,
