@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from streamplace.display.text import number
-from streamplace.display.view import Cell, Grid, Names
+from streamplace.display.view import Grid
 from streamplace.problem.placement import Placement
 from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import busiest, throughput_where_scored
 from streamplace.util.arrays import Ints
+from streamplace.workflows.move_groups import grid_of_moves, names_of_move
 
 MIN_GAIN = 1e-9  # relative gain in throughput; smaller ones count as rounding
 MAX_MOVES = 1000  # maximum number of moves returned
@@ -55,30 +56,14 @@ class ImprovingMove:
 
 def move_grid(moves: Sequence[ImprovingMove]) -> Grid:
     """Return a table of moves; equally good target devices share a row."""
-    alike: dict[tuple[object, ...], list[ImprovingMove]] = {}
-    for move in moves:
-        figures = (number(move.throughput), f"+{number(move.gain)}")
-        alike.setdefault((move.operators, move.source, *figures), []).append(move)
-    groups = list(alike.values())
 
-    def row(i: int) -> tuple[Cell, ...]:
-        first, then = groups[i][0], groups[i][0].bottleneck
-        return (
-            Names.of(first.operators),
-            first.source,
-            Names.of([move.target for move in groups[i]]),
-            number(first.throughput),
-            f"+{number(first.gain)}",
-            f"{then.kind} {then.name} at {then.utilisation:.1%}",
-        )
+    def effect(move: ImprovingMove) -> tuple[str, ...]:
+        then = move.bottleneck
+        after = f"{then.kind} {then.name} at {then.utilisation:.1%}"
+        return number(move.throughput), f"+{number(move.gain)}", after
 
-    return Grid(
-        ("move", "from", "to", "throughput", "gain", "new bottleneck"),
-        len(groups),
-        row,
-        names=(0, 1, 2, 5),
-        left_out="and {} more that help less",
-    )
+    columns = ("throughput", "gain", "new bottleneck")
+    return grid_of_moves(moves, columns, effect, alike=2, names=(0, 1, 2, 5))
 
 
 def improving_moves(
@@ -111,18 +96,13 @@ def improving_moves(
 def _improving_move(
     placement: Placement, score: ThroughputScore, throughput: float, unit: int, target: int
 ) -> ImprovingMove:
-    problem = placement.problem
-    moved = problem.feasibility.unit_of == unit
-    moved &= placement.devices != target
+    moved = placement.problem.feasibility.unit_of == unit
     devices = np.where(moved, np.int32(target), placement.devices)
-    operators = np.flatnonzero(moved)
     return ImprovingMove(
-        tuple(problem.graph.names[v] for v in operators),
-        problem.cluster.names[placement.devices[operators[0]]],
-        problem.cluster.names[target],
+        *names_of_move(placement, unit, target),
         throughput,
         throughput - score.throughput,
-        busiest(Placement(problem, devices)),
+        busiest(Placement(placement.problem, devices)),
     )
 
 

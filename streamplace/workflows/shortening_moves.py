@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from streamplace.display.text import number
-from streamplace.display.view import Cell, Grid, Names
+from streamplace.display.view import Grid
 from streamplace.problem.placement import Placement
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Ints
 from streamplace.workflows.improving_moves import MAX_MOVES, MIN_GAIN, feasible_moves
+from streamplace.workflows.move_groups import grid_of_moves, names_of_move
 
 MAX_PARTS = 20_000_000  # operators and streams x placements x passes that take a few seconds
 
@@ -79,40 +78,15 @@ def most_units(scored: MakespanEvaluator) -> int:
 
 def move_grid(moves: Sequence[ShorteningMove]) -> Grid:
     """Return a table of moves; equally good target devices share a row."""
-    alike: dict[tuple[object, ...], list[ShorteningMove]] = {}
-    for move in moves:
-        alike.setdefault((move.operators, move.source, number(move.makespan_s)), []).append(move)
-    groups = list(alike.values())
 
-    def row(i: int) -> tuple[Cell, ...]:
-        first = groups[i][0]
-        return (
-            Names.of(first.operators),
-            first.source,
-            Names.of([move.target for move in groups[i]]),
-            number(first.makespan_s),
-            f"-{number(first.gain_s)}",
-        )
+    def effect(move: ShorteningMove) -> tuple[str, ...]:
+        return number(move.makespan_s), f"-{number(move.gain_s)}"
 
-    return Grid(
-        ("move", "from", "to", "makespan, s", "change, s"),
-        len(groups),
-        row,
-        names=(0, 1, 2),
-        left_out="and {} more that help less",
-    )
+    return grid_of_moves(moves, ("makespan, s", "change, s"), effect, alike=1)
 
 
 def _move(
     placement: Placement, before_s: float, makespan_s: float, unit: int, target: int
 ) -> ShorteningMove:
-    problem = placement.problem
-    moved = (problem.feasibility.unit_of == unit) & (placement.devices != target)
-    operators = np.flatnonzero(moved)
-    return ShorteningMove(
-        tuple(problem.graph.names[v] for v in operators),
-        problem.cluster.names[placement.devices[operators[0]]],
-        problem.cluster.names[target],
-        makespan_s,
-        before_s - makespan_s,
-    )
+    names = names_of_move(placement, unit, target)
+    return ShorteningMove(*names, makespan_s, before_s - makespan_s)
