@@ -131,11 +131,13 @@ def compare(
     from streamplace.workflows import compare as workflow  # noqa: PLC0415
     from streamplace.workflows.cases import Cases  # noqa: PLC0415
 
-    kind = options.the_objective(objective)
-    kind = makespan_options.with_settings(kind, makespan_values, seed) or Throughput()
-    changes: dict[str, Any] = {"model": model, "target_utilisation": target_utilisation}
-    makespan_options.refuse_rates(kind, {"source_rate": source_rates, **changes})
-    kind = kind.with_changes(**changes)
+    kind = (
+        makespan_options.with_settings(options.the_objective(objective), makespan_values, seed)
+        or Throughput()
+    )
+    settings: dict[str, Any] = {"model": model, "target_utilisation": target_utilisation}
+    makespan_options.refuse_rates(kind, {"source_rate": source_rates, **settings})
+    kind = kind.with_changes(**settings)
     if semantics is not None:
         makespan_options.require(kind, "semantics")
     placers = placers or (MAKESPAN_PLACERS if isinstance(kind, Makespan) else THROUGHPUT_PLACERS)

@@ -1,7 +1,7 @@
 """Summaries of files of graphs, clusters and placements."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,7 @@ def _dataset(found: list[StreamGraph]) -> dict[str, Any]:
     }
 
 
-def _spread(values: list[int]) -> dict[str, float]:
+def _spread(values: Sequence[float]) -> dict[str, float]:
     return {"min": min(values), "median": float(np.median(values)), "max": max(values)}
 
 

@@ -147,6 +147,7 @@ def files() -> dict[str, tuple[Document, ...]]:
         "clusters": (
             Document("file.jsonl", clusters.encode()),
             Document("file.jsonl.gz", gzip.compress(clusters.encode(), mtime=0)),
+            Document("file.jsonl", 2 * f"{json.dumps(cluster_to(Cluster.equal(2)))}\n".encode()),
         ),
         "constraints": json_documents(constrained, {"colocate": [["a", "b"]], "pins": {"c": "d1"}}),
         "placement": json_documents(placed, placement_to(makespan_placement(), placer="single")),

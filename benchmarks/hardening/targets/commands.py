@@ -4,9 +4,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmarks.hardening.corpus import own_files
-from benchmarks.hardening.corpus.documents import CEPSIM
+from benchmarks.hardening.corpus.documents import CEPSIM, CLUSTER
 from benchmarks.hardening.corpus.engine_documents import IMPORTED
 from benchmarks.hardening.corpus.engine_documents.kafka_streams import KAFKA
 from benchmarks.hardening.targets import flink_against
@@ -80,6 +81,12 @@ def _replaced(word: str, known: Mapping[str, str]) -> str:
     return before + mark + known.get(name, name) + dot + suffix
 
 
+def without_uplinks(cluster: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a cluster, which is a JSON value, without the links that its groups share."""
+    network = {key: value for key, value in cluster["network"].items() if key != "uplinks"}
+    return {**cluster, "network": network}
+
+
 def write_good_files(folder: Path) -> GoodFiles:
     """Write the valid files into a folder."""
     own = own_files.files()
@@ -87,6 +94,7 @@ def write_good_files(folder: Path) -> GoodFiles:
         "GRAPH": own_files.PLAIN.encode(),
         "CLUSTER": own["cluster"][1].data,
         "GPUS": own["cluster"][0].data,
+        "NO_UPLINKS": json.dumps(without_uplinks(CLUSTER)).encode(),
         "CEPSIM": json.dumps(CEPSIM).encode(),
         "KAFKA": KAFKA.encode(),
         "CONFIG": own_files.CONFIG.encode(),
@@ -120,7 +128,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         _command("place", BAD, *GREEDY, "-o", OUT),
         _command("place", BAD, *GREEDY, "--source-rate", "1e3,10", "--json"),
         _command("place", BAD, *GREEDY, "--confidence", "0.9", "-o", OUT),
-        Command(("place", BAD, "--cluster", "CLUSTER", *SCHEDULED, "-o", OUT), (0, 3)),
+        Command(("place", BAD, "--cluster", "NO_UPLINKS", *SCHEDULED, "-o", OUT), (0, 1, 2)),
         _first_only("simulate", BAD, "PLACEMENT", "--json"),
         _command("compare", BAD, "--cluster", "GPUS", *COMPARE_OPTIONS, "-o", OUT),
         _first_only("plan", BAD, "--json"),
@@ -128,12 +136,14 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     ),
     "dataset": (
         _command("compare", BAD, "--cluster", "GPUS", *COMPARE_OPTIONS, "--json"),
-        _command("compare", BAD, "--cluster", "GPUS", *COMPARE_MAKESPANS, "-o", OUT),
+        _command("compare", BAD, "--cluster", "NO_UPLINKS", *COMPARE_MAKESPANS, "-o", OUT),
         _command("info", BAD),
     ),
     "clusters": (
         _command("compare", "GRAPH", "--clusters", BAD, "--cross", *COMPARE_OPTIONS, "--json"),
-        _command("compare", "GRAPH", "--clusters", BAD, "--cross", *COMPARE_MAKESPANS, "-o", OUT),
+        Command(
+            ("compare", "GRAPH", "--clusters", BAD, "--cross", *COMPARE_MAKESPANS, "-o", OUT), (2,)
+        ),
         _command("info", BAD, "--json"),
     ),
     "columns": (
