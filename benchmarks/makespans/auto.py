@@ -90,7 +90,7 @@ def main() -> None:
 
 
 def problems(count: int) -> Iterator[tuple[str, sp.Problem]]:
-    """Return problems of all families by turns, on networks of all kinds."""
+    """Return problems of all families in turn, on networks of all kinds."""
     for number in range(count):
         family = FAMILIES[number % len(FAMILIES)]
         kind = KINDS[number // len(FAMILIES) % len(KINDS)]

@@ -2,7 +2,7 @@
 
     python -m benchmarks.makespans.saga PYTHON [--problems 200]
 
-PYTHON is the interpreter of an environment of its own with anrg-saga 2.0.2 (831 MB). Schedule
+PYTHON is the interpreter of a separate environment with anrg-saga 2.0.2 (831 MB). Schedule
 lengths must be equal. Three things differ from the publications and are accounted for:
 
 - SAGA's mean of a message counts each pair of devices once and each device with itself once, so it

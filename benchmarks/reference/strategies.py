@@ -120,7 +120,7 @@ def problems(
 ) -> Problem:
     """Return a graph on a cluster at 300 to 2,000 tuples/s: from idle to heavily overloaded.
 
-    With `shared`, half of them have times by kind of device, shared messages and the like.
+    With `shared`, half of them have times by kind of device, shared messages and similar fields.
     """
     rate = draw(st.integers(3, 20)) * 100.0
     graph, cluster = draw(graphs(max_size)), draw(clusters(kind))

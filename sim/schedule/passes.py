@@ -112,7 +112,7 @@ class Timetable:
 
     @cached_property
     def critical_path(self) -> list[Step]:
-        """The operators and messages that each other one waited for, up to the last end."""
+        """The chain of operators and messages, each of which waited for the one before it."""
         steps: list[Step] = []
         visited: set[int] = set()  # messages of no length can wait for each other at both ends
         item: int | None = int(self.run.last[0])

@@ -202,7 +202,7 @@ class TaskGraph:
     def seconds(self) -> Floats:
         """(V, C) execution time of each operator on each class of devices, in seconds.
 
-        Infinity stands for a device that cannot run the operator. The table is empty, (0, 0), if it
+        Infinity: the device cannot run the operator. The table is empty, (0, 0), if it
         would be too large; `seconds_on` then computes the times.
         """
         first = np.unique(self.class_of, return_index=True)[1].astype(np.int32)

@@ -133,14 +133,12 @@ def compare(
 
     kind = options.the_objective(objective)
     kind = makespan_options.with_settings(kind, makespan_values, seed) or Throughput()
-    kind = kind.with_changes(
-        model=model,  # type: ignore[arg-type]  # one of MODELS
-        target_utilisation=target_utilisation,
-    )
+    changes: dict[str, Any] = {"model": model, "target_utilisation": target_utilisation}
+    makespan_options.refuse_rates(kind, {"source_rate": source_rates, **changes})
+    kind = kind.with_changes(**changes)
     if semantics is not None:
         makespan_options.require(kind, "semantics")
-    default = MAKESPAN_PLACERS if isinstance(kind, Makespan) else THROUGHPUT_PLACERS
-    placers = placers or default
+    placers = placers or (MAKESPAN_PLACERS if isinstance(kind, Makespan) else THROUGHPUT_PLACERS)
     pictures = None if plots == "none" else plots or "png"
     if folder is not None:
         inputs = (dataset, cluster_file, clusters_file, *weights_of(placers))

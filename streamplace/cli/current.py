@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from streamplace.errors import OtherGraphError
+from streamplace.errors import OtherGraphError, ProblemError, located
 from streamplace.files.assignments import assignment_from, is_assignment, read_placement_json
 from streamplace.files.placements import objective_in, placement_from
 from streamplace.files.reading import name_of
@@ -47,12 +47,14 @@ def current_placement(
     Parameters
     ----------
     objective
-        Replaces that of the file, unless both are makespans.
+        Replaces that of the file, unless one of them is a makespan: the current placement is then
+        read under its own, since it need not have what the other one requires.
     """
     value = read_placement_json(file)
     if is_assignment(value):
         return None, assignment_from(value, name_of(file))
-    if isinstance(objective, Makespan) and isinstance(objective_in(value), Makespan):
+    stored = objective_in(value)
+    if stored is not None and Makespan in (type(stored), type(objective)):
         objective = None
     placement = placement_from(value, name_of(file), objective=objective)
     return placement, placement.assignment
@@ -69,4 +71,28 @@ def whole_placement(
         Function from the objective of the file, if it has one, to the objective to use.
     """
     value = read_placement_json(file)
-    return placement_from(value, name_of(file), objective=objective_of(objective_in(value)))
+    stored = objective_in(value)
+    objective = objective_of(stored)
+    if not isinstance(stored, Makespan) or isinstance(objective, Makespan | None):
+        return placement_from(value, name_of(file), objective=objective)
+    placement = placement_from(value, name_of(file))
+    with located(name_of(file)):
+        return under_objective(placement, objective)
+
+
+def under_objective(placement: Placement, objective: Objective) -> Placement:
+    """Return the same assignment under another objective.
+
+    Raises
+    ------
+    ProblemError
+        If the objective requires a source rate and neither it nor the placement has one.
+    """
+    problem = placement.problem
+    has_rate = problem.graph.source_rate is not None or not isinstance(problem.objective, Makespan)
+    if not (has_rate or isinstance(objective, Makespan) or objective.source_rates):
+        raise ProblemError(
+            "the placement has no source rate, which throughput requires; use "
+            "'streamplace simulate' with its graph, --objective throughput and --source-rate"
+        )
+    return Placement(problem.with_objective(objective), placement.devices)

@@ -51,7 +51,13 @@ def diff(
 
     with working("reading"):
         kind = options.the_objective(objective)
-        settings = partial(makespan_options.with_settings, kind, makespan_values, seed)
+        settings = partial(
+            makespan_options.with_settings,
+            kind,
+            makespan_values,
+            seed,
+            is_bare=objective == makespan_options.BARE,
+        )
         before, after = (whole_placement(file, settings) for file in (a, b))
         if semantics is not None:
             before = makespan_options.under_semantics(before, semantics)

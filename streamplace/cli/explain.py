@@ -116,10 +116,15 @@ def explain(
 
     kind = options.the_objective(objective)
     with working("reading"):
+        settings = partial(
+            makespan_options.with_settings,
+            kind,
+            makespan_values,
+            seed,
+            is_bare=objective == makespan_options.BARE,
+        )
         read = _changed(
-            whole_placement(
-                placement, partial(makespan_options.with_settings, kind, makespan_values, seed)
-            ),
+            whole_placement(placement, settings),
             name_of(placement),
             options.the_losses(without, slow),
             constraints_file,

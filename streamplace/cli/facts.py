@@ -23,9 +23,10 @@ LABELS = {
     "types": "operators of each type",
     "seconds_on": "operators with seconds on each kind of device",
     "kinds": "devices of each kind",
+    "networks": "clusters with each kind of network",
 }
 """Labels of facts whose key in the JSON output does not explain itself."""
-KEYED_BY_NAMES = {"pes", "groups", "uplinks", "prices", "types", "seconds_on", "kinds"}
+KEYED_BY_NAMES = {"pes", "groups", "uplinks", "prices", "types", "seconds_on", "kinds", "networks"}
 
 
 def print_facts(facts: dict[str, Any], indent: str = "", *, names: bool = False) -> None:

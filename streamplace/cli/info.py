@@ -11,8 +11,8 @@ from streamplace.cli import options, param_types
 def info(file: str, seed: int, as_json: bool) -> None:
     """Summarise a graph, dataset, cluster, placement or policy.
 
-    FILE is a graph, a dataset (a file or folder of graphs, or dataset:real), a cluster, a
-    placement, or a .safetensors file of a run: a policy's weights or a checkpoint.
+    FILE is a graph, a dataset (a file or folder of graphs, or dataset:real), one or several
+    clusters, a placement, or a .safetensors file of a run: a policy's weights or a checkpoint.
 
     \b
     Examples:

@@ -37,15 +37,13 @@ OPTIONS = (
         "that order (sequence), or the best of the first three (any).  [default: fifo]",
     ),
     click.option(
-        "--barrier",
-        is_flag=True,
+        "--barrier/--no-barrier",
         default=None,
         help="Makespan: operators start only when all operators that are fewer hops from the "
         "sources have ended.",
     ),
     click.option(
-        "--inputs-everywhere",
-        is_flag=True,
+        "--inputs-everywhere/--no-inputs-everywhere",
         default=None,
         help="Makespan: the output of sources is on every device, at no cost.",
     ),
@@ -62,6 +60,8 @@ OPTIONS = (
         help="Makespan: passes with different noise over which to take the mean.  [default: 1]",
     ),
 )
+BARE = "makespan"
+"""The value of --objective that keeps the settings of a stored makespan."""
 NAMES: tuple[str, ...] = ("batch", "order", "barrier", "inputs_everywhere", "noise", "repeats")
 
 
@@ -86,6 +86,7 @@ def with_settings(
     seed: int = 0,
     stored: "Objective | None" = None,
     *,
+    is_bare: bool = False,
     keeps_order: bool = True,
 ) -> "Objective | None":
     """Return an objective with the options of makespans, which `options` adds.
@@ -100,8 +101,10 @@ def with_settings(
         Seed of the noise.
     stored
         The objective of a placement, which counts where --objective is left out.
+    is_bare
+        Whether --objective is `BARE`, which keeps the settings of `stored`.
     keeps_order
-        Whether ``--order any`` stands for the order of the placement.
+        Whether ``--order any`` means the order of the placement.
 
     Raises
     ------
@@ -115,7 +118,7 @@ def with_settings(
             option = next(iter(changed)).replace("_", "-")
             raise click.UsageError(f"--{option} requires --objective makespan")
         return objective
-    if objective == Makespan() and isinstance(stored, Makespan):
+    if is_bare and isinstance(stored, Makespan):
         base = stored
     if keeps_order and changed.get("order") == "any" and base is stored:
         del changed["order"]  # the placement's own order
@@ -125,7 +128,12 @@ def with_settings(
 
 
 def with_settings_of_start(
-    objective: "Objective | None", values: dict[str, Any], seed: int, old: "Placement | None"
+    objective: "Objective | None",
+    values: dict[str, Any],
+    seed: int,
+    old: "Placement | None",
+    *,
+    is_bare: bool,
 ) -> "Objective | None":
     """Return an objective with the options of makespans, for a placement that starts from `old`.
 
@@ -135,7 +143,7 @@ def with_settings_of_start(
     if objective is None and not chosen(values):
         return None
     stored = None if old is None else old.problem.objective
-    return with_settings(objective, values, seed, stored, keeps_order=False)
+    return with_settings(objective, values, seed, stored, is_bare=is_bare, keeps_order=False)
 
 
 def chosen(values: dict[str, Any]) -> list[str]:
@@ -165,6 +173,30 @@ def refuse(objective: "Objective", option: str) -> None:
     """
     if isinstance(objective, Makespan):
         raise click.UsageError(f"--{option} supports only throughput, not objective 'makespan'")
+
+
+def refuse_rates(
+    objective: "Objective | None", values: dict[str, Any], whose: str = "--objective makespan"
+) -> None:
+    """Refuse source rates, model and target utilisation if the objective is a makespan.
+
+    Parameters
+    ----------
+    values
+        Values of --source-rate, --model and --target-utilisation by the name of the argument.
+    whose
+        Where the makespan comes from.
+
+    Raises
+    ------
+    click.UsageError
+        If the objective is a makespan and one of the values is not None.
+    """
+    if isinstance(objective, Makespan):
+        for name, value in values.items():
+            if value is not None:
+                option = name.replace("_", "-")
+                raise click.UsageError(f"--{option}: cannot be combined with {whose}")
 
 
 def under_semantics(placement: "Placement", name: PublishedName) -> "Placement":

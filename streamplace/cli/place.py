@@ -203,14 +203,17 @@ def place(
     check_targets({"-o": output}, inputs)  # the file of --start may be replaced by the result
     cluster = options.the_cluster(cluster_file, devices)
     kind = options.the_objective(objective)
+    changes = {
+        "source_rate": source_rates,
+        "model": model,
+        "target_utilisation": target_utilisation,
+    }
+    makespan_options.refuse_rates(kind, changes)
     with working("reading"):
         old, assignment = (None, None) if start is None else current_placement(start, kind)
-        kind = makespan_options.with_settings_of_start(kind, makespan_values, seed, old)
-        changes = {
-            "source_rate": source_rates,
-            "model": model,
-            "target_utilisation": target_utilisation,
-        }
+        kind = makespan_options.with_settings_of_start(
+            kind, makespan_values, seed, old, is_bare=objective == makespan_options.BARE
+        )
         problem, note = _problem(
             graph,
             cluster,
@@ -383,6 +386,7 @@ def _problem(
         )
         cluster, kind, changes = settings.cluster, settings.objective, settings.changes
         note = settings.note
+        makespan_options.refuse_rates(kind, changes, f"the makespan of {name_of(str(start))}")
         if settings.constraints is not None:
             constraints, rules_file, inherited = settings.constraints, name_of(str(start)), True
     if lost:

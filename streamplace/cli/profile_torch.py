@@ -72,6 +72,7 @@ def _kind(ctx: click.Context, param: click.Parameter, value: str | None) -> str 
     "kept.",
 )
 @options.output("Graph file to write; - is stdout.  [default: -]", "GRAPH")
+@options.no_objective("profile measures costs, which serve every objective")
 @options.common
 def torch(
     module: str,

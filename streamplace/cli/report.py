@@ -75,7 +75,9 @@ def report(
             value, name = read_placement_json(file), name_of(file)
             placement = placement_from(value, name)
             with located(name):
-                shown = _under(placement, kind, values, seed)
+                shown = _under(
+                    placement, kind, values, seed, is_bare=objective == makespan_options.BARE
+                )
                 if semantics is not None:
                     shown = makespan_options.under_semantics(shown, semantics)
                 proven = value.get("bound") if shown is placement else None
@@ -92,13 +94,18 @@ def report(
 
 
 def _under(
-    placement: "Placement", objective: "Objective | None", values: dict[str, Any], seed: int
+    placement: "Placement",
+    objective: "Objective | None",
+    values: dict[str, Any],
+    seed: int,
+    *,
+    is_bare: bool,
 ) -> "Placement":
     """Return a placement under the objective that the options set; itself if they set none."""
-    from streamplace.problem.placement import Placement  # noqa: PLC0415 - see report
+    from streamplace.cli.current import under_objective  # noqa: PLC0415 - see report
 
     stored = placement.problem.objective
-    chosen = makespan_options.with_settings(objective, values, seed, stored)
+    chosen = makespan_options.with_settings(objective, values, seed, stored, is_bare=is_bare)
     if chosen is None or chosen == stored:
         return placement
-    return Placement(placement.problem.with_objective(chosen), placement.devices)
+    return under_objective(placement, chosen)

@@ -84,16 +84,26 @@ def simulate(
     from streamplace.workflows.simulate import score_of  # noqa: PLC0415
 
     kind = options.the_objective(objective)
+    changes = {
+        "source_rate": source_rates,
+        "model": model,
+        "target_utilisation": target_utilisation,
+    }
+    makespan_options.refuse_rates(kind, changes)
     with working("reading"):
         stored, note = _placement(
             graph,
             placement,
             cluster_file,
-            objective_of=partial(makespan_options.with_settings, kind, makespan_values, seed),
+            objective_of=partial(
+                makespan_options.with_settings,
+                kind,
+                makespan_values,
+                seed,
+                is_bare=objective == makespan_options.BARE,
+            ),
             cluster=options.the_cluster(cluster_file, devices),
-            source_rate=source_rates,
-            model=model,
-            target_utilisation=target_utilisation,
+            **changes,
         )
         if lost := options.the_losses(without, slow):
             with located(name_of(placement)):
@@ -152,4 +162,7 @@ def _check_options(problem: "Problem", engine_values: dict[str, Any], gantt: str
         if problem.model != "engine":
             raise click.UsageError(f"--{name} requires --model engine")
     if gantt is not None:
+        from streamplace.plots.formats import kind_of  # noqa: PLC0415 - see simulate
+
         makespan_options.require(problem.objective, "gantt")
+        kind_of(gantt)

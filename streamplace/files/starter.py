@@ -6,7 +6,8 @@ STARTERS: dict[str, dict[str, Any]] = {
     "graph.json": {
         "format": "streamplace-graph",
         "version": 1,
-        "comment": "Operators, and streams between them; see 'streamplace schema graph'.",
+        "comment": "Operators, and streams between them; see 'streamplace schema graph'. "
+        "firing: all (every operator runs once per tuple of the sources) or each.",
         "name": "clicks",
         "source_rate": 20000.0,
         "operators": [
@@ -18,7 +19,8 @@ STARTERS: dict[str, dict[str, Any]] = {
             },
             {
                 "name": "parse",
-                "comment": "instructions: CPU work per tuple; payload_bytes: size of a tuple sent.",
+                "comment": "instructions: CPU work per tuple; payload_bytes: size of a tuple sent. "
+                'seconds_on: seconds per tuple by kind of device, such as {"gpu": 0.0001}.',
                 "instructions": 90000.0,
                 "payload_bytes": 250.0,
             },
@@ -64,7 +66,8 @@ STARTERS: dict[str, dict[str, Any]] = {
             {"name": "rack2", "mips": 2500.0, "cores": 1, "memory_bytes": 8e9},
             {
                 "name": "gpu1",
-                "comment": "Devices may differ; operators may require labels.",
+                "comment": "Devices may differ; operators may require labels. kind: a name such as "
+                "gpu, for the seconds_on of operators.",
                 "mips": 2000.0,
                 "cores": 2,
                 "memory_bytes": 16e9,
@@ -72,7 +75,8 @@ STARTERS: dict[str, dict[str, Any]] = {
             },
         ],
         "network": {
-            "comment": "kind: pair (a link per device pair) or nic (one interface per device).",
+            "comment": "kind: pair (a link per device pair), nic (one interface per device), "
+            "egress (what a device sends shares one link) or free (no queues).",
             "kind": "nic",
             "bandwidth_mbps": 1000.0,
             "latency_s": 0.001,

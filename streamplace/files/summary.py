@@ -1,4 +1,4 @@
-"""Summaries of graph, dataset, cluster and placement files."""
+"""Summaries of files of graphs, clusters and placements."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -17,12 +17,14 @@ from streamplace.files.placements import objective_to, placement_from
 from streamplace.files.reading import name_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.resources import whole_amounts
 
 
 def summary(path: str | Path) -> dict[str, Any]:
-    """Return facts about a graph, dataset, cluster or placement file.
+    """Return facts about a file of graphs, of clusters or of a placement.
 
     Raises
     ------
@@ -39,6 +41,8 @@ def summary(path: str | Path) -> dict[str, Any]:
         raise FormatError(f"{name_of(path)}: holds no graph")
     where, _, value = values[0]
     refuse_other_kind(value, name_of(path))
+    if isinstance(value, dict) and "devices" in value and len(values) > 1:
+        return _clusters([clusters.cluster_from(value, where) for where, _, value in values])
     if isinstance(value, dict) and len(values) == 1:
         if "devices" in value:
             return _cluster(clusters.cluster_from(value, where))
@@ -103,6 +107,18 @@ def _cluster(cluster: Cluster) -> dict[str, Any]:
     }
 
 
+def _clusters(found: list[Cluster]) -> dict[str, Any]:
+    devices = [device for cluster in found for device in cluster.devices]
+    return {
+        "kind": "clusters",
+        "clusters": len(found),
+        "devices": _spread([len(cluster.devices) for cluster in found]),
+        "total_mips": _spread([float(cluster.capacity.sum() / 1e6) for cluster in found]),
+        **_counts("networks", (cluster.network.kind for cluster in found)),
+        **_counts("kinds", (d.kind for d in devices if d.kind is not None)),
+    }
+
+
 def _resources(several: Iterable[Mapping[str, float]]) -> dict[str, Any]:
     """Return the entry of the sum of all resources; nothing if there are none."""
     sums: dict[str, list[float]] = {}
@@ -141,6 +157,18 @@ def _prices(cluster: Cluster) -> dict[str, Any]:
     return {"prices": prices} if prices else {}
 
 
+def _throughput(objective: Objective) -> dict[str, Any]:
+    """Return source rates, model and target utilisation; nothing for a makespan."""
+    if isinstance(objective, Makespan):
+        return {}
+    return {
+        "source_rate": objective.source_rate,
+        "source_rates": list(objective.source_rates or ()),
+        "model": objective.model,
+        "target_utilisation": objective.target_utilisation,
+    }
+
+
 def _placement(placement: Placement) -> dict[str, Any]:
     problem = placement.problem
     return {
@@ -148,10 +176,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "graph": _graph(problem.graph),
         "constraints": bool(problem.constraints or problem.graph.requires),
         "cluster": _cluster(problem.cluster),
-        "source_rate": problem.source_rate,
-        "source_rates": list(problem.source_rates),
-        "model": problem.model,
-        "target_utilisation": problem.target_utilisation,
+        **_throughput(problem.objective),
         **objective_to(problem.objective),
         "pes": {device: list(operators) for device, operators in placement.pes.items()},
     }

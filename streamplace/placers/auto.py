@@ -47,8 +47,10 @@ class Auto:
     search for throughput stops early when a placement reaches the bound. Identical devices are used
     in the order of the cluster, unless there is an initial placement.
 
-    Under the makespan objective, list schedulers and other quick placers are run, and a search from
-    their placements follows until the lower bound is reached or the budget is spent.
+    Under the makespan objective, the quick placers of `Search` are run. Where there are at most
+    100,000 placements, all that the bounds do not rule out are tried, for up to half of the budget.
+    Unless this proves the best placement, a search from the placers' results follows until the
+    lower bound is reached, the budget is spent, or many changes have not helped.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ class Listed:
 
 @runtime_checkable
 class ListScheduler(Placer, Protocol):
-    """A placer under the makespan objective that makes a schedule of its own."""
+    """A placer under the makespan objective that plans its own schedule."""
 
     def listed(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

@@ -14,7 +14,7 @@ SLOWEST = 1e-300  # least share of a kind's speed, so that times remain finite
 class Seconds(Mapping[str, float | None]):
     """Seconds per tuple by kind of device, such as ``{"cpu": 0.02, "gpu": 0.001}``.
 
-    None stands for a kind of device on which the operator cannot run. A slow kind, such as ``gpu at
+    None marks a kind of device on which the operator cannot run. A slow kind, such as ``gpu at
     0.5 of its speed``, has the times of ``gpu`` divided by 0.5 unless it has its own; see
     `streamplace.problem.slow_kinds`. Kinds are sorted; the mapping is immutable and hashable.
 

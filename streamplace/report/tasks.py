@@ -65,7 +65,7 @@ def _column(values: NDArray[Any]) -> Any:
 
 
 def _plain(value: float) -> float | str | None:
-    """Return a number that JSON has, or what stands for it."""
+    """Return a number that JSON has, or its replacement."""
     if np.isnan(value):
         return None
     return "Infinity" if value == np.inf else value

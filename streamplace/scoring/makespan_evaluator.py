@@ -136,7 +136,7 @@ class MakespanEvaluator:
             timetable=timetable(self.tasks, order, _rows(devices)[0], noises[0]),
             order=name,
             makespan_s=float(repeats.mean()),
-            deviation_s=float(repeats.std()) if self.problem.makespan_objective.noise else None,
+            deviation_s=float(repeats.std()) if len(repeats) > 1 else None,
             bound_s=self.bound_s,
             fastest=self.compiled.fastest,
         )
@@ -156,7 +156,7 @@ class MakespanEvaluator:
         return None if self.problem.makespan_objective.noise else 1.0
 
     def local_search(self) -> LocalSearch | None:
-        """Return None: the search for short makespans has kernels of its own."""
+        """Return None: the search for short makespans has its own kernels."""
         return None
 
 

@@ -36,7 +36,7 @@ class MakespanScore(Score):
     makespan_s
         The time of one pass in seconds; with noise, the mean over the repeats.
     deviation_s
-        The standard deviation over the repeats in seconds; None without noise.
+        The standard deviation over the repeats in seconds; None with one.
     bound_s
         The lower bound on the makespan of any placement in seconds; None with noise.
     fastest
@@ -90,7 +90,7 @@ class MakespanScore(Score):
 
     @cached_property
     def critical_path(self) -> tuple[str, ...]:
-        """The operators that each other one waited for, up to the one that ended last."""
+        """The chain of operators, each of which waited for the one before it."""
         names = self.problem.graph.names
         steps = self.timetable.critical_path
         return tuple(names[step.number] for step in steps if step.kind == "operator")

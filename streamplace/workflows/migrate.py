@@ -119,12 +119,13 @@ class Migration(Displayable):
     def _line(self) -> Line:
         staying, after = self.staying.value, self.result.score.value
         which = "forced" if self.fewest == len(self.forced) else "necessary"
-        least = f"after the {which} moves only" if self.fewest else "after moving nothing"
+        least = f"with the {which} moves only" if self.fewest else "without moves"
         before = staying if self.before is None else self.before
         if self.fewest or abs(before - staying) > SAME * before:
-            known = "" if self.before is None else f"{number(before)} {self._unit} before, "
-            values = f"{known}{number(after)} {self._unit} now, {number(staying)}"
-            return Line(f"{self._counts()}; {self._value} {values} {least}")
+            values = [] if self.before is None else [f"{number(before)} {self._unit} before"]
+            values.append(f"{number(staying)} {self._unit} {least}")
+            values.append(f"{number(after)} {self._unit} with all moves")
+            return Line(f"{self._counts()}; {self._value} {', '.join(values)}")
         change = f"{self._value} {number(staying)} -> {number(after)} {self._unit}"
         return Line(f"{self._counts()}; {change}{relative_gain(staying, after)}")
 

@@ -89,8 +89,11 @@ def test_losses_apply_to_every_cluster(folder: Path, capsys: Capture) -> None:
         (["--clusters", "TWO"], "two.jsonl: expected 3 clusters, one per graph (got 2); --cross"),
         (["--semantics", "giph"], "--semantics requires --objective makespan"),
         (["--batch", "3"], "--batch requires --objective makespan"),
-        ([*AIM, "--source-rate", "3"], "a makespan has no source rate; leave it out"),
-        ([*AIM, "--model", "engine"], "a makespan has no model; leave it out"),
+        (
+            [*AIM, "--source-rate", "3"],
+            "--source-rate: cannot be combined with --objective makespan",
+        ),
+        ([*AIM, "--model", "engine"], "--model: cannot be combined with --objective makespan"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(
@@ -118,6 +121,7 @@ def test_a_bad_line_of_the_clusters_is_named(folder: Path, tmp_path: Path, capsy
         (("plan", "g.json"), "--objective: plan finds the throughput that devices sustain"),
         (("train", "g.json", "--config", "best", "-o", "r"), "policies are trained for throughput"),
         (("profile", "storm", "p", "--mips", "9"), "profile measures costs, which serve every"),
+        (("profile", "torch", "nets:Net"), "profile measures costs, which serve every"),
     ],
 )
 def test_commands_for_throughput_say_so(

@@ -119,3 +119,29 @@ def test_resources_are_added_up(tmp_path: Path, capsys: Capture) -> None:
         "gpu": 2 * len(devices)
     }
     assert "resources:\n  gpu: " in succeeds(capsys, "info", cluster)
+
+
+def test_a_placement_for_a_makespan_has_no_source_rate(tmp_path: Path, capsys: Capture) -> None:
+    cluster, graph, placement = (tmp_path / f"{name}.json" for name in "cgp")
+    cluster.write_text(json.dumps(CLUSTER))
+    graph.write_text(json.dumps(GRAPH))
+    aim = ("--objective", "makespan", "--batch", 4, "--placer", "single")
+    succeeds(capsys, "place", graph, "--cluster", cluster, *aim, "-o", placement)
+    found = json.loads(succeeds(capsys, "info", placement, "--json"))
+    assert found["objective"] == "makespan:batch=4"
+    assert not {"source_rates", "model", "target_utilisation"} & found.keys()
+    assert "objective: makespan:batch=4" in succeeds(capsys, "info", placement).splitlines()
+
+
+def test_a_list_of_clusters(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "clusters.jsonl"
+    more = {**CLUSTER, "devices": [{"name": f"d{i}", "mips": 1, "kind": "gpu"} for i in range(9)]}
+    file.write_text("".join(json.dumps(value) + "\n" for value in (CLUSTER, more)))
+    found = json.loads(succeeds(capsys, "info", file, "--json"))
+    count = len(CLUSTER["devices"])
+    assert (found["kind"], found["clusters"]) == ("clusters", 2)
+    assert found["devices"] == {"min": count, "median": (count + 9) / 2, "max": 9}
+    assert found["kinds"] == {"gpu": 9}
+    assert "clusters: 2" in succeeds(capsys, "info", file).splitlines()
+    file.write_text(file.read_text() + '{"devices": 3}\n')
+    assert "clusters.jsonl: line 3" in refused(capsys, "info", file)

@@ -82,7 +82,7 @@ def test_the_throughput_before_a_loss_is_printed(tmp_path: Path, capsys: Capture
     lost = ("place", graph, "--start", old, "--devices", "2x1000", "--max-moves", "0")
     line = succeeds(capsys, *lost).splitlines()[-1]
     assert line.startswith("1 forced move, 0 further moves; throughput 900 tuples/s before, 500 ")
-    assert line.endswith("500 after the forced moves only")
+    assert line.endswith("500 tuples/s with the forced moves only, 500 tuples/s with all moves")
     assert json_of(capsys, *lost)["throughput_before"] == 900
 
 

@@ -2,9 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import get_args
 
 from streamplace.files import read_cluster, read_graph
 from streamplace.files.starter import STARTERS
+from streamplace.problem.cluster import NetworkKind
 from tests.support.cli import Capture, json_of, refused, succeeds
 
 
@@ -27,6 +29,18 @@ def test_the_starters_have_comments(tmp_path: Path, capsys: Capture) -> None:
         (tmp_path / name).write_text(json.dumps(without_comments(json.loads(text))))
     assert read_graph(tmp_path / "graph.json") == graph
     assert read_cluster(tmp_path / "cluster.json") == cluster
+
+
+def test_the_comments_list_kinds_of_networks_and_fields_for_makespans(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    succeeds(capsys, "init", tmp_path)
+    graph, cluster = (json.loads((tmp_path / name).read_text()) for name in STARTERS)
+    kinds = cluster["network"]["comment"]
+    assert all(f"{kind} (" in kinds for kind in get_args(NetworkKind))
+    assert "firing: " in graph["comment"]
+    assert any("seconds_on: " in each.get("comment", "") for each in graph["operators"])
+    assert any("kind: " in each.get("comment", "") for each in cluster["devices"])
 
 
 def without_comments(value: object) -> object:

@@ -28,6 +28,7 @@ CLUSTER = {
     "network": {"kind": "free", "bandwidth_mbps": 8, "latency_s": 0.5},
 }
 AIM = ("--objective", "makespan")
+BOTH = "cannot be combined with --objective makespan"
 
 
 @pytest.fixture
@@ -117,6 +118,20 @@ def test_noise_uses_the_seed(folder: Path, capsys: Capture) -> None:
     assert (first["bound_s"], first["gap"]) == (None, None)
 
 
+def test_one_pass_has_no_deviation(folder: Path, capsys: Capture) -> None:
+    noise = ("--noise", 0.2)
+    assert "standard_deviation_s" not in simulated(folder, capsys, *noise)
+    assert simulated(folder, capsys, *noise, "--repeats", 2)["standard_deviation_s"] > 0
+    files = (folder / "graph.json", folder / "mapping.csv", "--cluster", folder / "cluster.json")
+    assert "±" not in succeeds(capsys, "simulate", *files, *AIM, *noise)
+    assert "over 2 passes" in succeeds(capsys, "simulate", *files, *AIM, *noise, "--repeats", 2)
+
+
+def test_options_that_do_not_fit_are_refused_before_reading(capsys: Capture) -> None:
+    for words in (("place", "none.json"), ("simulate", "none.json", "none.csv")):
+        assert f"--source-rate: {BOTH}" in refused(capsys, *words, *AIM, "--source-rate", 5)
+
+
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_gantt_chart(folder: Path, suffix: str, capsys: Capture) -> None:
     files = (folder / "graph.json", folder / "mapping.csv", "--cluster", folder / "cluster.json")
@@ -133,11 +148,16 @@ def test_gantt_chart(folder: Path, suffix: str, capsys: Capture) -> None:
         ((*AIM, "--batch", 0), "--batch: must be at least 1 (got 0)"),
         ((*AIM, "--noise", 2), "noise: must be at least 0 and below 1 (got 2)"),
         ((*AIM, "--repeats", 2), "repeats: without noise, all passes are equal; set noise as well"),
-        ((*AIM, "--source-rate", 5), "objective: a makespan has no source rate; leave it out"),
-        ((*AIM, "--model", "engine"), "objective: a makespan has no model; leave it out"),
+        ((*AIM, "--source-rate", 5), f"streamplace: --source-rate: {BOTH}"),
+        ((*AIM, "--model", "engine"), f"streamplace: --model: {BOTH}"),
+        ((*AIM, "--target-utilisation", 0.5), f"streamplace: --target-utilisation: {BOTH}"),
         ((*AIM, "--semantics", "gihp"), "did you mean 'giph'?"),
         (("--objective", "makespan:order=lifo"), "order: must be one of fifo"),
         ((*AIM, "--gantt", "chart.txt"), "'chart.txt': unknown picture format"),
+        (
+            (*AIM, "--gantt", "-"),
+            "cannot write a picture to stdout; name a .png, .svg or .pdf file",
+        ),
     ],
 )
 def test_options_that_do_not_fit(

@@ -147,6 +147,71 @@ def test_the_batch_of_the_start_remains_if_only_the_order_changes(
         assert (changed["order"], changed["makespan_s"]) == ("fifo", again["makespan_s"])
 
 
+def test_settings_in_the_objective_replace_those_of_the_placement(
+    folder: Path, capsys: Capture
+) -> None:
+    """Only ``makespan`` without settings keeps them, also where settings are the defaults."""
+    files = (folder / "graph.json", folder / "placement.json")
+    stored = json_of(capsys, "simulate", *files)
+    assert json_of(capsys, "simulate", *files, *AIM) == stored
+    fifo = json_of(capsys, "simulate", *files, "--batch", 1, "--order", "fifo")
+    assert fifo["makespan_s"] < stored["makespan_s"]
+    default = ("--objective", "makespan:order=fifo:batch=1")
+    assert json_of(capsys, "simulate", *files, *default) == fifo
+    assert explained(folder, capsys, *default)["makespan_s"] == fifo["makespan_s"]
+    again = replaced(folder, capsys, *default, "--max-moves", 0)
+    assert (again["order"], again["makespan_s"]) == ("fifo", fifo["makespan_s"])
+    compared = json_of(capsys, "diff", files[1], files[1], *default)
+    assert compared["makespan_s"] == [fifo["makespan_s"]] * 2
+    report = ("report", files[1], "-o", folder / "report.html", *default)
+    assert json_of(capsys, *report)["placements"][0]["makespan_s"] == fifo["makespan_s"]
+
+
+def test_stored_settings_can_be_switched_off(folder: Path, capsys: Capture) -> None:
+    files = (folder / "graph.json", folder / "placement.json")
+    plain = json_of(capsys, "simulate", *files)
+    both = ("--barrier", "--inputs-everywhere")
+    start = ("--start", folder / "placement.json", "--max-moves", 0, "-o", folder / "both.json")
+    succeeds(capsys, "place", folder / "graph.json", *start, *both)
+    stored = sp.read_placement(folder / "both.json").problem.makespan_objective
+    assert stored.barrier
+    assert stored.inputs_everywhere
+    off = ("--no-barrier", "--no-inputs-everywhere")
+    assert json_of(capsys, "simulate", files[0], folder / "both.json", *off) == plain
+
+
+def test_a_makespan_without_a_source_rate_as_start_of_throughput(
+    folder: Path, capsys: Capture
+) -> None:
+    graph = json.loads((folder / "graph.json").read_text())
+    del graph["firing"]
+    (folder / "graph.json").write_text(json.dumps(graph))
+    files = ("place", folder / "graph.json", "--cluster", folder / "cluster.json")
+    succeeds(capsys, *files, *AIM, "--placer", "single", "-o", folder / "placement.json")
+    file, aim = folder / "placement.json", ("--objective", "throughput")
+    found = replaced(folder, capsys, *aim, "--source-rate", 0.01, "--max-moves", 0)
+    assert found["throughput"] > 0
+    asked = ("simulate", folder / "graph.json", file, *aim, "--source-rate", 0.01)
+    assert json_of(capsys, *asked)["throughput"] == found["throughput"]
+    for words in (("explain", file), ("diff", file, file), ("report", file, "-o", "r.html")):
+        message = refused(capsys, *words, *aim)
+        assert f"{file}: the placement has no source rate, which throughput requires" in message
+    start = ("place", folder / "graph.json", "--start", file)
+    message = refused(capsys, *start, "--source-rate", 1)
+    assert f"--source-rate: cannot be combined with the makespan of {file}" in message
+
+
+def test_the_line_of_a_migration_names_the_makespans_in_order(
+    folder: Path, capsys: Capture
+) -> None:
+    start = ("place", folder / "graph.json", "--start", folder / "placement.json")
+    text = succeeds(capsys, *start, "--slow", "d0=0.5,d1=0.5", "--max-moves", 1)
+    found = replaced(folder, capsys, "--slow", "d0=0.5,d1=0.5", "--max-moves", 1)
+    names = ("makespan_before_s", "makespan_without_moves_s", "makespan_s")
+    before, without, now = (found[name] for name in names)
+    assert f"makespan {before:g} s before, {without:g} s without moves, {now:g} s with all" in text
+
+
 def test_what_comes_from_the_start_is_printed(folder: Path, capsys: Capture) -> None:
     start = ("place", folder / "graph.json", "--start", folder / "placement.json")
     noted = {

@@ -23,6 +23,7 @@ from streamplace.files.npz import write_columns
 from streamplace.files.placements import placement_to
 from streamplace.policy.registry import PolicySection, policy_section
 from streamplace.problem.cluster import Cluster
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 
@@ -119,6 +120,13 @@ def placement() -> Placement:
     return Placement.of(Problem(line_graph(), Cluster.equal(2)), {"a": "d0", "b": "d1", "c": "d1"})
 
 
+def makespan_placement() -> Placement:
+    """Return a placement of the line graph for its makespan, with settings of its own."""
+    objective = Makespan(batch=100, order="b-level", barrier=True)
+    problem = Problem(line_graph(), Cluster.equal(2), objective=objective)
+    return Placement.of(problem, {"a": "d0", "b": "d1", "c": "d1"})
+
+
 @cache
 def files() -> dict[str, tuple[Document, ...]]:
     """Return reader -> valid files, without weights and checkpoints, which need torch."""
@@ -141,7 +149,7 @@ def files() -> dict[str, tuple[Document, ...]]:
             Document("file.jsonl.gz", gzip.compress(clusters.encode(), mtime=0)),
         ),
         "constraints": json_documents(constrained, {"colocate": [["a", "b"]], "pins": {"c": "d1"}}),
-        "placement": json_documents(placed),
+        "placement": json_documents(placed, placement_to(makespan_placement(), placer="single")),
         "assignment": (
             Document("file.csv", as_csv(placement()).encode()),
             *json_documents({"assignment": placement().assignment}),

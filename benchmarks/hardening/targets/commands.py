@@ -21,6 +21,7 @@ SERVED = ("flink-rest", "flink-apply", "flink-against")  # readers of servers
 AGAINST = ("--against", "URL", "--job", "job", "--seconds", "0", "--timeout", "0.9")
 WATCHED = ("--seconds", "0", "--timeout", "0.9", "--mips", "2500")
 PASS = ("--objective", "makespan", "--order", "b-level")
+SCHEDULED = ("--objective", "makespan", "--placer", "heft")
 GREEDY = ("--cluster", "GPUS", "--placer", "greedy")
 COMPARE_OPTIONS = ("--source-rate", "100", "--placers", "greedy", "--jobs", "1")
 COMPARE_MAKESPANS = ("--objective", "makespan", "--placers", "round-robin", "--jobs", "1")
@@ -102,7 +103,9 @@ def write_good_files(folder: Path) -> GoodFiles:
 
 
 def _export(kind: str) -> Command:
-    return _command("export", BAD, "--to", kind, "-o", OUT)
+    """Return a command that exports a placement; requests of CPU need a source rate."""
+    words = ("export", BAD, "--to", kind, "-o", OUT)
+    return _first_only(*words) if kind == "kubernetes" else _command(*words)
 
 
 def _import(kind: str) -> tuple[Command, ...]:
@@ -117,6 +120,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         _command("place", BAD, *GREEDY, "-o", OUT),
         _command("place", BAD, *GREEDY, "--source-rate", "1e3,10", "--json"),
         _command("place", BAD, *GREEDY, "--confidence", "0.9", "-o", OUT),
+        Command(("place", BAD, "--cluster", "CLUSTER", *SCHEDULED, "-o", OUT), (0, 3)),
         _first_only("simulate", BAD, "PLACEMENT", "--json"),
         _command("compare", BAD, "--cluster", "GPUS", *COMPARE_OPTIONS, "-o", OUT),
         _first_only("plan", BAD, "--json"),
@@ -130,6 +134,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "clusters": (
         _command("compare", "GRAPH", "--clusters", BAD, "--cross", *COMPARE_OPTIONS, "--json"),
         _command("compare", "GRAPH", "--clusters", BAD, "--cross", *COMPARE_MAKESPANS, "-o", OUT),
+        _command("info", BAD, "--json"),
     ),
     "columns": (
         _command("place", BAD, *GREEDY, "-o", OUT),
@@ -142,6 +147,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     ),
     "cluster": (
         _command("place", "GRAPH", "--cluster", BAD, "--placer", "single", "-o", OUT),
+        Command(("place", "GRAPH", "--cluster", BAD, *SCHEDULED, "--json"), (1, 2)),
         _command("simulate", "GRAPH", "PLACEMENT", "--cluster", BAD, "--json"),
         _command("compare", "GRAPH", "--cluster", BAD, *COMPARE_OPTIONS, "--json"),
         _first_only("plan", "GRAPH", "--cluster", BAD, "--survive", "1", "--json"),
@@ -162,6 +168,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         _command("report", BAD, "-o", f"{OUT}.html"),
         _command("report", BAD, "--objective", "makespan", "-o", f"{OUT}.html"),
         _command("simulate", "GRAPH", BAD, "--json"),
+        _command("simulate", "GRAPH", BAD, *PASS, "--gantt", f"{OUT}.svg"),
         _command("place", "GRAPH", "--start", BAD, "--max-moves", "1", "-o", OUT),
         _command("place", "GRAPH", "--start", BAD, *PASS, "--max-moves", "1", "-o", OUT),
         _command("info", BAD, "--json"),

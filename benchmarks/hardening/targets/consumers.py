@@ -2,6 +2,7 @@
 
 import json
 from contextlib import suppress
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,12 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.logical import LogicalGraph
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.throughput import bound, simulate
+from streamplace.workflows.simulate import score_of
 
 SOURCE_RATE = 100.0
 MAX_OPERATORS = 1000  # larger graphs are not placed, since that takes too long
@@ -79,19 +83,32 @@ def use_placement(placement: Placement) -> None:
     InconsistencyError
         If a figure is not finite, or the placement read again differs.
     """
-    score = simulate(placement)
-    figures = {**score.to_dict(), "of": bound(placement.problem)}
+    is_pass = isinstance(placement.problem.objective, Makespan)
+    figures = _makespan_of(placement) if is_pass else _throughput_of(placement)
     try:
         text = json.dumps(placement_to(placement, score=figures), allow_nan=False)
     except ValueError:
         raise InconsistencyError("a figure is not a number") from None
+    if placement_from(json.loads(text), "again").assignment != placement.assignment:
+        raise InconsistencyError("the value changed when it was written and read again")
+
+
+def _throughput_of(placement: Placement) -> dict[str, Any]:
+    score = simulate(placement)
     limit = placement.problem.source_rate * (1 + 1e-9)
     if not -1e-9 <= score.throughput <= limit:
         raise InconsistencyError(
             f"a throughput of {score.throughput} is not between 0 and the source rate {limit}"
         )
-    if placement_from(json.loads(text), "again").assignment != placement.assignment:
-        raise InconsistencyError("the value changed when it was written and read again")
+    return {**score.to_dict(), "of": bound(placement.problem)}
+
+
+def _makespan_of(placement: Placement) -> dict[str, Any]:
+    score = score_of(placement)
+    least = (score.bound_s or 0.0) * (1 - 1e-9) if isinstance(score, MakespanScore) else 0.0
+    if not least <= score.value < inf:
+        raise InconsistencyError(f"a makespan of {score.value} is not finite or below {least}")
+    return score.to_dict()
 
 
 def use_job(job: LogicalGraph) -> None:

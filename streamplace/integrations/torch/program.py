@@ -33,7 +33,7 @@ class Program:
     exported
         The result of `torch.export.export`, decomposed.
     stored
-        Name of a placeholder -> the parameter, buffer or constant that it stands for.
+        Name of a placeholder -> the parameter, buffer or constant that it represents.
     """
 
     exported: ExportedProgram

@@ -91,8 +91,8 @@ def best_of_passes(
 ) -> Ints:
     """Return the placement of shortest makespan, (V,), of those that chains of annealing find.
 
-    Chains start from each row in turn, best first, and then by turns from the best placement so far
-    and from the rows. With the order ``any``, they also take turns with the orders. With noise,
+    Chains start from each row in turn, best first, and then alternately from the best placement so
+    far and from the rows. With the order ``any``, they also take turns with the orders. With noise,
     they anneal makespans without noise, and the best of their results is taken. The search ends
     when the budget is spent, when the lower bound is reached, or after many evaluations without
     improvement.

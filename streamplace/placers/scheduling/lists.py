@@ -28,7 +28,7 @@ NOWHERE = -1
 
 
 class _ListPlacer:
-    """A list scheduler, which makes a schedule of its own."""
+    """A list scheduler, which plans its own schedule."""
 
     name: str
 

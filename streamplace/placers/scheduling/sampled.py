@@ -19,7 +19,7 @@ MAX_CELLS = 1 << 24  # samples x operators that are kept at a time
 
 
 class _Sampled:
-    """A randomised list scheduler, which makes schedules of its own."""
+    """A randomised list scheduler, which plans its own schedules."""
 
     name: str
     samples: int

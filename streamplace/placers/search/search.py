@@ -19,10 +19,14 @@ class Search:
     """Anneal chains of placements and return the best placement found.
 
     Chains start in turn from `start` (if any), METIS's placements, the greedy placement, and all
-    operators on one device; for graphs of the firing rule ``all``, also from a contiguous split;
-    under the makespan objective, from `start`, and the placements of HEFT,
-    PEFT, random list scheduling and the best single device. Their lengths do not depend on the
-    limit: with the same seed, a longer search repeats every chain of a shorter one except its last.
+    operators on one device; where operators fire on ``all`` inputs, also from a contiguous split.
+    Their lengths do not depend on the limit: with the same seed, a longer search repeats every
+    chain of a shorter one except its last.
+
+    Under the makespan objective, chains start from `start` and the placements of HEFT (with and
+    without contention), PEFT, CPOP, both randomised list schedulers, the enumerative placer and the
+    best single device; from 5,000 operators on, only of HEFT, PEFT, random list scheduling and the
+    best single device.
 
     Parameters
     ----------

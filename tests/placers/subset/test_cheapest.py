@@ -34,7 +34,7 @@ def searched(problem: Problem, survive: int) -> tuple[Cheapest, Examiner]:
 def check(seed: int, *, shared: bool = False) -> int:
     """Check a random problem after 0, 1 and 2 losses; return how often there is a set.
 
-    With `shared`, it has times by kind of device, shared messages and the like.
+    With `shared`, it has times by kind of device, shared messages and similar fields.
     """
     try:
         problem = random_priced_problem(seed)

@@ -15,7 +15,7 @@ from streamplace.util.arrays import Floats, Ints
 PLACEMENTS = 4  # per problem: the fast kernel scores four at once
 MAX_OPERATORS, MAX_DEVICES = 12, 5
 GROUPED = 2  # remainder of the numbers of problems with groups
-SHARED = 1  # remainder of those with times by kind of device, shared messages and the like
+SHARED = 1  # remainder of those with times by kind of device, shared messages and similar
 
 
 def drawn(number: int, seed: int) -> tuple[Problem, Ints]:
