@@ -157,7 +157,7 @@ def test_searches_start_from_the_split(name: str) -> None:
 @needs_workloads
 def test_auto_starts_from_the_split_on_large_graphs() -> None:
     """On more than 5,000 operators x devices, auto runs no search from the usual starts."""
-    problem = workload("operator-bert_l_12_training")
+    problem = workload("operator-resnet50_training")
     found = make_placer("auto:evaluations=1")(problem, seeded_rng())
     assert seconds(found) <= seconds(split(problem)) * (1 + 1e-9)
 
