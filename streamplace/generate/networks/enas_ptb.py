@@ -1,6 +1,5 @@
 """Training steps of random recurrent cells of ENAS's search space, unrolled, for Penn Treebank."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
@@ -85,26 +84,28 @@ class _Network:
 
     def build(self, steps: int) -> None:
         """Add the forward pass of `steps` steps."""
-        state = self._add("state", self._shape, ())
-        embedding = self._add("embedding", (steps, *self._shape), ())
+        state = self.step.add_named("state", self._shape, ())
+        embedding = self.step.add_named("embedding", (steps, *self._shape), ())
         losses = []
         for t in range(steps):
             name = f"step{t}"
-            words = self._add(f"{name}.words", self._shape, (embedding,), linear=True)
+            words = self.step.add_named(f"{name}.words", self._shape, (embedding,), linear=True)
             state = self._node_results(name, words, state)
             scores = (self.batch, VOCABULARY)
             work = 2.0 * self.batch * self.width * VOCABULARY
             size = self.width * VOCABULARY
-            logits = self._add(
+            logits = self.step.add_named(
                 f"{name}.logits", scores, (state,), work, weights=size, shared="logits"
             )
-            losses.append(self._add(f"{name}.loss", (1,), (logits,), 5.0 * self.batch * VOCABULARY))
-        self._add("loss", (1,), losses, linear=True)
+            losses.append(
+                self.step.add_named(f"{name}.loss", (1,), (logits,), 5.0 * self.batch * VOCABULARY)
+            )
+        self.step.add_named("loss", (1,), losses, linear=True)
 
     def _node_results(self, name: str, words: int, state: int) -> int:
         """Add the nodes of one step, and return the mean of those that no other node uses."""
         shape = self.batch, 2 * self.width
-        joined = self._add(f"{name}.joined", shape, (words, state), linear=True)
+        joined = self.step.add_named(f"{name}.joined", shape, (words, state), linear=True)
         results: list[int] = []
         for v, (parent, kind) in enumerate(self.cell):
             before = joined if parent < 0 else results[parent]
@@ -112,37 +113,22 @@ class _Network:
         used = {parent for parent, _ in self.cell}
         loose = [result for v, result in enumerate(results) if v not in used]
         work = float(len(loose) * self.batch * self.width)
-        return self._add(f"{name}.mean", self._shape, loose, work, linear=True)
+        return self.step.add_named(f"{name}.mean", self._shape, loose, work, linear=True)
 
     def _node(self, name: str, weights: str, kind: str, before: int) -> int:
         """Add a highway node: gate * activation + (1 - gate) * the parent's result."""
         size = self.step.operations[before].shape[1]
         shape = self.batch, 2 * self.width
         work = 2.0 * size * shape[0] * shape[1]
-        product = self._add(
+        product = self.step.add_named(
             f"{name}.matmul", shape, (before,), work, weights=size * shape[1], shared=weights
         )
         # a sigmoid, an activation, two products, a difference and a sum
         flops = 6.0 * prod(self._shape)
-        return self._add(f"{name}.{kind}", self._shape, (product, before), flops, linear=True)
+        return self.step.add_named(
+            f"{name}.{kind}", self._shape, (product, before), flops, linear=True
+        )
 
     @property
     def _shape(self) -> tuple[int, int]:
         return self.batch, self.width
-
-    def _add(
-        self,
-        name: str,
-        shape: Sequence[int],
-        inputs: Sequence[int],
-        flops: float | None = None,
-        *,
-        weights: int = 0,
-        shared: str = "",
-        linear: bool = False,
-    ) -> int:
-        """Add an operation whose kind is the last part of its name."""
-        kind = name.rpartition(".")[2]
-        return self.step.add(
-            name, kind, shape, inputs, flops, weights=weights, shared=shared, linear=linear
-        )

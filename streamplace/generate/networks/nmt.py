@@ -77,15 +77,15 @@ class _Network:
         states: list[int] = []
         memory = []
         for t in range(encoder):
-            words = self._add(f"encoder{t}.embedding", self._shape, ())
+            words = self.step.add_named(f"encoder{t}.embedding", self._shape, ())
             states = self._stack(f"encoder{t}", "encoder", words, states)
             memory.append(states[-1])
         losses = []
         for t in range(decoder):
-            words = self._add(f"decoder{t}.embedding", self._shape, ())
+            words = self.step.add_named(f"decoder{t}.embedding", self._shape, ())
             states = self._stack(f"decoder{t}", "decoder", words, states)
             losses.append(self._output(f"decoder{t}", states[-1], memory))
-        self._add("loss", (1,), losses, linear=True)
+        self.step.add_named("loss", (1,), losses, linear=True)
         self.step.add_backward()
 
     def _stack(self, name: str, weights: str, words: int, states: list[int]) -> list[int]:
@@ -101,41 +101,26 @@ class _Network:
         """Add an LSTM cell, whose result is its output and its state."""
         size, shape = 2 * self.width, (self.batch, 4 * self.width)
         work, count = 2.0 * size * prod(shape), size * shape[1]
-        gates = self._add(
+        gates = self.step.add_named(
             f"{name}.gates", shape, [below, *state], work, weights=count, shared=weights
         )
         flops = LSTM_FLOPS * prod(self._shape)
-        return self._add(f"{name}.lstm", self._shape, [gates, *state], flops, linear=True)
+        return self.step.add_named(f"{name}.lstm", self._shape, [gates, *state], flops, linear=True)
 
     def _output(self, name: str, state: int, memory: Sequence[int]) -> int:
         """Add the attention of a state to the encoder's, the scores of words, and the loss."""
         # a product, a softmax and a weighted sum over all states
         work = (2.0 + 2.0) * len(memory) * prod(self._shape)
-        attended = self._add(f"{name}.attention", self._shape, [state, *memory], work, linear=True)
+        attended = self.step.add_named(
+            f"{name}.attention", self._shape, [state, *memory], work, linear=True
+        )
         scores, size = (self.batch, VOCABULARY), 2 * self.width * VOCABULARY
         work = 2.0 * self.batch * size
-        logits = self._add(
+        logits = self.step.add_named(
             f"{name}.logits", scores, (state, attended), work, weights=size, shared="logits"
         )
-        return self._add(f"{name}.loss", (1,), (logits,), 5.0 * prod(scores), linear=True)
+        return self.step.add_named(f"{name}.loss", (1,), (logits,), 5.0 * prod(scores), linear=True)
 
     @property
     def _shape(self) -> tuple[int, int]:
         return self.batch, self.width
-
-    def _add(
-        self,
-        name: str,
-        shape: Sequence[int],
-        inputs: Sequence[int],
-        flops: float | None = None,
-        *,
-        weights: int = 0,
-        shared: str = "",
-        linear: bool = False,
-    ) -> int:
-        """Add an operation whose kind is the last part of its name."""
-        kind = name.rpartition(".")[2]
-        return self.step.add(
-            name, kind, shape, inputs, flops, weights=weights, shared=shared, linear=linear
-        )

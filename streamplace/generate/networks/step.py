@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import Any
 
 BYTES_PER_NUMBER = 4  # single precision
 Shape = tuple[int, ...]
@@ -64,6 +65,17 @@ class Step:
     edges: list[Edge] = field(default_factory=list)
     inputs: list[tuple[int, ...]] = field(default_factory=list)
     linear: list[bool] = field(default_factory=list)
+
+    def add_named(
+        self,
+        name: str,
+        shape: Sequence[int],
+        inputs: Sequence[int],
+        flops: float | None = None,
+        **options: Any,
+    ) -> int:
+        """Add an operation whose kind is the last part of its name; see `add`."""
+        return self.add(name, name.rpartition(".")[2], shape, inputs, flops, **options)
 
     def add(
         self,

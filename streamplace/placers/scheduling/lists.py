@@ -16,7 +16,7 @@ from sim.schedule.ranks import (
 )
 from sim.schedule.task_graph import TaskGraph
 from streamplace.placers.base import Listed
-from streamplace.placers.scheduling.passes import pass_evaluator, repaired
+from streamplace.placers.scheduling.passes import ListPlacer, pass_evaluator, repaired
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import CompiledPass
@@ -27,16 +27,8 @@ EQUAL = 1e-9  # relative difference of priorities that counts as none
 NOWHERE = -1
 
 
-class _ListPlacer:
+class _Scheduler(ListPlacer):
     """A list scheduler, which plans its own schedule."""
-
-    name: str
-
-    def __call__(
-        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
-    ) -> Placement:
-        """Return the placement, repaired where constraints require it."""
-        return self.listed(problem, rng, start).placement
 
     def listed(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -61,7 +53,7 @@ class _ListPlacer:
 
 
 @dataclass(frozen=True)
-class Heft(_ListPlacer):
+class Heft(_Scheduler):
     """HEFT: the operator of highest upward rank goes where it ends first (Topcuoglu et al. 2002).
 
     Ranks use mean times over the devices that may run an operator, and mean times of messages over
@@ -86,7 +78,7 @@ class Heft(_ListPlacer):
 
 
 @dataclass(frozen=True)
-class Peft(_ListPlacer):
+class Peft(_Scheduler):
     """PEFT: devices are chosen with an optimistic cost table (Arabnejad and Barbosa 2014)."""
 
     name = "peft"
@@ -101,7 +93,7 @@ class Peft(_ListPlacer):
 
 
 @dataclass(frozen=True)
-class Cpop(_ListPlacer):
+class Cpop(_Scheduler):
     """CPOP: the critical path goes to the device that is fastest for it (Topcuoglu et al. 2002)."""
 
     name = "cpop"

@@ -8,7 +8,7 @@ from sim.schedule.lists import list_schedule
 from sim.schedule.sampled import sampled_placements
 from streamplace.errors import UsageError
 from streamplace.placers.base import Listed
-from streamplace.placers.scheduling.passes import pass_evaluator, repaired, shortest
+from streamplace.placers.scheduling.passes import ListPlacer, pass_evaluator, repaired, shortest
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import CompiledPass
@@ -18,21 +18,14 @@ from streamplace.util.arrays import Floats
 MAX_CELLS = 1 << 24  # samples x operators that are kept at a time
 
 
-class _Sampled:
+class _Sampled(ListPlacer):
     """A randomised list scheduler, which plans its own schedules."""
 
-    name: str
     samples: int
 
     def __post_init__(self) -> None:
         if self.samples < 1:
             raise UsageError(f"{self.name}: samples must be at least 1 (got {self.samples})")
-
-    def __call__(
-        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
-    ) -> Placement:
-        """Return the placement, repaired where constraints require it."""
-        return self.listed(problem, rng, start).placement
 
     def listed(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

@@ -53,9 +53,7 @@ def search_pass(
     PlacementError
         If no feasible placement was found.
     """
-    _refuse_preference("search", prefer)
-    scored = pass_evaluator(problem, "search")
-    rows = portfolio(problem, rng, start, quick_placers(problem))
+    scored, rows = _begun("search", problem, rng, start, prefer)
     return Placement(problem, best_of_passes(scored, rng, rows, budget))
 
 
@@ -79,13 +77,24 @@ def auto_pass(
     PlacementError
         If no feasible placement was found.
     """
-    _refuse_preference("auto", prefer)
-    scored = pass_evaluator(problem, "auto")
-    rows = portfolio(problem, rng, start, quick_placers(problem))
+    scored, rows = _begun("auto", problem, rng, start, prefer)
     best = _enumerated(scored, rows, budget)
     if best is None:
         best = Placement(problem, best_of_passes(scored, rng, rows, budget))
     return best.canonical() if start is None else best
+
+
+def _begun(
+    placer: str,
+    problem: Problem,
+    rng: np.random.Generator,
+    start: Placement | None,
+    prefer: Prefer | None,
+) -> tuple[MakespanEvaluator, Ints]:
+    """Return the evaluator and the placements of the quick placers, (K, V)."""
+    _refuse_preference(placer, prefer)
+    scored = pass_evaluator(problem, placer)
+    return scored, portfolio(problem, rng, start, quick_placers(problem))
 
 
 def _enumerated(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> Placement | None:
