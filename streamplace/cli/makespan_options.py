@@ -64,6 +64,9 @@ BARE = "makespan"
 """The value of --objective that keeps the settings of a stored makespan."""
 NAMES: tuple[str, ...] = ("batch", "order", "barrier", "inputs_everywhere", "noise", "repeats")
 
+ALSO_NEEDING = ("semantics", "gantt")
+"""Further options that only makespans have, on some commands."""
+
 
 def options(command: Command) -> Command:
     """Add the options of the makespan objective."""
@@ -114,8 +117,9 @@ def with_settings(
     changed = {name: values[name] for name in chosen(values)}
     base = stored if objective is None else objective
     if not isinstance(base, Makespan):
-        if changed:
-            option = next(iter(changed)).replace("_", "-")
+        needing = [*changed, *(name for name in ALSO_NEEDING if values.get(name) is not None)]
+        if needing:
+            option = needing[0].replace("_", "-")
             raise click.UsageError(f"--{option} requires --objective makespan")
         return objective
     if is_bare and isinstance(stored, Makespan):

@@ -296,9 +296,12 @@ def _print_notes(
 
     The latter is printed if an operator is the bottleneck whose cores the graph does not state.
     """
-    from streamplace.workflows.result import Result  # noqa: PLC0415 - see place
+    from streamplace.problem.device_kinds import unknown_kinds  # noqa: PLC0415 - see place
+    from streamplace.workflows.result import Result  # noqa: PLC0415
 
     options.print_note(inherited)
+    problem = result.placement.problem
+    options.print_note(unknown_kinds(problem.graph, problem.cluster))
     if not isinstance(result, Result):
         return
     top, graph = result.score.bottleneck, result.placement.problem.graph

@@ -79,6 +79,7 @@ def simulate(
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
+    from streamplace.problem.device_kinds import unknown_kinds  # noqa: PLC0415
     from streamplace.problem.violations import violations  # noqa: PLC0415
     from streamplace.scoring.engine_evaluator import score_of_run  # noqa: PLC0415
     from streamplace.workflows.simulate import score_of  # noqa: PLC0415
@@ -98,7 +99,7 @@ def simulate(
             objective_of=partial(
                 makespan_options.with_settings,
                 kind,
-                makespan_values,
+                {**makespan_values, "semantics": semantics, "gantt": gantt},
                 seed,
                 is_bare=objective == makespan_options.BARE,
             ),
@@ -122,6 +123,7 @@ def simulate(
         scored = found or score_of(stored)
     if gantt is not None:
         makespan_options.draw(gantt, stored, scored)
+    options.print_note(unknown_kinds(stored.problem.graph, stored.problem.cluster))
     violated = list(violations(stored))
     for each in violated:
         options.print_note(f"{name_of(placement)}: violates {each.rule}: {each.why}")

@@ -9,7 +9,9 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.device import Device
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
+from streamplace.problem.slow_kinds import slowness
 from streamplace.util.arrays import Bools
+from streamplace.util.suggest import did_you_mean
 
 
 def confined(graph: StreamGraph, cluster: Cluster) -> dict[int, Bools]:
@@ -32,6 +34,22 @@ def confined(graph: StreamGraph, cluster: Cluster) -> dict[int, Bools]:
         if not all(runs):
             found[v] = np.array(runs)[number]
     return found
+
+
+def unknown_kinds(graph: StreamGraph, cluster: Cluster) -> str:
+    """Return which kinds in `seconds_on` are those of no device, for a note; else an empty text."""
+    kinds = sorted({device.kind for device in cluster.devices if device.kind is not None})
+    present, waiting = set[str](), list(kinds)
+    while waiting:
+        present.add(waiting[-1])
+        slow = slowness(waiting.pop())  # it has the times of the kind that it derives from
+        waiting += [] if slow is None else [slow.kind]
+    stated = {kind for seconds in graph.seconds_on.values() for kind in seconds}
+    unknown = sorted(stated - present)
+    if not unknown or not kinds:
+        return ""
+    close = did_you_mean(unknown[0], kinds)
+    return f"seconds_on: no device is of kind {listed(unknown)}{close}"
 
 
 def why_not(graph: StreamGraph, v: int, devices: Sequence[Device]) -> str | None:

@@ -145,6 +145,8 @@ def test_gantt_chart(folder: Path, suffix: str, capsys: Capture) -> None:
         (("--batch", 4), "--batch requires --objective makespan"),
         (("--order", "any"), "--order requires --objective makespan"),
         (("--barrier",), "--barrier requires --objective makespan"),
+        (("--gantt", "chart.png"), "--gantt requires --objective makespan"),
+        (("--semantics", "giph"), "--semantics requires --objective makespan"),
         ((*AIM, "--batch", 0), "--batch: must be at least 1 (got 0)"),
         ((*AIM, "--noise", 2), "noise: must be at least 0 and below 1 (got 2)"),
         ((*AIM, "--repeats", 2), "repeats: without noise, all passes are equal; set noise as well"),

@@ -30,6 +30,7 @@ from streamplace.files.graphs import graph_from
 from streamplace.files.summary import summary
 from streamplace.problem.cluster import NetworkKind
 from streamplace.problem.constraints import Constraints
+from streamplace.problem.device_kinds import unknown_kinds
 from streamplace.problem.graph import UNKNOWN
 from streamplace.problem.rules import Rule
 from streamplace.problem.symmetry import interchangeable
@@ -196,3 +197,13 @@ def test_large_problems_of_one_kind_stay_free() -> None:
     rows = [Operator("a", 1.0, 0.0, seconds_on={"cpu": 1.0}), Operator("b", 1.0, 0.0)]
     problem = Problem(StreamGraph(rows, [Stream("a", "b")], source_rate=1.0), "2x2500")
     assert problem.feasibility.is_free
+
+
+def test_kinds_of_no_device_are_noted() -> None:
+    seconds = {"cpu": 0.5, "gpuu": 0.1}
+    graph = StreamGraph([Operator("a", 1e6, 0, seconds_on=seconds), Operator("b", 1e6, 0)])
+    devices = [Device("x", 1, kind="cpu at 0.5 of its speed"), Device("y", 1, kind="gpu")]
+    note = unknown_kinds(graph, Cluster(devices))
+    assert note == "seconds_on: no device is of kind 'gpuu'; did you mean 'gpu'?"
+    assert unknown_kinds(graph, Cluster([Device("x", 1)])) == ""
+    assert unknown_kinds(StreamGraph([Operator("b", 1e6, 0)]), Cluster(devices)) == ""
