@@ -42,7 +42,6 @@ FOR_MAKESPANS = {
     "critical-path": "critical-path:samples=5",
     "random-eft": "random-eft:samples=5",
     "enumerative": "enumerative",
-    "climb for makespans": "climb:evaluations=200",
     "search for makespans": "search:evaluations=2000",
     "exact for makespans": "exact:seconds=0.02",
 }
@@ -81,7 +80,6 @@ CALLED_FUNCTIONS = {
     "critical-path": SAMPLING_FUNCTIONS,
     "random-eft": SAMPLING_FUNCTIONS,
     "enumerative": ("streamplace.placers.scheduling.enumerative:enumerative_placement",),
-    "climb for makespans": PASS_FUNCTIONS,
     "search for makespans": PASS_FUNCTIONS,
     "exact for makespans": PASS_FUNCTIONS,
     CP_SAT: CP_SAT_FUNCTIONS,
