@@ -9,7 +9,7 @@ from streamplace.files.atomic import atomic
 from streamplace.files.bundled import resolve
 from streamplace.files.clusters import cluster_from, cluster_to
 from streamplace.files.datasets import LINES
-from streamplace.files.jsonl import json_lines, read_json_lines
+from streamplace.files.jsonl import json_lines
 from streamplace.files.reading import name_of, read_text
 from streamplace.problem.cluster import Cluster
 
@@ -23,11 +23,8 @@ def read_clusters(path: str | Path) -> list[Cluster]:
         If the file cannot be read, has a line that is not a cluster, or holds no cluster. The
         message names the file, the line and the fault.
     """
-    found, where = resolve(path), name_of(path)
-    if found.is_file():
-        lines = read_json_lines(found)
-    else:  # a pipe can be read only once, and as a whole
-        lines = json_lines(read_text(found).split("\n"), where)
+    where = name_of(path)
+    lines = json_lines(read_text(resolve(path)).split("\n"), where)
     clusters = [cluster_from(value, place) for place, value in lines]
     if not clusters:
         raise FormatError(f"{where}: holds no cluster")
