@@ -4,9 +4,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from streamplace import Cluster, Constraints, LinkOverride, Network, Problem, Stream, StreamGraph
+from streamplace import (
+    Cluster,
+    Constraints,
+    Device,
+    LinkOverride,
+    Network,
+    Operator,
+    Problem,
+    Stream,
+    StreamGraph,
+)
 
 Link = TypeVar("Link", Network, LinkOverride)
+Sender = TypeVar("Sender", Network, Device)
 
 
 def remade(
@@ -36,6 +47,22 @@ def shares(graph: StreamGraph) -> dict[str, float]:
     return {graph.names[v]: float(graph.source_share[v]) for v in graph.sources}
 
 
+def with_rows(
+    graph: StreamGraph,
+    operators: Sequence[Operator],
+    streams: Sequence[Stream],
+    source_shares: Mapping[str, float] | None = None,
+) -> StreamGraph:
+    """Return a graph of other operators and streams, which fire and send messages as before."""
+    return StreamGraph(
+        operators,
+        streams,
+        source_shares=shares(graph) if source_shares is None else source_shares,
+        firing=graph.firing,
+        multicast=graph.multicast,
+    )
+
+
 def renamed(problem: Problem, operators: Sequence[int], devices: Sequence[int]) -> Problem:
     """Return the problem with new names, and operators and devices in another order.
 
@@ -49,9 +76,7 @@ def renamed(problem: Problem, operators: Sequence[int], devices: Sequence[int]) 
     streams = [
         replace(s, source=f"new {s.source}", target=f"new {s.target}") for s in graph.streams
     ]
-    other = StreamGraph(
-        rows, streams, source_shares={f"new {v}": x for v, x in shares(graph).items()}
-    )
+    other = with_rows(graph, rows, streams, {f"new {v}": x for v, x in shares(graph).items()})
 
     def end(name: str | None) -> str | None:
         return name and f"new {name}"
@@ -82,7 +107,7 @@ def _renamed(rules: Constraints) -> Constraints:
 def restreamed(problem: Problem, streams: Sequence[Stream]) -> Problem:
     """Return the problem with its streams in another order."""
     graph = problem.graph
-    return remade(problem, StreamGraph(graph.operators, streams, source_shares=shares(graph)))
+    return remade(problem, with_rows(graph, graph.operators, streams))
 
 
 def in_other_units(problem: Problem, factor: float) -> Problem:
@@ -96,27 +121,48 @@ def in_other_units(problem: Problem, factor: float) -> Problem:
         for o in graph.operators
     ]
     streams = [replace(s, payload_bytes=(s.payload_bytes or 0.0) / factor) for s in graph.streams]
-    devices = [replace(d, mips=d.mips * factor) for d in problem.cluster.devices]
+    devices = [
+        slower_per_byte(replace(d, mips=d.mips * factor), factor) for d in problem.cluster.devices
+    ]
     overrides = tuple(wider(o, 1 / factor) for o in network.overrides)
-    return remade(
-        problem,
-        StreamGraph(rows, streams, source_shares=shares(graph)),
-        cluster=Cluster(devices, replace(wider(network, 1 / factor), overrides=overrides)),
-    )
+    network = slower_per_byte(replace(wider(network, 1 / factor), overrides=overrides), factor)
+    return remade(problem, with_rows(graph, rows, streams), cluster=Cluster(devices, network))
 
 
 def in_other_time(problem: Problem, factor: float) -> Problem:
     """Return the problem with sources, devices and links `factor` times as fast."""
-    rates = [rate * factor for rate in problem.source_rates]
-    return remade(problem, cluster=as_fast(problem.cluster, factor), source_rate=rates)
+    graph, rates = problem.graph, [rate * factor for rate in problem.source_rates]
+    rows = [
+        replace(
+            o, seconds_on={k: None if s is None else s / factor for k, s in o.seconds_on.items()}
+        )
+        for o in graph.operators
+    ]
+    return remade(
+        problem,
+        with_rows(graph, rows, graph.streams),
+        cluster=as_fast(problem.cluster, factor),
+        source_rate=rates,
+    )
 
 
 def as_fast(cluster: Cluster, factor: float) -> Cluster:
-    """Return the cluster with devices and links `factor` times as fast."""
-    devices = [replace(d, mips=d.mips * factor) for d in cluster.devices]
-    network = faster(cluster.network, factor)
+    """Return the cluster with devices and links `factor` times as fast.
+
+    Times that operators state for kinds of device are the graph's, and are not changed.
+    """
+    devices = [
+        slower_per_byte(replace(d, mips=d.mips * factor), 1 / factor) for d in cluster.devices
+    ]
+    network = slower_per_byte(faster(cluster.network, factor), 1 / factor)
     overrides = tuple(faster(o, factor) for o in network.overrides)
     return Cluster(devices, replace(network, overrides=overrides))
+
+
+def slower_per_byte(part: Sender, factor: float) -> Sender:
+    """Return the device or network with `factor` times its CPU time per byte of a message."""
+    seconds = part.overhead_s_per_byte
+    return replace(part, overhead_s_per_byte=None if seconds is None else seconds * factor)
 
 
 def wider(link: Link, factor: float) -> Link:

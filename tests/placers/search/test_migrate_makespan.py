@@ -70,8 +70,9 @@ class Replacement:
         """Return whether the best placement for a price of moves is found."""
         staying = self.makespans[self.moves == self.moves.min()]
         i = self.index_of(Migrate(self.old, move_cost=price, evaluations=EVALUATIONS))
-        return any(  # each placement after the fewest moves may be the one to compare with
-            self.is_best(i, -self.makespans / base - price * self.seconds, fewest)
+        # Each placement after the fewest moves may be the one to compare with. It may take 0 s.
+        return any(
+            self.is_best(i, -self.makespans / (base or 1.0) - price * self.seconds, fewest)
             for base in np.unique(staying).tolist()
         )
 

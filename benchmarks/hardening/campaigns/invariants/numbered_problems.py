@@ -5,6 +5,7 @@ from typing import cast
 import numpy as np
 
 from benchmarks.reference.grouped_problems import grouped_cluster
+from benchmarks.reference.message_problems import possible_devices, with_message_fields
 from streamplace import Cluster, Device, LinkOverride, Network, Problem, StreamGraph
 from streamplace.errors import GraphError
 from streamplace.problem.cluster import NetworkKind
@@ -14,6 +15,7 @@ from streamplace.util.arrays import Floats, Ints
 PLACEMENTS = 4  # per problem: the fast kernel scores four at once
 MAX_OPERATORS, MAX_DEVICES = 12, 5
 GROUPED = 2  # remainder of the numbers of problems with groups
+SHARED = 1  # remainder of those with times by kind of device, shared messages and similar
 
 
 def drawn(number: int, seed: int) -> tuple[Problem, Ints]:
@@ -21,7 +23,8 @@ def drawn(number: int, seed: int) -> tuple[Problem, Ints]:
 
     The problems have several sources and sinks, joins, parallel streams and isolated operators;
     work, payloads and selectivities of 0; unequal devices, and networks of both kinds. In every
-    third problem, devices are in groups, some of which share links.
+    third problem, devices are in groups, some of which share links. In every fourth, operators have
+    times by kind of device, streams share messages, and networks are of all four kinds.
     """
     rng = np.random.default_rng((seed, number))
     while True:
@@ -29,10 +32,15 @@ def drawn(number: int, seed: int) -> tuple[Problem, Ints]:
         if number % 3 == GROUPED:
             cluster = grouped_cluster(cluster, np.random.default_rng((seed, number, GROUPED)))
         problem = Problem(graph, cluster, source_rate=float(rng.integers(3, 3000)))
+        others = np.random.default_rng((seed, number, SHARED))
+        if number % 4 == SHARED:
+            problem = with_message_fields(problem, others)
         try:
             flow(problem)
         except GraphError:  # no tuple ever reaches a sink
             continue
+        if number % 4 == SHARED:
+            return problem, np.stack([possible_devices(problem, others) for _ in range(PLACEMENTS)])
         shape = PLACEMENTS, len(graph.names)
         return problem, rng.integers(len(cluster.devices), size=shape, dtype=np.int32)
 

@@ -66,13 +66,14 @@ def difference(problem: Problem, row: Ints) -> float:
     cluster = problem.cluster
     names = cluster.names
     pairs = [(float(u), float(of_device[name])) for u, name in zip(device, names, strict=True)]
+    of_resource = dict.fromkeys(of_link, 0.0)
     for i, utilisation in enumerate(link.tolist()):
-        if i < cluster.own_links:
-            name = LinkLoad(*cluster.link_ends(i), utilisation).name
-        else:
+        if utilisation and i < cluster.own_links:
+            of_resource[LinkLoad(*cluster.resource_ends(i), utilisation).name] = utilisation
+        elif utilisation:
             group, direction, _ = cluster.limited_uplinks[i - cluster.own_links]
-            name = UplinkLoad(group, direction, utilisation).name
-        pairs.append((utilisation, float(of_link.get(name, 0))))
+            of_resource[UplinkLoad(group, direction, utilisation).name] = utilisation
+    pairs += [(found, float(of_link.get(name, 0))) for name, found in of_resource.items()]
     of_operators = own_utilisations(flow(problem), row).tolist()
     operators = zip(of_operators, problem.graph.names, strict=True)
     pairs += [(found, float(of_operator.get(name, 0))) for found, name in operators]

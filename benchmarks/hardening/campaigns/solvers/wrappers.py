@@ -42,6 +42,7 @@ FOR_MAKESPANS = {
     "critical-path": "critical-path:samples=5",
     "random-eft": "random-eft:samples=5",
     "enumerative": "enumerative",
+    "climb for makespans": "climb:evaluations=200",
     "search for makespans": "search:evaluations=2000",
     "exact for makespans": "exact:seconds=0.02",
 }
@@ -63,6 +64,10 @@ PROOF_FUNCTIONS = (
 LIST_FUNCTIONS = ("streamplace.placers.scheduling.lists:list_schedule",)
 SAMPLING_FUNCTIONS = ("streamplace.placers.scheduling.sampled:sampled_placements",)
 PASS_FUNCTIONS = ("streamplace.scoring.makespan_evaluator:makespans",)
+CHAIN_FUNCTIONS = (
+    "streamplace.placers.scheduling.annealing:anneal_fifo",
+    "streamplace.placers.scheduling.annealing:anneal_events",
+)
 CALLED_FUNCTIONS = {
     "fuser": ("streamplace.placers.partition.fuser:fuse",),
     "contiguous": ("streamplace.placers.contiguous.placer:split",),
@@ -80,6 +85,7 @@ CALLED_FUNCTIONS = {
     "critical-path": SAMPLING_FUNCTIONS,
     "random-eft": SAMPLING_FUNCTIONS,
     "enumerative": ("streamplace.placers.scheduling.enumerative:enumerative_placement",),
+    "climb for makespans": CHAIN_FUNCTIONS,
     "search for makespans": PASS_FUNCTIONS,
     "exact for makespans": PASS_FUNCTIONS,
     CP_SAT: CP_SAT_FUNCTIONS,
