@@ -1,6 +1,5 @@
 """Annealing chains on makespans, from several placements in turn."""
 
-import time
 from itertools import count
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from sim.schedule.state import FIFO, Order, Run, run_state
 from sim.schedule.walk import NO_LIMIT, Leaving, Shares, shape_of, walk_from
 from streamplace.placers.search.annealing import Budget
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 from streamplace.util.evaluation_count import count as count_evaluations
 
@@ -104,9 +104,9 @@ def best_of_passes(
     leaving
         The limit on operators that leave their devices.
     """
-    begun = time.perf_counter()
+    begun = work_clock.now()
     makespans = scored.makespans(rows)
-    budget.charge(len(rows) * scored.passes, time.perf_counter() - begun)
+    budget.charge(len(rows) * scored.passes, work_clock.now() - begun)
     rows = rows[np.argsort(makespans, kind="stable")]
     best, best_s = rows[0], float(makespans.min())
     enough_s = scored.compiled.bounds.best * REACHED
@@ -123,9 +123,9 @@ def best_of_passes(
         begins_at_best = number >= len(rows) and number % 2 == 0
         start = best if begins_at_best else rows[number % len(rows)]
         order = scored.orders[number % len(scored.orders)]
-        begun = time.perf_counter()
+        begun = work_clock.now()
         chain = annealer.chain(start, order, _cooling(length, units, number), enough_s)
-        budget.charge(chain.evaluations, time.perf_counter() - begun)
+        budget.charge(chain.evaluations, work_clock.now() - begun)
         found.append(chain.devices)
         waited += length
         if chain.makespan_s < best_s:
