@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from streamplace.errors import PlacementError
+from streamplace.errors import GraphError, PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.partition.base import parts_for
 from streamplace.placers.partition.metis import MetisRecursive
@@ -60,7 +60,7 @@ def best_tried(
         if budget.left() == 0:
             break
         begun = work_clock.now()
-        with suppress(PlacementError):
+        with suppress(PlacementError, GraphError):  # METIS needs tuples that reach a sink
             rows.append(placer(scored.problem, rng).devices)
         budget.charge(evaluations, work_clock.now() - begun)
     if not rows:
