@@ -77,6 +77,9 @@ def samples(problem: Problem) -> Iterator[tuple[Placer, int]]:
 
 
 def partitions(problem: Problem) -> Iterator[tuple[Placer, int]]:
-    """Return METIS's recursive bisection for every number of parts from 2, the largest first."""
-    for parts in range(parts_for(problem, None), 1, -1):
+    """Return METIS's recursive bisection for every number of parts from 2, the smallest first.
+
+    Few parts are best where messages are slow; elsewhere, list schedules are good starts.
+    """
+    for parts in range(2, parts_for(problem, None) + 1):
         yield MetisRecursive(parts=parts), CUT
