@@ -148,12 +148,22 @@ def look(flow: Columns, start: float, links: int, crossed: Crossed, room: Equati
     """Compute the flows and the change of scale that they imply; return the largest change."""
     if flow.up.shape[0] > 0:
         return _look_through_uplinks(flow, start, links, crossed, room)
+    if flow.joins:  # a constant argument, so that a loop without joins has no branch for them
+        return _look_at_links(flow, True, start, links, crossed, room)
+    return _look_at_links(flow, False, start, links, crossed, room)
+
+
+@bare
+def _look_at_links(
+    flow: Columns, joins: bool, start: float, links: int, crossed: Crossed, room: Equations
+) -> float:
+    """Do the same as `look` where no links are shared."""
     scale, change, rate = room
     sends, receives = crossed.sends, crossed.receives
     for i in range(links):
         change[i] = 0.0
     for v in range(rate.shape[0]):
-        rate[v] = taken_at_first(flow, v, start)
+        rate[v] = taken_at_first(flow, v, start) if joins else flow.source_tuples[v] * start
     for e in range(flow.source.shape[0]):
         tuples = rate[flow.source[e]] * flow.selectivity[e]
         change[sends[e]] += tuples * crossed.send_s[e]
@@ -161,7 +171,8 @@ def look(flow: Columns, start: float, links: int, crossed: Crossed, room: Equati
         if flow.nic:
             change[receives[e]] += tuples * crossed.receive_s[e]
             tuples *= scale[receives[e]]
-        rate[flow.target[e]] = taken(flow, rate[flow.target[e]], tuples)
+        before = rate[flow.target[e]]
+        rate[flow.target[e]] = taken(flow, before, tuples) if joins else before + tuples
     return _changes(links, room)
 
 
