@@ -12,7 +12,8 @@ import numba
 
 F = TypeVar("F", bound=Callable[..., object])
 
-_BARE = {"_nrt": False, "forceinline": True}
+_BARE: dict[str, Any] = {"_nrt": False, "forceinline": True}
+_numba = cast("Any", numba)  # its settings and types of numbers have no annotations
 
 
 def kernel(function: F) -> F:
@@ -31,7 +32,7 @@ def bare(function: F) -> F:
     functions. A call from Python raises TypeError.
     """
     compiled = _compiled(function, _BARE | {"no_cpython_wrapper": True})
-    if not numba.config.DISABLE_JIT:
+    if not _numba.config.DISABLE_JIT:
         _widen(compiled)
         _refuse_python(compiled)
     return cast("F", compiled)
@@ -40,12 +41,12 @@ def bare(function: F) -> F:
 def bare_entry(function: F) -> F:
     """Compile a function that creates no arrays, as with `bare`, which Python calls, too."""
     compiled = _compiled(function, _BARE)
-    if not numba.config.DISABLE_JIT:
+    if not _numba.config.DISABLE_JIT:
         _widen(compiled)
     return cast("F", compiled)
 
 
-def _compiled(function: Callable[..., object], options: dict[str, bool]) -> Any:
+def _compiled(function: Callable[..., object], options: dict[str, Any]) -> Any:
     options = {"nogil": True, "no_cfunc_wrapper": True, **options}
     try:
         return numba.njit(error_model="numpy", cache=True, **options)(function)
@@ -65,9 +66,9 @@ def _widen(compiled: Any) -> None:
 
 def _widened(kind: Any) -> Any:
     """Return the type of an argument, with 64 bits if it is a signed integer."""
-    kind = numba.types.unliteral(kind)
-    is_signed = isinstance(kind, numba.types.Integer) and kind.signed
-    return numba.types.int64 if is_signed else kind
+    kind = _numba.types.unliteral(kind)
+    is_signed = isinstance(kind, _numba.types.Integer) and kind.signed
+    return _numba.types.int64 if is_signed else kind
 
 
 def _refuse_python(compiled: Any) -> None:

@@ -2,7 +2,6 @@
 
 from typing import Any, cast
 
-import numba
 import numpy as np
 import pytest
 
@@ -50,6 +49,6 @@ def test_an_entry_can_be_called_from_python() -> None:
 
 
 def test_without_compilation_every_function_is_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
+    monkeypatch.setattr("numba.config.DISABLE_JIT", True)
     assert bare(cast("Any", _halved).py_func)(5) == 2.5
     assert bare_entry(cast("Any", _doubled).py_func)(5) == 10
