@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.flow import Flow, Ints
+from sim.flow import Floats, Flow, Ints
 from sim.jit import kernel
 
 
@@ -40,6 +40,24 @@ def longest_paths(source: Ints, target: Ints, operators: int) -> Ints:
     for e in range(source.shape[0]):
         depth[target[e]] = max(depth[target[e]], depth[source[e]] + 1)
     return depth
+
+
+@kernel
+def b_levels(source: Ints, target: Ints, seconds: Floats, messages: Floats) -> Floats:
+    """Return the longest path from the start of each operator to the end of a sink, (V,).
+
+    Parameters
+    ----------
+    source, target
+        (E,), sorted as for `longest_paths`.
+    seconds, messages
+        (V,) and (E,) times of operators and of messages.
+    """
+    tail = np.zeros(seconds.shape[0])
+    for e in range(source.shape[0] - 1, -1, -1):
+        w = target[e]
+        tail[source[e]] = max(tail[source[e]], messages[e] + (seconds[w] + tail[w]))
+    return seconds + tail
 
 
 @kernel
