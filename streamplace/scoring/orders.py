@@ -38,7 +38,7 @@ def traversal_order(problem: Problem | StreamGraph, kind: str, seed: Seed = 0) -
     UsageError
         If there is no order of this name, or it needs a problem and got a graph.
     GraphError
-        If an order by weight needs a number that the graph does not have, or loads overflow.
+        If loads overflow, for an order by weight.
 
     Examples
     --------
