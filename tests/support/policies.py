@@ -25,9 +25,11 @@ PUBLISHED: dict[str, Any] = {"length": 16, "hops": 2, "device_length": 8, "devic
 SIZES: dict[str, tuple[str, dict[str, Any]]] = {
     "device-scorer": ("device-scorer", SCORER),
     "device-scorer, two orders": ("device-scorer", {**SCORER, "orders": [0, 1]}),
+    "device-scorer, backward": ("device-scorer", {**SCORER, "orders": ["dfs-postorder"]}),
     "b": ("encoder-decoder", {**PUBLISHED, "encoder": "sequence", "upstream": False}),
     "b+f1": ("encoder-decoder", {**PUBLISHED, "upstream": False}),
     "b+f1&f2": ("encoder-decoder", PUBLISHED),
+    "b+f1&f2, backward": ("encoder-decoder", {**PUBLISHED, "order": "reversed-topo-lifo"}),
     "b+f1&f2, one name": ("encoder-decoder", {**PUBLISHED, "breaks_symmetry": True}),
 }
 KINDS = {name: policy_section({"kind": kind, "sizes": own}) for name, (kind, own) in SIZES.items()}
