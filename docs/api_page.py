@@ -82,6 +82,7 @@ SECTIONS = {
         "streamplace.files.write_placement",
         "streamplace.problem.networkx_interop.from_networkx",
         "streamplace.problem.networkx_interop.to_networkx",
+        "streamplace.scoring.orders.traversal_order",
         "streamplace.generate.Recipe",
         "streamplace.generate.family.Family",
     ),
