@@ -1,7 +1,7 @@
 """Traversal orders by name: the order in which an algorithm visits the operators of a graph."""
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,10 +15,10 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Floats, Ints
 
-Seed: TypeAlias = int | np.random.Generator
 
-
-def traversal_order(problem: Problem | StreamGraph, kind: str, seed: Seed = 0) -> Ints:
+def traversal_order(
+    problem: Problem | StreamGraph, kind: str, seed: int | np.random.Generator = 0
+) -> Ints:
     """Return the operators in a traversal order, (V,) int32 indices; each occurs once.
 
     Insertion order is the order of operators in the graph (`StreamGraph.names`). The streams of an
