@@ -14,13 +14,13 @@ from benchmarks.hardening.campaigns.invariants.page_comparison import (
     Evaluate,
     called_in_node,
 )
+from benchmarks.reference.schedule_problems import ScheduleForm, schedule_problem
 from sim.schedule.passes import timetable
 from streamplace.report.html import SCHEDULE
 from streamplace.report.tasks import order_to, tasks_to
 from streamplace.util.arrays import Floats, Ints
 from tests.support.released_data import SHARED
 from tests.support.schedule_cases import schedule_form
-from tests.support.schedule_problems import ScheduleForm, schedule_problem
 from tests.support.schedule_tasks import TaskProblem, task_problem
 
 GOLDEN = SHARED / "makespan" / "golden.jsonl"

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import streamplace as sp
+from benchmarks.reference.schedule_placements import placement_of
+from benchmarks.reference.schedule_problems import schedule_problem
 from streamplace.errors import GraphError, ProblemError, SimulationError
 from streamplace.problem.makespan import CHOICES
 from streamplace.scoring.compiled import digest, forget
@@ -16,8 +18,7 @@ from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.registry import evaluator
 from tests.support.released_data import SHARED
 from tests.support.schedule_comparison import first_difference
-from tests.support.schedule_placements import placement_of, public_engine
-from tests.support.schedule_problems import schedule_problem
+from tests.support.schedule_placements import public_engine
 
 GOLDEN = SHARED / "makespan" / "golden.jsonl"
 OPERATORS = [("a", 1e6, 1e6), ("b", 2e6, 1e6), ("c", 3e6, 1e6), ("d", 1e6, 0)]
