@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchmarks.hardening.campaigns.invariants.page_comparison import (
+from benchmarks.hardening.campaigns.invariants.browser_engines import (
     PAGE,
     Evaluate,
     called_in_node,

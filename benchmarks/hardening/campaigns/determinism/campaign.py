@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from benchmarks.hardening.campaigns.determinism import makespans
 from benchmarks.hardening.campaigns.determinism.surroundings import (
     GRAPHS,
     JOBS,
@@ -57,6 +58,8 @@ def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
         yield generate_row(folder, processes, rng)
         yield place_row(folder, processes, rng)
         yield compare_row(folder, processes, rng)
+        yield makespans.place_row(folder, processes, rng)
+        yield makespans.compare_row(folder, processes, rng)
         yield training_row(folder, processes, rng)
         yield teacher_row(folder, processes, rng)
         for count in TORCHRUN:

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 from benchmarks.hardening.campaigns.invariants.deviations import Deviations
 from benchmarks.hardening.campaigns.invariants.drawn_problems import Checks, draw_problems
+from benchmarks.hardening.campaigns.invariants.makespans import page_schedules
+from benchmarks.hardening.campaigns.invariants.makespans.rows import of_makespans
 from benchmarks.hardening.campaigns.invariants.oracle_comparison import against_oracle
 from benchmarks.hardening.campaigns.invariants.page_comparison import against_page
 from benchmarks.hardening.campaigns.invariants.problem_checks import (
@@ -14,6 +16,7 @@ from benchmarks.hardening.campaigns.invariants.problem_checks import (
 from benchmarks.hardening.harness.rows import Row
 
 PROBLEMS = 20_000
+PASSES = 20_000  # problems under the makespan objective
 PAIRS = 50_000  # pairs of a problem and a placement, for the comparisons with other scorers
 BLOCK = 500  # problems that one run of Hypothesis draws
 
@@ -25,6 +28,8 @@ def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
     for tally in against_oracle(pairs, seed):
         yield tally.row()
     yield against_page(pairs, seed).row()
+    yield from of_makespans(max(1, round(PASSES * share)), seed)
+    yield page_schedules.against_page(pairs, seed).row()
 
 
 def of_problems(count: int, seed: int) -> Iterator[Row]:
