@@ -1,6 +1,6 @@
 """Invariants of every problem: conservation, bounds, and changes that must not affect a score."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from benchmarks.hardening.campaigns.invariants.deviations import Deviations
 from benchmarks.hardening.campaigns.invariants.drawn_problems import Checks, draw_problems
@@ -21,15 +21,10 @@ PAIRS = 50_000  # pairs of a problem and a placement, for the comparisons with o
 BLOCK = 500  # problems that one run of Hypothesis draws
 
 
-def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
+def run(share: float = 1.0, seed: int = 0, only: Sequence[str] | None = None) -> Iterator[Row]:
     """Yield one row per invariant."""
-    yield from of_problems(max(1, round(PROBLEMS * share)), seed)
-    pairs = max(1, round(PAIRS * share))
-    for tally in against_oracle(pairs, seed):
-        yield tally.row()
-    yield against_page(pairs, seed).row()
-    yield from of_makespans(max(1, round(PASSES * share)), seed)
-    yield page_schedules.against_page(pairs, seed).row()
+    for name in only or PARTS:
+        yield from PARTS[name](share, seed)
 
 
 def of_problems(count: int, seed: int) -> Iterator[Row]:
@@ -46,3 +41,21 @@ def of_problems(count: int, seed: int) -> Iterator[Row]:
 
 def _text(tally: Deviations) -> str:
     return f"{tally.violations:,} of {tally.tried:,} times, by at most {tally.largest:.1%}"
+
+
+def _scaled(count: int, share: float) -> int:
+    return max(1, round(count * share))
+
+
+PARTS: dict[str, Callable[[float, int], Iterable[Row]]] = {
+    "throughput": lambda share, seed: of_problems(_scaled(PROBLEMS, share), seed),
+    "oracle": lambda share, seed: (
+        tally.row() for tally in against_oracle(_scaled(PAIRS, share), seed)
+    ),
+    "page": lambda share, seed: [against_page(_scaled(PAIRS, share), seed).row()],
+    "makespans": lambda share, seed: of_makespans(_scaled(PASSES, share), seed),
+    "page-schedules": lambda share, seed: [
+        page_schedules.against_page(_scaled(PAIRS, share), seed).row()
+    ],
+}
+"""Name -> the function of a share and a seed that checks some of the invariants."""
