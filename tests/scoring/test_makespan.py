@@ -14,9 +14,11 @@ from streamplace.errors import GraphError, ProblemError, SimulationError
 from streamplace.problem.makespan import CHOICES
 from streamplace.scoring.compiled import digest, forget
 from streamplace.scoring.evaluator import ScheduleTrace
+from streamplace.scoring.makespan import makespan_score
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.registry import evaluator
 from tests.support.released_data import SHARED
+from tests.support.schedule_cases import schedule_form
 from tests.support.schedule_comparison import first_difference
 from tests.support.schedule_placements import public_engine
 
@@ -204,3 +206,13 @@ def test_an_operator_on_a_device_that_cannot_run_it_has_no_schedule() -> None:
     with pytest.raises(SimulationError, match=message):
         evaluator(problem).score(np.array([1]))
     assert evaluator(problem).loss(np.array([1])).tolist() == [np.inf]
+
+
+def test_an_infinite_length_ratio_is_null_in_json() -> None:
+    """Only a message takes time, so that the longest path without messages has no length."""
+    form = schedule_form("a:0 b:0@1", "a>b:2")
+    score = makespan_score(placement_of(**form))
+    assert score.makespan_s == 2.0
+    assert score.slr == float("inf")
+    assert (score.to_dict()["slr"], score.summary()["slr_shortest"]) == (None, None)
+    json.dumps(score.to_dict(), allow_nan=False)
