@@ -11,6 +11,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.report.tasks import order_to, tasks_to
 from streamplace.scoring.registry import makespan_evaluator
+from streamplace.util.finite import finite
 
 if TYPE_CHECKING:
     from streamplace.scoring.makespan_score import MakespanScore
@@ -52,7 +53,7 @@ class ScheduleEntry:
             "makespan_s": self.score.makespan_s,
             "bound_s": None if self.score.bound_s is None else self.bound_s,
             "gap": self._gap,
-            "slr": self.score.slr,
+            "slr": finite(self.score.slr),
             "drawn": self.drawn,
         }
 

@@ -16,6 +16,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.loads import DeviceLoad, LinkLoad, device_grid, link_grids
 from streamplace.scoring.score import Score
+from streamplace.util.finite import finite
 
 MAKESPAN = "makespan"
 STEPS_SHOWN = 24  # of a critical path
@@ -75,7 +76,10 @@ class MakespanScore(Score):
 
     @property
     def slr(self) -> float:
-        """The makespan over the longest path with operators on fastest devices; 1 without work."""
+        """The makespan over the longest path with operators on fastest devices; 1 without work.
+
+        It is infinite if only messages take time, and then null in JSON.
+        """
         return self._over(self.fastest.longest)
 
     @property
@@ -176,8 +180,8 @@ class MakespanScore(Score):
             **noise,
             "bound_s": self.bound_s,
             "gap": self.gap,
-            "slr": self.slr,
-            "slr_shortest": self.slr_shortest,
+            "slr": finite(self.slr),
+            "slr_shortest": finite(self.slr_shortest),
             "critical_path": list(self.critical_path),
             "devices": [
                 {"name": d.name, "utilisation": d.utilisation, "operators": d.operators}

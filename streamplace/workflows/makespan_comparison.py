@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from streamplace.problem.makespan import Makespan, PublishedName
 from streamplace.scoring.makespan_score import MAKESPAN
 from streamplace.util.arrays import Floats
 from streamplace.util.bootstrap import mean_intervals
+from streamplace.util.finite import finite
 from streamplace.workflows.cases import CaseList
 from streamplace.workflows.comparison_tables import save_tables, table_view
 
@@ -148,15 +148,15 @@ class MakespanComparison(Displayable):
             MakespanRow(
                 placer=placer,
                 mean_makespan_s=float(self.makespan_s[j].mean()),
-                mean_slr=_finite(self.slr[j].mean()),
-                median_slr=_finite(np.median(self.slr[j])),
-                mean_over_heft=None if over is None else _finite(over[j].mean()),
-                over_heft_low=_finite(intervals[j, 0]),
-                over_heft_high=_finite(intervals[j, 1]),
+                mean_slr=finite(self.slr[j].mean()),
+                median_slr=finite(np.median(self.slr[j])),
+                mean_over_heft=None if over is None else finite(over[j].mean()),
+                over_heft_low=finite(intervals[j, 0]),
+                over_heft_high=finite(intervals[j, 1]),
                 better_than_heft=None if over is None else float((over[j] < 1 - TIE).mean()),
                 worse_than_heft=None if over is None else float((over[j] > 1 + TIE).mean()),
-                mean_gap=_finite(self.gap[j].mean()),
-                evaluations=_finite(self.evaluations[j].mean()),
+                mean_gap=finite(self.gap[j].mean()),
+                evaluations=finite(self.evaluations[j].mean()),
                 seconds_per_graph=float(self.seconds[j].mean()),
             )
             for j, placer in enumerate(self.placers)
@@ -214,10 +214,10 @@ class MakespanComparison(Displayable):
                     **case,
                     "placer": placer,
                     "makespan_s": self.makespan_s[j, n],
-                    "slr": _finite(self.slr[j, n]),
-                    "bound_s": _finite(self.bound_s[n]),
-                    "gap": _finite(self.gap[j, n]),
-                    "evaluations": _finite(self.evaluations[j, n]),
+                    "slr": finite(self.slr[j, n]),
+                    "bound_s": finite(self.bound_s[n]),
+                    "gap": finite(self.gap[j, n]),
+                    "evaluations": finite(self.evaluations[j, n]),
                 }
 
 
@@ -226,11 +226,6 @@ def _ratio(seconds: Floats, others: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios: Floats = np.where((seconds == 0.0) & (others == 0.0), 1.0, seconds / others)
     return ratios
-
-
-def _finite(value: float) -> float | None:
-    """Return a number, or None if it is not finite."""
-    return float(value) if isfinite(value) else None
 
 
 def _text(value: float | None, form: str) -> str:
