@@ -31,8 +31,9 @@ from benchmarks.hardening.campaigns.invariants.makespans.score_invariance import
     difference,
 )
 from benchmarks.reference.random_problems import feasible_placements
-from streamplace import Cluster, Makespan, Placement, Problem
+from streamplace import Cluster, Device, Makespan, Placement, Problem
 from streamplace.placers.base import Placer
+from streamplace.placers.registry import ready_placer
 from streamplace.scoring.makespan import makespan_score
 from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.registry import makespan_evaluator
@@ -73,11 +74,16 @@ def scored(applies: Callable[[MakespanScore], object]) -> MakespanScore:
     return next(score for score in scores if applies(score))
 
 
+def changed(device: Device, values: dict[str, Any]) -> Device:
+    """Return the device with other values of some fields."""
+    return replace(device, **values)
+
+
 def with_changed_device(placement: Placement, field: str) -> Placement:
     """Return the placement on a cluster in which one number of the devices is slightly larger."""
     problem = placement.problem
     devices = [
-        replace(device, **{field: (getattr(device, field) or 0.0) * SLIGHT_ERROR})
+        changed(device, {field: (getattr(device, field) or 0.0) * SLIGHT_ERROR})
         for device in problem.cluster.devices
     ]
     cluster = Cluster(devices, problem.cluster.network)
@@ -209,7 +215,7 @@ def test_a_prover_that_returns_a_worse_placement_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     problem, longest = small_problem()
-    ready = proven_placements.ready_placer
+    ready = ready_placer
 
     def poor(name: str, scoring: Any) -> Placer:
         if name == "exact":
