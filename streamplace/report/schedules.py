@@ -11,13 +11,13 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.report.tasks import order_to, tasks_to
 from streamplace.scoring.registry import makespan_evaluator
+from streamplace.scoring.rounding import ROUNDING
 
 if TYPE_CHECKING:
     from streamplace.scoring.makespan_score import MakespanScore
 
 DRAWN = 500  # operators of the largest graph that is drawn in lanes
 SCHEDULED = 5_000  # operators of the largest graph whose schedule the page computes
-ROUNDING = 1e-9  # relative tolerance of makespans, as in proofs
 
 
 @dataclass(frozen=True)
