@@ -14,7 +14,8 @@ from benchmarks.hardening.campaigns.invariants.page_comparison import (
     Evaluate,
     called_in_node,
 )
-from sim.schedule.passes import timetable
+from sim.schedule.division import divide
+from sim.schedule.passes import Timetable, timetable
 from streamplace.report.html import SCHEDULE
 from streamplace.report.tasks import order_to, tasks_to
 from streamplace.util.arrays import Floats, Ints
@@ -25,6 +26,7 @@ from tests.support.schedule_tasks import TaskProblem, task_problem
 
 GOLDEN = SHARED / "makespan" / "golden.jsonl"
 TIMES = ("measured_s", "bits", "startup_s", "latency_s", "gap_s", "overhead_s", "gap_in_s")
+PARTS = ("work", "messages", "overheads", "devices", "channels", "levels")
 TIMETABLES = """(batch) => batch.map(({ tasks: data, order, placements }) => {
   const tasks = SP.tasks.tasksOf(data);
   return placements.map((devices) => {
@@ -41,6 +43,7 @@ TIMETABLES = """(batch) => batch.map(({ tasks: data, order, placements }) => {
       path: SP.critical
         .pathOf(run)
         .map(({ kind, number, start, end, waitedFor }) => [kind, number, start, end, waitedFor]),
+      division: SP.division.divide(run),
     };
   });
 })"""
@@ -79,7 +82,14 @@ def expected_of(problem: TaskProblem, devices: Ints) -> dict[str, Any] | None:
         "begin": _where(leads, run.begin),
         "arrival": _where(arrives, run.arrival),
         "path": [list(step) for step in found.critical_path],
+        "division": _divided(found),
     }
+
+
+def _divided(found: Timetable) -> dict[str, Any]:
+    """Return what the makespan consists of, as the page writes it."""
+    chain, *parts = divide(found)
+    return {"chain": list(chain), "parts": dict(zip(PARTS, parts, strict=True))}
 
 
 def _where(condition: list[bool], values: Floats) -> list[float | None]:
@@ -171,6 +181,7 @@ def test_small_schedules(timetables: Evaluate) -> None:
         "operator2",
     ]
     assert [step[-1] for step in page["path"]] == ["", "", "channel", "input"]
+    assert page["division"]["parts"] == dict(zip(PARTS, (2, 2, 0, 0, 2, 0), strict=True))
 
 
 def test_an_operator_that_cannot_run_has_no_schedule(timetables: Evaluate) -> None:
