@@ -19,7 +19,8 @@ def mixed_times(placement: Placement) -> str:
     graph, devices = placement.problem.graph, placement.problem.cluster.devices
     if not graph.seconds_on:
         return ""
-    timed = {d.kind for d in devices if any(d.kind in on for on in graph.seconds_on.values())}
+    known = {device.kind for device in devices if device.kind is not None}
+    timed = {kind for kind in known if any(kind in on for on in graph.seconds_on.values())}
     kinds = [devices[d].kind for d in placement.devices]
     names = [
         graph.names[v]

@@ -69,4 +69,5 @@ def makespans_of_case(
         if bound is not None and np.isfinite(found[0]).any():
             bound = without_rounding(bound, float(np.nanmin(found[0])))
     known = np.nan if bound is None else bound
-    return CaseMakespans(*found, known, longest, tuple(failures))
+    makespans, evaluations, seconds = found
+    return CaseMakespans(makespans, evaluations, seconds, known, longest, tuple(failures))

@@ -189,7 +189,8 @@ class MakespanComparison(Displayable):
         """Return the interval of the mean ratio to HEFT over graphs, each the mean of its cases."""
         graphs = [each[~np.isnan(each)] for each in over.reshape(len(self.cases.graphs), -1)]
         means = np.array([each.mean() for each in graphs if len(each)])
-        return mean_intervals(means[None], self.seed)[0]
+        interval: Floats = mean_intervals(means[None], self.seed)[0]
+        return interval
 
     @property
     def notes(self) -> list[str]:
@@ -225,9 +226,9 @@ class MakespanComparison(Displayable):
         They are without those of HEFT if it is not among the placers, and without the number of
         placed cases if it is the same for all.
         """
-        left_out = () if self.over_heft is not None else OF_HEFT
+        of_heft = () if self.over_heft is not None else OF_HEFT
         complete = all(row.placed == len(self.cases) for row in self.rows)
-        left_out += (PLACED,) if complete else ()
+        left_out = {*of_heft, *((PLACED,) if complete else ())}
         return {head: cell for head, cell in COLUMNS.items() if head not in left_out}
 
     def cells(self, i: int) -> tuple[str, ...]:
