@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.hardening.campaigns.invariants.browser_engines import Evaluate, called_in_node
 from benchmarks.hardening.campaigns.invariants.makespans.page_schedules import (
+    PARTS,
     TIMETABLES,
     Scheduled,
     expected,
@@ -121,6 +122,7 @@ def test_small_schedules(timetables: Evaluate) -> None:
         "operator2",
     ]
     assert [step[-1] for step in page["path"]] == ["", "", "channel", "input"]
+    assert page["division"]["parts"] == dict(zip(PARTS, (2, 2, 0, 0, 2, 0), strict=True))
 
 
 def test_an_operator_that_cannot_run_has_no_schedule(timetables: Evaluate) -> None:

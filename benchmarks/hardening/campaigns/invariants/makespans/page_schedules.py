@@ -12,7 +12,8 @@ from benchmarks.hardening.campaigns.invariants.browser_engines import (
 )
 from benchmarks.hardening.campaigns.invariants.deviations import Deviations
 from benchmarks.hardening.campaigns.invariants.makespans.numbered_passes import drawn
-from sim.schedule.passes import timetable
+from sim.schedule.division import divide
+from sim.schedule.passes import Timetable, timetable
 from sim.schedule.state import Order
 from sim.schedule.task_graph import TaskGraph
 from streamplace.report.html import SCHEDULE
@@ -21,6 +22,7 @@ from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Floats, Ints
 
 ROW_NAME = "makespans: the report page's schedules against Python"
+PARTS = ("work", "messages", "overheads", "devices", "channels", "levels")
 MOVES = 9  # placements of a problem after the first, each one move away from the one before
 TIMETABLES = """(batch) => batch.map(({ tasks: data, order, placements }) => {
   const tasks = SP.tasks.tasksOf(data);
@@ -38,6 +40,7 @@ TIMETABLES = """(batch) => batch.map(({ tasks: data, order, placements }) => {
       path: SP.critical
         .pathOf(run)
         .map(({ kind, number, start, end, waitedFor }) => [kind, number, start, end, waitedFor]),
+      division: SP.division.divide(run),
     };
   });
 })"""
@@ -116,7 +119,14 @@ def expected(one: Scheduled, devices: Ints) -> dict[str, Any] | None:
         "begin": _where(leads, run.begin),
         "arrival": _where(arrives, run.arrival),
         "path": [list(step) for step in found.critical_path],
+        "division": _divided(found),
     }
+
+
+def _divided(found: Timetable) -> dict[str, Any]:
+    """Return what the makespan consists of, as the page writes it."""
+    chain, *parts = divide(found)
+    return {"chain": list(chain), "parts": dict(zip(PARTS, parts, strict=True))}
 
 
 def _where(condition: list[bool], values: Floats) -> list[float | None]:
