@@ -94,9 +94,7 @@ def _is_before(now: PartialPass, v: int, other: int) -> bool:
 
 
 @bare
-def _run_queue(
-    tasks: Columns, cuts: Cuts, now: PartialPass, queue: int, beyond: float
-) -> bool:
+def _run_queue(tasks: Columns, cuts: Cuts, now: PartialPass, queue: int, beyond: float) -> bool:
     """Set the earliest ends of queued operators; return whether they leave enough time."""
     for d in range(now.free.shape[0]):
         now.busy[d] = now.free[d]
