@@ -60,7 +60,8 @@ def enumeration(tasks: TaskGraph, rules: Rules, alike: Ints) -> Tree:
     used = np.minimum(tasks.cores[:, None], tasks.device_cores)
     shares = times * used / tasks.device_cores
     prices = prices_of(shares, np.ones(operators, np.bool_))
-    least = (shares * prices).min(axis=1)
+    runs = np.isfinite(shares)  # a price may be 0
+    least = np.where(runs, np.where(runs, shares, 0.0) * prices, np.inf).min(axis=1)
     upstream_first = np.lexsort((tasks.level, -(times + after).min(axis=1)))
     position = np.empty(operators, np.int64)
     position[upstream_first] = np.arange(operators)

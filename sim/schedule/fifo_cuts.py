@@ -73,7 +73,7 @@ def may_be_shorter(
 def _list_queue(now: PartialPass) -> int:
     """List the queued operators in the order in which they start; return their number."""
     size = 0
-    for i in range(now.count[QUEUED]):
+    for i in range(now.counts[QUEUED]):
         v = now.queued[i]
         if now.status[v] == QUEUED:
             k = size

@@ -25,7 +25,7 @@ class PartialPass(NamedTuple):
     queued: Ints  # (V,) operators in the order in which they were queued, also those done since
     done: Ints  # (V,) operators in the order in which they left the queue
     free_before: Floats  # (V,) moment from which the device of each of them was free before it
-    count: Ints  # (3,) numbers of operators in `queued` and `done`, at these indices
+    counts: Ints  # (3,) numbers of operators in `queued` and `done`, at these indices
     line: Ints  # (V,) working memory: the queue
     head: Floats  # (V, D) working memory: earliest start of each open operator; infinity: too late
     busy: Floats  # (D,) working memory: end of the queue of each device
@@ -47,7 +47,7 @@ def partial_pass(tasks: TaskGraph) -> PartialPass:
         queued=np.zeros(operators, ints),
         done=np.zeros(operators, ints),
         free_before=np.zeros(operators),
-        count=np.zeros(3, ints),
+        counts=np.zeros(3, ints),
         line=np.zeros(operators, ints),
         head=np.zeros((operators, devices)),
         busy=np.zeros(devices),

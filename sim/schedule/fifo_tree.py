@@ -135,8 +135,8 @@ def _next_shorter(
             depth += 1
             tree.unit[depth] = rules.unit_of[following]
             tree.choice[depth] = 0
-            tree.queued[depth] = tree.now.count[QUEUED]
-            tree.done[depth] = tree.now.count[DONE]
+            tree.queued[depth] = tree.now.counts[QUEUED]
+            tree.done[depth] = tree.now.counts[DONE]
     tree.depth[0] = depth
     return False
 
@@ -156,15 +156,15 @@ def _next_device(rules: Rules, tree: FifoTree, depth: int) -> int:
 def _undo(tasks: Columns, rules: Rules, tree: FifoTree, depth: int) -> None:
     """Take the unit of a depth away again, with all that followed from its place."""
     now, u = tree.now, tree.unit[depth]
-    for i in range(now.count[DONE] - 1, tree.done[depth] - 1, -1):
+    for i in range(now.counts[DONE] - 1, tree.done[depth] - 1, -1):
         v = now.done[i]
         now.free[now.device[v]] = now.free_before[i]
         now.status[v] = QUEUED
         for e in range(tasks.first_out[v], tasks.end_out[v]):
             now.waiting[tasks.target[e]] += 1
-    for i in range(tree.queued[depth], now.count[QUEUED]):
+    for i in range(tree.queued[depth], now.counts[QUEUED]):
         now.status[now.queued[i]] = OPEN
-    now.count[DONE], now.count[QUEUED] = tree.done[depth], tree.queued[depth]
+    now.counts[DONE], now.counts[QUEUED] = tree.done[depth], tree.queued[depth]
     d = tree.placed.device[u]
     tree.placed.device[u] = NOWHERE
     tree.number[d] -= 1
@@ -192,7 +192,7 @@ def _advance(tasks: Columns, rules: Rules, tree: FifoTree, limit: float) -> int:
         v = _first_of_queue(now)
         if v == COMPLETE:
             return COMPLETE
-        d, i = now.device[v], now.count[DONE]
+        d, i = now.device[v], now.counts[DONE]
         start = max(now.ready[v], now.free[d])
         now.end[v] = start + tree.cuts.times[v, d]
         now.done[i], now.free_before[i] = v, now.free[d]
@@ -200,7 +200,7 @@ def _advance(tasks: Columns, rules: Rules, tree: FifoTree, limit: float) -> int:
         if tree.cuts.times[v, d] > 0.0:
             now.free[d] += tasks.startup_s[d]
         now.status[v] = DONE
-        now.count[DONE] = i + 1
+        now.counts[DONE] = i + 1
         for e in range(tasks.first_out[v], tasks.end_out[v]):
             now.waiting[tasks.target[e]] -= 1
 
@@ -218,15 +218,15 @@ def _queue(tasks: Columns, now: PartialPass, v: int, d: int) -> None:
             arrival = arrival + tasks.bits[e] / tasks.rate[link] + tasks.latency_s[link]
         ready = max(ready, arrival)
     now.ready[v], now.device[v], now.status[v] = ready, d, QUEUED
-    now.queued[now.count[QUEUED]] = v
-    now.count[QUEUED] += 1
+    now.queued[now.counts[QUEUED]] = v
+    now.counts[QUEUED] += 1
 
 
 @bare
 def _first_of_queue(now: PartialPass) -> int:
     """Return the operator that leaves the queue next, or -1."""
     first = COMPLETE
-    for i in range(now.count[QUEUED]):
+    for i in range(now.counts[QUEUED]):
         v = now.queued[i]
         if now.status[v] == QUEUED:
             later = first != COMPLETE and now.ready[v] >= now.ready[first]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.flow import Floats, Ints
+from sim.flow import Floats
 from sim.schedule.task_graph import ALL, DEVICE, NIC, NONE, TaskGraph
 
 
@@ -55,8 +55,7 @@ class Messages:
         """Return an estimate of the number of terms."""
         count = len(tasks.source)
         if tasks.multicast != NONE:
-            outputs: Ints = np.bincount(tasks.source, minlength=tasks.operators)
-            count += int((outputs.astype(np.int64) ** 2).sum())
+            count += int((np.bincount(tasks.source).astype(np.int64) ** 2).sum())
         return count * tasks.devices**2
 
     def _send(self, e: int) -> None:

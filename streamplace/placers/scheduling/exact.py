@@ -12,7 +12,7 @@ from streamplace.placers.scheduling.proof import PassProof
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.search import Search
 from streamplace.problem.cluster import Cluster
-from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.graph import Operator, StreamGraph
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.network import Network
 from streamplace.problem.placement import Placement
@@ -66,12 +66,12 @@ def prove_pass(
 
 @cache
 def _compile() -> None:
-    """Compile the kernels on problems of two operators."""
-    graph = StreamGraph([Operator("a", 1e7, 1.0), Operator("b", 1e7, 1.0)], [Stream("a", "b")])
+    """Compile the kernels on problems of three operators, whose optimum no bound reaches."""
+    graph = StreamGraph([Operator(name, 1e7, 0.0) for name in "abc"], firing="all")
     for network in (Network("pair"), Network("free")):  # each has an enumeration of its own
         problem = Problem(graph, Cluster.equal(2, network=network), objective=Makespan())
         Search(evaluations=10)(problem, np.random.default_rng(0))
-        proof = PassProof(pass_evaluator(problem, "exact"), np.array([0, 1], np.int32))
+        proof = PassProof(pass_evaluator(problem, "exact"), np.array([0, 1, 0], np.int32))
         proof.enumerate(Budget())
     with suppress(UsageError):
         proof.solve(1.0, 1, 0)

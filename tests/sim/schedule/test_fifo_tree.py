@@ -2,6 +2,7 @@
 
 from itertools import product
 from math import prod
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,13 +89,12 @@ def test_optima_of_many_problems() -> None:
     assert check_optima(range(150, 4000)) > 1500
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [2, 6, 8, 12, 15, 16, 18, 19, 20, 21, 23, 29])
 def test_placements_below_a_limit_are_all_found_once(seed: int) -> None:
     """A limit at a tenth of all placements; the makespans below it are the same."""
     problem = free_problem(seed)
     rows = every_placement(problem)
-    if rows is None or not len(rows):
-        pytest.skip("too many placements, or none")
+    assert rows is not None
     made = np.sort(makespans(problem.tasks, problem.order, rows))
     limit = made[len(made) // 10]
     found = enumerated(problem, nothing_alike(problem), float(limit))
@@ -135,6 +135,7 @@ def test_each_bound_cuts_off() -> None:
 
 @pytest.mark.parametrize("change", ["order", "network", "multicast", "barrier", "cores", "jobs"])
 def test_passes_that_it_does_not_follow_are_not_served(change: str) -> None:
+    options: dict[str, dict[str, Any]]
     options = {"order": {"order": "b-level"}, "barrier": {"barrier": True}}
     options["multicast"] = {"multicast": "device"}
     form = schedule_form("a:1 b:2", "a>b:1", **options.get(change, {}))
