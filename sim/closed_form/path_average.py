@@ -92,7 +92,9 @@ def _sink_tuples(placements: Ints, flow: Columns, sinks: Ints, reached: Floats) 
         device[:] = 0.0
         link[:] = 0.0
         add_utilisations(placement, flow, device, link)
-        start = 1.0 / max(1.0, device.max(), largest_own(placement, flow))
+        start = 1.0 / max(1.0, device.max())
+        if flow.limits_operators:
+            start = min(start, 1.0 / max(1.0, largest_own(placement, flow)))
         links = number_links(placement, flow, crossed)
         if not solve(flow, start, links, crossed, equations):
             return k

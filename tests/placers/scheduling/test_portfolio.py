@@ -7,12 +7,22 @@ import pytest
 
 import streamplace as sp
 from benchmarks.makespans.drawn import drawn_problem
+from sim.schedule.anneal import Cooling
+from sim.schedule.state import Order
 from streamplace.placers.partition.metis import MetisRecursive
 from streamplace.placers.registry import make_placer
+from streamplace.placers.scheduling.annealing import (
+    NO_HEAT,
+    SMALL,
+    Annealed,
+    PassAnnealer,
+    best_of_passes,
+)
 from streamplace.placers.scheduling.portfolio import best_tried, partitions, samples
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.trivial import RoundRobin, Single
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.util.arrays import Ints
 from tests.support.makespan_problems import makespan_of, makespan_problem
 from tests.support.placers import seeded_rng
 
@@ -59,10 +69,10 @@ def test_samples_and_partitions_cost_what_they_try() -> None:
 @pytest.mark.parametrize("name", ["auto", "search"])
 def test_metis_is_a_start_where_links_are_busy(name: str) -> None:
     """On these graphs, a small cut is far better than what list schedulers find."""
-    for number in (42, 90):
+    for number in (42, 378):
         problem = drawn_problem(number, 0)[1]
-        cut = makespan_of(make_placer("metis-recursive-oracle")(problem, seeded_rng()))
-        own = makespan_of(make_placer(f"{name}:evaluations=9000")(problem, seeded_rng()))
+        cut = makespan_of(make_placer("metis-recursive:parts=2")(problem, seeded_rng()))
+        own = makespan_of(make_placer(f"{name}:evaluations=400")(problem, seeded_rng()))
         assert own <= cut * (1 + 1e-9)
 
 
@@ -74,3 +84,34 @@ def test_searches_with_few_evaluations_are_no_worse_than_their_starts() -> None:
             rng = np.random.default_rng(seed)
             own = make_placer(f"search:evaluations={evaluations}")(problem, rng)
             assert makespan_of(own) <= heft * (1 + 1e-9)
+
+
+def test_a_climb_comes_first_on_graphs_that_are_not_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes half of what is left, and the first chain at a temperature starts where it ended."""
+    chains = list[tuple[Cooling, list[int]]]()
+    anneal = PassAnnealer.chain
+
+    def noted(
+        self: PassAnnealer, devices: Ints, order: Order, cooling: Cooling, enough_s: float
+    ) -> Annealed:
+        chains.append((cooling, devices.tolist()))
+        found = anneal(self, devices, order, cooling, enough_s)
+        ends.append((found.makespan_s, found.devices.tolist()))
+        return found
+
+    ends = list[tuple[float, list[int]]]()
+    monkeypatch.setattr(PassAnnealer, "chain", noted)
+    large, small = drawn_problem(16, 0)[1], drawn_problem(12, 0)[1]
+    scored = MakespanEvaluator(large)
+    heft = make_placer("heft")(large, seeded_rng()).devices[None]
+    best_of_passes(scored, seeded_rng(), heft, Budget(evaluations=2001))
+    (climb, start), (warm, second) = chains
+    assert (climb.evaluations, climb.hot, start) == (1000, NO_HEAT, heft[0].tolist())
+    assert (warm.evaluations, second) == (1000, ends[0][1])
+    assert warm.hot > 1e-6
+    assert ends[0][0] < float(scored.makespans(heft)[0])
+    chains.clear()
+    heft = make_placer("heft")(small, seeded_rng()).devices[None]
+    best_of_passes(MakespanEvaluator(small), seeded_rng(), heft, Budget(evaluations=500))
+    assert len(small.graph.names) <= SMALL
+    assert chains[0][0].hot > 1e-6
