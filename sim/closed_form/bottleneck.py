@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sim.closed_form.least_load import least_shares
 from sim.flow import NONE, Columns, Floats, Flow, Ints, as_rows, checked
-from sim.jit import bare, kernel
+from sim.jit import bare, bare_entry, kernel
 from sim.links import ends_of, seconds_on, slot_of, uplinks_of
 from sim.messages import charge, copies_of, no_messages
 from sim.threads import largest_own, raise_to_own
@@ -83,7 +83,7 @@ def utilisations(flow: Flow, placement: NDArray[np.integer]) -> tuple[Floats, Fl
     return device, link
 
 
-@bare
+@bare_entry
 def add_utilisations(placement: Ints, flow: Columns, device: Floats, link: Floats) -> None:
     """Add the utilisations of one placement to `device` (D,) and `link` (L,)."""
     if flow.multicast != NONE:
