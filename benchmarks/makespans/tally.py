@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 ROUNDING, CLOSE = 1 + 1e-9, 1 + 1e-3
+SAME = "search"  # anneals as `auto` does, so that at equal time they differ by when they stop
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ def report(done: list[Compared], rivals: tuple[str, ...]) -> None:
         for name in sorted({part(each) for each in done}):
             ratios = [each.worst(rivals) for each in done if part(each) == name]
             print(f"{name:28}{len(ratios):8}{_shares(ratios)}")
+    others = [name for name in rivals if name != SAME]
+    print(f"{'all, without ' + SAME:28}{len(done):8}{_shares([row.worst(others) for row in done])}")
     for name in ("auto", *rivals):
         seconds = [each.seconds[name] for each in done]
         print(f"{name:28} seconds: median {median(seconds):.3f}, most {max(seconds):.3f}")
