@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sim.closed_form.least_load import least_shares
 from sim.flow import NONE, Columns, Floats, Flow, Ints, as_rows, checked
-from sim.jit import bare, bare_entry, kernel
+from sim.jit import bare, kernel
 from sim.links import ends_of, seconds_on, slot_of, uplinks_of
 from sim.messages import charge, copies_of, no_messages
 from sim.threads import largest_own, raise_to_own
@@ -83,17 +83,17 @@ def utilisations(flow: Flow, placement: NDArray[np.integer]) -> tuple[Floats, Fl
     return device, link
 
 
-@bare_entry
+@kernel
 def add_utilisations(placement: Ints, flow: Columns, device: Floats, link: Floats) -> None:
     """Add the utilisations of one placement to `device` (D,) and `link` (L,)."""
     if flow.multicast != NONE:
         _add_messages(placement, flow, device, link)
     else:
-        _add_streams(placement, flow, device, link)
+        add_streams(placement, flow, device, link)
 
 
 @bare
-def _add_streams(placement: Ints, flow: Columns, device: Floats, link: Floats) -> None:
+def add_streams(placement: Ints, flow: Columns, device: Floats, link: Floats) -> None:
     """Add the utilisations by operators, and by a message per stream."""
     taxing = False
     for d in range(device.shape[0]):
@@ -143,7 +143,10 @@ def _worst_general(placements: Ints, flow: Columns, worst: Floats) -> None:
     for k in range(placements.shape[0]):
         device[:] = 0.0
         link[:] = 0.0
-        add_utilisations(placements[k], flow, device, link)
+        if flow.multicast != NONE:
+            _add_messages(placements[k], flow, device, link)
+        else:
+            add_streams(placements[k], flow, device, link)
         worst[k] = max(device.max(), link.max())
         if flow.limits_operators:
             worst[k] = max(worst[k], largest_own(placements[k], flow))

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.closed_form.bottleneck import add_utilisations
+from sim.closed_form.bottleneck import add_streams, add_utilisations
 from sim.closed_form.newton import solve_by_newton
 from sim.crossed import nothing_crossed, number_links
-from sim.flow import Columns, Floats, Flow, Ints, checked
+from sim.flow import NONE, Columns, Floats, Flow, Ints, checked
 from sim.jit import bare, kernel
 from sim.joins import taken, taken_at_first
 from sim.links import STAGES, Crossed, passed
@@ -91,7 +91,10 @@ def _sink_tuples(placements: Ints, flow: Columns, sinks: Ints, reached: Floats) 
         placement = placements[k]
         device[:] = 0.0
         link[:] = 0.0
-        add_utilisations(placement, flow, device, link)
+        if flow.multicast != NONE:
+            add_utilisations(placement, flow, device, link)
+        else:
+            add_streams(placement, flow, device, link)
         start = 1.0 / max(1.0, device.max())
         if flow.limits_operators:
             start = min(start, 1.0 / max(1.0, largest_own(placement, flow)))
