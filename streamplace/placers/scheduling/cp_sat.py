@@ -70,7 +70,6 @@ class ScheduleModel:
             self._start,
             self._end,
             self._rounded,
-            LIMIT,
         )
         for d in range(tasks.devices):
             self._share(d)
