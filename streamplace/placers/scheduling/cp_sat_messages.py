@@ -1,8 +1,8 @@
 """Messages in the CP-SAT model of a pass: no operator starts before its inputs have arrived.
 
 Streams of one producer may share messages. Queues for channels and CPU time of messages are left
-out. Without them, arrivals are exact, except with the multicast `all` and unequal links, where they
-may be too early.
+out. Without them, arrivals are exact, except with the multicast `all`, which counts as `device` and
+may be later: with its constraints, OR-tools 9.15 reports wrong optima on some problems.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sim.flow import Floats
-from sim.schedule.task_graph import ALL, DEVICE, NIC, NONE, TaskGraph
+from sim.schedule.task_graph import NIC, NONE, TaskGraph
 
 
 class Messages:
@@ -46,7 +46,9 @@ class Messages:
         if tasks.multicast != NONE:
             for v in np.unique(tasks.source).tolist():
                 streams = range(tasks.first_out[v], tasks.end_out[v])
-                self._share(v, [e for e in streams if not tasks.silent[e]])
+                sent = [e for e in streams if not tasks.silent[e]]
+                for e in sent:
+                    self._wait_for_largest(v, e, sent)
 
     @staticmethod
     def terms(tasks: TaskGraph) -> int:
@@ -75,14 +77,6 @@ class Messages:
         for b, y in enumerate(self._on[w]):
             model.add(start >= end + self._from(v, seconds[:, b])).only_enforce_if(y)
 
-    def _share(self, v: int, streams: list[int]) -> None:
-        """Let the targets of a producer wait for messages of the largest stream that they serve."""
-        if self._tasks.multicast == DEVICE:
-            for e in streams:
-                self._wait_for_largest(v, e, streams)
-        elif self._tasks.multicast == ALL:
-            self._send_to_all(v, streams)
-
     def _wait_for_largest(self, v: int, e: int, streams: list[int]) -> None:
         """Let the target of a stream wait for larger streams to its device."""
         bits, target = self._tasks.bits, self._tasks.target
@@ -93,24 +87,6 @@ class Messages:
                 for b, y in enumerate(self._on[target[other]]):
                     arrival = self._end[v] + self._from(v, seconds[:, b])
                     self._model.add(self._start[target[e]] >= arrival).only_enforce_if(y, row[b])
-
-    def _send_to_all(self, v: int, streams: list[int]) -> None:
-        """Let each target on another device wait for what its message takes to every other target.
-
-        With unequal links, the slowest transfer and the largest latency may be those of different
-        targets, so that the true message takes longer.
-        """
-        bits, target = self._tasks.bits, self._tasks.target
-        for e in streams:
-            w = int(target[e])
-            if self._on[v] is self._on[w]:
-                continue
-            apart = self._same(v, w).negated()
-            for other in streams:
-                seconds = self._message_seconds(e if bits[e] > bits[other] else other)
-                for b, y in enumerate(self._on[target[other]]):
-                    arrival = self._end[v] + self._from(v, seconds[:, b])
-                    self._model.add(self._start[w] >= arrival).only_enforce_if(apart, y)
 
     def _same(self, v: int, w: int) -> Any:
         """Return whether two operators are on one device."""

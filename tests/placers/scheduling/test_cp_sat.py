@@ -31,13 +31,6 @@ def small_problem(seed: int, multicast: str) -> TaskProblem | None:
     return problem
 
 
-def has_equal_links(problem: TaskProblem) -> bool:
-    devices = problem.tasks.devices
-    between = ~np.eye(devices, dtype=np.bool_).reshape(-1)
-    links = problem.tasks.rate, problem.tasks.latency_s
-    return all(len(set(np.broadcast_to(each, devices**2)[between].tolist())) <= 1 for each in links)
-
-
 def proven(problem: TaskProblem, limit: float) -> float:
     """Return the bound of CP-SAT with a limit on the makespan."""
     alike = np.full(problem.tasks.devices, -1, np.int32)
@@ -56,7 +49,7 @@ def check(seeds: range, multicast: str) -> int:
         expected = shortest_in_any_order(problem.tasks, choices, problem.rules.unit_of)
         bound = proven(problem, 1.5 * expected)
         assert bound <= expected * (1 + 1e-9), (seed, multicast)
-        if multicast != "all" or has_equal_links(problem):
+        if multicast != "all":
             assert bound == pytest.approx(expected, rel=1e-9), (seed, multicast)
         tried += not problem.tasks.silent.all()
     return tried
@@ -64,6 +57,7 @@ def check(seeds: range, multicast: str) -> int:
 
 @pytest.mark.parametrize("multicast", MULTICASTS)
 def test_the_bound_is_the_optimum_in_any_order(multicast: str) -> None:
+    """Under `all`, it is a bound only."""
     assert check(range(80), multicast) > 10
 
 
@@ -73,7 +67,7 @@ def test_the_bounds_of_many_problems_are_optima_in_any_order(multicast: str) -> 
     assert check(range(80, 2500), multicast) > 300
 
 
-@pytest.mark.parametrize(("multicast", "expected"), [("none", 7.0), ("device", 9.0), ("all", 9.5)])
+@pytest.mark.parametrize(("multicast", "expected"), [("none", 7.0), ("device", 9.0), ("all", 9.0)])
 def test_shared_messages_have_the_size_of_the_largest_stream(
     multicast: str, expected: float
 ) -> None:
