@@ -4,6 +4,7 @@ It reads the parameters of `streamplace.policy.placeto` by layer and nothing els
 """
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import networkx as nx
 import numpy as np
@@ -13,12 +14,13 @@ from torch import Tensor
 from streamplace import Problem
 from streamplace.util.arrays import Floats, Ints
 
-EMBEDDING, AHEAD, BACK = 0, 3, 7  # first layers of `node`
+Digraph: TypeAlias = "nx.DiGraph[int]"
+AHEAD, BACK = 3, 7  # first layers of `node`
 
 
-def digraph(problem: Problem) -> nx.DiGraph:
+def digraph(problem: Problem) -> Digraph:
     """Return the operators and streams by number."""
-    graph = nx.DiGraph()
+    graph: Digraph = nx.DiGraph()
     graph.add_nodes_from(range(len(problem.graph.names)))
     ends = (problem.graph.stream_source.tolist(), problem.graph.stream_target.tolist())
     graph.add_edges_from(zip(*ends, strict=True))
@@ -63,7 +65,7 @@ class PlainNetwork:
     """
 
     def __init__(
-        self, parameters: Mapping[str, Tensor], graph: nx.DiGraph, rounds: int = 0, closest: int = 0
+        self, parameters: Mapping[str, Tensor], graph: Digraph, rounds: int = 0, closest: int = 0
     ) -> None:
         self._of, self._graph, self._rounds, self._closest = parameters, graph, rounds, closest
 
@@ -87,7 +89,7 @@ class PlainNetwork:
         joined = self._layer("first", 0, torch.cat(parts)).relu()
         return self._layer("logits", 0, self._layer("second", 0, joined).relu())
 
-    def _pass(self, own: Tensor, graph: nx.DiGraph, layer: int) -> Tensor:
+    def _pass(self, own: Tensor, graph: Digraph, layer: int) -> Tensor:
         heard = {v: sorted(graph.predecessors(v)) for v in graph}
         if not self._rounds:
             done: dict[int, Tensor] = {}

@@ -72,6 +72,21 @@ class PolicyPlacer:
                 limits = f"must be {minimum} to {MAX_PLACEMENTS}"
                 raise UsageError(f"policy: {option} {limits} (got {value})")
 
+    @property
+    def uses_start(self) -> bool:
+        """Whether the policy refines placements.
+
+        Raises
+        ------
+        CheckpointError
+            If the weights cannot be read.
+        """
+        return isinstance(self._policy(), Refiner)
+
+    def _policy(self) -> AnyPolicy:
+        file = self.file or str(SHIPPED)
+        return _policy(file, _modified_ns(file))
+
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
@@ -91,7 +106,7 @@ class PolicyPlacer:
         PlacementError
             If none of the network's placements can be repaired.
         """
-        policy = _policy(self.file or str(SHIPPED), _modified_ns(self.file or SHIPPED))
+        policy = self._policy()
         if isinstance(policy, Refiner):
             return self._refined(policy, problem, rng, start)
         if self.episodes > 1:

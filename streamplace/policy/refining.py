@@ -43,8 +43,8 @@ def refined(
     steps = [policy.episode(one) for one in batch.encoded]
     evaluators = [evaluator(one.problem) for one in batch.encoded]
     for sampler in samplers:
-        start = np.repeat(best[:, None], samples, axis=1)
-        made = policy.refine(batch, start, steps, sampler, evaluators)
+        rows = np.repeat(best[:, None], samples, axis=1)
+        made = policy.refine(batch, rows, steps, sampler, evaluators)
         assert made.losses is not None, "refiners return losses"
         assert made.best is not None, "and the best placements"
         which = np.nanmin(made.losses, axis=2).argmin(axis=1)

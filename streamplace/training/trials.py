@@ -114,7 +114,8 @@ def _trained(trial: Trial, sizes: PlacetoSizes, stage: StepReinforceStage) -> Fl
         torch.manual_seed(trial.seed)
         policy = Placeto(sizes)
     fitted = fit(policy, [trial.problem], [stage], np.random.default_rng(trial.seed))
-    return np.exp(-fitted.best_rewards[:, 0])
+    losses: Floats = np.exp(-fitted.best_rewards[:, 0])
+    return losses
 
 
 def _uniform(trial: Trial, sizes: PlacetoSizes, stage: StepReinforceStage) -> Floats:

@@ -1,7 +1,7 @@
 """What Placeto reads of a problem: costs, output sizes, and the order of message passing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -32,15 +32,12 @@ class EncodedProblem:
         (V,) the operators in the order in which a sweep visits them.
     rules
         The constraints.
-    member
-        Unused: every policy is trained on its own.
     """
 
     problem: Problem
     arrays: Problems
     order: Ints
     rules: Rules
-    member: int = field(default=0, kw_only=True)
 
     @property
     def size(self) -> int:

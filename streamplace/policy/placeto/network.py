@@ -125,7 +125,8 @@ class Placeto(Refiner[EncodedProblem, PlacetoBatch]):
         """Return walks as trajectories with differentiable probabilities."""
         replays = [(batch.encoded[n // samples], walk) for n, walk in enumerate(walks)]
         parameters = [getattr(self, f"{name}_{part}") for name in NAMES for part in _PARTS]
-        logits: Tensor = _Logits.apply(self._packing, weights, replays, *parameters)
+        arguments = (self._packing, weights, replays, *parameters)
+        logits: Tensor = _Logits.apply(*arguments)  # type: ignore[no-untyped-call]
         return of_walks(walks, len(batch), samples, logits, self.torch_device)
 
 
@@ -152,7 +153,7 @@ class _Logits(torch.autograd.Function):
     def backward(ctx: Any, *changes: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of the parameters; those of the walks are added in order."""
         lengths = [len(walk.chosen) for _, walk in ctx.replays]
-        parts = changes[0].cpu().split(lengths)
+        parts = torch.split(changes[0].cpu(), lengths)
         tasks = [
             partial(walking.gradient, ctx.packing, ctx.weights, one, walk, part.numpy())
             for (one, walk), part in zip(ctx.replays, parts, strict=True)

@@ -75,18 +75,18 @@ class Packing:
     def __init__(self, length: int, devices: int) -> None:
         width = padded(length)
         self.length, self.devices = width, devices
-        own = np.arange(length)
+        own = np.arange(length, dtype=np.int32)
         both = np.concatenate([own, width + own])
         joined = np.concatenate([both + k * 2 * width for k in range(4)])
-        hidden = [np.arange(k * length) for k in (16, 8)]
+        hidden = [np.arange(k * length, dtype=np.int32) for k in (16, 8)]
         wide = [16 * width, 8 * width]
-        last = np.arange(devices)
+        last = np.arange(devices, dtype=np.int32)
         self.shapes: Mapping[str, Shape] = {
             "node": Shape(11, own, own, width, width),
             "sums": Shape(12, both, both, 2 * width, 2 * width),
             "first": Shape(1, joined, hidden[0], 8 * width, wide[0]),
             "second": Shape(1, hidden[0], hidden[1], wide[0], wide[1]),
-            "logits": Shape(1, hidden[1], last, wide[1], devices),
+            "logits": Shape(1, hidden[1], last, wide[1], padded(devices)),
         }
 
     def pack(self, parameters: Mapping[str, Single]) -> Weights:

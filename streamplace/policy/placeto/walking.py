@@ -5,6 +5,7 @@ import torch
 
 from sim.schedule.fifo import fifo_memory
 from sim.schedule.rules import nothing_placed
+from sim.schedule.task_graph import FREE, NONE, Columns, TaskGraph
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.placeto.features import EncodedProblem
 from streamplace.policy.placeto.kernels.layers import Single
@@ -19,9 +20,7 @@ from streamplace.policy.placeto.kernels.sweep import (
     Draws,
     Walk,
     differentiate,
-    replay,
     settle,
-    step,
     sweep,
     walk_of,
 )
@@ -30,6 +29,31 @@ from streamplace.scoring.evaluator import Evaluator, ScheduleTrace
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Floats, Ints
 
+_NO_TASKS = TaskGraph(
+    work=np.ones(1),
+    cores=np.ones(1, np.int32),
+    source=np.zeros(0, np.int32),
+    target=np.zeros(0, np.int32),
+    bits=np.zeros(0),
+    silent=np.zeros(0, np.bool_),
+    speed=np.ones(1),
+    device_cores=np.ones(1, np.int32),
+    startup_s=np.zeros(1),
+    kind=np.zeros(1, np.int32),
+    measured_row=np.full(1, -1, np.int32),
+    measured_s=np.zeros((0, 1)),
+    network=FREE,
+    multicast=NONE,
+    rate=np.ones(1),
+    latency_s=np.zeros(1),
+    gap_s=np.zeros(1),
+    overhead_s=np.zeros(1),
+    overhead_in_s=np.zeros(1),
+    overhead_s_per_bit=np.zeros(1),
+    rate_in=np.zeros(0),
+    gap_in_s=np.zeros(0),
+).columns
+"""Tasks for walks that are not simulated, so that one compiled function serves both."""
 NO_WEIGHTS = Packing(OWN + 1, 1).empty()
 """Weights for walks of `uniform_draws`."""
 STATES = 8  # states whose gradients are computed together; more need more memory, and no less time
@@ -61,21 +85,34 @@ def take(
     one: EncodedProblem, weights: Weights, walk: Walk, draws: Draws, evaluator: Evaluator
 ) -> Walk:
     """Take all steps of a walk and return it."""
-    memory, placed = _memory(one, walk, 1), nothing_placed(one.rules)
-    settle(one.rules, placed, walk.devices[0])
+    run, steps = _Run(one, weights, walk, draws), len(walk.chosen)
     if isinstance(evaluator, MakespanEvaluator) and evaluator.is_fast:
-        tasks = evaluator.tasks.columns
-        sweep(
-            one.arrays, weights, memory, one.rules, placed, walk, draws, tasks, fifo_memory(tasks)
-        )
+        run.steps(0, steps, evaluator.tasks.columns)
         return walk
     _observe(walk, 0, evaluator)
-    for t in range(len(walk.chosen)):
-        if step(one.arrays, weights, memory, one.rules, placed, walk, draws, t):
-            _observe(walk, t + 1, evaluator)
-        else:
+    for t in range(steps):
+        run.steps(t, t + 1)
+        if np.array_equal(walk.devices[t], walk.devices[t + 1]):
             walk.times[t + 1], walk.losses[t + 1] = walk.times[t], walk.losses[t]
+        else:
+            _observe(walk, t + 1, evaluator)
     return walk
+
+
+class _Run:
+    """The state of a walk between its steps."""
+
+    def __init__(self, one: EncodedProblem, weights: Weights, walk: Walk, draws: Draws) -> None:
+        self._placed = nothing_placed(one.rules)
+        settle(one.rules, self._placed, walk.devices[0])
+        memory = _memory(one, walk, 1)
+        self._arguments = (one.arrays, weights, memory, one.rules, self._placed, walk, draws)
+
+    def steps(self, first: int, end: int, tasks: Columns | None = None) -> None:
+        """Take some steps; with tasks, simulate each."""
+        columns = _NO_TASKS if tasks is None else tasks
+        fifo = fifo_memory(columns)
+        sweep(*self._arguments, (first, end), columns, fifo, tasks is not None)
 
 
 def _observe(walk: Walk, t: int, evaluator: Evaluator) -> None:
@@ -89,14 +126,20 @@ def _times(evaluator: Evaluator, devices: Ints) -> Floats:
     """Return the start of each operator in seconds; under throughput, the load of its device."""
     trace = evaluator.trace(devices)
     if isinstance(trace, ScheduleTrace):
-        return trace.start_s[0]
-    return trace.device_loads[0][devices]
+        starts: Floats = trace.start_s[0]
+        return starts
+    loads: Floats = trace.device_loads[0][devices]
+    return loads
 
 
 def evaluated(one: EncodedProblem, weights: Weights, walk: Walk) -> Walk:
     """Return a walk with the logits of other weights."""
-    again = walk._replace(logits=walk.logits.copy(), done=walk.done.copy())
-    replay(one.arrays, weights, _memory(one, walk, 1), again)
+    steps, devices = walk.logits.shape
+    again = walk._replace(
+        forced=walk.chosen, logits=np.zeros_like(walk.logits), done=np.zeros_like(walk.done)
+    )
+    draws = draws_of(Sampler(), 1, steps, devices)[0]
+    _Run(one, weights, again, draws).steps(0, steps)
     return again
 
 
@@ -106,7 +149,7 @@ def gradient(
     """Return the gradients of the parameters by name, from those of a walk's logits, (T, D)."""
     total, states = packing.empty(), min(STATES, len(walk.chosen))
     memory = _memory(one, walk, states)
-    change = differences_of(one.arrays, states, packing.length, packing.devices)
+    change = differences_of(one.arrays, states, packing.length, padded(packing.devices))
     of_logits = np.ascontiguousarray(of_logits)
     differentiate(one.arrays, weights, memory, change, walk, of_logits, states, total)
     return packing.unpack(total)
@@ -114,4 +157,4 @@ def gradient(
 
 def _memory(one: EncodedProblem, walk: Walk, states: int) -> Memory:
     devices = walk.logits.shape[1]
-    return memory_of(one.arrays, states, padded(OWN + devices), devices)
+    return memory_of(one.arrays, states, padded(OWN + devices), padded(devices))

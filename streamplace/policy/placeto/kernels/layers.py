@@ -14,6 +14,9 @@ from sim.jit import part
 
 Single = NDArray[np.float32]
 ZERO = np.float32(0.0)
+N = np.arange(16)
+"""Whole numbers. A function that is called with constants is compiled again for each of them; an
+entry of an array is no constant."""
 
 
 class Layers(NamedTuple):
@@ -28,7 +31,7 @@ class Layers(NamedTuple):
 def add_product(
     x: Single, at: int, rows: int, matrix: Single, first: int, y: Single, to: int
 ) -> None:
-    """Add the product of rows of `x` and a matrix to rows of `y`.
+    """Add the product of rows of `x`, of even length, and a matrix to rows of `y`.
 
     Parameters
     ----------
@@ -38,10 +41,10 @@ def add_product(
         First row of the matrix in `matrix`; it has as many rows as `x` has columns.
     """
     for r in range(rows):
-        for i in range(x.shape[1]):
-            factor = x[at + r, i]
+        for i in range(0, x.shape[1], 2):  # two at once halve the traffic to y
+            one, two = x[at + r, i], x[at + r, i + 1]
             for o in range(y.shape[1]):
-                y[to + r, o] += factor * matrix[first + i, o]
+                y[to + r, o] += one * matrix[first + i, o] + two * matrix[first + i + 1, o]
 
 
 @part

@@ -8,6 +8,7 @@ from sim.flow import Ints
 from sim.jit import part
 from streamplace.policy.placeto.kernels.layers import (
     Layers,
+    N,
     Single,
     affine,
     affine_back,
@@ -82,9 +83,12 @@ class Differences(NamedTuple):
 
 def memory_of(problem: Problems, states: int, length: int, devices: int) -> Memory:
     """Return the working memory of a forward pass; `length` is d."""
-    rows = len(problem.numbers) * states
+    shape = len(problem.numbers) * states, length
     return Memory(
-        *(np.zeros((rows, length), np.float32) for _ in range(4)),
+        np.zeros(shape, np.float32),
+        np.zeros(shape, np.float32),
+        np.zeros(shape, np.float32),
+        np.zeros(shape, np.float32),
         passed(len(problem.ahead.operator), states, length),
         passed(len(problem.back.operator), states, length),
         sums(len(problem.numbers), 2 * length, devices),
@@ -93,9 +97,11 @@ def memory_of(problem: Problems, states: int, length: int, devices: int) -> Memo
 
 def differences_of(problem: Problems, states: int, length: int, devices: int) -> Differences:
     """Return the working memory of a backward pass; `length` is d."""
-    rows = len(problem.numbers) * states
+    shape = len(problem.numbers) * states, length
     return Differences(
-        *(np.zeros((rows, length), np.float32) for _ in range(3)),
+        np.zeros(shape, np.float32),
+        np.zeros(shape, np.float32),
+        np.zeros(shape, np.float32),
         changes(len(problem.ahead.operator), states, length),
         changes(len(problem.back.operator), states, length),
         sums(len(problem.numbers), 2 * length, devices),
@@ -126,7 +132,7 @@ def describe(
     scale = largest if largest > 0.0 else -smallest
     for u in range(done.shape[0]):
         row = u * states + state
-        clear(x, row, 1)
+        clear(x, row, N[1])
         x[row, 0], x[row, 1] = problem.numbers[u, 0], problem.numbers[u, 1]
         x[row, 2] = done[u]
         x[row, 4] = (times[u] - times[v]) / scale if scale > 0.0 else 0.0
@@ -138,11 +144,11 @@ def describe(
 def embed(problem: Problems, weights: Weights, states: int, memory: Memory) -> None:
     """Embed the operators of all states and pass messages in both directions."""
     rows = problem.numbers.shape[0] * states
-    affine(memory.features, 0, rows, weights.node, 0, memory.hidden, 0, True)
-    affine(memory.hidden, 0, rows, weights.node, 1, memory.middle, 0, True)
-    affine(memory.middle, 0, rows, weights.node, 2, memory.own, 0, False)
-    receive(problem.ahead, memory.own, states, weights.node, AHEAD, memory.ahead)
-    receive(problem.back, memory.own, states, weights.node, BACK, memory.back)
+    affine(memory.features, N[0], rows, weights.node, N[0], memory.hidden, N[0], True)
+    affine(memory.hidden, N[0], rows, weights.node, N[1], memory.middle, N[0], True)
+    affine(memory.middle, N[0], rows, weights.node, N[2], memory.own, N[0], False)
+    receive(problem.ahead, memory.own, states, weights.node, N[AHEAD], memory.ahead)
+    receive(problem.back, memory.own, states, weights.node, N[BACK], memory.back)
 
 
 @part
@@ -203,12 +209,12 @@ def embed_back(
 ) -> None:
     """Add the gradients of message passing and of the embedding of features."""
     rows = problem.numbers.shape[0] * states
-    clear(change.own, 0, rows)
+    clear(change.own, N[0], rows)
     receive_back(
         problem.ahead,
         states,
         weights.node,
-        AHEAD,
+        N[AHEAD],
         memory.ahead,
         change.ahead,
         gradient.node,
@@ -218,18 +224,18 @@ def embed_back(
         problem.back,
         states,
         weights.node,
-        BACK,
+        N[BACK],
         memory.back,
         change.back,
         gradient.node,
         change.own,
     )
-    affine_back(change.own, 0, rows, memory.middle, 0, gradient.node, 2)
-    clear(change.middle, 0, rows)
-    inputs_back(change.own, 0, rows, weights.node, 2, change.middle, 0)
-    cut(change.middle, 0, rows, memory.middle, 0)
-    affine_back(change.middle, 0, rows, memory.hidden, 0, gradient.node, 1)
-    clear(change.hidden, 0, rows)
-    inputs_back(change.middle, 0, rows, weights.node, 1, change.hidden, 0)
-    cut(change.hidden, 0, rows, memory.hidden, 0)
-    affine_back(change.hidden, 0, rows, memory.features, 0, gradient.node, 0)
+    affine_back(change.own, N[0], rows, memory.middle, N[0], gradient.node, N[2])
+    clear(change.middle, N[0], rows)
+    inputs_back(change.own, N[0], rows, weights.node, N[2], change.middle, N[0])
+    cut(change.middle, N[0], rows, memory.middle, N[0])
+    affine_back(change.middle, N[0], rows, memory.hidden, N[0], gradient.node, N[1])
+    clear(change.hidden, N[0], rows)
+    inputs_back(change.middle, N[0], rows, weights.node, N[1], change.hidden, N[0])
+    cut(change.hidden, N[0], rows, memory.hidden, N[0])
+    affine_back(change.hidden, N[0], rows, memory.features, N[0], gradient.node, N[0])

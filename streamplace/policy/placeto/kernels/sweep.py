@@ -10,7 +10,7 @@ from sim.jit import kernel, part
 from sim.schedule.fifo import FifoMemory, fifo_makespan
 from sim.schedule.rules import NOWHERE, Placed, Rules, may_run, put
 from sim.schedule.task_graph import Columns
-from streamplace.policy.placeto.kernels.layers import Single, clear
+from streamplace.policy.placeto.kernels.layers import N, Single, clear
 from streamplace.policy.placeto.kernels.messages import Changes, Passing
 from streamplace.policy.placeto.kernels.network import (
     Differences,
@@ -84,49 +84,31 @@ def sweep(
     placed: Placed,
     walk: Walk,
     draws: Draws,
+    steps: tuple[int, int],
     tasks: Columns,
     fifo: FifoMemory,
+    simulates: bool,
 ) -> None:
-    """Take all steps of a walk under FIFO, which the fast engine must serve."""
-    steps = walk.operator.shape[0]
-    _observe(walk, 0, tasks, fifo)
-    for t in range(steps):
+    """Take some steps of a walk.
+
+    Parameters
+    ----------
+    steps
+        The first step, and one past the last.
+    tasks, fifo, simulates
+        Whether to set times and losses under FIFO, which the fast engine must serve. Otherwise the
+        times before each step are set already.
+    """
+    first, end = steps
+    if simulates and first == 0:
+        _observe(walk, 0, tasks, fifo)
+    for t in range(first, end):
         changed = _step(problem, weights, memory, rules, placed, walk, draws, t)
-        if changed:
+        if simulates and changed:
             _observe(walk, t + 1, tasks, fifo)
-        else:
+        elif simulates:
             walk.times[t + 1] = walk.times[t]
             walk.losses[t + 1] = walk.losses[t]
-
-
-@kernel
-def step(
-    problem: Problems,
-    weights: Weights,
-    memory: Memory,
-    rules: Rules,
-    placed: Placed,
-    walk: Walk,
-    draws: Draws,
-    t: int,
-) -> bool:
-    """Take one step, after its times were set; return whether the placement has changed."""
-    return _step(problem, weights, memory, rules, placed, walk, draws, t)
-
-
-@kernel
-def replay(problem: Problems, weights: Weights, memory: Memory, walk: Walk) -> None:
-    """Set the logits of a walk again; devices that are not offered stay so."""
-    walk.done[:] = 0
-    for t in range(walk.operator.shape[0]):
-        v, times = walk.operator[t], walk.times[t]
-        describe(problem, v, walk.devices[t], walk.done, times, 0, 1, memory.features)
-        embed(problem, weights, 1, memory)
-        conclude(problem, weights, v, times, 0, 1, memory)
-        for d in range(walk.logits.shape[1]):
-            if walk.logits[t, d] > UNAVAILABLE:
-                walk.logits[t, d] = memory.sums.logits[0, d]
-        walk.done[v] += 1
 
 
 @kernel
@@ -186,9 +168,9 @@ def _step(
 ) -> bool:
     v, times, before, after = walk.operator[t], walk.times[t], walk.devices[t], walk.devices[t + 1]
     if not draws.blind:
-        describe(problem, v, before, walk.done, times, 0, 1, memory.features)
-        embed(problem, weights, 1, memory)
-        conclude(problem, weights, v, times, 0, 1, memory)
+        describe(problem, v, before, walk.done, times, N[0], N[1], memory.features)
+        embed(problem, weights, N[1], memory)
+        conclude(problem, weights, v, times, N[0], N[1], memory)
     unit, old = rules.unit_of[v], before[v]
     _lift(rules, placed, unit)
     for d in range(walk.logits.shape[1]):
@@ -235,8 +217,8 @@ def _chosen(logits: Single, draws: Draws, t: int) -> int:
 def _forget(change: Changes, passing: Passing, states: int) -> None:
     """Clear the gradients of a pass."""
     rows = passing.operator.shape[0] * states
-    clear(change.embedding, 0, rows)
-    clear(change.message, 0, rows)
+    clear(change.embedding, N[0], rows)
+    clear(change.message, N[0], rows)
 
 
 @kernel
