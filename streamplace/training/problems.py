@@ -140,7 +140,10 @@ def hash_of(problems: Sequence[Problem]) -> str:
     hasher = hashlib.sha256()
     for problem in problems:
         cluster = (problem.cluster.devices, problem.cluster.network)
-        rest = (*cluster, problem.source_rate, problem.constraints, problem.model)
+        if isinstance(problem.objective, Makespan):
+            rest: tuple[object, ...] = (*cluster, problem.constraints)
+        else:
+            rest = (*cluster, problem.source_rate, problem.constraints, problem.model)
         objective = text_of(problem.objective)
         named = "" if objective == "throughput" else f" {objective}"
         hasher.update(f"{problem.graph.sha256} {rest!r}{named}\n".encode())
