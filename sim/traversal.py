@@ -9,63 +9,54 @@ import numpy as np
 from sim.columns import by_operator
 from sim.flow import Floats, Ints
 from sim.jit import kernel
+from sim.orders import Streams
 
 
-def newest_first(source: Ints, target: Ints, operators: int) -> Ints:
+def newest_first(streams: Streams) -> Ints:
     """Return the topological order, (V,), that takes the operator that became ready last.
 
     An operator is ready as soon as all its inputs are visited. This is Kahn's algorithm with a
     stack: `networkx.topological_sort` up to version 2.5.
-
-    Parameters
-    ----------
-    source, target
-        (E,) int32 operator indices of the streams of an acyclic graph, in any order.
-    operators
-        V.
     """
-    return _ready(*_outputs(source, target, operators), _inputs(target, operators), True)
+    return _ready(*_outputs(streams), _inputs(streams), True)
 
 
-def oldest_first(source: Ints, target: Ints, operators: int) -> Ints:
+def oldest_first(streams: Streams) -> Ints:
     """Return the topological order, (V,), that takes the operator that became ready first.
 
     This is Kahn's algorithm with a queue, which visits level by level:
-    `networkx.topological_sort` since version 2.6. The parameters are those of `newest_first`.
+    `networkx.topological_sort` since version 2.6.
     """
-    return _ready(*_outputs(source, target, operators), _inputs(target, operators), False)
+    return _ready(*_outputs(streams), _inputs(streams), False)
 
 
-def depth_first(source: Ints, target: Ints, operators: int) -> tuple[Ints, Ints]:
+def depth_first(streams: Streams) -> tuple[Ints, Ints]:
     """Return the operators as a depth-first search enters them, and as it leaves them, (V,) each.
 
     The search starts at operator 0 and, when it ends, starts again at the first operator that it
-    has not entered. On an acyclic graph the second order is a reverse topological one. The
-    parameters are those of `newest_first`.
+    has not entered. On an acyclic graph the second order is a reverse topological one.
     """
-    return _depth_first(*_outputs(source, target, operators))
+    return _depth_first(*_outputs(streams))
 
 
-def breadth_first(source: Ints, target: Ints, operators: int, starts: Ints) -> Ints:
+def breadth_first(streams: Streams, starts: Ints) -> Ints:
     """Return the operators, (V,), in the order of breadth-first searches from each start in turn.
 
-    A search does not enter operators that an earlier one has entered. The parameters are those of
-    `newest_first`.
+    A search does not enter operators that an earlier one has entered.
 
     Parameters
     ----------
     starts
         (S,) int32 operators from which all others can be reached.
     """
-    return _breadth_first(*_outputs(source, target, operators), starts)
+    return _breadth_first(*_outputs(streams), starts)
 
 
-def by_stream(source: Ints, target: Ints, operators: int, weight: Floats) -> Ints:
+def by_stream(streams: Streams, weight: Floats) -> Ints:
     """Return the ends of the heaviest stream, then those of the next one, and so on, (V,).
 
     The producer of a stream comes before its consumer. Streams of equal weight follow in the order
-    in which they are listed; operators without streams are last. The parameters are those of
-    `newest_first`.
+    in which they are listed; operators without streams are last.
 
     Parameters
     ----------
@@ -73,21 +64,21 @@ def by_stream(source: Ints, target: Ints, operators: int, weight: Floats) -> Int
         (E,) weights of the streams.
     """
     heaviest = np.argsort(-weight, kind="stable")
-    ends = np.stack([source[heaviest], target[heaviest]], axis=1).ravel()
-    every = np.concatenate([ends, np.arange(operators, dtype=ends.dtype)])
+    ends = np.stack([streams.source[heaviest], streams.target[heaviest]], axis=1).ravel()
+    every = np.concatenate([ends, np.arange(streams.operators, dtype=ends.dtype)])
     _, first = np.unique(every, return_index=True)
     return every[np.sort(first)].astype(np.int32)
 
 
-def _outputs(source: Ints, target: Ints, operators: int) -> tuple[Ints, Ints]:
+def _outputs(streams: Streams) -> tuple[Ints, Ints]:
     """Return the consumers of each operator: index of its first one, (V + 1,), and all, (E,)."""
-    first, order = by_operator(source, operators)
-    return first, target[order]
+    first, order = by_operator(streams.source, streams.operators)
+    return first, streams.target[order]
 
 
-def _inputs(target: Ints, operators: int) -> Ints:
+def _inputs(streams: Streams) -> Ints:
     """Return the number of streams into each operator, (V,)."""
-    return np.bincount(target, minlength=operators).astype(np.int32)
+    return np.bincount(streams.target, minlength=streams.operators).astype(np.int32)
 
 
 @kernel

@@ -20,12 +20,15 @@ from streamplace.placers.repair import feasible, feasible_ones
 from streamplace.policy.base import AnyPolicy, BeamSearching, Refiner, constructive
 from streamplace.policy.config import MAX_PLACEMENTS
 from streamplace.policy.decoding import Sampler
+from streamplace.policy.encoded import Reorderable
 from streamplace.policy.faults import faults_of
 from streamplace.policy.refining import refined
 from streamplace.policy.weights import read_policy
 from streamplace.problem.makespan import Makespan
+from streamplace.problem.order_names import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.quality import qualities
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Ints
@@ -50,17 +53,21 @@ class PolicyPlacer:
     episodes
         For policies that refine a placement, the number of episodes, each from the best placement
         so far; the first uses the most likely devices.
+    order
+        The traversal order in which operators are placed, see `scoring.orders`; by default, the
+        order or orders of the policy's own sizes.
 
     Raises
     ------
     UsageError
-        If `samples` or `beam` is out of range.
+        If `samples` or `beam` is out of range, or there is no such order.
     """
 
     samples: int = 1
     beam: int = 0
     file: str = ""
     episodes: int = 1
+    order: str = ""
 
     def __post_init__(self) -> None:
         for option, minimum, value in (
@@ -71,6 +78,8 @@ class PolicyPlacer:
             if not minimum <= value <= MAX_PLACEMENTS:
                 limits = f"must be {minimum} to {MAX_PLACEMENTS}"
                 raise UsageError(f"policy: {option} {limits} (got {value})")
+        if self.order:
+            check_order(self.order)
 
     @property
     def uses_start(self) -> bool:
@@ -102,7 +111,8 @@ class PolicyPlacer:
         UnsuitableError
             If the network requires a different number of devices.
         UsageError
-            If `beam` is set and the network does not support beam search.
+            If `beam` is set and the network does not support beam search, or `order` is set and
+            the policy does not place operators in an order.
         PlacementError
             If none of the network's placements can be repaired.
         """
@@ -132,7 +142,7 @@ class PolicyPlacer:
         first = start if start is not None else _first(problem, rng)
         with faults_of(policy, "placing"):
             policy.check(problem)
-            batch = policy.batch([policy.encode(problem)])
+            batch = policy.batch([self._encoded(policy, problem, rng)])
             generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
             samplers = [
                 Sampler(generator, first_is_likeliest=number == 0)
@@ -146,7 +156,7 @@ class PolicyPlacer:
         """Return the placements that the policy makes, (N, V), before repair."""
         policy.check(problem)
         searching = _searching(policy) if self.beam else None
-        batch = policy.batch([policy.encode(problem)])
+        batch = policy.batch([self._encoded(policy, problem, rng)])
         generator = None
         if self.samples > 1:
             generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
@@ -156,6 +166,15 @@ class PolicyPlacer:
             if searching is not None:
                 drafts = np.concatenate([drafts, searching.beam(batch, self.beam)])
         return drafts
+
+    def _encoded(self, policy: AnyPolicy, problem: Problem, rng: np.random.Generator) -> object:
+        """Return a problem encoded for the policy, in the requested order."""
+        encoded = policy.encode(problem)
+        if not self.order:
+            return encoded
+        if not isinstance(encoded, Reorderable):
+            raise UsageError(f"policy: order: {type(policy).__name__} does not support orders")
+        return encoded.in_order(traversal_order(problem, self.order, rng))
 
 
 def _first(problem: Problem, rng: np.random.Generator) -> Placement:

@@ -1,24 +1,24 @@
 """Traversal orders by name: the order in which an algorithm visits the operators of a graph."""
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
-from sim import traversal
+from sim import orders, traversal
 from sim.orders import b_levels
 from streamplace.errors import UsageError
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan
+from streamplace.problem.order_names import check_order
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Floats, Ints
-from streamplace.util.suggest import valid_choices
-
-Seed: TypeAlias = int | np.random.Generator
 
 
-def traversal_order(problem: Problem | StreamGraph, kind: str, seed: Seed = 0) -> Ints:
+def traversal_order(
+    problem: Problem | StreamGraph, kind: str, seed: int | np.random.Generator = 0
+) -> Ints:
     """Return the operators in a traversal order, (V,) int32 indices; each occurs once.
 
     Insertion order is the order of operators in the graph (`StreamGraph.names`). The streams of an
@@ -29,7 +29,7 @@ def traversal_order(problem: Problem | StreamGraph, kind: str, seed: Seed = 0) -
     problem
         The problem, or its graph. The orders by weight (`WEIGHTED`) need the problem.
     kind
-        One of `ORDERS`; docs/orders.md describes each.
+        A name of `problem.order_names.ORDERS`; docs/orders.md describes each.
     seed
         A seed, or a generator to draw from, for `random`; the others ignore it.
 
@@ -38,7 +38,7 @@ def traversal_order(problem: Problem | StreamGraph, kind: str, seed: Seed = 0) -
     UsageError
         If there is no order of this name, or it needs a problem and got a graph.
     GraphError
-        If an order by weight needs a number that the graph does not have, or loads overflow.
+        If loads overflow, for an order by weight.
 
     Examples
     --------
@@ -59,12 +59,6 @@ def traversal_order(problem: Problem | StreamGraph, kind: str, seed: Seed = 0) -
     return WEIGHTED[kind](graph, *mean_times(problem))
 
 
-def check_order(kind: str) -> None:
-    """Raise a UsageError if there is no order of this name."""
-    if kind not in ORDERS:
-        raise UsageError(f"unknown order {kind!r:.80}{valid_choices(kind, ORDERS)}")
-
-
 def mean_times(problem: Problem) -> tuple[Floats, Floats]:
     """Return the mean time that each operator takes, (V,), and that each stream takes, (E,).
 
@@ -82,8 +76,16 @@ def mean_times(problem: Problem) -> tuple[Floats, Floats]:
     return mean_seconds(parts.tasks, *parts.masks), mean_messages(parts.tasks, *parts.masks)
 
 
-def _streams(graph: StreamGraph) -> tuple[Ints, Ints, int]:
-    return graph.stream_source, graph.stream_target, len(graph.names)
+class _Streams(NamedTuple):
+    """The streams of a graph, as `sim.orders.Streams` has them."""
+
+    source: Ints
+    target: Ints
+    operators: int
+
+
+def _streams(graph: StreamGraph) -> _Streams:
+    return _Streams(graph.stream_source, graph.stream_target, len(graph.names))
 
 
 def _by_name(graph: StreamGraph) -> Ints:
@@ -95,18 +97,14 @@ def _breadth_first(graph: StreamGraph) -> Ints:
     by_name = _by_name(graph)
     fed = np.zeros(len(by_name), dtype=np.bool_)
     fed[graph.stream_target] = True
-    return traversal.breadth_first(*_streams(graph), by_name[~fed[by_name]])
+    return traversal.breadth_first(_streams(graph), by_name[~fed[by_name]])
 
 
-def _heaviest_operator(graph: StreamGraph, operators: Floats, streams: Floats) -> Ints:
-    return np.argsort(-operators, kind="stable").astype(np.int32)
+def _heaviest_first(weight: Floats) -> Ints:
+    return np.argsort(-weight, kind="stable").astype(np.int32)
 
 
-def _heaviest_stream(graph: StreamGraph, operators: Floats, streams: Floats) -> Ints:
-    return traversal.by_stream(*_streams(graph), streams)
-
-
-def _b_level(graph: StreamGraph, operators: Floats, streams: Floats) -> Ints:
+def _by_level(graph: StreamGraph, operators: Floats, streams: Floats) -> Ints:
     """Return the operators by b-level, the highest first, and equal ones in topological order."""
     level = b_levels(graph.stream_source, graph.stream_target, operators, streams)
     return graph.order[np.argsort(-level[graph.order], kind="stable")]
@@ -114,20 +112,22 @@ def _b_level(graph: StreamGraph, operators: Floats, streams: Floats) -> Ints:
 
 STRUCTURAL: dict[str, Callable[[StreamGraph], Ints]] = {
     "lexico": _by_name,
-    "topo-lifo": lambda graph: traversal.newest_first(*_streams(graph)),
-    "topo-level": lambda graph: traversal.oldest_first(*_streams(graph)),
-    "reversed-topo-lifo": lambda graph: traversal.newest_first(*_streams(graph))[::-1].copy(),
-    "reversed-topo-level": lambda graph: traversal.oldest_first(*_streams(graph))[::-1].copy(),
-    "dfs-preorder": lambda graph: traversal.depth_first(*_streams(graph))[0],
-    "dfs-postorder": lambda graph: traversal.depth_first(*_streams(graph))[1],
+    "topo-lifo": lambda graph: traversal.newest_first(_streams(graph)),
+    "topo-level": lambda graph: traversal.oldest_first(_streams(graph)),
+    "reversed-topo-lifo": lambda graph: traversal.newest_first(_streams(graph))[::-1].copy(),
+    "reversed-topo-level": lambda graph: traversal.oldest_first(_streams(graph))[::-1].copy(),
+    "dfs-preorder": lambda graph: traversal.depth_first(_streams(graph))[0],
+    "dfs-postorder": lambda graph: traversal.depth_first(_streams(graph))[1],
     "bfs": _breadth_first,
+    "by-depth": lambda graph: orders.breadth_first(_streams(graph)),
+    "by-path": lambda graph: orders.depth_first(_streams(graph)),
 }
 """The orders that depend only on names and streams."""
 WEIGHTED: dict[str, Callable[[StreamGraph, Floats, Floats], Ints]] = {
-    "heaviest-operator": _heaviest_operator,
-    "heaviest-stream": _heaviest_stream,
-    "b-level": _b_level,
+    "heaviest-operator": lambda graph, operators, streams: _heaviest_first(operators),
+    "heaviest-stream": lambda graph, operators, streams: traversal.by_stream(
+        _streams(graph), streams
+    ),
+    "b-level": _by_level,
 }
 """The orders that depend on the times of operators and streams, see `mean_times`."""
-ORDERS = (*STRUCTURAL, "random", *WEIGHTED)
-"""The names of all orders."""

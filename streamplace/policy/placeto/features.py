@@ -1,7 +1,7 @@
 """What Placeto reads of a problem: costs, output sizes, and the order of message passing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -43,6 +43,10 @@ class EncodedProblem:
     def size(self) -> int:
         """The number of operators."""
         return len(self.order)
+
+    def in_order(self, order: Ints) -> "EncodedProblem":
+        """Return the problem with another order of sweeps, (V,)."""
+        return replace(self, order=order)
 
 
 class PlacetoBatch:
