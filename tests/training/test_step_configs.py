@@ -65,9 +65,7 @@ def test_only_the_loss_is_a_reward_of_steps() -> None:
 
 
 def test_an_unknown_order_suggests_names() -> None:
-    with pytest.raises(
-        ValueError, match="unknown order 'dfs-preoder'; did you mean"
-    ):
+    with pytest.raises(ValueError, match="unknown order 'dfs-preoder'; did you mean"):
         policy_section({"kind": "placeto", "sizes": {"order": "dfs-preoder"}})
 
 
