@@ -1,11 +1,13 @@
 """Walks of one sample: from kernels under FIFO, step by step under other evaluators."""
 
+from functools import cache
+
 import numpy as np
 import torch
 
 from sim.schedule.fifo import fifo_memory
 from sim.schedule.rules import nothing_placed
-from sim.schedule.task_graph import FREE, NONE, Columns, TaskGraph
+from sim.schedule.task_graph import Columns
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.placeto.features import EncodedProblem
 from streamplace.policy.placeto.kernels.layers import Single
@@ -25,35 +27,14 @@ from streamplace.policy.placeto.kernels.sweep import (
     walk_of,
 )
 from streamplace.policy.placeto.packing import Packing, padded
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator, ScheduleTrace
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Floats, Ints
 
-_NO_TASKS = TaskGraph(
-    work=np.ones(1),
-    cores=np.ones(1, np.int32),
-    source=np.zeros(0, np.int32),
-    target=np.zeros(0, np.int32),
-    bits=np.zeros(0),
-    silent=np.zeros(0, np.bool_),
-    speed=np.ones(1),
-    device_cores=np.ones(1, np.int32),
-    startup_s=np.zeros(1),
-    kind=np.zeros(1, np.int32),
-    measured_row=np.full(1, -1, np.int32),
-    measured_s=np.zeros((0, 1)),
-    network=FREE,
-    multicast=NONE,
-    rate=np.ones(1),
-    latency_s=np.zeros(1),
-    gap_s=np.zeros(1),
-    overhead_s=np.zeros(1),
-    overhead_in_s=np.zeros(1),
-    overhead_s_per_bit=np.zeros(1),
-    rate_in=np.zeros(0),
-    gap_in_s=np.zeros(0),
-).columns
-"""Tasks for walks that are not simulated, so that one compiled function serves both."""
 NO_WEIGHTS = Packing(OWN + 1, 1).empty()
 """Weights for walks of `uniform_draws`."""
 STATES = 8  # states whose gradients are computed together; more need more memory, and no less time
@@ -110,7 +91,7 @@ class _Run:
 
     def steps(self, first: int, end: int, tasks: Columns | None = None) -> None:
         """Take some steps; with tasks, simulate each."""
-        columns = _NO_TASKS if tasks is None else tasks
+        columns = _no_tasks() if tasks is None else tasks
         fifo = fifo_memory(columns)
         sweep(*self._arguments, (first, end), columns, fifo, tasks is not None)
 
@@ -153,6 +134,13 @@ def gradient(
     of_logits = np.ascontiguousarray(of_logits)
     differentiate(one.arrays, weights, memory, change, walk, of_logits, states, total)
     return packing.unpack(total)
+
+
+@cache
+def _no_tasks() -> Columns:
+    """Return tasks for walks that are not simulated, so that one compiled function serves both."""
+    graph = StreamGraph([Operator("a", 1.0, 1.0), Operator("b", 1.0, 1.0)], [Stream("a", "b")])
+    return MakespanEvaluator(Problem(graph, Cluster.equal(1), objective=Makespan())).tasks.columns
 
 
 def _memory(one: EncodedProblem, walk: Walk, states: int) -> Memory:

@@ -101,14 +101,36 @@ def sweep(
     """
     first, end = steps
     if simulates and first == 0:
-        _observe(walk, 0, tasks, fifo)
+        walk.losses[0] = _observe(tasks, fifo, walk.devices[0], walk.times[0])
     for t in range(first, end):
-        changed = _step(problem, weights, memory, rules, placed, walk, draws, t)
-        if simulates and changed:
-            _observe(walk, t + 1, tasks, fifo)
+        v, times, before, after = (
+            walk.operator[t],
+            walk.times[t],
+            walk.devices[t],
+            walk.devices[t + 1],
+        )
+        if not draws.blind:
+            describe(problem, v, before, walk.done, times, N[0], N[1], memory.features)
+            embed(problem, weights, N[1], memory)
+            conclude(problem, weights, v, times, N[0], N[1], memory)
+        unit = rules.unit_of[v]
+        _lift(rules, placed, unit)
+        for d in range(walk.logits.shape[1]):
+            offered = may_run(rules, placed, unit, d)
+            walk.logits[t, d] = memory.sums.logits[0, d] if offered else UNAVAILABLE
+        walk.chosen[t] = walk.forced[t]
+        if walk.forced[t] < 0:
+            walk.chosen[t] = _chosen(walk.logits, draws, t)
+        put(rules, placed, unit, walk.chosen[t])
+        for u in range(before.shape[0]):
+            after[u] = walk.chosen[t] if rules.unit_of[u] == unit else before[u]
+        walk.done[v] += 1
+        if simulates and walk.chosen[t] != before[v]:
+            walk.losses[t + 1] = _observe(tasks, fifo, after, walk.times[t + 1])
         elif simulates:
-            walk.times[t + 1] = walk.times[t]
             walk.losses[t + 1] = walk.losses[t]
+            for u in range(before.shape[0]):
+                walk.times[t + 1, u] = times[u]
 
 
 @kernel
@@ -131,7 +153,8 @@ def differentiate(
         as many.
     """
     steps = of_logits.shape[0]
-    walk.done[:] = 0
+    for v in range(walk.done.shape[0]):
+        walk.done[v] = 0
     for first in range(0, steps, states):
         count = min(states, steps - first)
         for state in range(count):
@@ -155,38 +178,6 @@ def differentiate(
         embed_back(problem, weights, count, memory, change, gradient)
 
 
-@kernel
-def _step(
-    problem: Problems,
-    weights: Weights,
-    memory: Memory,
-    rules: Rules,
-    placed: Placed,
-    walk: Walk,
-    draws: Draws,
-    t: int,
-) -> bool:
-    v, times, before, after = walk.operator[t], walk.times[t], walk.devices[t], walk.devices[t + 1]
-    if not draws.blind:
-        describe(problem, v, before, walk.done, times, N[0], N[1], memory.features)
-        embed(problem, weights, N[1], memory)
-        conclude(problem, weights, v, times, N[0], N[1], memory)
-    unit, old = rules.unit_of[v], before[v]
-    _lift(rules, placed, unit)
-    for d in range(walk.logits.shape[1]):
-        offered = may_run(rules, placed, unit, d)
-        walk.logits[t, d] = memory.sums.logits[0, d] if offered else UNAVAILABLE
-    new = walk.forced[t]
-    if new < 0:
-        new = _chosen(walk.logits[t], draws, t)
-    put(rules, placed, unit, new)
-    for u in range(before.shape[0]):
-        after[u] = new if rules.unit_of[u] == unit else before[u]
-    walk.chosen[t] = new
-    walk.done[v] += 1
-    return bool(new != old)
-
-
 @part
 def _lift(rules: Rules, placed: Placed, unit: int) -> None:
     """Take a unit off its device."""
@@ -200,12 +191,12 @@ def _lift(rules: Rules, placed: Placed, unit: int) -> None:
 def _chosen(logits: Single, draws: Draws, t: int) -> int:
     """Return the device of a step; see `policy.decoding.Sampler`."""
     best, most = -1, -np.inf
-    for d in range(logits.shape[0]):
-        if logits[d] <= UNAVAILABLE:
+    for d in range(logits.shape[1]):
+        if logits[t, d] <= UNAVAILABLE:
             continue
         value = float(draws.gumbel[t, d])
         if not draws.explores[t]:
-            value = float(logits[d])
+            value = float(logits[t, d])
             if not draws.greedy:
                 value = value / draws.temperature + draws.gumbel[t, d]
         if value > most:
@@ -221,8 +212,10 @@ def _forget(change: Changes, passing: Passing, states: int) -> None:
     clear(change.message, N[0], rows)
 
 
-@kernel
-def _observe(walk: Walk, t: int, tasks: Columns, fifo: FifoMemory) -> None:
-    walk.losses[t] = fifo_makespan(tasks, walk.devices[t], fifo, np.inf)
-    for v in range(fifo.ready.shape[0]):
-        walk.times[t, v] = fifo.ready[v]
+@part
+def _observe(tasks: Columns, fifo: FifoMemory, devices: Ints, times: Single) -> float:
+    """Set the start times of a placement and return its makespan, in seconds."""
+    makespan = fifo_makespan(tasks, devices, fifo, np.inf)
+    for v in range(times.shape[0]):
+        times[v] = fifo.ready[v]
+    return float(makespan)
