@@ -14,6 +14,7 @@ from streamplace.placers.registry import make_placer
 from streamplace.policy.config import PlacetoSizes
 from streamplace.policy.placeto import features, walking
 from streamplace.policy.placeto.network import Placeto
+from streamplace.problem.order_names import check_order
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.training.in_memory import fit
@@ -98,6 +99,7 @@ def at_checkpoints(losses: Floats, sweeps: Sequence[int]) -> Floats:
 
 def run_trial(trial: Trial, stage: StepReinforceStage = PUBLISHED) -> Floats:
     """Return the lowest loss after each sweep of one trial, (E,); see `run_trials`."""
+    check_order(trial.order)
     devices = len(trial.problem.cluster.devices)
     own = {"devices": devices, "order": trial.order, "order_seed": trial.seed, **dict(trial.sizes)}
     sizes = PlacetoSizes.model_validate(own)

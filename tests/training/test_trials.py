@@ -41,7 +41,7 @@ def test_checkpoints_count_sweeps_from_one() -> None:
 
 
 def test_an_unknown_order_is_named() -> None:
-    with pytest.raises(ValueError, match="unknown order 'bfss'"):
+    with pytest.raises(UsageError, match="unknown order 'bfss'; did you mean 'bfs'"):
         run_trial(Trial(pass_problem(), order="bfss"), SHORT)
 
 
