@@ -94,7 +94,8 @@ def at_checkpoints(losses: Floats, sweeps: Sequence[int]) -> Floats:
     for count in sweeps:
         if not 1 <= count <= len(losses):
             raise UsageError(f"sweeps: must be 1 to {len(losses)} (got {count})")
-    return losses[np.array(sweeps) - 1]
+    chosen: Floats = losses[np.array(sweeps) - 1]
+    return chosen
 
 
 def run_trial(trial: Trial, stage: StepReinforceStage = PUBLISHED) -> Floats:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from streamplace import Cluster, Constraints, Device, Problem, StreamGraph
 from streamplace import Network as Links
-from streamplace.policy.base import Constructive, constructive
+from streamplace.policy.base import AnyPolicy, Constructive, constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.device_scorer import features
 from streamplace.policy.registry import make_policy, policy_section
@@ -100,9 +100,9 @@ def batch_of(policy: Constructive[Any, Any], *problems: Problem) -> Any:
     return policy.batch([policy.encode(problem) for problem in problems])
 
 
-def greedy_placement(policy: Constructive[Any, Any], problem: Problem) -> Ints:
+def greedy_placement(policy: AnyPolicy, problem: Problem) -> Ints:
     """Return the placement with the most probable device for every operator."""
-    devices: Ints = policy.sample(batch_of(policy, problem), 1, Sampler())[0, 0]
+    devices: Ints = constructive(policy).sample(batch_of(policy, problem), 1, Sampler())[0, 0]
     return devices
 
 

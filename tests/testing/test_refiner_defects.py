@@ -59,7 +59,7 @@ class IgnoresForced(Altered):
 
 class LongEpisodes(Altered):
     def episode(self, encoded: Any) -> int:
-        return 2 * encoded.size
+        return 2 * int(encoded.size)
 
     def rollout(self, batch: Any, start: Any, steps: Any, *rest: Any) -> Trajectories:
         return super().rollout(batch, start, [n // 2 for n in steps], *rest)

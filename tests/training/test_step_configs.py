@@ -64,8 +64,8 @@ def test_only_the_loss_is_a_reward_of_steps() -> None:
     assert "reward: must be 'log-loss' (got 'log')" in refusal(stage=[STEPS | {"reward": "log"}])
 
 
-def test_an_unknown_order_suggests_names() -> None:
-    with pytest.raises(ValueError, match="unknown order 'dfs-preoder'; did you mean"):
+def test_an_unknown_order_names_the_choices() -> None:
+    with pytest.raises(ValueError, match=r"order: must be 'lexico', .* \(got 'dfs-preoder'\)"):
         policy_section({"kind": "placeto", "sizes": {"order": "dfs-preoder"}})
 
 

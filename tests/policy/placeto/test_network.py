@@ -9,7 +9,7 @@ import streamplace as sp
 from benchmarks.reference.placeto import PlainNetwork, digraph, state_features
 from streamplace.policy.placeto.network import Placeto
 from streamplace.policy.trajectories import Trajectories
-from streamplace.scoring.registry import evaluator
+from streamplace.scoring.registry import makespan_evaluator, throughput_evaluator
 from tests.support.graphs import preset_graph
 from tests.support.refiners import episode, pass_problem, placeto
 
@@ -50,10 +50,10 @@ def plain_logits(policy: Placeto, problem: sp.Problem, made: Trajectories, s: in
 
 def times_of(problem: sp.Problem, devices: np.ndarray) -> np.ndarray:
     """Return start times, or the loads of the operators' devices under throughput."""
-    score = evaluator(problem).score(devices)
     if isinstance(problem.objective, sp.Makespan):
-        return np.array(score.timetable.start)
-    return np.array([score.devices[d].utilisation for d in devices])
+        return np.array(makespan_evaluator(problem).score(devices).timetable.start)
+    loads = throughput_evaluator(problem).score(devices).devices
+    return np.array([loads[d].utilisation for d in devices])
 
 
 @pytest.mark.parametrize("sizes", VARIANTS, ids=str)

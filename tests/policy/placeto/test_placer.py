@@ -27,7 +27,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def losses(problem: sp.Problem, *placements: sp.Placement) -> list[float]:
-    return evaluator(problem).loss(np.stack([one.devices for one in placements])).tolist()
+    found = evaluator(problem).loss(np.stack([one.devices for one in placements]))
+    return [float(loss) for loss in found]
 
 
 def test_the_start_is_refined(file: str) -> None:

@@ -98,7 +98,7 @@ def test_noise_ahead_follows_the_sampler_of_single_steps() -> None:
     logits = torch.tensor([1.0, 0.0, -2.0])
     draws = 20_000
     for settings in ({}, {"temperature": 3.0}, {"exploration": 0.5}, {"greedy": True}):
-        sampler = Sampler(torch.Generator().manual_seed(1), **settings)  # type: ignore[arg-type]
+        sampler = Sampler(torch.Generator().manual_seed(1), **settings)
         called = sampler(logits.expand(draws, 3), 1)
         noise, explores = sampler.ahead(1, draws, 3)
         score = logits if sampler.greedy else logits / sampler.temperature + noise[0]
