@@ -102,7 +102,8 @@ def batch_of(policy: Constructive[Any, Any], *problems: Problem) -> Any:
 
 def greedy_placement(policy: AnyPolicy, problem: Problem) -> Ints:
     """Return the placement with the most probable device for every operator."""
-    devices: Ints = constructive(policy).sample(batch_of(policy, problem), 1, Sampler())[0, 0]
+    builder = constructive(policy)
+    devices: Ints = builder.sample(batch_of(builder, problem), 1, Sampler())[0, 0]
     return devices
 
 
