@@ -5,7 +5,9 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import UsageError
+from streamplace.policy.registry import policy_section
 from streamplace.scoring.registry import evaluator
+from streamplace.training import fit_each
 from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints, run_trial, run_trials
 from tests.support.refiners import pass_problem
 
@@ -30,6 +32,21 @@ def test_losses_fall_from_that_of_one_device() -> None:
         assert losses.shape == (6,)
         assert np.all(np.diff(losses) <= 0)
         assert losses[-1] < losses[0] <= alone * (1 + 1e-12)
+
+
+def test_fit_each_trains_a_policy_per_problem_and_repeat() -> None:
+    section = policy_section({"kind": "placeto", "sizes": {"devices": 3}})
+    problems = [pass_problem(9, 1), pass_problem(6, 2)]
+    rng = np.random.default_rng(0)
+    fitted = fit_each(section, problems, [SHORT], rng, repeats=2)
+    assert [len(repeats) for repeats in fitted] == [2, 2]
+    for problem, repeats in zip(problems, fitted, strict=True):
+        for one in repeats:
+            (best,) = one.best
+            assert best is not None
+            reached = -np.log(evaluator(problem).loss(best.devices)[0])
+            assert reached == pytest.approx(one.best_rewards[-1, 0], rel=1e-12)
+            assert one.evaluations == (6 * (len(problem.graph.names) + 1),)
 
 
 def test_checkpoints_count_sweeps_from_one() -> None:
