@@ -111,12 +111,12 @@ def _depth_first(first: Ints, consumer: Ints) -> tuple[Ints, Ints]:
     operators = first.shape[0] - 1
     entered, left = np.empty(operators, np.int32), np.empty(operators, np.int32)
     stack, following = np.empty(operators, np.int32), first[:-1].copy()
-    seen = np.zeros(operators, np.bool_)
+    visited = np.zeros(operators, np.bool_)
     before, after = 0, 0
     for start in range(operators):
-        if seen[start]:
+        if visited[start]:
             continue
-        seen[start] = True
+        visited[start] = True
         entered[before] = stack[0] = start
         before, height = before + 1, 1
         while height > 0:
@@ -127,8 +127,8 @@ def _depth_first(first: Ints, consumer: Ints) -> tuple[Ints, Ints]:
                 continue
             w = consumer[following[v]]
             following[v] += 1
-            if not seen[w]:
-                seen[w] = True
+            if not visited[w]:
+                visited[w] = True
                 entered[before] = stack[height] = w
                 before, height = before + 1, height + 1
     return entered, left
@@ -137,12 +137,12 @@ def _depth_first(first: Ints, consumer: Ints) -> tuple[Ints, Ints]:
 @kernel
 def _breadth_first(first: Ints, consumer: Ints, starts: Ints) -> Ints:
     operators = first.shape[0] - 1
-    order, seen = np.empty(operators, np.int32), np.zeros(operators, np.bool_)
+    order, visited = np.empty(operators, np.int32), np.zeros(operators, np.bool_)
     head, tail = 0, 0
     for start in starts:
-        if seen[start]:
+        if visited[start]:
             continue
-        seen[start] = True
+        visited[start] = True
         order[tail] = start
         tail += 1
         while head < tail:
@@ -150,8 +150,8 @@ def _breadth_first(first: Ints, consumer: Ints, starts: Ints) -> Ints:
             head += 1
             for i in range(first[v], first[v + 1]):
                 w = consumer[i]
-                if not seen[w]:
-                    seen[w] = True
+                if not visited[w]:
+                    visited[w] = True
                     order[tail] = w
                     tail += 1
     return order

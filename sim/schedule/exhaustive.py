@@ -15,6 +15,7 @@ from sim.schedule.bounds import times_on
 from sim.schedule.ranks import waits
 from sim.schedule.rules import NOWHERE, Placed, Rules, may_run, nothing_placed, put
 from sim.schedule.task_graph import Columns, TaskGraph, message_seconds, seconds_on
+from sim.schedule.work_bound import prices_of
 
 CLOSE = 1e-12  # relative difference from the limit that counts as reaching it
 
@@ -30,7 +31,8 @@ class Tree(NamedTuple):
     inputs: Ints  # (E,) streams by target
     before: Floats  # (V, D) shortest time before the start of an operator, in seconds
     after: Floats  # (V, D) shortest time after its end
-    least: Floats  # (V,) smallest work, in seconds of all devices together
+    prices: Floats  # (D,) prices of devices, which sum to 1; see `work_bound`
+    least: Floats  # (V,) smallest cost of each operator at these prices, in seconds
     choice: Ints  # (U,) the device that is tried next at each depth
     devices: Ints  # (V,) device of each operator, or -1
     placed: Placed
@@ -38,7 +40,7 @@ class Tree(NamedTuple):
     listed: Ints  # (D, V) operators on each device, by the time after them, the longest first
     number: Ints  # (D,) their number
     left: Floats  # (U, R) amounts that were left on the device of each depth before
-    work: Floats  # (U + 1,) work of all operators at each depth, in seconds of all devices together
+    work: Floats  # (U + 1,) cost of all operators at each depth, in seconds
     depth: Ints  # (1,) number of units that are placed; -1 when all is done
 
 
@@ -56,7 +58,10 @@ def enumeration(tasks: TaskGraph, rules: Rules, alike: Ints) -> Tree:
     after = waits(tasks.columns, allowed, row_of, True)
     times = times_on(tasks.columns, allowed, row_of)
     used = np.minimum(tasks.cores[:, None], tasks.device_cores)
-    least = (times * used / tasks.device_cores).min(axis=1) / devices
+    shares = times * used / tasks.device_cores
+    prices = prices_of(shares, np.ones(operators, np.bool_))
+    runs = np.isfinite(shares)  # a price may be 0
+    least = np.where(runs, np.where(runs, shares, 0.0) * prices, np.inf).min(axis=1)
     upstream_first = np.lexsort((tasks.level, -(times + after).min(axis=1)))
     position = np.empty(operators, np.int64)
     position[upstream_first] = np.arange(operators)
@@ -76,6 +81,7 @@ def enumeration(tasks: TaskGraph, rules: Rules, alike: Ints) -> Tree:
         inputs=np.argsort(tasks.target, kind="stable").astype(ints),
         before=before,
         after=after,
+        prices=prices,
         least=least,
         choice=np.zeros(units, ints),
         devices=np.full(operators, NOWHERE, ints),
@@ -175,7 +181,7 @@ def _add(tasks: Columns, rules: Rules, tree: Tree, depth: int, d: int, limit: fl
         tree.devices[v] = d
         tree.start[v] = start
         shortest = max(shortest, start + seconds + tree.after[v, d])
-        work += _share(tasks, v, d) / tree.alike.shape[0] - tree.least[v]
+        work += _share(tasks, v, d) * tree.prices[d] - tree.least[v]
         k = tree.number[d]
         while k > 0 and tree.after[tree.listed[d, k - 1], d] < tree.after[v, d]:
             tree.listed[d, k] = tree.listed[d, k - 1]

@@ -39,6 +39,23 @@ def work_bound(shares: Floats, head: Floats, tail: Floats) -> float:
     return float(_work_bound(np.ascontiguousarray(shares), head, tail, cuts, by_tail))
 
 
+def prices_of(shares: Floats, among: NDArray[np.bool_]) -> Floats:
+    """Return prices of devices, (D,), for which the work of some operators costs much.
+
+    Parameters
+    ----------
+    shares
+        (V, D) seconds of a whole device that each operator takes; infinity where it cannot run.
+    among
+        (V,) the operators.
+    """
+    shares = np.ascontiguousarray(shares)
+    prices, loads = np.empty((2, shares.shape[1]))
+    _set_fair_prices(shares, prices)
+    _adapt(shares, among, prices, loads)
+    return prices
+
+
 @kernel
 def _work_bound(shares: Floats, head: Floats, tail: Floats, cuts: Floats, by_tail: Ints) -> float:
     operators, devices = shares.shape

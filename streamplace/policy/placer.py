@@ -15,8 +15,8 @@ from threadpoolctl import ThreadpoolController
 
 from streamplace.errors import CheckpointError, UsageError
 from streamplace.placers.base import needs_throughput
-from streamplace.placers.greedy import Greedy
 from streamplace.placers.repair import feasible, feasible_ones
+from streamplace.placers.starting import fast_placement
 from streamplace.policy.base import AnyPolicy, BeamSearching, Refiner, constructive
 from streamplace.policy.config import MAX_PLACEMENTS
 from streamplace.policy.decoding import Sampler
@@ -24,13 +24,11 @@ from streamplace.policy.encoded import Reorderable
 from streamplace.policy.faults import faults_of
 from streamplace.policy.refining import refined
 from streamplace.policy.weights import read_policy
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.order_names import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.quality import qualities
-from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Ints
 
 SHIPPED = Path(__file__).parent / "shipped" / "best.safetensors"
@@ -139,7 +137,7 @@ class PolicyPlacer:
         """Return the best placement of some episodes."""
         if self.beam:
             _searching(policy)
-        first = start if start is not None else _first(problem, rng)
+        first = start if start is not None else fast_placement(problem, rng)
         with faults_of(policy, "placing"):
             policy.check(problem)
             batch = policy.batch([self._encoded(policy, problem, rng)])
@@ -175,16 +173,6 @@ class PolicyPlacer:
         if not isinstance(encoded, Reorderable):
             raise UsageError(f"policy: order: {type(policy).__name__} does not support orders")
         return encoded.in_order(traversal_order(problem, self.order, rng))
-
-
-def _first(problem: Problem, rng: np.random.Generator) -> Placement:
-    """Return the best placement of a few fast placers, for a policy to start from."""
-    if not isinstance(problem.objective, Makespan):
-        return Greedy()(problem, rng)
-    from streamplace.placers.scheduling.portfolio import portfolio  # noqa: PLC0415 - slow to load
-
-    rows = portfolio(problem, rng, None)
-    return Placement(problem, rows[int(evaluator(problem).loss(rows).argmin())])
 
 
 def _searching(policy: AnyPolicy) -> BeamSearching:

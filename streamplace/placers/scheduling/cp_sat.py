@@ -1,13 +1,12 @@
 """The schedules of a pass as a model for CP-SAT, the constraint solver of OR-tools.
 
-Operators may start in any order. Channels, receivers, CPU time of messages and barriers are left
-out, and a message that several streams share counts with the size of each stream alone. Every
-schedule of the engine is therefore a solution, and a bound on solutions is a bound on makespans.
+Operators may start in any order, and messages that streams share count with what they serve.
+Channels, receivers, CPU time of messages and barriers are left out. Every schedule of the engine is
+therefore a solution, and a bound on solutions is a bound on makespans.
 
 CP-SAT works with integers: the limit is 2^40, and durations are rounded down.
 """
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +15,9 @@ from sim.flow import Floats, Ints
 from sim.schedule.bounds import times_on
 from sim.schedule.ranks import waits
 from sim.schedule.rules import Rules
-from sim.schedule.task_graph import NIC, TaskGraph
+from sim.schedule.task_graph import TaskGraph
 from streamplace.errors import UsageError
+from streamplace.placers.scheduling.cp_sat_messages import Messages, chosen
 
 try:
     from ortools.sat.python import cp_model
@@ -63,8 +63,15 @@ class ScheduleModel:
         self._place_units(alike)
         for v in self._operators:
             self._run(v)
-        for e in range(len(tasks.source)):
-            self._send(e)
+        Messages(
+            self._model,
+            tasks,
+            [self._runs_on(v) for v in self._operators],
+            self._start,
+            self._end,
+            self._rounded,
+            LIMIT,
+        )
         for d in range(tasks.devices):
             self._share(d)
         self._model.minimize(self._makespan)
@@ -72,7 +79,7 @@ class ScheduleModel:
     @staticmethod
     def is_small(tasks: TaskGraph) -> bool:
         """Return whether a model of the pass can be built in reasonable time."""
-        return (len(tasks.source) + tasks.operators) * tasks.devices**2 <= MAX_TERMS
+        return Messages.terms(tasks) + tasks.operators * tasks.devices**2 <= MAX_TERMS
 
     def solve(
         self, seconds: float, workers: int, seed: int, hint: tuple[Ints, Floats] | None
@@ -145,49 +152,9 @@ class ScheduleModel:
             lasts.append((self._rounded(self._times[v, d]), x))
             head.append((self._rounded(self._before[v, d]), x))
             tail.append((self._rounded(self._after[v, d]), x))
-        model.add(end == start + _chosen(lasts))
-        model.add(start >= _chosen(head))
-        model.add(self._makespan >= end + _chosen(tail))
-
-    def _send(self, e: int) -> None:
-        """Let the target of a stream start after its message has arrived."""
-        tasks, model = self._tasks, self._model
-        v, w = int(tasks.source[e]), int(tasks.target[e])
-        start, end = self._start[w], self._end[v]
-        model.add(start >= end)
-        if tasks.silent[e]:
-            return
-        seconds = self._message_seconds(e)
-        sends, receives = self._runs_on(v), self._runs_on(w)
-        if sends is receives or not seconds.any():
-            return
-        if tasks.row == 0:
-            self._send_apart(v, w, self._rounded(seconds[0, -1]))
-            return
-        for b, y in enumerate(receives):
-            delays = [(self._rounded(seconds[a, b]), x) for a, x in enumerate(sends)]
-            model.add(start >= end + _chosen(delays)).only_enforce_if(y)
-
-    def _send_apart(self, v: int, w: int, seconds: int) -> None:
-        """Let an operator wait for a message of one length, unless both are on one device."""
-        model = self._model
-        same = model.new_bool_var("")
-        for x, y in zip(self._runs_on(v), self._runs_on(w), strict=True):
-            model.add_bool_or([same.negated(), x.negated(), y])
-            model.add_bool_or([same, x.negated(), y.negated()])
-        model.add(self._start[w] >= self._end[v] + seconds).only_enforce_if(same.negated())
-
-    def _message_seconds(self, e: int) -> Floats:
-        """Return the time of the message of a stream alone between devices, (D, D)."""
-        tasks, count = self._tasks, self._tasks.devices
-        seconds = np.broadcast_to(
-            (tasks.bits[e] / tasks.rate).reshape(-1, tasks.row or 1), 2 * (count,)
-        )
-        if tasks.network == NIC:
-            seconds = np.maximum(seconds, tasks.bits[e] / tasks.rate_in)
-        seconds = seconds + tasks.latency_s.reshape(-1, tasks.row or 1)
-        np.fill_diagonal(seconds, 0.0)
-        return seconds
+        model.add(end == start + chosen(lasts))
+        model.add(start >= chosen(head))
+        model.add(self._makespan >= end + chosen(tail))
 
     def _share(self, d: int) -> None:
         """Let the operators on a device share its cores, which rest after each of them."""
@@ -225,16 +192,3 @@ class ScheduleModel:
             model.add_hint(
                 self._end[v], min(LIMIT, begin + self._rounded(self._times[v, devices[v]]))
             )
-
-
-def _chosen(values: Sequence[tuple[int, Any]]) -> Any:
-    """Return the value of the literal that holds, of which exactly one does.
-
-    The smallest value is a constant, so that it bounds the sum whatever the literals are.
-    """
-    if not values:
-        return 0
-    least = min(value for value, _ in values)
-    literals = [literal for value, literal in values if value > least]
-    amounts = [value - least for value, _ in values if value > least]
-    return least + cp_model.LinearExpr.weighted_sum(literals, amounts)

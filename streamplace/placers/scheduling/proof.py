@@ -1,14 +1,19 @@
 """Proofs that no placement has a shorter makespan: enumeration under the engine's order, CP-SAT."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from sim.schedule.exhaustive import enumeration, next_placements
+from sim.schedule.fifo_tree import fifo_tree, next_shorter, serves
 from sim.schedule.passes import makespans, timetable
 from streamplace.placers.base import Proof
 from streamplace.placers.exact.decision import identical_devices
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.placement import Placement
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.scoring.rounding import without_rounding
 from streamplace.util.arrays import Ints
 from streamplace.util.evaluation_count import count as count_evaluations
 
@@ -31,7 +36,7 @@ class PassProof:
         self._reached = float(scored.makespans(devices)[0])
         self._bound = scored.compiled.bounds.best
         self._alike = identical_devices(scored.problem)
-        self._tree = enumeration(scored.tasks, scored.compiled.rules, self._alike)
+        self._next = self._enumeration()
 
     @property
     def closed(self) -> bool:
@@ -39,17 +44,22 @@ class PassProof:
         return self._reached <= self._bound * (1.0 + TOLERANCE)
 
     def result(self) -> Proof:
-        """Return the placement and the bound."""
+        """Return the placement and the bound.
+
+        Raises
+        ------
+        SimulationError
+            If the bound is above the makespan by more than rounding.
+        """
         placement = Placement(self._scored.problem, self._devices)
-        return Proof(placement, min(self._bound, self._reached), self.closed)
+        return Proof(placement, without_rounding(self._bound, self._reached), self.closed)
 
     def enumerate(self, clock: Budget) -> None:
         """Continue the enumeration until it is complete or time is up."""
-        tasks, rules = self._scored.tasks, self._scored.compiled.rules
-        rows: Ints = np.empty((ROWS, tasks.operators), np.int32)
+        rows: Ints = np.empty((ROWS, self._scored.tasks.operators), np.int32)
         done = False
         while not done and clock.seconds_left() > 0:
-            count, done = next_placements(tasks, rules, self._tree, self._limit, rows, STEPS)
+            count, done = self._next(self._limit, rows, STEPS)
             if count:
                 self._offer(rows[:count])
         if done:
@@ -57,9 +67,7 @@ class PassProof:
 
     def compile(self) -> None:
         """Compile the kernels of the enumeration, which takes seconds."""
-        tasks, rules = self._scored.tasks, self._scored.compiled.rules
-        tree = enumeration(tasks, rules, self._alike)
-        next_placements(tasks, rules, tree, 0.0, np.empty((1, tasks.operators), np.int32), 1)
+        self._enumeration()(0.0, np.empty((1, self._scored.tasks.operators), np.int32), 1)
 
     def solve(self, seconds: float, workers: int, seed: int) -> None:
         """Search with CP-SAT, and keep its bound.
@@ -82,6 +90,13 @@ class PassProof:
         self._bound = max(self._bound, answer.bound)
         if answer.devices is not None:
             self._offer(answer.devices[None])
+
+    def _enumeration(self) -> Callable[[float, Ints, int], tuple[int, bool]]:
+        """Return an enumeration from its beginning: in the order of time where that is possible."""
+        tasks, rules = self._scored.tasks, self._scored.compiled.rules
+        if serves(tasks, self._scored.orders):
+            return partial(next_shorter, tasks, rules, fifo_tree(tasks, rules, self._alike))
+        return partial(next_placements, tasks, rules, enumeration(tasks, rules, self._alike))
 
     @property
     def _limit(self) -> float:

@@ -46,6 +46,7 @@ FOR_MAKESPANS = {
     "climb for makespans": "climb:evaluations=200",
     "search for makespans": "search:evaluations=2000",
     "exact for makespans": "exact:seconds=0.02",
+    "auto for makespans": "auto:evaluations=300",
 }
 """Wrapper under the makespan objective -> placer with options."""
 DIRECT_METIS = ("METIS called directly, k-way", "METIS called directly, recursive")
@@ -89,6 +90,7 @@ CALLED_FUNCTIONS = {
     "climb for makespans": CHAIN_FUNCTIONS,
     "search for makespans": PASS_FUNCTIONS,
     "exact for makespans": PASS_FUNCTIONS,
+    "auto for makespans": PASS_FUNCTIONS,
     CP_SAT: CP_SAT_FUNCTIONS,
     "KaHIP fast": ("kahip:kaffpa",),
     "KaHIP eco": ("kahip:kaffpa",),

@@ -14,9 +14,6 @@ from sim.jit import part
 
 Single = NDArray[np.float32]
 ZERO = np.float32(0.0)
-N = np.arange(16)
-"""Whole numbers. A function that is called with constants is compiled again for each of them; an
-entry of an array is no constant."""
 
 
 class Layers(NamedTuple):

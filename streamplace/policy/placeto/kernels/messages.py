@@ -14,7 +14,6 @@ from sim.flow import Ints
 from sim.jit import part
 from streamplace.policy.placeto.kernels.layers import (
     Layers,
-    N,
     Single,
     affine,
     affine_back,
@@ -126,11 +125,11 @@ def receive_back(
         if passing.sends[slot]:
             cut(change.message, at, states, memory.message, at)
             affine_back(change.message, at, states, memory.sending, at, gradient, f + 1)
-            clear(one, N[0], states)
-            inputs_back(change.message, at, states, layers, f + 1, one, N[0])
-            cut(one, N[0], states, memory.sending, at)
-            affine_back(one, N[0], states, memory.embedding, at, gradient, f)
-            inputs_back(one, N[0], states, layers, f, change.embedding, at)
+            clear(one, 0, states)
+            inputs_back(change.message, at, states, layers, f + 1, one, 0)
+            cut(one, 0, states, memory.sending, at)
+            affine_back(one, 0, states, memory.embedding, at, gradient, f)
+            inputs_back(one, 0, states, layers, f, change.embedding, at)
         for r in range(states):
             for i in range(own.shape[1]):
                 own[of + r, i] += change.embedding[at + r, i]
@@ -138,12 +137,12 @@ def receive_back(
         if first < end:
             cut(change.embedding, at, states, memory.added, at)
             affine_back(change.embedding, at, states, memory.hidden, at, gradient, f + 3)
-            clear(one, N[0], states)
-            inputs_back(change.embedding, at, states, layers, f + 3, one, N[0])
-            cut(one, N[0], states, memory.hidden, at)
-            affine_back(one, N[0], states, memory.received, at, gradient, f + 2)
-            clear(two, N[0], states)
-            inputs_back(one, N[0], states, layers, f + 2, two, N[0])
+            clear(one, 0, states)
+            inputs_back(change.embedding, at, states, layers, f + 3, one, 0)
+            cut(one, 0, states, memory.hidden, at)
+            affine_back(one, 0, states, memory.received, at, gradient, f + 2)
+            clear(two, 0, states)
+            inputs_back(one, 0, states, layers, f + 2, two, 0)
             for k in range(first, end):
                 source = passing.source[k] * states
                 for r in range(states):

@@ -8,7 +8,6 @@ from sim.flow import Ints
 from sim.jit import part
 from streamplace.policy.placeto.kernels.layers import (
     Layers,
-    N,
     Single,
     affine,
     affine_back,
@@ -132,7 +131,7 @@ def describe(
     scale = largest if largest > 0.0 else -smallest
     for u in range(done.shape[0]):
         row = u * states + state
-        clear(x, row, N[1])
+        clear(x, row, 1)
         x[row, 0], x[row, 1] = problem.numbers[u, 0], problem.numbers[u, 1]
         x[row, 2] = done[u]
         x[row, 4] = (times[u] - times[v]) / scale if scale > 0.0 else 0.0
@@ -144,11 +143,11 @@ def describe(
 def embed(problem: Problems, weights: Weights, states: int, memory: Memory) -> None:
     """Embed the operators of all states and pass messages in both directions."""
     rows = problem.numbers.shape[0] * states
-    affine(memory.features, N[0], rows, weights.node, N[0], memory.hidden, N[0], True)
-    affine(memory.hidden, N[0], rows, weights.node, N[1], memory.middle, N[0], True)
-    affine(memory.middle, N[0], rows, weights.node, N[2], memory.own, N[0], False)
-    receive(problem.ahead, memory.own, states, weights.node, N[AHEAD], memory.ahead)
-    receive(problem.back, memory.own, states, weights.node, N[BACK], memory.back)
+    affine(memory.features, 0, rows, weights.node, 0, memory.hidden, 0, True)
+    affine(memory.hidden, 0, rows, weights.node, 1, memory.middle, 0, True)
+    affine(memory.middle, 0, rows, weights.node, 2, memory.own, 0, False)
+    receive(problem.ahead, memory.own, states, weights.node, AHEAD, memory.ahead)
+    receive(problem.back, memory.own, states, weights.node, BACK, memory.back)
 
 
 @part
@@ -209,12 +208,12 @@ def embed_back(
 ) -> None:
     """Add the gradients of message passing and of the embedding of features."""
     rows = problem.numbers.shape[0] * states
-    clear(change.own, N[0], rows)
+    clear(change.own, 0, rows)
     receive_back(
         problem.ahead,
         states,
         weights.node,
-        N[AHEAD],
+        AHEAD,
         memory.ahead,
         change.ahead,
         gradient.node,
@@ -224,18 +223,18 @@ def embed_back(
         problem.back,
         states,
         weights.node,
-        N[BACK],
+        BACK,
         memory.back,
         change.back,
         gradient.node,
         change.own,
     )
-    affine_back(change.own, N[0], rows, memory.middle, N[0], gradient.node, N[2])
-    clear(change.middle, N[0], rows)
-    inputs_back(change.own, N[0], rows, weights.node, N[2], change.middle, N[0])
-    cut(change.middle, N[0], rows, memory.middle, N[0])
-    affine_back(change.middle, N[0], rows, memory.hidden, N[0], gradient.node, N[1])
-    clear(change.hidden, N[0], rows)
-    inputs_back(change.middle, N[0], rows, weights.node, N[1], change.hidden, N[0])
-    cut(change.hidden, N[0], rows, memory.hidden, N[0])
-    affine_back(change.hidden, N[0], rows, memory.features, N[0], gradient.node, N[0])
+    affine_back(change.own, 0, rows, memory.middle, 0, gradient.node, 2)
+    clear(change.middle, 0, rows)
+    inputs_back(change.own, 0, rows, weights.node, 2, change.middle, 0)
+    cut(change.middle, 0, rows, memory.middle, 0)
+    affine_back(change.middle, 0, rows, memory.hidden, 0, gradient.node, 1)
+    clear(change.hidden, 0, rows)
+    inputs_back(change.middle, 0, rows, weights.node, 1, change.hidden, 0)
+    cut(change.hidden, 0, rows, memory.hidden, 0)
+    affine_back(change.hidden, 0, rows, memory.features, 0, gradient.node, 0)

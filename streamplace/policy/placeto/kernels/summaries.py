@@ -9,7 +9,6 @@ from sim.flow import Ints
 from sim.jit import part
 from streamplace.policy.placeto.kernels.layers import (
     Layers,
-    N,
     Single,
     affine,
     affine_back,
@@ -152,42 +151,42 @@ def decide(head: Head, memory: Sums) -> None:
         layer = 4 * which
         affine(memory.row, begin, end - begin, head.sums, layer, memory.hidden, begin, True)
         affine(memory.hidden, begin, end - begin, head.sums, layer + 1, memory.message, begin, True)
-        clear(memory.total, which, N[1])
+        clear(memory.total, which, 1)
         for n in range(begin, end):
             for i in range(memory.total.shape[1]):
                 memory.total[which, i] += memory.message[n, i]
-        affine(memory.total, which, N[1], head.sums, layer + 2, memory.middle, which, True)
-        affine(memory.middle, which, N[1], head.sums, layer + 3, memory.part, 1 + which, True)
-    affine(memory.joined, N[0], N[1], head.first, N[0], memory.wide, N[0], True)
-    affine(memory.wide, N[0], N[1], head.second, N[0], memory.narrow, N[0], True)
-    affine(memory.narrow, N[0], N[1], head.logits, N[0], memory.logits, N[0], False)
+        affine(memory.total, which, 1, head.sums, layer + 2, memory.middle, which, True)
+        affine(memory.middle, which, 1, head.sums, layer + 3, memory.part, 1 + which, True)
+    affine(memory.joined, 0, 1, head.first, 0, memory.wide, 0, True)
+    affine(memory.wide, 0, 1, head.second, 0, memory.narrow, 0, True)
+    affine(memory.narrow, 0, 1, head.logits, 0, memory.logits, 0, False)
 
 
 @part
 def decide_back(head: Head, memory: Sums, change: Sums, gradient: Head) -> None:
     """Add the gradients of the layers; set those of rows and of `part[0]` from `change.logits`."""
-    affine_back(change.logits, N[0], N[1], memory.narrow, N[0], gradient.logits, N[0])
-    clear(change.narrow, N[0], N[1])
-    inputs_back(change.logits, N[0], N[1], head.logits, N[0], change.narrow, N[0])
-    cut(change.narrow, N[0], N[1], memory.narrow, N[0])
-    affine_back(change.narrow, N[0], N[1], memory.wide, N[0], gradient.second, N[0])
-    clear(change.wide, N[0], N[1])
-    inputs_back(change.narrow, N[0], N[1], head.second, N[0], change.wide, N[0])
-    cut(change.wide, N[0], N[1], memory.wide, N[0])
-    affine_back(change.wide, N[0], N[1], memory.joined, N[0], gradient.first, N[0])
-    clear(change.joined, N[0], N[1])
-    inputs_back(change.wide, N[0], N[1], head.first, N[0], change.joined, N[0])
+    affine_back(change.logits, 0, 1, memory.narrow, 0, gradient.logits, 0)
+    clear(change.narrow, 0, 1)
+    inputs_back(change.logits, 0, 1, head.logits, 0, change.narrow, 0)
+    cut(change.narrow, 0, 1, memory.narrow, 0)
+    affine_back(change.narrow, 0, 1, memory.wide, 0, gradient.second, 0)
+    clear(change.wide, 0, 1)
+    inputs_back(change.narrow, 0, 1, head.second, 0, change.wide, 0)
+    cut(change.wide, 0, 1, memory.wide, 0)
+    affine_back(change.wide, 0, 1, memory.joined, 0, gradient.first, 0)
+    clear(change.joined, 0, 1)
+    inputs_back(change.wide, 0, 1, head.first, 0, change.joined, 0)
     for which in range(SETS):
         layer = 4 * which
         begin, rows = memory.begin[which], memory.begin[which + 1] - memory.begin[which]
-        cut(change.part, 1 + which, N[1], memory.part, 1 + which)
-        affine_back(change.part, 1 + which, N[1], memory.middle, which, gradient.sums, layer + 3)
-        clear(change.middle, which, N[1])
-        inputs_back(change.part, 1 + which, N[1], head.sums, layer + 3, change.middle, which)
-        cut(change.middle, which, N[1], memory.middle, which)
-        affine_back(change.middle, which, N[1], memory.total, which, gradient.sums, layer + 2)
-        clear(change.total, which, N[1])
-        inputs_back(change.middle, which, N[1], head.sums, layer + 2, change.total, which)
+        cut(change.part, 1 + which, 1, memory.part, 1 + which)
+        affine_back(change.part, 1 + which, 1, memory.middle, which, gradient.sums, layer + 3)
+        clear(change.middle, which, 1)
+        inputs_back(change.part, 1 + which, 1, head.sums, layer + 3, change.middle, which)
+        cut(change.middle, which, 1, memory.middle, which)
+        affine_back(change.middle, which, 1, memory.total, which, gradient.sums, layer + 2)
+        clear(change.total, which, 1)
+        inputs_back(change.middle, which, 1, head.sums, layer + 2, change.total, which)
         for n in range(begin, begin + rows):
             for i in range(change.total.shape[1]):
                 change.message[n, i] = change.total[which, i]

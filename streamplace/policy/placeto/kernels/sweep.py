@@ -10,7 +10,7 @@ from sim.jit import kernel, part
 from sim.schedule.fifo import FifoMemory, fifo_makespan
 from sim.schedule.rules import NOWHERE, Placed, Rules, may_run, put
 from sim.schedule.task_graph import Columns
-from streamplace.policy.placeto.kernels.layers import N, Single, clear
+from streamplace.policy.placeto.kernels.layers import Single, clear
 from streamplace.policy.placeto.kernels.messages import Changes, Passing
 from streamplace.policy.placeto.kernels.network import (
     Differences,
@@ -110,9 +110,9 @@ def sweep(
             walk.devices[t + 1],
         )
         if not draws.blind:
-            describe(problem, v, before, walk.done, times, N[0], N[1], memory.features)
-            embed(problem, weights, N[1], memory)
-            conclude(problem, weights, v, times, N[0], N[1], memory)
+            describe(problem, v, before, walk.done, times, 0, 1, memory.features)
+            embed(problem, weights, 1, memory)
+            conclude(problem, weights, v, times, 0, 1, memory)
         unit = rules.unit_of[v]
         _lift(rules, placed, unit)
         for d in range(walk.logits.shape[1]):
@@ -208,8 +208,8 @@ def _chosen(logits: Single, draws: Draws, t: int) -> int:
 def _forget(change: Changes, passing: Passing, states: int) -> None:
     """Clear the gradients of a pass."""
     rows = passing.operator.shape[0] * states
-    clear(change.embedding, N[0], rows)
-    clear(change.message, N[0], rows)
+    clear(change.embedding, 0, rows)
+    clear(change.message, 0, rows)
 
 
 @part
