@@ -49,7 +49,7 @@ def test_the_decoder_reads_the_devices_of_upstream_operators() -> None:
     state = Ni2020State(batch, 2, 3, None)
     upstream = []
     for t, devices in enumerate(([2, 0, 1, 1], [1, 0], [0, 0], [0, 0])):
-        upstream.append(state.upstream(t).tolist())
+        upstream.append(state.placed_neighbours(t).tolist())
         state.take(t, torch.tensor(devices))
     nothing, on_0, on_2 = [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]
     assert upstream[0] == [nothing] * 4
