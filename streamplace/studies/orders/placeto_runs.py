@@ -1,0 +1,1 @@
+"""Placeto trained on one problem, many runs at once."""
