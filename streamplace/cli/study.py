@@ -25,6 +25,7 @@ def study() -> None:
     \b
     Examples:
     streamplace study dream --quick -o dream-study
+    streamplace study orders --quick -o orders-study
     """
 
 
@@ -96,6 +97,38 @@ def dream(
 
     chosen = DreamStudy(graphs, weights, quick, seed)
     _run(chosen, folder, plots, jobs, backend, address, as_json=as_json)
+
+
+@study.command()
+@folder_options
+def orders(
+    quick: bool,
+    folder: str,
+    plots: str,
+    jobs: int | None,
+    backend: str,
+    address: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Study in which order a policy should visit the operators of a graph.
+
+    Placeto places training steps of neural networks on equal devices, visiting their operators in
+    eight orders. Its makespans are compared with those of the uniformly random policy in the same
+    orders, of climb and search at equal evaluations, and of HEFT. The whole plan takes about ten
+    hours on two cores.
+
+    \b
+    Examples:
+    streamplace study orders --quick -o orders-study
+    streamplace study orders --jobs 8 -o orders-study
+    """
+    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when it runs
+
+    load_numba()
+    from streamplace.studies.orders.study import OrdersStudy  # noqa: PLC0415
+
+    _run(OrdersStudy(quick, seed), folder, plots, jobs, backend, address, as_json=as_json)
 
 
 def _run(
