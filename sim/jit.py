@@ -25,6 +25,15 @@ def bare(function: F) -> F:
     return _compiled(function, {"_nrt": False, "forceinline": True})
 
 
+def part(function: F) -> F:
+    """Compile a function that creates no arrays as `bare` does, but without inlining it.
+
+    Products and sums may be contracted to one instruction, which rounds once. For large functions
+    with many callers, which inlining would compile again for each.
+    """
+    return _compiled(function, {"_nrt": False, "fastmath": {"contract"}})
+
+
 def _compiled(function: F, options: dict[str, Any]) -> F:
     try:
         compiled = numba.njit(nogil=True, error_model="numpy", cache=True, **options)(function)

@@ -9,14 +9,12 @@ import numpy as np
 from sim.orders import longest_paths
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
-from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.orders.outcome import outcome
-from streamplace.studies.orders.placeto_runs import placeto_sweeps
-from streamplace.studies.orders.random_policy import random_sweeps
 from streamplace.studies.orders.registered import ALL_ORDERS, FULL, QUICK, Registered, problem_of
 from streamplace.studies.orders.results import CLIMB, HEFT, PLACETO, RANDOM_POLICY, SEARCH
 from streamplace.studies.study import Outcome, Plan, Row, Unit
+from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints, run_trial
 from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.place import run_placer
 
@@ -78,13 +76,13 @@ class OrdersStudy:
     def _results(self, problem: Problem, settings: Any) -> Iterator[Row]:
         checkpoints, repeats = self.size.checkpoints, self.size.repeats
         base = [self.seed, settings["graph"], settings["devices"]]
-        runs = [(order, repeat) for order in ALL_ORDERS for repeat in range(repeats)]
-        orders = np.stack([traversal_order(problem, o, _rng([*base, r])) for o, r in runs])
-        seeds = [[*base, repeat] for _, repeat in runs]
-        for method, sweeps in ((PLACETO, placeto_sweeps), (RANDOM_POLICY, random_sweeps)):
-            found = sweeps(problem, orders, seeds, checkpoints)
-            for (order, repeat), makespans in zip(runs, found, strict=True):
-                yield _row(method, order, repeat, makespans)
+        sweeps = PUBLISHED.model_copy(update={"epochs": checkpoints[-1]})
+        for method, uniform in ((PLACETO, False), (RANDOM_POLICY, True)):
+            for order in ALL_ORDERS:
+                for repeat in range(repeats):
+                    trial = Trial(problem, order, _seed([*base, repeat]), uniform)
+                    found = at_checkpoints(run_trial(trial, sweeps), checkpoints)
+                    yield _row(method, order, repeat, found)
         for method, placer in LIMITED.items():
             for repeat in range(repeats):
                 rows = [
@@ -102,13 +100,15 @@ def _longest_path(graph: StreamGraph) -> int:
     return int(paths.max())
 
 
-def _rng(seed: Sequence[int]) -> np.random.Generator:
-    return np.random.default_rng(list(seed))
+def _seed(numbers: Sequence[int]) -> int:
+    """Return a seed that differs for different numbers."""
+    return int(np.random.SeedSequence(list(numbers)).generate_state(1)[0])
 
 
 def _placed(problem: Problem, placer: str, seed: Sequence[int]) -> float:
     """Return the makespan of a placer's placement in seconds."""
-    devices: Ints = run_placer(problem, placer, _rng(seed), None).placement.devices
+    rng = np.random.default_rng(list(seed))
+    devices: Ints = run_placer(problem, placer, rng, None).placement.devices
     return float(makespan_evaluator(problem).makespans(devices)[0])
 
 

@@ -1,1 +1,0 @@
-"""Placeto trained on one problem, many runs at once."""
