@@ -1,17 +1,16 @@
 """Tests for the study of traversal orders: the random policy, statistics and verdicts."""
 
 import numpy as np
+import pytest
 
-from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.orders import results
 from streamplace.studies.orders.guidelines import HOLDS, REFUTED, UNDECIDED, UNTESTED
 from streamplace.studies.orders.outcome import outcome
 from streamplace.studies.orders.published import GRAPHS, ORDERS, WINS
-from streamplace.studies.orders.random_policy import random_sweeps
 from streamplace.studies.orders.registered import ALL_ORDERS, FULL, Registered, problem_of
+from streamplace.studies.orders.study import OrdersStudy
 from streamplace.studies.study import Outcome, Plan, Row
-from streamplace.util.arrays import Ints
 
 
 def test_published_counts_sum_to_the_number_of_graphs() -> None:
@@ -19,32 +18,27 @@ def test_published_counts_sum_to_the_number_of_graphs() -> None:
     assert all(sum(wins) == GRAPHS for rows in WINS.values() for wins in rows)
 
 
-def test_random_sweeps_follow_their_definition() -> None:
-    problem = problem_of("nmt", 0, 3, seed=5)
-    operators = len(problem.graph.names)
-    rng = np.random.default_rng(1)
-    orders = np.stack([rng.permutation(operators).astype(np.int32) for _ in range(2)])
-    found = random_sweeps(problem, orders, [[4], [9]], (1, 3))
-    for run, seed in enumerate(([4], [9])):
-        expected = _plain_sweeps(problem, orders[run], np.random.default_rng(seed), 3)
-        np.testing.assert_array_equal(found[run], [expected[0], expected[2]])
+TINY = Registered(families=("nmt",), graphs=1, devices=(3,), repeats=1, checkpoints=(1, 2))
 
 
-def _plain_sweeps(
-    problem: Problem, order: Ints, rng: np.random.Generator, sweeps: int
-) -> list[float]:
-    scored = makespan_evaluator(problem)
-    best = np.zeros(len(order), dtype=np.int32)
-    shortest, found = float(scored.makespans(best)[0]), []
-    for _ in range(sweeps):
-        row, draws = best.copy(), rng.integers(3, size=len(order), dtype=np.int32)
-        for step, v in enumerate(order):
-            row[v] = draws[step]
-            seconds = float(scored.makespans(row)[0])
-            if seconds < shortest:
-                shortest, best = seconds, row.copy()
-        found.append(shortest)
-    return found
+@pytest.mark.long
+def test_a_unit_has_a_row_for_each_method_order_and_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamplace.studies.orders.study.QUICK", TINY)
+    study = OrdersStudy(quick=True, seed=3)
+    plan = study.plan()
+    (unit,) = plan.units
+    rows = study.run(unit)
+    assert study.run(unit) == rows
+    problem = problem_of("nmt", 0, 3, seed=3)
+    single = float(
+        makespan_evaluator(problem).makespans(np.zeros(len(problem.graph.names), np.int32))[0]
+    )
+    by_method = {row["method"]: row for row in rows}
+    assert len(rows) == 2 * len(ALL_ORDERS) + 3
+    for method in (*results.BY_ORDER, results.CLIMB, results.SEARCH):
+        first, last = by_method[method]["makespan_s"]
+        assert last <= first <= single
+    assert study.outcome(plan, rows).title
 
 
 SIZE = Registered(graphs=8, devices=(3,), repeats=3)

@@ -13,7 +13,7 @@ from streamplace.studies.orders.published import CHECKPOINTS, FAMILIES, ORDERS
 
 ALL_ORDERS = (*ORDERS, "topo-level", "random")
 """The published orders, the topological one as the same library yields it today, and a control."""
-MIPS = 2e6  # of each device: about what one GPU of a K80 sustains
+MIPS = 1e6  # of each device: a teraflop per second, about what one GPU of a K80 sustains
 BANDWIDTH_MBPS = 60_800.0  # 7600 bytes per microsecond, as in the paper's simulator
 
 
