@@ -8,7 +8,7 @@ import pytest
 
 from streamplace.files import write_dataset
 from streamplace.generate import Recipe
-from streamplace.studies.dream.study import SOURCE_RATES, DreamStudy
+from streamplace.studies.dream.study import MODELS, SOURCE_RATES, DreamStudy
 from streamplace.workflows.compare import compare
 from tests.support.cli import Capture, json_of, refused
 
@@ -27,7 +27,7 @@ def test_figures_are_those_of_compare(dataset: Path, tmp_path: Path, capsys: Cap
     arguments = ("study", "dream", "--graphs", dataset, "-o", tmp_path, "--jobs", 1)
     found = json_of(capsys, *arguments)
     graphs = list(map(Recipe("dream", GRAPHS, seed=7).graph, range(GRAPHS)))
-    for table, model in zip(found["tables"], ("path-average", "bottleneck"), strict=True):
+    for table, model in zip(found["tables"], MODELS, strict=True):
         placers = ["metis", "metis-recursive-oracle"]
         expected = compare(graphs, placers, SOURCE_RATES, model=model, jobs=1)
         rows = {name: cells for name, *cells in table["rows"]}

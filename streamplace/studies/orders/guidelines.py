@@ -8,7 +8,7 @@ import numpy as np
 from streamplace.studies.orders.published import ORDERS
 from streamplace.studies.orders.registered import ALL_ORDERS
 from streamplace.studies.orders.results import PLACETO, Effect, Results
-from streamplace.util.arrays import Floats
+from streamplace.util.arrays import Bools, Floats
 
 BACKWARD = ("reversed-topo-lifo", "dfs-postorder")
 ADVICE = {"enas-cifar": BACKWARD, "nmt": BACKWARD[:1], "enas-ptb": ("bfs",)}
@@ -87,7 +87,7 @@ def _compared(
     orders: Sequence[str],
     checkpoint: int,
     others: Sequence[str] | None = None,
-    chosen: Callable[[Floats], Floats] | None = None,
+    chosen: Callable[[Floats], Bools] | None = None,
 ) -> Verdict:
     """Compare orders with others, by default with all other published ones."""
     rest = others or [name for name in ORDERS if name not in orders]

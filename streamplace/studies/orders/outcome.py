@@ -80,7 +80,7 @@ def _over_random_policy(results: Sequence[Results]) -> Table:
 
 def _guidelines(judged: Sequence[Verdict]) -> Table:
     rows: list[tuple[str, Sequence[Cell]]] = [
-        (each.guideline, [each.compared, each.effect and each.effect.cell(), each.word])
+        (each.guideline, [each.compared, each.effect.cell() if each.effect else None, each.word])
         for each in judged
     ]
     head = ("guideline", "makespans compared", "ratio", "verdict")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from matplotlib.artist import Artist
 
 from streamplace.plots.style import COLOURS, GREY, MARKERS, legend_below, picture
 from streamplace.studies.orders.registered import ALL_ORDERS
@@ -26,7 +27,7 @@ def orders_picture(path: Path, results: Sequence[Results], checkpoint: int) -> N
     size = PANEL[0] * len(families), PANEL[1] * len(sizes) + 0.5
     with picture(path, size) as figure:
         panels = figure.subplots(len(sizes), len(families), squeeze=False, sharex=True)
-        drawn = []
+        drawn: list[Artist] = []
         for one in results:
             axes = panels[sizes.index(one.devices), families.index(one.family)]
             axes.axhline(1.0, color=GREY, linewidth=0.9)
@@ -38,7 +39,8 @@ def orders_picture(path: Path, results: Sequence[Results], checkpoint: int) -> N
                 ends = np.array([(e.mean - e.low, e.high - e.mean) for e in effects]).T
                 at = np.arange(len(ALL_ORDERS)) + (2 * m - 1) * SHIFT
                 style = {"color": COLOURS[m], "marker": MARKERS[m], "capsize": 2.5}
-                drawn.append(axes.errorbar(at, mean, np.maximum(ends, 0.0), fmt=" ", **style))
+                bars = axes.errorbar(at, mean, np.maximum(ends, 0.0), fmt=" ", **style)
+                drawn.append(bars.lines[0])
             axes.set_title(one.name)
             axes.set_xticks(range(len(ALL_ORDERS)), ALL_ORDERS, rotation=40, ha="right")
         for row in panels:

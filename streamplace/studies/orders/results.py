@@ -78,7 +78,8 @@ class Results:
         """Return how often each published order has the lowest mean; the first one on a tie."""
         own = [ALL_ORDERS.index(name) for name in ORDERS]
         best = self.means(PLACETO)[:, own, checkpoint].argmin(axis=1)
-        return np.bincount(best, minlength=len(ORDERS)).tolist()
+        counts: list[int] = np.bincount(best, minlength=len(ORDERS)).tolist()
+        return counts
 
     def between(self, first: Sequence[str], others: Sequence[str], checkpoint: int) -> Floats:
         """Return Placeto's mean makespan under some orders over that under others, (G,)."""
