@@ -1,155 +1,140 @@
-"""`auto` against every other placer at equal evaluations, on problems of all families.
+"""`auto` against every other placer but `exact`, on random problems of all families.
 
     python -m benchmarks.makespans.auto [--problems 500] [--evaluations 20000]
+    python -m benchmarks.makespans.auto --seconds 1 [--processes 2] [--lines FILE [--resume]]
 
-Each problem is drawn from one of the families, on a cluster with one of the kinds of network and,
-where the family has none, two to eight unequal devices; a third have constraints. Placers that take
-a number of evaluations get that of `auto`; the others need less time. A row counts the problems on
-which `auto` is as good, up to rounding, and shows the largest ratio.
+Without ``--seconds``, placers get equal evaluations (see `EqualEvaluations`); with it, equal CPU
+time (see `EqualTime`), which does not depend on what else the machine does. A row counts the
+problems on which `auto` is as good, up to rounding, and up to 0.1%, and shows the largest ratio.
+``--lines`` keeps a line of JSON per problem, so that a run that was stopped can be resumed.
 """
 
 import argparse
-import time
-from collections import defaultdict
+import json
+import os
 from collections.abc import Iterator
-from dataclasses import replace
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
 
-import numpy as np
+from benchmarks.makespans.drawn import drawn_problem
+from benchmarks.makespans.rivals import RIVALS, EqualEvaluations, EqualTime, Terms
+from benchmarks.makespans.tally import Compared, report
 
-import streamplace as sp
-from benchmarks.makespans.problems import layered_problem
-from streamplace.errors import PlacementError
-from streamplace.placers.registry import ready_placer
-from streamplace.placers.warmup import scoring_of
-from streamplace.problem.network import NetworkKind
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+LOWEST_PRIORITY = 19
 
-ROUNDING = 1 + 1e-9
-KINDS: tuple[NetworkKind, ...] = ("free", "egress", "pair", "nic")
-FAMILIES = (
-    "layered-small",
-    "layered-large",
-    "giph-code",
-    "giph-paper",
-    "enas-cifar",
-    "enas-ptb",
-    "nmt",
-    "chain-mm",
-    "ffnn",
-    "transformer-block",
-    "transformer-layer",
-    "dream",
-)
-LIMITED = ("search", "climb", "random")
-OTHERS = (
-    "single",
-    "heft",
-    "heft:contention",
-    "peft",
-    "cpop",
-    "critical-path:samples=50",
-    "random-eft:samples=50",
-    "enumerative",
-    "metis-oracle",
-    "round-robin",
-)
+
+@dataclass(frozen=True)
+class Settings:
+    """What the lines of one file have in common."""
+
+    seed: int
+    evaluations: int | None
+    seconds: float | None
+
+    @property
+    def terms(self) -> Terms:
+        """How the placers are compared."""
+        if self.seconds is not None:
+            return EqualTime(self.seconds)
+        return EqualEvaluations(self.evaluations or 1)
 
 
 def main() -> None:
-    """Print one row per rival of `auto`."""
+    """Compare on the problems that the file does not have yet; then print a row per rival."""
+    options = _options()
+    settings = Settings(
+        options.seed, None if options.seconds else options.evaluations, options.seconds
+    )
+    lines = Lines(options.lines, settings) if options.lines else None
+    done = lines.read() if lines is not None and options.resume else []
+    numbers = [n for n in range(options.problems) if n not in {each.number for each in done}]
+    for each in _all_compared(numbers, settings, options.processes):
+        done.append(each)
+        if lines is not None:
+            lines.add(each)
+        if len(done) % 50 == 0:
+            print(f"  {len(done)} problems", flush=True)
+    report([each for each in done if each.number < options.problems], RIVALS)
+
+
+def _options() -> Any:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--problems", type=int, default=500)
-    parser.add_argument("--evaluations", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=0)
+    limit = parser.add_mutually_exclusive_group()
+    limit.add_argument("--evaluations", type=int, default=20_000)
+    limit.add_argument("--seconds", type=float, help="CPU seconds of each placer and problem")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--lines", type=Path, help="file of a line per problem")
+    parser.add_argument("--resume", action="store_true", help="keep the lines of --lines")
     options = parser.parse_args()
-    limit = f"evaluations={options.evaluations}"
-    rivals = [*(f"{name}:{limit}" for name in LIMITED), *OTHERS]
-    good, tried = defaultdict[str, int](int), defaultdict[str, int](int)
-    worst = dict[str, tuple[float, str]]()
-    begun, best_of_all = time.monotonic(), 0
-    for number, (name, problem) in enumerate(problems(options.problems)):
-        own = _makespan(problem, f"auto:{limit}")
-        beaten = False
-        for rival in rivals:
-            other = _makespan(problem, rival)
-            if other is None or own is None:
-                continue
-            tried[rival] += 1
-            if own <= other * ROUNDING:
-                good[rival] += 1
-            else:
-                beaten = True
-                case = own / other, f"on {name} (problem {number})"
-                worst[rival] = max(worst.get(rival, case), case)
-        best_of_all += not beaten
-        if number % 50 == 49:
-            print(f"  {number + 1} problems, {time.monotonic() - begun:.0f} s", flush=True)
-    for rival in rivals:
-        excess, where = worst.get(rival, (1.0, ""))
-        print(f"{rival:28}{good[rival]:5} of {tried[rival]:5}  {excess:.4f} {where}")
-    print(f"as good as every rival: {best_of_all} of {options.problems}")
+    if options.resume and options.lines is None:
+        parser.error("--resume requires --lines")
+    if options.lines is not None and options.lines.exists() and not options.resume:
+        parser.error(f"{options.lines} exists; --resume adds to it")
+    return options
 
 
-def problems(count: int) -> Iterator[tuple[str, sp.Problem]]:
-    """Return problems of all families in turn, on networks of all kinds."""
-    for number in range(count):
-        family = FAMILIES[number % len(FAMILIES)]
-        kind = KINDS[number // len(FAMILIES) % len(KINDS)]
-        problem = _problem(family, number)
-        network = replace(problem.cluster.network, kind=kind)
-        if kind == "nic":
-            network = replace(network, overrides=())
-        cluster = sp.Cluster(problem.cluster.devices, network)
-        rules = sp.Constraints() if number % 3 else _constraints(problem.graph, cluster, number)
-        yield (
-            f"{family}, {kind}",
-            sp.Problem(problem.graph, cluster, objective=sp.Makespan(), constraints=rules),
-        )
+def compare(number: int, settings: Settings) -> Compared:
+    """Return the results of `auto` and its rivals on one problem."""
+    name, problem = drawn_problem(number, settings.seed)
+    results = settings.terms.compared(problem)
+    return Compared(
+        number,
+        name,
+        len(problem.graph.names),
+        len(problem.cluster.devices),
+        {placer: result.makespan_s for placer, result in results.items()},
+        {placer: round(result.seconds, 4) for placer, result in results.items()},
+    )
 
 
-def _constraints(graph: sp.StreamGraph, cluster: sp.Cluster, seed: int) -> sp.Constraints:
-    """Return a pin, a pair of operators on one device and a pair on two, where that is possible."""
-    if graph.requires or len(graph.names) < 5 or len(cluster.devices) < 3:
-        return sp.Constraints()
-    drawn = np.random.default_rng(seed).permutation(len(graph.names))[:5]
-    a, b, c, d, e = (graph.names[v] for v in drawn)
-    return sp.Constraints({a: cluster.names[0]}, [[b, c]], [[d, e]])
+def _all_compared(numbers: list[int], settings: Settings, processes: int) -> Iterator[Compared]:
+    """Return the comparisons, in the order in which they end."""
+    one = partial(compare, settings=settings)
+    if processes == 1:
+        yield from map(one, numbers)
+        return
+    context = get_context("spawn")
+    with ProcessPoolExecutor(processes, context, os.nice, (LOWEST_PRIORITY,)) as pool:
+        for future in as_completed([pool.submit(one, number) for number in numbers]):
+            yield future.result()
 
 
-def _problem(family: str, number: int) -> sp.Problem:
-    rng = np.random.default_rng(number)
-    if family.startswith("layered"):
-        operators = int(rng.integers(8, 40) if family.endswith("small") else rng.integers(100, 400))
-        ratio = float(rng.choice([0.1, 0.3, 1.0, 3.0]))
-        return layered_problem(operators, int(rng.integers(2, 9)), number, ratio)
-    text = f"{family}:shards={rng.integers(2, 5)}" if family in SHARDED else family
-    recipe = sp.Recipe(text, 1, seed=number)
-    graph = recipe.graph(0)
-    cluster = recipe.cluster(0) if family.startswith("giph") else None
-    if cluster is None:
-        cluster = _cluster(graph, rng)
-    return sp.Problem(graph, cluster, objective=sp.Makespan())
+@dataclass(frozen=True)
+class Lines:
+    """A file of a line of settings and a line per problem.
 
+    A line that was cut off by the end of a run is dropped.
+    """
 
-SHARDED = ("chain-mm", "ffnn", "transformer-block", "transformer-layer")
+    path: Path
+    settings: Settings
 
+    def read(self) -> list[Compared]:
+        """Return what the file has, and remove a last line that is not complete."""
+        if not self.path.exists():
+            return []
+        text = self.path.read_text()
+        whole = text[: text.rfind("\n") + 1]
+        if whole != text:
+            self.path.write_text(whole)
+        head, *rows = (json.loads(line) for line in whole.splitlines() or ["{}"])
+        if head and head != asdict(self.settings):
+            raise SystemExit(f"{self.path}: has other settings: {head}")
+        return [Compared(**row) for row in rows]
 
-def _cluster(graph: sp.StreamGraph, rng: np.random.Generator) -> sp.Cluster:
-    """Return unequal devices and a bandwidth that makes communication matter for the graph."""
-    speed = float(graph.instructions.mean()) / 1e6 or 1.0  # about 1 s per operator
-    mips = rng.uniform(0.5, 2.0, int(rng.integers(2, 9))) * speed
-    ratio = float(rng.choice([0.1, 0.3, 1.0, 3.0]))
-    mbps = 8e-6 * float(graph.stream_payload_bytes.mean()) / ratio or None
-    network = sp.Network("free", bandwidth_mbps=mbps, latency_s=0.01)
-    return sp.Cluster([sp.Device(f"d{d}", float(m)) for d, m in enumerate(mips)], network)
-
-
-def _makespan(problem: sp.Problem, name: str) -> float | None:
-    placer = ready_placer(name, scoring_of(problem))
-    try:
-        devices = placer(problem, np.random.default_rng(0)).devices
-    except PlacementError:
-        return None
-    return float(MakespanEvaluator(problem).makespans(devices)[0])
+    def add(self, compared: Compared) -> None:
+        """Append a line, after the line of settings."""
+        is_new = not self.path.exists() or not self.path.stat().st_size
+        with self.path.open("a") as file:
+            if is_new:
+                file.write(json.dumps(asdict(self.settings)) + "\n")
+            file.write(json.dumps(asdict(compared)) + "\n")
 
 
 if __name__ == "__main__":

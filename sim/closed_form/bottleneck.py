@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sim.closed_form.least_load import least_shares
 from sim.flow import NONE, Columns, Floats, Flow, Ints, as_rows, checked
-from sim.jit import kernel
+from sim.jit import bare, kernel
 from sim.links import ends_of, seconds_on, slot_of, uplinks_of
 from sim.messages import charge, copies_of, no_messages
 from sim.threads import largest_own, raise_to_own
@@ -86,19 +86,30 @@ def utilisations(flow: Flow, placement: NDArray[np.integer]) -> tuple[Floats, Fl
 @kernel
 def add_utilisations(placement: Ints, flow: Columns, device: Floats, link: Floats) -> None:
     """Add the utilisations of one placement to `device` (D,) and `link` (L,)."""
-    for v in range(flow.work.shape[0]):
-        device[placement[v]] += work_on(flow, v, placement[v]) / flow.capacity[placement[v]]
     if flow.multicast != NONE:
         _add_messages(placement, flow, device, link)
-        return
+    else:
+        add_streams(placement, flow, device, link)
+
+
+@bare
+def add_streams(placement: Ints, flow: Columns, device: Floats, link: Floats) -> None:
+    """Add the utilisations by operators, and by a message per stream."""
+    taxing = False
+    for d in range(device.shape[0]):
+        taxing |= flow.overhead_s_per_bit[d] > 0.0
+    for v in range(flow.work.shape[0]):
+        device[placement[v]] += work_on(flow, v, placement[v]) / flow.capacity[placement[v]]
     for e in range(flow.source.shape[0]):
         a, b = placement[flow.source[e]], placement[flow.target[e]]
         if a == b:
             continue
-        tuples, bits = flow.stream_tuples[e], flow.stream_bits[e]
+        tuples = flow.stream_tuples[e]
         sends, receives = ends_of(flow.nic, device.shape[0], a, b)
-        sending = tuples * flow.overhead_s[sends] + bits * flow.overhead_s_per_bit[a]
-        receiving = tuples * flow.overhead_s[receives] + bits * flow.overhead_s_per_bit[b]
+        sending, receiving = tuples * flow.overhead_s[sends], tuples * flow.overhead_s[receives]
+        if taxing:
+            sending += flow.stream_bits[e] * flow.overhead_s_per_bit[a]
+            receiving += flow.stream_bits[e] * flow.overhead_s_per_bit[b]
         device[a] += sending / flow.cores[a]
         device[b] += receiving / flow.cores[b]
         link[slot_of(flow, device.shape[0], sends)] += tuples * seconds_on(flow, sends, e)
@@ -112,9 +123,11 @@ def add_utilisations(placement: Ints, flow: Columns, device: Floats, link: Float
 
 @kernel
 def _add_messages(placement: Ints, flow: Columns, device: Floats, link: Floats) -> None:
-    """Add the utilisations by messages that several streams share."""
+    """Add the utilisations by operators, and by messages that several streams share."""
     devices, copies = device.shape[0], copies_of(flow)
     room = no_messages(devices, link.shape[0])
+    for v in range(flow.work.shape[0]):
+        device[placement[v]] += work_on(flow, v, placement[v]) / flow.capacity[placement[v]]
     for v in range(flow.work.shape[0]):
         for k in range(charge(flow, copies, v, placement[v], placement, room)):
             r = room.resource[k]
@@ -130,8 +143,13 @@ def _worst_general(placements: Ints, flow: Columns, worst: Floats) -> None:
     for k in range(placements.shape[0]):
         device[:] = 0.0
         link[:] = 0.0
-        add_utilisations(placements[k], flow, device, link)
-        worst[k] = max(device.max(), link.max(), largest_own(placements[k], flow))
+        if flow.multicast != NONE:
+            _add_messages(placements[k], flow, device, link)
+        else:
+            add_streams(placements[k], flow, device, link)
+        worst[k] = max(device.max(), link.max())
+        if flow.limits_operators:
+            worst[k] = max(worst[k], largest_own(placements[k], flow))
 
 
 @kernel

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.closed_form.bottleneck import add_utilisations
+from sim.closed_form.bottleneck import add_streams, add_utilisations
 from sim.closed_form.newton import solve_by_newton
 from sim.crossed import nothing_crossed, number_links
-from sim.flow import Columns, Floats, Flow, Ints, checked
+from sim.flow import NONE, Columns, Floats, Flow, Ints, checked
 from sim.jit import bare, kernel
 from sim.joins import taken, taken_at_first
 from sim.links import STAGES, Crossed, passed
@@ -91,8 +91,13 @@ def _sink_tuples(placements: Ints, flow: Columns, sinks: Ints, reached: Floats) 
         placement = placements[k]
         device[:] = 0.0
         link[:] = 0.0
-        add_utilisations(placement, flow, device, link)
-        start = 1.0 / max(1.0, device.max(), largest_own(placement, flow))
+        if flow.multicast != NONE:
+            add_utilisations(placement, flow, device, link)
+        else:
+            add_streams(placement, flow, device, link)
+        start = 1.0 / max(1.0, device.max())
+        if flow.limits_operators:
+            start = min(start, 1.0 / max(1.0, largest_own(placement, flow)))
         links = number_links(placement, flow, crossed)
         if not solve(flow, start, links, crossed, equations):
             return k
@@ -148,12 +153,22 @@ def look(flow: Columns, start: float, links: int, crossed: Crossed, room: Equati
     """Compute the flows and the change of scale that they imply; return the largest change."""
     if flow.up.shape[0] > 0:
         return _look_through_uplinks(flow, start, links, crossed, room)
+    if flow.joins:  # a constant argument, so that a loop without joins has no branch for them
+        return _look_at_links(flow, True, start, links, crossed, room)
+    return _look_at_links(flow, False, start, links, crossed, room)
+
+
+@bare
+def _look_at_links(
+    flow: Columns, joins: bool, start: float, links: int, crossed: Crossed, room: Equations
+) -> float:
+    """Do the same as `look` where no links are shared."""
     scale, change, rate = room
     sends, receives = crossed.sends, crossed.receives
     for i in range(links):
         change[i] = 0.0
     for v in range(rate.shape[0]):
-        rate[v] = taken_at_first(flow, v, start)
+        rate[v] = taken_at_first(flow, v, start) if joins else flow.source_tuples[v] * start
     for e in range(flow.source.shape[0]):
         tuples = rate[flow.source[e]] * flow.selectivity[e]
         change[sends[e]] += tuples * crossed.send_s[e]
@@ -161,7 +176,8 @@ def look(flow: Columns, start: float, links: int, crossed: Crossed, room: Equati
         if flow.nic:
             change[receives[e]] += tuples * crossed.receive_s[e]
             tuples *= scale[receives[e]]
-        rate[flow.target[e]] = taken(flow, rate[flow.target[e]], tuples)
+        before = rate[flow.target[e]]
+        rate[flow.target[e]] = taken(flow, before, tuples) if joins else before + tuples
     return _changes(links, room)
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from streamplace.placers.search.annealing import Budget
 from streamplace.util import work_clock
 
 
@@ -46,3 +47,33 @@ def test_the_clock_continues_after_a_failure(wall: WallClock) -> None:
         fail()
     wall.seconds += 2
     assert work_clock.now() - begun == 2
+
+
+def test_the_clock_counts_cpu_time_where_asked(
+    wall: WallClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cpu = WallClock()
+    monkeypatch.setattr("time.process_time", cpu)
+    outside = work_clock.now()
+    with work_clock.cpu_time():
+        begun = work_clock.now()
+        wall.seconds += 3
+        cpu.seconds += 2
+        with work_clock.loading():
+            cpu.seconds += 5
+        assert work_clock.now() - begun == 2
+    assert work_clock.now() - outside == 3 - 5  # what was loaded is subtracted from every clock
+
+
+def test_the_limit_of_a_search_is_cpu_time_where_asked(
+    wall: WallClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy machine takes wall time from a process, and none of its budget."""
+    monkeypatch.setattr("time.process_time", WallClock())
+    with work_clock.cpu_time():
+        budget = Budget(seconds=1.0)
+        wall.seconds += 60
+        assert budget.seconds_left() == 1.0
+    budget = Budget(seconds=1.0)
+    wall.seconds += 60
+    assert budget.seconds_left() == -59.0

@@ -1,6 +1,5 @@
 """Annealing chains on makespans, from several placements in turn."""
 
-import time
 from itertools import count
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from sim.schedule.state import FIFO, Order, Run, run_state
 from sim.schedule.walk import NO_LIMIT, Leaving, Shares, shape_of, walk_from
 from streamplace.placers.search.annealing import Budget
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 from streamplace.util.evaluation_count import count as count_evaluations
 
@@ -19,9 +19,11 @@ SWAPS, BLOCKS, JOINS, CRITICAL = 0.1, 0.5, 0.7, (0.6, 0.9)  # see `Shares`; chai
 SMALL = 30  # units up to which a graph is small
 FIRST, GROWTH = 30_000, 2.0  # evaluations of the first chain, and their growth per chain
 FIRST_OF_SMALL, GROWTH_OF_SMALL = 2_000, 1.3
+CLIMB = 0.5  # share of the budget for the climb on graphs that are not small, up to `FIRST`
 MAX_CHANGES = 20_000, 4_000  # of a chain, plus per unit
 PATIENCE = 6  # chains of maximum length without improvement after which to stop
 HOTTEST, WARMING, COOLING = 0.05, 2e-4, 15.0  # temperature: at most, per evaluation and unit, range
+NO_HEAT = 1e-300  # a temperature at which nothing longer is accepted
 REACHED = 1.0 + 1e-12  # times the bound, which counts as reaching it
 
 
@@ -91,11 +93,12 @@ def best_of_passes(
 ) -> Ints:
     """Return the placement of shortest makespan, (V,), of those that chains of annealing find.
 
-    Chains start from each row in turn, best first, and then alternately from the best placement so
-    far and from the rows. With the order ``any``, they also take turns with the orders. With noise,
-    they anneal makespans without noise, and the best of their results is taken. The search ends
-    when the budget is spent, when the lower bound is reached, or after many evaluations without
-    improvement.
+    On graphs that are not small, a climb from the best row comes first, since a short chain at a
+    temperature may end above it. Chains then start from each row in turn, best first, and then
+    alternately from the best placement so far and from the rows. With the order ``any``, they also
+    take turns with the orders. With noise, they anneal makespans without noise, and the best of
+    their results is taken. The search ends when the budget is spent, when the lower bound is
+    reached, or after many evaluations without improvement.
 
     Parameters
     ----------
@@ -104,9 +107,9 @@ def best_of_passes(
     leaving
         The limit on operators that leave their devices.
     """
-    begun = time.perf_counter()
+    begun = work_clock.now()
     makespans = scored.makespans(rows)
-    budget.charge(len(rows) * scored.passes, time.perf_counter() - begun)
+    budget.charge(len(rows) * scored.passes, work_clock.now() - begun)
     rows = rows[np.argsort(makespans, kind="stable")]
     best, best_s = rows[0], float(makespans.min())
     enough_s = scored.compiled.bounds.best * REACHED
@@ -115,17 +118,19 @@ def best_of_passes(
     first, growth = (FIRST_OF_SMALL, GROWTH_OF_SMALL) if is_small else (FIRST, GROWTH)
     longest = MAX_CHANGES[0] + MAX_CHANGES[1] * units
     annealer, waited, found = PassAnnealer(scored, rng, leaving), 0, [best]
-    for number in count():
+    for number in count(0 if is_small else -1):
         left = budget.left()
         if left == 0 or best_s <= enough_s or waited > PATIENCE * longest:
             break
         length = int(min(left, longest, first * growth ** min(number, 60)))
-        begins_at_best = number >= len(rows) and number % 2 == 0
+        begins_at_best = number <= 0 or (number >= len(rows) and number % 2 == 0)
         start = best if begins_at_best else rows[number % len(rows)]
         order = scored.orders[number % len(scored.orders)]
-        begun = time.perf_counter()
+        if number < 0:
+            length, order = max(1, int(min(CLIMB * left, first))), scored.best(best)[1]
+        begun = work_clock.now()
         chain = annealer.chain(start, order, _cooling(length, units, number), enough_s)
-        budget.charge(chain.evaluations, time.perf_counter() - begun)
+        budget.charge(chain.evaluations, work_clock.now() - begun)
         found.append(chain.devices)
         waited += length
         if chain.makespan_s < best_s:
@@ -135,7 +140,7 @@ def best_of_passes(
 
 
 def _cooling(evaluations: int, units: int, number: int) -> Cooling:
-    """Return the parameters of a chain: longer chains start hotter."""
-    hot = min(HOTTEST, WARMING * evaluations / units)
+    """Return the parameters of a chain: longer chains start hotter, and climbs have no heat."""
+    hot = min(HOTTEST, WARMING * evaluations / units) if number >= 0 else NO_HEAT
     shares = Shares(SWAPS, BLOCKS, JOINS, CRITICAL[number % len(CRITICAL)])
     return Cooling(evaluations, hot, hot / COOLING, shares)

@@ -1,19 +1,17 @@
 """First-improvement climbs of makespans: annealing at no temperature, by moves of one unit."""
 
-import time
-
 import numpy as np
 
 from sim.schedule.anneal import Cooling
 from sim.schedule.walk import Shares
-from streamplace.placers.scheduling.annealing import REACHED, PassAnnealer
+from streamplace.placers.scheduling.annealing import NO_HEAT, REACHED, PassAnnealer
 from streamplace.placers.scheduling.passes import pass_evaluator
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.problem import Problem
+from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 
 MOVES = Shares(swaps=0.0, blocks=0.0, joins=0.0, critical=0.0)
-NO_HEAT = 1e-300  # a temperature at which nothing longer is accepted
 SLICE = 10_000  # evaluations between two checks of the time
 
 
@@ -27,9 +25,9 @@ def climb_pass(problem: Problem, rng: np.random.Generator, row: Ints, budget: Bu
     enough_s = scored.compiled.bounds.best * REACHED
     while (left := budget.left()) > 0:
         length = min(left, SLICE) if budget.seconds is not None else left
-        begun = time.perf_counter()
+        begun = work_clock.now()
         chain = annealer.chain(row, order, Cooling(length, NO_HEAT, NO_HEAT, MOVES), enough_s)
-        budget.charge(chain.evaluations, time.perf_counter() - begun)
+        budget.charge(chain.evaluations, work_clock.now() - begun)
         row = chain.devices
         if chain.makespan_s <= enough_s or chain.evaluations < length:
             break

@@ -4,11 +4,17 @@ import numpy as np
 
 from streamplace.errors import UnsuitableError
 from streamplace.placers.base import Placer
-from streamplace.placers.scheduling.annealing import best_of_passes
+from streamplace.placers.scheduling.annealing import REACHED, best_of_passes
 from streamplace.placers.scheduling.enumerative import Enumerative
 from streamplace.placers.scheduling.lists import Cpop, Heft
 from streamplace.placers.scheduling.passes import pass_evaluator, shortest
-from streamplace.placers.scheduling.portfolio import PORTFOLIO, portfolio
+from streamplace.placers.scheduling.portfolio import (
+    PORTFOLIO,
+    best_tried,
+    partitions,
+    portfolio,
+    samples,
+)
 from streamplace.placers.scheduling.proof import PassProof
 from streamplace.placers.scheduling.sampled import CriticalPath
 from streamplace.placers.search.annealing import Budget
@@ -29,6 +35,7 @@ QUICK: tuple[Placer, ...] = (
 """The placers whose placements are starts; on large graphs only those of `PORTFOLIO`."""
 FEW = 100_000  # placements up to which all are tried
 ENUMERATION = 0.5  # share of the budget for this
+SAMPLED, PARTITIONED = 0.1, 0.05  # shares for random list scheduling and for METIS
 LARGE = 5_000  # operators from which some of the quick placers take longer than the search
 
 
@@ -53,7 +60,7 @@ def search_pass(
     PlacementError
         If no feasible placement was found.
     """
-    scored, rows = _begun("search", problem, rng, start, prefer)
+    scored, rows = _begun("search", problem, rng, start, budget, prefer)
     return Placement(problem, best_of_passes(scored, rng, rows, budget))
 
 
@@ -77,7 +84,7 @@ def auto_pass(
     PlacementError
         If no feasible placement was found.
     """
-    scored, rows = _begun("auto", problem, rng, start, prefer)
+    scored, rows = _begun("auto", problem, rng, start, budget, prefer)
     best = _enumerated(scored, rows, budget)
     if best is None:
         best = Placement(problem, best_of_passes(scored, rng, rows, budget))
@@ -89,12 +96,18 @@ def _begun(
     problem: Problem,
     rng: np.random.Generator,
     start: Placement | None,
+    budget: Budget,
     prefer: Prefer | None,
 ) -> tuple[MakespanEvaluator, Ints]:
     """Return the evaluator and the placements of the quick placers, (K, V)."""
     _refuse_preference(placer, prefer)
     scored = pass_evaluator(problem, placer)
-    return scored, portfolio(problem, rng, start, quick_placers(problem))
+    rows = portfolio(problem, rng, start, quick_placers(problem))
+    if scored.makespans(rows).min() <= scored.compiled.bounds.best * REACHED:
+        return scored, rows
+    shared = [(samples(problem), SAMPLED), (partitions(problem), PARTITIONED)]
+    more = [best_tried(scored, rng, tries, budget.share(part)) for tries, part in shared]
+    return scored, np.unique(np.vstack([rows, *more]), axis=0)
 
 
 def _enumerated(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> Placement | None:

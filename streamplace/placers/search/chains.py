@@ -1,6 +1,5 @@
 """Annealing chains from several placements in turn, until a budget is spent."""
 
-import time
 from contextlib import suppress
 from itertools import count
 from typing import Any
@@ -20,6 +19,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.quality import qualities
 from streamplace.scoring.registry import throughput_evaluator
+from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 
 BETTER = 1.0 + 1e-6  # smallest factor that counts as an improvement
@@ -86,11 +86,11 @@ def best_of_chains(
             break
         grown = PROBE if number == 0 else int(first * 2 ** min(number / DOUBLING, 60))
         plan = schedule(min(left, grown, max_changes), units)
-        begun = time.perf_counter()
+        begun = work_clock.now()
         start = rows[number % len(rows)][first_of]
         annealer = annealers[number % len(annealers)]
         chain = annealer.chain(annealer.instance._replace(**rules), start, plan, wanted)
-        chain_budget.charge(chain.changes, time.perf_counter() - begun)
+        chain_budget.charge(chain.changes, work_clock.now() - begun)
         candidates.append(chain.on[problem.feasibility.unit_of])
         waited += plan.steps
         if chain.reached > best * BETTER:

@@ -1,6 +1,5 @@
 """Consolidation: fewer devices, then less traffic, at a cost of at most 0.1% throughput."""
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,6 +16,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.quality import qualities
+from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 
 AS_GOOD = 1.0 - 1e-3  # share of the best throughput that counts as equally good
@@ -125,9 +125,9 @@ def _on_these(
     if rules.violation(start[rules.unit_of]) is not None:
         return None
     changes = min(budget.left(), CHAIN[0] + CHAIN[1] * len(on))
-    begun = time.perf_counter()
+    begun = work_clock.now()
     chain = annealer.chain(fewer, start, schedule(changes, len(on)), required)
-    budget.charge(chain.changes, time.perf_counter() - begun)
+    budget.charge(chain.changes, work_clock.now() - begun)
     placement = Placement(problem, chain.on[rules.unit_of])
     return placement if qualities(problem, [placement])[0] >= required * CLOSE else None
 

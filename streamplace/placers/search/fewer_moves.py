@@ -1,6 +1,5 @@
 """Removal of moves that gain nothing, and single moves that gain something."""
 
-import time
 from collections.abc import Callable
 from itertools import combinations
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.current import Current
+from streamplace.util import work_clock
 from streamplace.util.arrays import Floats, Ints
 
 GAIN = 1e-9  # smallest relative difference in throughput or makespan that counts
@@ -34,9 +34,9 @@ def polished(current: Current, row: Ints, worth: Callable[[Ints], Floats], budge
     neighbours = (_returns, _whole_devices, _single_moves, _double_moves)
     k = 0
     while k < len(neighbours) and budget.left() > 0:
-        rows, begun = neighbours[k](current, row), time.perf_counter()
+        rows, begun = neighbours[k](current, row), work_clock.now()
         values, counts = worth(rows), current.moves(rows)
-        budget.charge(len(rows), time.perf_counter() - begun)
+        budget.charge(len(rows), work_clock.now() - begun)
         better = (values > value + GAIN) | ((values >= value - GAIN) & (counts < moves))
         order = [i for i in np.lexsort((counts, -values)).tolist() if better[i]]
         chosen = next((i for i in order if rules.violation(rows[i]) is None), None)
@@ -72,7 +72,7 @@ def _with_many_returned(
         for first in range(0, len(homes), size):
             if tries >= MIN_TRIES and budget.left() == 0:
                 return row
-            tries, begun = tries + 1, time.perf_counter()
+            tries, begun = tries + 1, work_clock.now()
             target = np.full(current.problem.feasibility.unit_count, -1, dtype=row.dtype)
             units, devices = zip(*homes[first : first + size], strict=True)
             target[list(units)] = devices
@@ -80,7 +80,7 @@ def _with_many_returned(
             reached = float(worth(returned[None])[0])
             if reached >= value - GAIN and violation(returned) is None:
                 row, value = returned, max(value, reached)
-            budget.charge(1, time.perf_counter() - begun)
+            budget.charge(1, work_clock.now() - begun)
         homes = _homes(current, row)
         size = min(size // 2, len(homes))
     return row

@@ -1,0 +1,109 @@
+"""The comparison of `auto` with its rivals: what is drawn, what is counted, what is resumed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.makespans import auto
+from benchmarks.makespans.auto import Lines, Settings, compare
+from benchmarks.makespans.drawn import FAMILIES, KINDS, ORDERS, drawn_problem
+from benchmarks.makespans.rivals import RIVALS, EqualTime
+from benchmarks.makespans.tally import Compared, report
+from streamplace.placers.registry import MAKESPAN_NAMES, make_placer
+from tests.support.makespan_problems import makespan_of
+from tests.support.placers import seeded_rng
+
+SETTINGS = Settings(seed=3, evaluations=50, seconds=None)
+SMALL = 11  # the number of a problem of 14 operators
+
+
+def made(number: int, own: float | None, other: float | None) -> Compared:
+    makespans = {name: own if name == "auto" else other for name in ("auto", "heft")}
+    return Compared(number, "dream, free, fifo", 14, 2, makespans, {"auto": 1.0, "heft": 0.5})
+
+
+def test_every_placer_but_exact_is_a_rival() -> None:
+    named = {name.partition(":")[0] for name in RIVALS}
+    assert named == set(MAKESPAN_NAMES) - {"auto", "exact"}
+
+
+def test_families_kinds_and_orders_take_turns() -> None:
+    count = len(FAMILIES) * len(KINDS) * len(ORDERS)
+    turns = {(n % 12, n // 12 % 4, n // 48 % 4) for n in range(count)}
+    assert len(turns) == count
+    for number in (SMALL, SMALL + 12, SMALL + 96):
+        name, problem = drawn_problem(number, 3)
+        objective = problem.makespan_objective
+        assert name == f"dream, {problem.cluster.network.kind}, {objective.order}"
+        assert problem.graph.sha256 == drawn_problem(number, 3)[1].graph.sha256
+        assert problem.cluster != drawn_problem(number, 4)[1].cluster
+
+
+def test_results_are_makespans_of_the_problem() -> None:
+    found = compare(SMALL, SETTINGS)
+    assert set(found.makespans_s) == {"auto", *RIVALS}
+    problem = drawn_problem(SMALL, 3)[1]
+    best = makespan_of(make_placer("exact")(problem, seeded_rng()))
+    assert all(s is None or s >= best * (1 - 1e-9) for s in found.makespans_s.values())
+    assert found.worst(RIVALS) == 1.0
+
+
+def test_randomised_placers_run_until_the_time_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a clock that a look advances by a second, six looks are three runs."""
+    seconds = iter(range(10**9))
+    monkeypatch.setattr("streamplace.util.work_clock._seconds", lambda: float(next(seconds)))
+    found = EqualTime(3.0).compared(drawn_problem(SMALL, 3)[1])
+    limit = max(3.0, found["auto"].seconds)
+    for name in ("random", "critical-path", "random-eft"):
+        assert found[name].seconds >= limit
+    assert found["heft"].seconds < limit
+
+
+def test_rows_count_problems_on_which_auto_is_as_good(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [made(0, 1.0, 1.0), made(1, 1.0005, 1.0), made(2, 1.25, 1.0), made(3, 1.0, None)]
+    report(rows, ("heft",))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split()[:5] == ["heft", "3", "33.3%", "66.7%", "1.2500"]
+    assert lines[1].endswith("dream, free, fifo (2)")
+    ends = [line.split()[-3:] for line in lines if line.startswith("all")]
+    assert ends == [["4", "50.0%", "75.0%"]] * 2
+
+
+def test_a_run_is_resumed_after_its_last_complete_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "lines.jsonl"
+    lines = Lines(path, SETTINGS)
+    assert lines.read() == []
+    lines.add(made(0, 1.0, 1.0))
+    lines.add(made(1, 1.0, 1.0))
+    with path.open("a") as file:
+        file.write('{"number": 2, "prob')
+    assert [each.number for each in lines.read()] == [0, 1]
+    assert path.read_text().endswith("}\n")
+    asked = list[int]()
+
+    def noted(number: int, settings: Settings) -> Compared:
+        asked.append(number)
+        assert settings == SETTINGS
+        return made(number, 1.0, 1.0)
+
+    monkeypatch.setattr(auto, "compare", noted)
+    monkeypatch.setattr(auto, "RIVALS", ("heft",))
+    words = f"auto --problems 4 --seed 3 --evaluations 50 --lines {path} --resume"
+    monkeypatch.setattr("sys.argv", words.split())
+    auto.main()
+    assert asked == [2, 3]
+    assert len(path.read_text().splitlines()) == 5
+    assert "all" in capsys.readouterr().out
+
+
+def test_lines_of_other_settings_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "lines.jsonl"
+    Lines(path, SETTINGS).add(made(0, 1.0, 1.0))
+    before = path.read_text()
+    with pytest.raises(SystemExit, match="has other settings"):
+        Lines(path, Settings(seed=4, evaluations=50, seconds=None)).read()
+    assert path.read_text() == before
+    assert json.loads(before.splitlines()[0]) == {"seed": 3, "evaluations": 50, "seconds": None}
