@@ -122,7 +122,7 @@ class VariantScorer(DeviceScorer):
 
     def encode(self, problem: Problem) -> EncodedProblem:
         """Compute the features of a problem."""
-        return self._encoding(features.encode(problem))
+        return self._encoding(features.encode(problem, self.order_names))
 
 
 def without_symmetry(encoded: EncodedProblem) -> EncodedProblem:

@@ -95,6 +95,7 @@ SECTIONS = {
         "streamplace.placers.base.Placer",
         "streamplace.placers.repair.feasible",
         "streamplace.scoring.flow.flow",
+        "streamplace.scoring.orders.traversal_order",
         "streamplace.scoring.throughput.throughput",
         "streamplace.scoring.registry.evaluator",
         "streamplace.scoring.evaluator.Evaluator",

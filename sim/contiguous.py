@@ -40,7 +40,7 @@ class Rates(NamedTuple):
     cpu_s_per_bit: Floats  # (C,) the same per bit
     link_s: Floats  # (C,) seconds that the device's link needs per message
     link_s_per_bit: Floats  # (C,) the same per bit
-    receives: bool  # whether what a device receives takes a link of its own
+    receives: bool  # whether what a device receives takes a separate link
 
 
 class Items(NamedTuple):

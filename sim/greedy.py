@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from sim.columns import by_operator
 from sim.flow import NONE, Columns, Floats, Flow, Ints
 from sim.jit import kernel
 from sim.links import ends_of, seconds_on, slot_of, uplinks_of
@@ -11,12 +12,12 @@ from sim.threads import own_utilisation
 from sim.work import work_on
 
 
-def greedy(flow: Flow, allowed: NDArray[np.bool_], row_of: Ints) -> Ints:
+def greedy(flow: Flow, allowed: NDArray[np.bool_], row_of: Ints, order: Ints | None = None) -> Ints:
     """Return one placement, (V,) device indices.
 
-    Upstream operators are placed first. Each operator goes to the allowed device for which the
-    largest of the utilisations that the choice raises is lowest. Ties go to the smallest sum of
-    the increases, then to the first device.
+    Each operator goes to the allowed device for which the largest of the utilisations that the
+    choice raises is lowest. Ties go to the smallest sum of the increases, then to the first device.
+    A stream counts once both of its ends are placed.
 
     Parameters
     ----------
@@ -24,16 +25,23 @@ def greedy(flow: Flow, allowed: NDArray[np.bool_], row_of: Ints) -> Ints:
         (M, D) masks of devices.
     row_of
         (V,) index of each operator's mask.
+    order
+        (V,) the operators in the order in which they are placed; by default, upstream operators
+        first.
     """
+    order = _by_last_input(flow) if order is None else order
+    position = np.empty(flow.operators, np.int32)
+    position[order] = np.arange(flow.operators, dtype=np.int32)
+    later = order[np.maximum(position[flow.source], position[flow.target])]
+    first, stream = by_operator(later, flow.operators)
+    return _greedy(flow.columns, order, first, stream, np.ascontiguousarray(allowed), row_of)
+
+
+def _by_last_input(flow: Flow) -> Ints:
+    """Return the operators by their last incoming stream, (V,), a topological order."""
     last = np.full(flow.operators, -1)
     last[flow.target] = np.arange(len(flow.target))
-    order = np.argsort(last, kind="stable").astype(
-        np.int32
-    )  # by the last incoming stream, a topological order
-    by_target = np.argsort(flow.target, kind="stable").astype(np.int32)
-    first_in = np.searchsorted(flow.target[by_target], np.arange(flow.operators + 1))
-    inputs = (by_target, first_in.astype(np.int32))
-    return _greedy(flow.columns, order, *inputs, np.ascontiguousarray(allowed), row_of)
+    return np.argsort(last, kind="stable").astype(np.int32)
 
 
 @kernel
@@ -72,8 +80,8 @@ def least_loaded(
 def _greedy(
     flow: Columns,
     order: Ints,
-    by_target: Ints,
-    first_in: Ints,
+    first: Ints,
+    stream: Ints,
     allowed: NDArray[np.bool_],
     row_of: Ints,
 ) -> Ints:
@@ -82,15 +90,15 @@ def _greedy(
     placement = np.full(order.shape[0], -1, np.int32)
     room = no_messages(devices, link.shape[0])
     for v in order:
-        inputs = by_target[first_in[v] : first_in[v + 1]]
+        streams = stream[first[v] : first[v + 1]]  # those whose other end is placed
         best, lowest, least = -1, np.inf, np.inf
         for d in range(devices):
             if allowed[row_of[v], d]:
-                highest, added = _raise(flow, placement, v, d, inputs, device, link, room, 1.0)
-                _raise(flow, placement, v, d, inputs, device, link, room, -1.0)
+                highest, added = _raise(flow, placement, v, d, streams, device, link, room, 1.0)
+                _raise(flow, placement, v, d, streams, device, link, room, -1.0)
                 if highest < lowest or (highest == lowest and added < least):
                     best, lowest, least = d, highest, added
-        _raise(flow, placement, v, best, inputs, device, link, room, 1.0)
+        _raise(flow, placement, v, best, streams, device, link, room, 1.0)
         placement[v] = best
     return placement
 
@@ -101,7 +109,7 @@ def _raise(
     placement: Ints,
     v: int,
     b: int,
-    inputs: Ints,
+    streams: Ints,
     device: Floats,
     link: Floats,
     room: Messages,
@@ -109,37 +117,42 @@ def _raise(
 ) -> tuple[float, float]:
     """Add operator v, which is not placed, to device b, or remove it (sign -1).
 
-    Returns the largest utilisation of the resources it loads, and the sum of what it adds.
+    `streams` are the streams of v whose other end is placed. Returns the largest utilisation of the
+    resources that v loads, and the sum of what it adds.
     """
     own = work_on(flow, v, b) / flow.capacity[b]
     device[b] += sign * own
     highest, added = 0.0, own
     if flow.multicast != NONE:
-        highest, more = _send(flow, placement, v, b, inputs, device, link, room, sign)
+        highest, more = _send(flow, placement, v, b, streams, device, link, room, sign)
         return max(highest, device[b], own_utilisation(flow, v, b)), added + more
-    for e in inputs:
-        a = placement[flow.source[e]]
-        if a == b:
+    for e in streams:
+        a, c = placement[flow.source[e]], placement[flow.target[e]]
+        if flow.source[e] == v:
+            a = b
+        else:
+            c = b
+        if a == c:
             continue
         tuples, bits = flow.stream_tuples[e], flow.stream_bits[e]
-        sends, receives = ends_of(flow.nic, device.shape[0], a, b)
+        sends, receives = ends_of(flow.nic, device.shape[0], a, c)
         sent = tuples * flow.overhead_s[sends] + bits * flow.overhead_s_per_bit[a]
-        received = tuples * flow.overhead_s[receives] + bits * flow.overhead_s_per_bit[b]
-        sent, received = sent / flow.cores[a], received / flow.cores[b]
+        received = tuples * flow.overhead_s[receives] + bits * flow.overhead_s_per_bit[c]
+        sent, received = sent / flow.cores[a], received / flow.cores[c]
         device[a] += sign * sent
-        device[b] += sign * received
+        device[c] += sign * received
         crossing = tuples * seconds_on(flow, sends, e)
         slot = slot_of(flow, device.shape[0], sends)
         link[slot] += sign * crossing
         added += sent + received + crossing
-        highest = max(highest, device[a], link[slot])
+        highest = max(highest, device[a], device[c], link[slot])
         if flow.nic:
             crossing = tuples * seconds_on(flow, receives, e)
             link[receives] += sign * crossing
             added += crossing
             highest = max(highest, link[receives])
         if flow.up.shape[0] > 0:
-            for shared in uplinks_of(flow, a, b):
+            for shared in uplinks_of(flow, a, c):
                 if shared >= 0:
                     crossing = tuples * seconds_on(flow, shared, e)
                     link[shared] += sign * crossing
@@ -154,7 +167,7 @@ def _send(
     placement: Ints,
     v: int,
     b: int,
-    inputs: Ints,
+    streams: Ints,
     device: Floats,
     link: Floats,
     room: Messages,
@@ -163,16 +176,18 @@ def _send(
     """Add the change of messages to operator v on device b, or remove it (sign -1).
 
     Returns the largest utilisation among the resources of these messages, and the sum of what they
-    add. Streams from one producer follow one another in `inputs`.
+    add. Streams from one producer follow one another in `streams`.
     """
     highest, added, copies, before = 0.0, 0.0, copies_of(flow), -1
-    for e in inputs:
+    for e in streams:
         u = flow.source[e]
         if u == before:
             continue
         before = u
         for change in (-sign, sign):
             placement[v] = -1 if change == -sign else b
+            if placement[u] < 0:  # v itself, which sends nothing before it is placed
+                continue
             for k in range(charge(flow, copies, u, placement[u], placement, room)):
                 r, amount = room.resource[k], change * room.amount[k]
                 added += amount * sign

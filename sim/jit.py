@@ -1,11 +1,19 @@
-"""Compilation of the package's kernels with numba."""
+"""Compilation of the package's kernels with numba.
+
+Most of the time of the first use is spent here, so nothing is compiled twice. Functions for kernels
+have no wrapper, the code with which Python calls them, which often takes longer to compile than the
+function. They have one version for integers of every size.
+"""
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 import numba
 
 F = TypeVar("F", bound=Callable[..., object])
+
+_BARE: dict[str, Any] = {"_nrt": False, "forceinline": True}
+_numba = cast("Any", numba)  # its settings and types of numbers have no annotations
 
 
 def kernel(function: F) -> F:
@@ -13,21 +21,65 @@ def kernel(function: F) -> F:
 
     The compiled code is cached on disk if a folder for it is writable.
     """
-    return _compiled(function, {})
+    return cast("F", _compiled(function, {}))
 
 
 def bare(function: F) -> F:
-    """Compile a function that creates no arrays, without reference counting and inlined.
+    """Compile a function that creates no arrays and that only kernels call.
 
-    Otherwise numba counts references whenever arrays are passed, which takes nine tenths of the
-    time of kernels that pass many arrays to small functions.
+    It is inlined, and without reference counting: otherwise numba counts references whenever arrays
+    are passed, which takes nine tenths of the time of kernels that pass many arrays to small
+    functions. A call from Python raises TypeError.
     """
-    return _compiled(function, {"_nrt": False, "forceinline": True})
-
-
-def _compiled(function: F, options: dict[str, Any]) -> F:
-    try:
-        compiled = numba.njit(nogil=True, error_model="numpy", cache=True, **options)(function)
-    except RuntimeError:  # neither the package's folder nor the home folder is writable
-        compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    compiled = _compiled(function, _BARE | {"no_cpython_wrapper": True})
+    if not _numba.config.DISABLE_JIT:
+        _widen(compiled)
+        _refuse_python(compiled)
     return cast("F", compiled)
+
+
+def bare_entry(function: F) -> F:
+    """Compile a function that creates no arrays, as with `bare`, which Python calls, too."""
+    compiled = _compiled(function, _BARE)
+    if not _numba.config.DISABLE_JIT:
+        _widen(compiled)
+    return cast("F", compiled)
+
+
+def _compiled(function: Callable[..., object], options: dict[str, Any]) -> Any:
+    options = {"nogil": True, "no_cfunc_wrapper": True, **options}
+    try:
+        return numba.njit(error_model="numpy", cache=True, **options)(function)
+    except RuntimeError:  # neither the package's folder nor the home folder is writable
+        return numba.njit(error_model="numpy", **options)(function)
+
+
+def _widen(compiled: Any) -> None:
+    """Let kernels call the version for integers of 64 bits, whatever integers they have."""
+    original = compiled.get_call_template
+
+    def template(args: Any, kws: Any) -> Any:
+        return original([_widened(a) for a in args], {k: _widened(a) for k, a in kws.items()})
+
+    compiled.get_call_template = template  # by which numba types a call in a kernel
+
+
+def _widened(kind: Any) -> Any:
+    """Return the type of an argument, with 64 bits if it is a signed integer."""
+    kind = _numba.types.unliteral(kind)
+    is_signed = isinstance(kind, _numba.types.Integer) and kind.signed
+    return _numba.types.int64 if is_signed else kind
+
+
+def _refuse_python(compiled: Any) -> None:
+    """Let calls from Python raise TypeError; without a wrapper they crash the interpreter."""
+
+    def refuse(*_args: object, **_named: object) -> NoReturn:
+        name = f"{compiled.__module__}.{compiled.__name__}"
+        raise TypeError(f"{name}: only kernels can call this function; compile it with bare_entry")
+
+    def keep(result: Any) -> None:
+        compiled.overloads[tuple(result.signature.args)] = result
+
+    compiled._compile_for_args = refuse  # noqa: SLF001 - what a call from Python reaches
+    compiled.add_overload = keep  # without this, Python would find the version of a kernel

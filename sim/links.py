@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.flow import Floats, Flow, Ints
-from sim.jit import bare, kernel
+from sim.jit import bare, bare_entry, kernel
 
 
 @kernel
@@ -24,7 +24,7 @@ class Sent(Protocol):
     def egress(self) -> bool: ...
 
 
-@bare
+@bare_entry
 def slot_of(flow: Sent, devices: int, link: int) -> int:
     """Return the resource that messages on a link load: the link, or the sender with ``egress``.
 

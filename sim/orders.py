@@ -1,32 +1,55 @@
 """Orders in which operators are placed, upstream operators first."""
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import Protocol
 
-from sim.flow import Flow, Ints
+import numpy as np
+
+from sim.columns import by_operator
+from sim.flow import Floats, Ints
 from sim.jit import kernel
 
 
-def depths(flow: Flow) -> Ints:
+class Streams(Protocol):
+    """The streams of an acyclic graph, such as a `sim.flow.Flow`.
+
+    Streams into an operator precede the streams out of it.
+    """
+
+    @property
+    def source(self) -> Ints:
+        """(E,) int32 operator indices."""
+        ...
+
+    @property
+    def target(self) -> Ints:
+        """(E,) int32 operator indices."""
+        ...
+
+    @property
+    def operators(self) -> int:
+        """The number of operators, V."""
+        ...
+
+
+def depths(flow: Streams) -> Ints:
     """Return the number of streams on the longest path to each operator, (V,)."""
     return longest_paths(flow.source, flow.target, flow.operators)
 
 
-def heights(flow: Flow) -> Ints:
+def heights(flow: Streams) -> Ints:
     """Return the number of streams on the longest path from each operator, (V,)."""
     return longest_paths(flow.target[::-1].copy(), flow.source[::-1].copy(), flow.operators)
 
 
-def breadth_first(flow: Flow) -> Ints:
+def breadth_first(flow: Streams) -> Ints:
     """Return the operators level by level, (V,): by depth, then by number."""
     return np.argsort(depths(flow), kind="stable").astype(np.int32)
 
 
-def depth_first(flow: Flow) -> Ints:
+def depth_first(flow: Streams) -> Ints:
     """Return the operators path by path, (V,): each follows soon after the last of its inputs."""
     waiting = np.bincount(flow.target, minlength=flow.operators).astype(np.int32)
-    by_source = np.argsort(flow.source, kind="stable")
-    first = np.searchsorted(flow.source[by_source], np.arange(flow.operators + 1))
+    first, by_source = by_operator(flow.source, flow.operators)
     return _depth_first(flow.target[by_source], first, waiting)
 
 
@@ -43,7 +66,25 @@ def longest_paths(source: Ints, target: Ints, operators: int) -> Ints:
 
 
 @kernel
-def _depth_first(target: Ints, first: NDArray[np.int64], waiting: Ints) -> Ints:
+def b_levels(source: Ints, target: Ints, seconds: Floats, messages: Floats) -> Floats:
+    """Return the longest path from the start of each operator to the end of a sink, (V,).
+
+    Parameters
+    ----------
+    source, target
+        (E,), sorted as for `longest_paths`.
+    seconds, messages
+        (V,) and (E,) times of operators and of messages.
+    """
+    tail = np.zeros(seconds.shape[0])
+    for e in range(source.shape[0] - 1, -1, -1):
+        w = target[e]
+        tail[source[e]] = max(tail[source[e]], messages[e] + (seconds[w] + tail[w]))
+    return seconds + tail
+
+
+@kernel
+def _depth_first(target: Ints, first: Ints, waiting: Ints) -> Ints:
     operators = waiting.shape[0]
     order, stack = np.empty(operators, np.int32), np.empty(operators, np.int32)
     height, done = 0, 0

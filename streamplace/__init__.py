@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from streamplace.scoring.engine_score import EngineScore as EngineScore
     from streamplace.scoring.makespan_score import MakespanScore as MakespanScore
     from streamplace.scoring.objective_evaluator import ObjectiveEvaluator as ObjectiveEvaluator
+    from streamplace.scoring.orders import traversal_order as traversal_order
     from streamplace.scoring.score import Score as Score
     from streamplace.scoring.score import ThroughputScore as ThroughputScore
     from streamplace.workflows.capacity_plan import Plan as Plan
@@ -98,6 +99,7 @@ _HOME = {
     "Throughput": "problem.objective",
     "ThroughputScore": "scoring.score",
     "to_networkx": "problem.networkx_interop",
+    "traversal_order": "scoring.orders",
     "Uplink": "problem.cluster",
     "write_cluster": "files",
     "write_clusters": "files",

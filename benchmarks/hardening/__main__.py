@@ -34,7 +34,7 @@ PARTS = (
 class Part(Protocol):
     """Interface of the module `campaign` of each part."""
 
-    def run(self, share: float = 1.0, seed: int = 0, **options: Sequence[str]) -> Iterator[Row]:
+    def run(self, share: float = 1.0, seed: int = 0, *only: Sequence[str]) -> Iterator[Row]:
         """Yield the rows of the part.
 
         Parameters
@@ -44,6 +44,8 @@ class Part(Protocol):
             the same code paths.
         seed
             The seed of all random choices.
+        only
+            What to try, by name, in parts that can be divided; without it, everything.
         """
 
 
@@ -65,14 +67,14 @@ def run(name: str, arguments: argparse.Namespace) -> bool:
     print(f"{name}:", flush=True)
     this_run = Run.of(name, arguments.share, arguments.seed)
     path = arguments.folder / f"{name}.json"
-    options = {"readers": arguments.only} if arguments.only else {}
-    for row in _all_of(part.run(arguments.share, arguments.seed, **options)):
+    only = (arguments.only,) if arguments.only else ()
+    for row in _all_of(part.run(arguments.share, arguments.seed, *only)):
         print(f"  {row}", flush=True)
         for fault in row.faults[:MAX_FAULTS]:
             print(f"    {fault}", flush=True)
         counted.append((row, this_run))
         save_rows(path, counted)
-    save_rows(path, counted, replace_all=not options)
+    save_rows(path, counted, replace_all=not only)
     return all(row.good for row, _ in counted)
 
 
@@ -112,8 +114,9 @@ def _parsed() -> argparse.Namespace:
     parser.add_argument(
         "--only",
         nargs="+",
-        metavar="READER",
-        help="try only these readers (in readers, command_line, fuzzing)",
+        metavar="NAME",
+        help="try only these readers (in readers, command_line, fuzzing), solvers (in solvers), "
+        "commands (in determinism) or invariants (in invariants)",
     )
     parser.add_argument("-o", type=Path, default=FOLDER, dest="folder", help="folder of results")
     parser.add_argument(

@@ -14,6 +14,7 @@ from streamplace import (
     Problem,
     Stream,
     StreamGraph,
+    Throughput,
 )
 
 Link = TypeVar("Link", Network, LinkOverride)
@@ -130,26 +131,55 @@ def in_other_units(problem: Problem, factor: float) -> Problem:
 
 
 def in_other_time(problem: Problem, factor: float) -> Problem:
-    """Return the problem with sources, devices and links `factor` times as fast."""
-    graph, rates = problem.graph, [rate * factor for rate in problem.source_rates]
+    """Return the problem with sources, devices and links `factor` times as fast.
+
+    The makespan objective has no numbers per second.
+    """
+    rates: dict[str, Any] = {}
+    if isinstance(problem.objective, Throughput):
+        rates["source_rate"] = [rate * factor for rate in problem.source_rates]
+    graph = problem.graph
+    rows = [replace(o, seconds_on=_shorter(o, factor)) for o in graph.operators]
+    graph = with_rows(graph, rows, graph.streams)
+    cluster = _with_shorter_delays(as_fast(problem.cluster, factor), factor)
+    return remade(problem, graph, cluster=cluster, **rates)
+
+
+def in_larger_batches(problem: Problem, factor: int) -> Problem:
+    """Return a problem of makespans with `factor` times as many tuples in a batch.
+
+    Each tuple has so much less work and so many fewer bytes that messages and operators take as
+    long as before.
+    """
+    graph, objective = problem.graph, problem.makespan_objective
     rows = [
         replace(
-            o, seconds_on={k: None if s is None else s / factor for k, s in o.seconds_on.items()}
+            o,
+            instructions=o.instructions / factor,
+            payload_bytes=o.payload_bytes / factor,
+            seconds_on=_shorter(o, factor),
         )
         for o in graph.operators
     ]
-    return remade(
-        problem,
-        with_rows(graph, rows, graph.streams),
-        cluster=as_fast(problem.cluster, factor),
-        source_rate=rates,
+    streams = [replace(s, payload_bytes=(s.payload_bytes or 0.0) / factor) for s in graph.streams]
+    return Problem(
+        with_rows(graph, rows, streams),
+        problem.cluster,
+        objective=replace(objective, batch=objective.batch * factor),
+        constraints=problem.constraints,
     )
 
 
-def as_fast(cluster: Cluster, factor: float) -> Cluster:
-    """Return the cluster with devices and links `factor` times as fast.
+def _shorter(operator: Operator, factor: float) -> dict[str, float | None]:
+    """Return the times of an operator by kind of device, divided by `factor`."""
+    return {k: None if s is None else s / factor for k, s in operator.seconds_on.items()}
 
-    Times that operators state for kinds of device are the graph's, and are not changed.
+
+def as_fast(cluster: Cluster, factor: float) -> Cluster:
+    """Return the cluster with devices and links of `factor` times the capacity.
+
+    Times that operators state for kinds of device are the graph's, and are not changed. Latencies
+    and rests between operators, which take no capacity, stay as well.
     """
     devices = [
         slower_per_byte(replace(d, mips=d.mips * factor), 1 / factor) for d in cluster.devices
@@ -157,6 +187,18 @@ def as_fast(cluster: Cluster, factor: float) -> Cluster:
     network = slower_per_byte(faster(cluster.network, factor), 1 / factor)
     overrides = tuple(faster(o, factor) for o in network.overrides)
     return Cluster(devices, replace(network, overrides=overrides))
+
+
+def _with_shorter_delays(cluster: Cluster, factor: float) -> Cluster:
+    """Return the cluster with latencies, and rests between operators, divided by `factor`."""
+    devices = [replace(device, startup_s=device.startup_s / factor) for device in cluster.devices]
+    overrides = [
+        replace(o, latency_s=None if o.latency_s is None else o.latency_s / factor)
+        for o in cluster.network.overrides
+    ]
+    latency = cluster.network.latency_s / factor
+    network = replace(cluster.network, latency_s=latency, overrides=tuple(overrides))
+    return Cluster(devices, network)
 
 
 def slower_per_byte(part: Sender, factor: float) -> Sender:

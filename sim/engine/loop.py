@@ -4,13 +4,13 @@ from sim.engine.event_sets import append, free_sets, new_set
 from sim.engine.links import CRUMB, MOST_NEW, MOST_NEW_UPLINKS, land, serve_all
 from sim.engine.operators import run_operator, waiting_for
 from sim.engine.state import EngineState, Rules
-from sim.jit import bare
+from sim.jit import bare, bare_entry
 
 MOST_PASSES = 8  # passes of the dynamic scheduler per tick; remaining work waits for the next tick
 NO_TUPLES = 1e-9  # smaller numbers of tuples are rounding
 
 
-@bare
+@bare_entry
 def run_ticks(state: EngineState, rules: Rules, begin: int, end: int) -> int:
     """Run ticks from `begin` up to `end`; return the first tick that was not run.
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.flow import Floats, Ints
-from sim.jit import bare, kernel
+from sim.jit import bare, bare_entry, kernel
 from sim.schedule.bounds import times_on
 from sim.schedule.fifo_cuts import Cuts, cuts_of, may_be_shorter
 from sim.schedule.fifo_state import DONE, OPEN, QUEUED, PartialPass, partial_pass
@@ -172,7 +172,7 @@ def _undo(tasks: Columns, rules: Rules, tree: FifoTree, depth: int) -> None:
         tree.placed.left[d, r] = tree.left[depth, r]
 
 
-@bare
+@bare_entry
 def _advance(tasks: Columns, rules: Rules, tree: FifoTree, limit: float) -> int:
     """Run the pass until a unit must be placed; return the operator that needs it."""
     now = tree.now

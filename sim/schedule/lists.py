@@ -1,6 +1,6 @@
 """List schedulers: operators one after the other, each on the device that suits it best.
 
-They build a schedule of their own, in which an operator may be inserted into a gap between others
+They build a separate schedule, in which an operator may be inserted into a gap between others
 (HEFT and CPOP: Topcuoglu et al. 2002; PEFT: Arabnejad and Barbosa 2014). The engine, which follows
 another order on each device, may need a different time for the same placement.
 """

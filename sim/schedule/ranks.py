@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
+from sim.orders import b_levels
 from sim.schedule.task_graph import NIC, Columns, TaskGraph, message_seconds, seconds_on
 
 Bools = NDArray[np.bool_]
@@ -75,7 +76,7 @@ def upward_rank(tasks: TaskGraph, seconds: Floats, messages: Floats) -> Floats:
     seconds, messages
         (V,) and (E,) times of operators and of messages in seconds.
     """
-    return _upward_rank(tasks.source, tasks.target, seconds, messages)
+    return b_levels(tasks.source, tasks.target, seconds, messages)
 
 
 def downward_rank(tasks: TaskGraph, seconds: Floats, messages: Floats) -> Floats:
@@ -112,15 +113,6 @@ def _mean_seconds(tasks: Columns, allowed: Bools, row_of: Ints) -> Floats:
                 count += 1
         means[v] = total / count
     return means
-
-
-@kernel
-def _upward_rank(source: Ints, target: Ints, seconds: Floats, messages: Floats) -> Floats:
-    tail = np.zeros(seconds.shape[0])
-    for e in range(source.shape[0] - 1, -1, -1):
-        w = target[e]
-        tail[source[e]] = max(tail[source[e]], messages[e] + (seconds[w] + tail[w]))
-    return seconds + tail
 
 
 @kernel

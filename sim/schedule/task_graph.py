@@ -80,7 +80,7 @@ class TaskGraph:
         (D,) seconds that cores rest after an operator before the next operator may start on them.
     kind, measured_row, measured_s
         (D,) int32 kind of each device; (V,) int32 row of each operator in a table of execution
-        times in seconds by kind of device, or -1; and the table, (T, K). In it, NaN stands for a
+        times in seconds by kind of device, or -1; and the table, (T, K). In it, NaN marks a
         time that follows from `work`, and infinity for a device that cannot run the operator.
     network, multicast
         One of `FREE`, `EGRESS`, `PAIR`, `NIC`, and one of `NONE`, `DEVICE`, `ALL`.

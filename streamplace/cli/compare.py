@@ -11,6 +11,8 @@ from streamplace.problem.makespan import Makespan, PublishedName
 if TYPE_CHECKING:
     from streamplace.problem.cluster import Cluster
     from streamplace.problem.losses import Losses
+    from streamplace.workflows.comparison import Comparison
+    from streamplace.workflows.makespan_comparison import MakespanComparison
 
 NOTE = "vs {}: share of graphs better (+) and worse (-)"
 
@@ -117,8 +119,8 @@ def compare(
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
 
     load_numba()
+    from streamplace.cli.default_cluster import naming_the_default  # noqa: PLC0415
     from streamplace.cli.output_files import refuse_folder, weights_of  # noqa: PLC0415
-    from streamplace.cli.terminal import console, print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.backends import Backend  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
@@ -154,7 +156,9 @@ def compare(
             else:
                 clusters = _clusters(clusters_file, len(graphs), cross, lost)
                 cases = Cases.of(graphs, clusters=clusters, cross=cross)
-        with located(name_of(dataset)):
+        by_default = clusters_file is None and cluster_file is None and devices is None
+        hinting = naming_the_default(by_default, "--cluster FILE or --clusters FILE")
+        with hinting, located(name_of(dataset)):
             result = workflow.compared(
                 cases,
                 placers.split(","),
@@ -169,12 +173,22 @@ def compare(
         if folder is not None:
             for stale in save_report(folder, result, pictures):
                 options.print_note(f"removed {stale}, a file of an earlier comparison")
+    _print(result, as_json)
+
+
+def _print(result: "Comparison | MakespanComparison", as_json: bool) -> None:
+    """Print the table and its notes, or JSON."""
+    from streamplace.cli.terminal import console, print_result  # noqa: PLC0415 - see compare
+    from streamplace.workflows.makespan_comparison import MakespanComparison  # noqa: PLC0415
+
+    for note in result.notes if isinstance(result, MakespanComparison) else ():
+        options.print_note(note)
     if as_json:
         options.print_json(result.to_dict())
-    else:
-        print_result(result)
-        if result.reference in result.placers:
-            console().print(NOTE.format(result.reference))
+        return
+    print_result(result)
+    if result.reference in result.placers:
+        console().print(NOTE.format(result.reference))
 
 
 def _check_clusters(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from streamplace.scoring.score import Score
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Scored = TypeVar("Scored")
 OPTIONS = (
     click.option(
         "--batch",
@@ -215,6 +216,19 @@ def under_semantics(placement: "Placement", name: PublishedName) -> "Placement":
     constraints, objective = problem.constraints, problem.objective
     changed = Problem(graph, cluster, objective=objective, constraints=constraints)
     return Placement(changed, placement.devices)
+
+
+def naming_semantics(score: Scored, name: PublishedName | None) -> Scored:
+    """Return a score, or a result with a score, that names the published system in its header."""
+    from streamplace.scoring.makespan_score import MakespanScore  # noqa: PLC0415 - slow to load
+    from streamplace.workflows.makespan_result import MakespanResult  # noqa: PLC0415
+
+    changed: Any = score
+    if isinstance(score, MakespanScore):
+        changed = replace(score, semantics=name)
+    elif isinstance(score, MakespanResult):
+        changed = replace(score, score=replace(score.score, semantics=name))
+    return changed  # type: ignore[no-any-return]  # it has the type of `score`
 
 
 def draw(path: str, placement: "Placement", score: "Score") -> None:

@@ -39,17 +39,23 @@ def _note_compiling() -> None:
     from numba.core import event  # noqa: PLC0415 - takes 0.25 s
 
     class Noting(event.Listener):
-        begun = 0.0
+        depth, begun, spent = 0, 0.0, 0.0
+        is_noted = False
 
         def on_start(self, event: object) -> None:
-            self.begun = self.begun or time.monotonic()
-            if self.begun > 0 and time.monotonic() - self.begun > NOTED_AFTER:
-                self.begun = -1.0
-                text = "compiling kernels for this machine; that takes up to two minutes, once"
+            now = time.monotonic()
+            if self.depth == 0:
+                self.begun = now
+            self.depth += 1
+            if not self.is_noted and self.spent + now - self.begun > NOTED_AFTER:
+                self.is_noted = True
+                text = "compiling kernels for this machine; that takes up to a minute, once"
                 click.echo(text, err=True)
 
         def on_end(self, event: object) -> None:
-            pass
+            self.depth -= 1
+            if self.depth == 0:
+                self.spent += time.monotonic() - self.begun
 
     event.register("numba:compile", Noting())  # type: ignore[no-untyped-call]
 

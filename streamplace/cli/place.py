@@ -1,23 +1,17 @@
 """The command `place`: placement of a graph's operators on devices."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from streamplace.cli import makespan_options, options, param_types
-from streamplace.cli.whole_operators import naming_whole_operators
 from streamplace.problem.makespan import PublishedName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from streamplace.problem.cluster import Cluster
-    from streamplace.problem.losses import Losses
-    from streamplace.problem.objective import Objective
-    from streamplace.problem.placement import Placement
     from streamplace.problem.problem import Problem
-    from streamplace.workflows.makespan_result import MakespanResult
-    from streamplace.workflows.result import Result
 
 
 @click.command()
@@ -192,7 +186,10 @@ def place(
     load_numba()
     from streamplace.cli.current import current_placement  # noqa: PLC0415
     from streamplace.cli.output_files import check_targets, weights_of  # noqa: PLC0415
+    from streamplace.cli.place_notes import print_notes  # noqa: PLC0415
+    from streamplace.cli.place_problem import read_problem  # noqa: PLC0415
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
+    from streamplace.cli.whole_operators import naming_whole_operators  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
@@ -214,7 +211,7 @@ def place(
         kind = makespan_options.with_settings_of_start(
             kind, makespan_values, seed, old, is_bare=objective == makespan_options.BARE
         )
-        problem, note = _problem(
+        problem, note = read_problem(
             graph,
             cluster,
             constraints_file,
@@ -229,9 +226,11 @@ def place(
         )
         _check_start(assignment, problem, start, graph)
     placer = _with_options(
-        placer, None if limited else time_limit, None if max_moves is not None else prefer
+        placer,
+        None if limited else time_limit,
+        None if max_moves is not None else prefer,
+        len(problem.graph.names),
     )
-    _warn_if_slow(placer, len(problem.graph.names))
     found = None
     naming = naming_whole_operators(
         problem.graph, problem.constraints.colocate, added=whole_operators
@@ -239,6 +238,7 @@ def place(
     with working("placing"), located(constraints_file or name_of(graph)), naming:
         if assignment is None:
             result = placed(problem, placer, seed, confidence=confidence)
+            result = makespan_options.naming_semantics(result, semantics)
         else:
             found = migrate(
                 problem,
@@ -250,16 +250,19 @@ def place(
                 prefer="balance" if prefer == "balance" else "fewest",
                 seed=seed,
             )
+            found = replace(
+                found, result=makespan_options.naming_semantics(found.result, semantics)
+            )
             result = found.result
     if output is not None:
         result.save(output)
-    _print_notes(note, result, wants_confidence=confidence is not None)
+    print_notes(note, result, wants_confidence=confidence is not None)
     if as_json:
         options.print_json((found or result).to_dict())
-    else:
-        print_result(result, to_stderr=output == "-")
-        if found is not None:
-            print_result(found, to_stderr=output == "-")
+        return
+    for shown in (result, found):
+        if shown is not None:
+            print_result(shown, to_stderr=output == "-")
 
 
 def _check_limits(start: str | None, placer: str, *, both: bool) -> None:
@@ -272,63 +275,19 @@ def _check_limits(start: str | None, placer: str, *, both: bool) -> None:
         raise click.UsageError("cannot combine --max-moves with --move-cost")
 
 
-def _print_ignored(result: "Result") -> None:
-    """Print which standard errors have no effect, and whether --confidence has none."""
-    from streamplace.problem.graph_checks import listed  # noqa: PLC0415 - see place
-    from streamplace.problem.uncertainty import without_effect  # noqa: PLC0415
+def _with_options(placer: str, time_limit: float | None, prefer: str | None, operators: int) -> str:
+    """Return the placer's name with a time limit and a preference, if they are set.
 
-    ignored = without_effect(result.placement.problem.graph)
-    if ignored:
-        names = listed(f"{number.kind} of {number.name}" for number in ignored)
-        options.print_note(f"standard errors of numbers that are 0 have no effect: {names}")
-    if result.confidence is None:
-        other = "other " if ignored else ""
-        options.print_note(
-            f"--confidence has no effect: no {other}cost of the graph has a standard error "
-            "(instructions_se, payload_bytes_se, selectivity_se)"
-        )
-
-
-def _print_notes(
-    inherited: str, result: "Result | MakespanResult", *, wants_confidence: bool
-) -> None:
-    """Print what comes from the initial placement, what has no effect, and a limit of one core.
-
-    The latter is printed if an operator is the bottleneck whose cores the graph does not state.
+    A line on stderr warns if it may take minutes on a graph of so many operators.
     """
-    from streamplace.problem.device_kinds import unknown_kinds  # noqa: PLC0415 - see place
-    from streamplace.workflows.result import Result  # noqa: PLC0415
-
-    options.print_note(inherited)
-    problem = result.placement.problem
-    options.print_note(unknown_kinds(problem.graph, problem.cluster))
-    if not isinstance(result, Result):
-        return
-    top, graph = result.score.bottleneck, result.placement.problem.graph
-    if wants_confidence:
-        _print_ignored(result)
-    if top.kind == "operator" and top.name not in graph.stated_cores:
-        options.print_note(
-            f"operator {top.name!r} can use one core of its device, since its 'cores' are not set: "
-            "set them if it has several threads, or split it into more instances"
-        )
-
-
-def _with_options(placer: str, time_limit: float | None, prefer: str | None) -> str:
-    """Return the placer's name with a time limit and a preference, if they are set."""
     from streamplace.placers import registry  # noqa: PLC0415 - see place
 
     if time_limit is not None:
         placer = registry.with_limit(placer, time_limit)
-    return placer if prefer is None else registry.with_preference(placer, prefer)
-
-
-def _warn_if_slow(placer: str, operators: int) -> None:
-    """Warn on stderr if a placer may take minutes on a graph of this size."""
-    from streamplace.placers.registry import warning_for  # noqa: PLC0415 - see place
-
-    if warning := warning_for(placer, operators):
-        options.print_note(warning)
+    if prefer is not None:
+        placer = registry.with_preference(placer, prefer)
+    options.print_note(registry.warning_for(placer, operators) or "")
+    return placer
 
 
 def _check_start(
@@ -341,85 +300,3 @@ def _check_start(
     if current is not None and current.keys().isdisjoint(problem.graph.names):
         none = f"contains none of the operators of {name_of(graph)}"
         raise FormatError(f"{name_of(str(start))}: {none}")
-
-
-def _problem(
-    graph: str,
-    cluster: "Cluster | None",
-    constraints_file: str | None,
-    whole_operators: bool,
-    *,
-    lost: "Losses",
-    kind: "Objective | None",
-    old: "Placement | None",
-    start: str | None,
-    changes: dict[str, Any],
-    semantics: PublishedName | None,
-    chosen: list[str],
-) -> "tuple[Problem, str]":
-    """Read the problem; an error names the faulty file.
-
-    Return it, and a note on what comes from the initial placement; see `inheritance`.
-    """
-    from streamplace.errors import InfeasibleError, ProblemError, located, reworded  # noqa: PLC0415
-    from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
-    from streamplace.files.reading import name_of  # noqa: PLC0415
-    from streamplace.problem.cluster import Cluster  # noqa: PLC0415
-    from streamplace.problem.constraints import Constraints  # noqa: PLC0415 - see place
-    from streamplace.problem.objective import Throughput  # noqa: PLC0415
-    from streamplace.problem.problem import Problem  # noqa: PLC0415
-    from streamplace.problem.published import with_published_semantics  # noqa: PLC0415
-    from streamplace.scoring.compiled import check_loads  # noqa: PLC0415
-
-    read = read_graph(graph)
-    constraints = None if constraints_file is None else read_constraints(constraints_file)
-    rules_file, note, inherited = constraints_file or name_of(graph), "", False
-    if old is not None:
-        from streamplace.cli.inheritance import inherit  # noqa: PLC0415 - see place
-
-        settings = inherit(
-            old,
-            name_of(str(start)),
-            read,
-            cluster=cluster,
-            has_constraints=constraints is not None,
-            objective=kind,
-            changes=changes,
-            chosen=chosen,
-        )
-        cluster, kind, changes = settings.cluster, settings.objective, settings.changes
-        note = settings.note
-        makespan_options.refuse_rates(kind, changes, f"the makespan of {name_of(str(start))}")
-        if settings.constraints is not None:
-            constraints, rules_file, inherited = settings.constraints, name_of(str(start)), True
-    if lost:
-        lost = lost.of_devices(Cluster.of(cluster))
-        cluster = lost.cluster(Cluster.of(cluster))
-        with located(rules_file):
-            constraints = lost.constraints(constraints or read.constraints)
-    unconstrained = None if constraints is None else Constraints()
-    objective = kind or Throughput()
-    if semantics is not None:
-        makespan_options.require(objective, "semantics")
-        read, cluster = with_published_semantics(read, Cluster.of(cluster), semantics)
-    with located(name_of(graph)):
-        problem = Problem(
-            read, cluster, constraints=unconstrained, objective=objective.with_changes(**changes)
-        )
-        check_loads(problem)
-    if constraints is not None or whole_operators:
-        rules = read.constraints if constraints is None else constraints
-        if whole_operators:
-            from streamplace.integrations.whole_operators import colocate_instances  # noqa: PLC0415 - not always needed
-
-            rules = colocate_instances(read, rules)
-        naming = naming_whole_operators(read, rules.colocate, added=whole_operators)
-        try:
-            with located(rules_file), naming:
-                problem = problem.with_constraints(rules)
-        except (ProblemError, InfeasibleError) as error:
-            if not inherited:
-                raise
-            remedy = "--constraints FILE replaces the placement's constraints"
-            raise reworded(error, f"{error}; {remedy}") from None
-    return problem, note

@@ -79,7 +79,7 @@ def simulate(
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
-    from streamplace.problem.device_kinds import unknown_kinds  # noqa: PLC0415
+    from streamplace.problem.assumptions import assumptions  # noqa: PLC0415
     from streamplace.problem.violations import violations  # noqa: PLC0415
     from streamplace.scoring.engine_evaluator import score_of_run  # noqa: PLC0415
     from streamplace.workflows.simulate import score_of  # noqa: PLC0415
@@ -120,10 +120,11 @@ def simulate(
         raise click.UsageError("cannot combine --trace - with --json: both write to stdout")
     with working("simulating"), located(name_of(graph)):
         found = score_of_run(*engine_options.run(stored, chosen, inputs)) if chosen else None
-        scored = found or score_of(stored)
+        scored = makespan_options.naming_semantics(found or score_of(stored), semantics)
     if gantt is not None:
         makespan_options.draw(gantt, stored, scored)
-    options.print_note(unknown_kinds(stored.problem.graph, stored.problem.cluster))
+    for assumed in assumptions(stored):
+        options.print_note(assumed)
     violated = list(violations(stored))
     for each in violated:
         options.print_note(f"{name_of(placement)}: violates {each.rule}: {each.why}")

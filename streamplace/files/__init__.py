@@ -3,11 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+from streamplace.errors import FormatError
 from streamplace.files.atomic import write_pieces
 from streamplace.files.bundled import resolve
 from streamplace.files.cluster_lists import read_clusters, write_clusters
 from streamplace.files.clusters import cluster_from, cluster_to
 from streamplace.files.datasets import (
+    LINES,
     StoredGraphs,
     iter_graphs,
     open_dataset,
@@ -25,8 +27,22 @@ from streamplace.problem.placement import Placement
 
 
 def read_cluster(path: str | Path) -> Cluster:
-    """Read a cluster file."""
-    return cluster_from(read_json(resolve(path)), name_of(path))
+    """Read a cluster file; a list of clusters may have only one.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be read or is not one cluster. The message names the file and the fault.
+    """
+    if not Path(path).name.endswith(LINES):
+        return cluster_from(read_json(resolve(path)), name_of(path))
+    clusters = read_clusters(path)
+    if len(clusters) > 1:
+        raise FormatError(
+            f"{name_of(path)}: contains {len(clusters):,} clusters (expected one); "
+            "'compare --clusters' takes a list, elsewhere write the line of one to a .json file"
+        )
+    return clusters[0]
 
 
 def read_constraints(path: str | Path) -> Constraints:

@@ -36,7 +36,10 @@ def placement_from(value: Any, problem: Problem, where: str) -> Placement:
     assignment: dict[str, str] = {}
     for i, entry in enumerate(check(_Placements, value, where).placements):
         if entry.idx >= len(devices):
-            raise UnknownDeviceError(f"placements[{i}].idx: the cluster has no device {entry.idx}")
+            raise UnknownDeviceError(
+                f"placements[{i}].idx: the cluster has no device {entry.idx}; its devices have the "
+                f"numbers 0 to {len(devices) - 1}"
+            )
         for j, operator in enumerate(entry.ops):
             place = f"{where}: placements[{i}].ops[{j}]"
             if not 0 <= operator < len(names):

@@ -102,12 +102,20 @@ def placement_from(
             return _from_form(form, graph, cluster, changed)
         if graph is None:
             what = "an assignment" if is_assignment(value) else "a CEPSim placement"
-            raise ProblemError(f"{what} holds no graph: use 'streamplace simulate' with its graph")
+            raise ProblemError(f"{what} holds no graph; {_how_to_add_a_graph(value, where)}")
         changed = (objective or Throughput()).with_changes(source_rate, model, target_utilisation)
         problem = Problem(graph, cluster, objective=changed)
         if is_assignment(value):
             return Placement.of(problem, assignment_from(value, where))
         return cepsim.placement_from(value, problem, where)
+
+
+def _how_to_add_a_graph(value: Any, where: str) -> str:
+    """Return the command that scores an assignment with its graph, or stores both in a file."""
+    if not is_assignment(value):
+        return "use 'streamplace simulate' with its graph"
+    command = f"streamplace place GRAPH --cluster CLUSTER --start {where} --max-moves 0 -o FILE"
+    return f"to store it with the graph and the cluster that it is for: {command}"
 
 
 def objective_to(objective: Objective) -> dict[str, str]:

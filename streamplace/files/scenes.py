@@ -7,7 +7,7 @@ from streamplace.errors import FormatError, ProblemError, located, within
 from streamplace.files.reading import check
 from streamplace.files.schema import Form, SceneForm
 from streamplace.problem.problem import Problem
-from streamplace.util.suggest import did_you_mean
+from streamplace.util.suggest import candidates, did_you_mean
 
 Kind = TypeVar("Kind", Profile, Window, Speed)
 
@@ -38,7 +38,7 @@ def scene_from(value: Any, problem: Problem, where: str) -> Scene:
         for i, speed in enumerate(form.speeds):
             if speed.device not in problem.cluster.index:
                 message = f"speeds[{i}].device: unknown device {speed.device!r}"
-                raise ProblemError(message + did_you_mean(speed.device, problem.cluster.index))
+                raise ProblemError(message + candidates(speed.device, problem.cluster.names))
             d = problem.cluster.index[speed.device]
             speeds.append(_made(Speed, speed, f"speeds[{i}]", device=d))
     return Scene(profiles, windows, tuple(speeds))

@@ -72,17 +72,10 @@ class Recipe:
         return graph_source(self.preset).graph(self._draw(number))
 
     def cluster(self, number: int) -> Cluster:
-        """Return the cluster that the family draws for one graph of the dataset.
-
-        Parameters
-        ----------
-        number
-            Number of the graph, 0 <= number < count.
+        """Return the cluster that the family draws for a graph of the dataset; see `graph`.
 
         Raises
         ------
-        IndexError
-            If the dataset has no graph of this number.
         UsageError
             If the family has no clusters.
         """

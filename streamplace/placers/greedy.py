@@ -1,4 +1,4 @@
-"""Greedy placement from sources to sinks: each operator goes where the bottleneck is lowest."""
+"""Greedy placement: one operator after another goes where the bottleneck is lowest."""
 
 from dataclasses import dataclass
 
@@ -7,18 +7,34 @@ import numpy as np
 from sim import greedy
 from streamplace.placers.base import needs_throughput
 from streamplace.placers.repair import feasible
+from streamplace.problem.order_names import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
+from streamplace.scoring.orders import traversal_order
 
 
 @dataclass(frozen=True)
 class Greedy:
-    """Places each operator where the utilisations that it raises are lowest; see `sim.greedy`."""
+    """Places each operator where the utilisations that it raises are lowest; see `sim.greedy`.
+
+    Parameters
+    ----------
+    order
+        The traversal order in which operators are placed, see `scoring.orders`; by default, from
+        sources to sinks.
+    """
+
+    order: str = ""
+
+    def __post_init__(self) -> None:
+        if self.order:
+            check_order(self.order)
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, repaired where groups or memory require it."""
         needs_throughput(problem, "greedy")
-        return feasible(problem, greedy.greedy(flow(problem), *problem.feasibility.masks))
+        order = traversal_order(problem, self.order, rng) if self.order else None
+        return feasible(problem, greedy.greedy(flow(problem), *problem.feasibility.masks, order))

@@ -10,9 +10,11 @@ from streamplace.errors import PlacementError
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import check_limits
 from streamplace.problem.makespan import Makespan
+from streamplace.problem.order_names import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
+from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.quality import qualities_of_rows
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Ints
@@ -63,14 +65,30 @@ def _on_one_device(problem: Problem) -> Iterator[Ints]:
 
 @dataclass(frozen=True)
 class RoundRobin:
-    """Place operator i on device i modulo the number of devices."""
+    """Place the i-th operator on device i modulo the number of devices.
+
+    Parameters
+    ----------
+    order
+        The traversal order in which operators are counted, see `scoring.orders`; by default, the
+        order of the graph.
+    """
+
+    order: str = ""
+
+    def __post_init__(self) -> None:
+        if self.order:
+            check_order(self.order)
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, repaired where constraints require it."""
-        operators = np.arange(len(problem.graph.names), dtype=np.int32)
-        return feasible(problem, operators % len(problem.cluster.devices))
+        turns = np.arange(len(problem.graph.names), dtype=np.int32) % len(problem.cluster.devices)
+        order = traversal_order(problem, self.order, rng) if self.order else slice(None)
+        devices = np.empty_like(turns)
+        devices[order] = turns
+        return feasible(problem, devices)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from streamplace.problem.order_names import OrderName
+
 Length = Annotated[int, Field(ge=1, le=8192)]
 SmallCount = Annotated[int, Field(ge=1, le=64)]
 MAX_PLACEMENTS = 2**20
@@ -21,10 +23,11 @@ class DeviceScorerSizes(StrictModel):
 
     hidden: Length = Field(128, description="embedding size")
     hops: SmallCount = Field(4, description="message-passing rounds")
-    orders: list[Literal[0, 1]] = Field(
+    orders: list[Literal[0, 1] | OrderName] = Field(
         [0],
         min_length=1,
-        description="decoding orders that samples cycle through: 0 level by level, 1 depth-first",
+        description="decoding orders that samples cycle through: names of traversal orders; 0 is "
+        "`by-depth`, 1 is `by-path`",
     )
 
 
@@ -33,7 +36,12 @@ class EncoderDecoderSizes(StrictModel):
 
     encoder: Literal["sequence", "graph"] = Field("graph", description="`graph` is F1 of the paper")
     upstream: bool = Field(
-        True, description="F2 of the paper: the decoder reads the devices of upstream operators"
+        True,
+        description="F2 of the paper: the decoder reads the devices of upstream operators, or of "
+        "all placed neighbours where `order` does not put upstream operators first",
+    )
+    order: OrderName = Field(
+        "by-depth", description="traversal order in which the decoder places operators"
     )
     length: Annotated[int, Field(ge=2, le=8192, multiple_of=2)] = Field(
         512, description="size of operator embeddings and of the decoder's state"

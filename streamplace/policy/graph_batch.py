@@ -1,8 +1,8 @@
 """Encodings and batches of stream graphs, shared by all policies."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 import torch
@@ -41,6 +41,10 @@ class EncodedGraph:
     def size(self) -> int:
         """The number of operators."""
         return self.flow.operators
+
+    def in_order(self, order: Ints) -> Self:
+        """Return the problem with one order, (V,), in place of each of its orders."""
+        return replace(self, orders=np.tile(order, (len(self.orders), 1)))
 
     def relabelled(self, placement: Ints, order_index: int) -> Ints:
         """Return an equivalent placement, (V,), using the lowest-numbered equal devices first.

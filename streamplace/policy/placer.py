@@ -19,9 +19,12 @@ from streamplace.policy.base import AnyPolicy, BeamSearching
 from streamplace.policy.config import MAX_PLACEMENTS
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.faults import faults_of
+from streamplace.policy.graph_batch import EncodedGraph
 from streamplace.policy.weights import read_policy
+from streamplace.problem.order_names import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.quality import qualities
 from streamplace.util.arrays import Ints
 
@@ -42,22 +45,28 @@ class PolicyPlacer:
         The width of a beam search whose placements are considered as well; 0 for none.
     file
         A weights file; the shipped weights by default.
+    order
+        The traversal order in which operators are placed, see `scoring.orders`; by default, the
+        order or orders of the policy's own sizes.
 
     Raises
     ------
     UsageError
-        If `samples` or `beam` is out of range.
+        If `samples` or `beam` is out of range, or there is no such order.
     """
 
     samples: int = 1
     beam: int = 0
     file: str = ""
+    order: str = ""
 
     def __post_init__(self) -> None:
         for option, minimum, value in (("samples", 1, self.samples), ("beam", 0, self.beam)):
             if not minimum <= value <= MAX_PLACEMENTS:
                 limits = f"must be {minimum} to {MAX_PLACEMENTS}"
                 raise UsageError(f"policy: {option} {limits} (got {value})")
+        if self.order:
+            check_order(self.order)
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -71,7 +80,8 @@ class PolicyPlacer:
         UnsuitableError
             If the network requires a different number of devices.
         UsageError
-            If `beam` is set and the network does not support beam search.
+            If `beam` is set and the network does not support beam search, or `order` is set and
+            the policy does not place operators in an order.
         PlacementError
             If none of the network's placements can be repaired.
         """
@@ -88,7 +98,7 @@ class PolicyPlacer:
         """Return the placements that the policy makes, (N, V), before repair."""
         policy.check(problem)
         searching = _searching(policy) if self.beam else None
-        batch = policy.batch([policy.encode(problem)])
+        batch = policy.batch([self._encoded(policy, problem, rng)])
         generator = None
         if self.samples > 1:
             generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
@@ -98,6 +108,15 @@ class PolicyPlacer:
             if searching is not None:
                 drafts = np.concatenate([drafts, searching.beam(batch, self.beam)])
         return drafts
+
+    def _encoded(self, policy: AnyPolicy, problem: Problem, rng: np.random.Generator) -> object:
+        """Return a problem encoded for the policy, in the requested order."""
+        encoded = policy.encode(problem)
+        if not self.order:
+            return encoded
+        if not isinstance(encoded, EncodedGraph):
+            raise UsageError(f"policy: order: {type(policy).__name__} does not support orders")
+        return encoded.in_order(traversal_order(problem, self.order, rng))
 
 
 def _searching(policy: AnyPolicy) -> BeamSearching:

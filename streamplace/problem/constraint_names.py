@@ -4,7 +4,7 @@ from streamplace.errors import ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
-from streamplace.util.suggest import did_you_mean
+from streamplace.util.suggest import candidates, did_you_mean
 
 
 def check_names(graph: StreamGraph, cluster: Cluster, constraints: Constraints) -> None:
@@ -21,11 +21,11 @@ def check_names(graph: StreamGraph, cluster: Cluster, constraints: Constraints) 
     devices += [
         (f"allowed[{v!r}]", name) for v, names in constraints.allowed.items() for name in names
     ]
-    for what, known, named in (
-        ("operator", graph.index, operators),
-        ("device", cluster.index, devices),
-    ):
-        for place, name in named:
-            if name not in known:
-                message = f"constraints.{place}: unknown {what} {name!r}"
-                raise ProblemError(message + did_you_mean(name, known))
+    for place, name in operators:
+        if name not in graph.index:
+            message = f"constraints.{place}: unknown operator {name!r}"
+            raise ProblemError(message + did_you_mean(name, graph.index))
+    for place, name in devices:
+        if name not in cluster.index:
+            message = f"constraints.{place}: unknown device {name!r}"
+            raise ProblemError(message + candidates(name, cluster.names))

@@ -12,7 +12,7 @@ from streamplace.errors import ClusterError
 from streamplace.problem.device import Device
 from streamplace.problem.network import LinkOverride, Network, UplinkDirection
 from streamplace.util.arrays import Floats, Ints
-from streamplace.util.suggest import did_you_mean
+from streamplace.util.suggest import candidates, did_you_mean
 
 
 class Links:
@@ -147,7 +147,7 @@ class Links:
                 raise ClusterError(f"{place}: {way} and {way}_group exclude each other")
             if end is not None and end not in self.index:
                 raise ClusterError(
-                    f"{place}: unknown device {end!r}{did_you_mean(end, self.index)}"
+                    f"{place}: unknown device {end!r}{candidates(end, tuple(self.index))}"
                 )
             if group is not None:
                 self._check_group(f"{place}: {way}_group", group)

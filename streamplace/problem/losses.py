@@ -10,7 +10,7 @@ from streamplace.problem.device import Device
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.slow_kinds import slow_kind
-from streamplace.util.suggest import did_you_mean
+from streamplace.util.suggest import candidates
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Losses:
         for option, names in (("--without", self.without), ("--slow", self.slow)):
             for name in names:
                 if name not in members:
-                    close = did_you_mean(name, members)
+                    close = candidates(name, tuple(members))
                     raise UsageError(f"{option}: unknown device or group {name!r}{close}")
         lost = dict.fromkeys(device for name in self.without for device in members[name])
         groups_first = sorted(self.slow, key=lambda name: name in whole.index)

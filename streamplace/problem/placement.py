@@ -13,7 +13,7 @@ from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable, relabelled
 from streamplace.util.arrays import Ints
 from streamplace.util.checks import check_str, check_type
-from streamplace.util.suggest import did_you_mean
+from streamplace.util.suggest import candidates, did_you_mean
 from streamplace.util.text import counted
 
 DEVICES_SHOWN, NAMES_SHOWN = 4, 4
@@ -67,7 +67,7 @@ class Placement(Displayable):
             check_str(f"assignment[{operator!r}]:", device, ProblemError)
             if device not in cluster.index:
                 message = f"assignment[{operator!r}]: the cluster has no device {device!r}"
-                raise UnknownDeviceError(message + did_you_mean(device, cluster.index))
+                raise UnknownDeviceError(message + candidates(device, cluster.names))
             devices[graph.index[operator]] = cluster.index[device]
         missing = np.flatnonzero(devices < 0)
         if len(missing):

@@ -1,16 +1,17 @@
 """Resources: amounts that devices offer and operators take, such as GPUs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from streamplace.display.text import number
 from streamplace.errors import StreamplaceError
-from streamplace.util.checks import check_number, check_str, check_type
+from streamplace.problem.named_values import NamedValues, check_name
+from streamplace.util.checks import check_number, check_type
 
 MAX_AMOUNT = 1e15
 MIN_AMOUNT = 1e-6  # fractions are counted in millionths, so less would count as nothing
 
 
-class Resources(Mapping[str, float]):
+class Resources(NamedValues[float]):
     """Amounts by name, such as ``{"gpu": 1}``; immutable and hashable.
 
     Names are sorted, and amounts of 0 are left out, because an absent name stands for 0.
@@ -31,7 +32,7 @@ class Resources(Mapping[str, float]):
         is not 0 and not a number from 1e-6 to 1e15.
     """
 
-    __slots__ = ("_amounts",)
+    __slots__ = ()
 
     def __init__(
         self,
@@ -42,19 +43,7 @@ class Resources(Mapping[str, float]):
         check_type(f"{where}:", amounts, Mapping, fault, 'for example {"gpu": 1}')
         for name, amount in amounts.items():
             _check(name, amount, where, fault)
-        self._amounts = {name: float(amounts[name]) for name in sorted(amounts) if amounts[name]}
-
-    def __getitem__(self, name: str) -> float:
-        return self._amounts[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._amounts)
-
-    def __len__(self) -> int:
-        return len(self._amounts)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self._amounts.items()))
+        self._values = {name: float(amounts[name]) for name in sorted(amounts) if amounts[name]}
 
     def __repr__(self) -> str:
         return repr(whole_amounts(self))
@@ -75,13 +64,7 @@ def amounts_text(resources: Mapping[str, float]) -> str:
 
 def _check(name: object, amount: object, where: str, fault: type[StreamplaceError]) -> None:
     """Refuse a name or an amount that is not valid."""
-    check_str(f"{where}: a name", name, fault)
-    if not name:
-        raise fault(f"{where}: a name is empty")
-    try:
-        str(name).encode()
-    except UnicodeEncodeError:
-        raise fault(f"{where}: a name is not valid unicode text") from None
+    check_name(f"{where}: a name", name, fault)
     what = f"{where}[{name!r:.40}]"
     check_number(what, amount, fault)
     if not 0 <= float(amount) <= MAX_AMOUNT:  # type: ignore[arg-type]  # it is a number

@@ -1,17 +1,18 @@
 """Seconds per tuple by kind of device, which operators may have instead of instructions."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from math import isfinite
 
 from streamplace.errors import StreamplaceError
+from streamplace.problem.named_values import NamedValues, check_name
 from streamplace.problem.slow_kinds import slowness
-from streamplace.util.checks import check_number, check_str, check_type
+from streamplace.util.checks import check_number, check_type
 
 MAX_SECONDS = 1e15
 SLOWEST = 1e-300  # least share of a kind's speed, so that times remain finite
 
 
-class Seconds(Mapping[str, float | None]):
+class Seconds(NamedValues[float | None]):
     """Seconds per tuple by kind of device, such as ``{"cpu": 0.02, "gpu": 0.001}``.
 
     None marks a kind of device on which the operator cannot run. A slow kind, such as ``gpu at
@@ -34,7 +35,7 @@ class Seconds(Mapping[str, float | None]):
         not None and not a number from 0 to 1e15.
     """
 
-    __slots__ = ("_by_kind",)
+    __slots__ = ()
 
     def __init__(
         self,
@@ -46,34 +47,22 @@ class Seconds(Mapping[str, float | None]):
         for kind, time in by_kind.items():
             _check(kind, time, where, fault)
         times = ((kind, by_kind[kind]) for kind in sorted(by_kind))
-        self._by_kind = {kind: None if time is None else float(time) + 0.0 for kind, time in times}
+        self._values = {kind: None if time is None else float(time) + 0.0 for kind, time in times}
 
     def __getitem__(self, kind: str) -> float | None:
         named, share = kind, 1.0
-        while named not in self._by_kind:
+        while named not in self._values:
             slow = slowness(named)
             if slow is None:
                 raise KeyError(kind)
             named, share = slow.kind, share * slow.share
-        seconds = self._by_kind[named]
+        seconds = self._values[named]
         return None if seconds is None else min(seconds / max(share, SLOWEST), MAX_SECONDS)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._by_kind)
-
-    def __len__(self) -> int:
-        return len(self._by_kind)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self._by_kind.items()))
-
-    def __repr__(self) -> str:
-        return repr(self._by_kind)
 
     @property
     def has_times(self) -> bool:
         """Whether there is a kind of device with a time."""
-        return any(time is not None for time in self._by_kind.values())
+        return any(time is not None for time in self._values.values())
 
     def runs_on(self, kind: str | None, *, with_instructions: bool) -> bool:
         """Return whether the operator runs on devices of a kind.
@@ -95,13 +84,7 @@ NO_SECONDS = Seconds({})
 
 def _check(kind: object, time: object, where: str, fault: type[StreamplaceError]) -> None:
     """Refuse a kind or a time that is not valid."""
-    check_str(f"{where}: a kind", kind, fault)
-    if not kind:
-        raise fault(f"{where}: the name of a kind is empty")
-    try:
-        str(kind).encode()
-    except UnicodeEncodeError:
-        raise fault(f"{where}: the name of a kind is not valid unicode text") from None
+    check_name(f"{where}: the name of a kind", kind, fault)
     if time is None:
         return
     what = f"{where}[{kind!r:.40}]"

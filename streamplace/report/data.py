@@ -16,12 +16,12 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.report.loads import heaviest_work, plain_work, sums_of
 from streamplace.report.schedules import (
-    DRAWN,
     ScheduleEntry,
     schedule_entry,
     schedule_row,
     schedule_to,
 )
+from streamplace.report.titled import DRAWN, TitledPlacement, is_drawn
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import bound, ceiling, simulate
 
@@ -29,17 +29,11 @@ ROUNDING = 1e-9  # relative tolerance of throughput, as in proofs
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A placement in a report.
+class Entry(TitledPlacement):
+    """A placement in a report whose objective is throughput, under any model.
 
     Parameters
     ----------
-    title
-        Title on the page: the name of the placement's file.
-    placer
-        Name of the placer; empty if unknown.
-    placement
-        The placement with its problem, under any model.
     score
         Score under ``bottleneck``, the model that the page computes.
     own
@@ -50,9 +44,6 @@ class Entry:
         The bound in tuples/s at an unlimited source rate; may be infinite.
     """
 
-    title: str
-    placer: str
-    placement: Placement
     score: ThroughputScore
     own: ThroughputScore
     bound: float
@@ -62,11 +53,6 @@ class Entry:
     def gap(self) -> float:
         """How far throughput is below the bound, as a share of the bound."""
         return max(0.0, 1.0 - self.score.throughput / self.bound)
-
-    @property
-    def drawn(self) -> bool:
-        """Whether the page draws the graph and lets users move operators."""
-        return _is_drawn(self.placement.problem.graph)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures that `report --json` prints."""
@@ -171,12 +157,8 @@ def _parts_of(problem: Problem) -> tuple[Any, ...]:
     return problem.graph, problem.cluster, problem.objective, problem.constraints
 
 
-def _is_drawn(graph: StreamGraph) -> bool:
-    return len(graph.names) <= DRAWN
-
-
 def _graph(graph: StreamGraph, has_schedule: bool) -> dict[str, Any]:
-    drawn = _is_drawn(graph)
+    drawn = is_drawn(graph)
     return {
         "name": graph.name,
         "sha256": graph.sha256,

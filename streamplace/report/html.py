@@ -15,7 +15,7 @@ from streamplace.report.schedules import ScheduleEntry
 
 PARTS = files("streamplace.report") / "page"
 VENDORED = ("cytoscape", "dagre")
-SCHEDULE = ("tasks", "queues", "run", "messages", "dispatch", "engine", "critical")
+SCHEDULE = ("tasks", "queues", "run", "messages", "dispatch", "engine", "critical", "division")
 SCRIPTS = (  # in order: each script uses those before it
     "text",
     "labels",

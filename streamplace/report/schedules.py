@@ -10,37 +10,29 @@ from streamplace.files.placements import objective_to
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.report.tasks import order_to, tasks_to
+from streamplace.report.titled import TitledPlacement
 from streamplace.scoring.registry import makespan_evaluator
+from streamplace.scoring.rounding import ROUNDING
+from streamplace.util.finite import finite
 
 if TYPE_CHECKING:
     from streamplace.scoring.makespan_score import MakespanScore
 
-DRAWN = 500  # operators of the largest graph that is drawn in lanes
 SCHEDULED = 5_000  # operators of the largest graph whose schedule the page computes
-ROUNDING = 1e-9  # relative tolerance of makespans, as in proofs
 
 
 @dataclass(frozen=True)
-class ScheduleEntry:
-    """A placement in a report whose objective is the makespan.
+class ScheduleEntry(TitledPlacement):
+    """A placement in a report whose objective is the makespan; its schedule is always drawn.
 
     Parameters
     ----------
-    title
-        Title on the page: the name of the placement's file.
-    placer
-        Name of the placer; empty if unknown.
-    placement
-        The placement with its problem.
     score
         Its makespan and schedule, with the noise of the objective.
     bound_s
         Lower bound on the makespan of any placement without noise, in seconds.
     """
 
-    title: str
-    placer: str
-    placement: Placement
     score: "MakespanScore"
     bound_s: float
 
@@ -52,14 +44,9 @@ class ScheduleEntry:
             "makespan_s": self.score.makespan_s,
             "bound_s": None if self.score.bound_s is None else self.bound_s,
             "gap": self._gap,
-            "slr": self.score.slr,
+            "slr": finite(self.score.slr),
             "drawn": self.drawn,
         }
-
-    @property
-    def drawn(self) -> bool:
-        """Whether the page draws the graph in lanes; it draws the schedule in any case."""
-        return len(self.placement.devices) <= DRAWN
 
     @property
     def _gap(self) -> float | None:

@@ -11,11 +11,12 @@ from sim.schedule.passes import Timetable
 from sim.schedule.queues import NOTHING
 from streamplace.display.text import number
 from streamplace.display.view import Cell, Grid, Line, View
-from streamplace.problem.makespan import CHOICES, DispatchOrder
+from streamplace.problem.makespan import CHOICES, DispatchOrder, PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.loads import DeviceLoad, LinkLoad, device_grid, link_grids
 from streamplace.scoring.score import Score
+from streamplace.util.finite import finite
 
 MAKESPAN = "makespan"
 STEPS_SHOWN = 24  # of a critical path
@@ -41,6 +42,8 @@ class MakespanScore(Score):
         The lower bound on the makespan of any placement in seconds; None with noise.
     fastest
         The lengths of paths with every operator on its fastest device, in seconds.
+    semantics
+        The published system that messages follow, if it was asked for by name.
     """
 
     problem: Problem
@@ -50,6 +53,7 @@ class MakespanScore(Score):
     deviation_s: float | None
     bound_s: float | None
     fastest: FastestPaths
+    semantics: PublishedName | None = None
 
     @property
     def value(self) -> float:
@@ -75,7 +79,10 @@ class MakespanScore(Score):
 
     @property
     def slr(self) -> float:
-        """The makespan over the longest path with operators on fastest devices; 1 without work."""
+        """The makespan over the longest path with operators on fastest devices; 1 without work.
+
+        It is infinite if only messages take time, and then null in JSON.
+        """
         return self._over(self.fastest.longest)
 
     @property
@@ -172,12 +179,13 @@ class MakespanScore(Score):
         return {
             "objective": MAKESPAN,
             "order": self.order,
+            **({} if self.semantics is None else {"semantics": self.semantics}),
             "makespan_s": self.makespan_s,
             **noise,
             "bound_s": self.bound_s,
             "gap": self.gap,
-            "slr": self.slr,
-            "slr_shortest": self.slr_shortest,
+            "slr": finite(self.slr),
+            "slr_shortest": finite(self.slr_shortest),
             "critical_path": list(self.critical_path),
             "devices": [
                 {"name": d.name, "utilisation": d.utilisation, "operators": d.operators}
@@ -227,7 +235,8 @@ class MakespanScore(Score):
         if self.deviation_s is not None:
             repeats = self.problem.makespan_objective.repeats
             noise = f" ± {number(self.deviation_s)} s over {repeats:,} passes"
-        first = f"makespan {number(self.makespan_s)} s{noise} for {what} (order {order})"
+        system = "" if self.semantics is None else f", {self.semantics}"
+        first = f"makespan {number(self.makespan_s)} s{noise} for {what} (order {order}{system})"
         lines = [Line(first)]
         if self.bound_s is not None:
             text = f"no placement is below {number(self.bound_s)} s, so the gap is at most"

@@ -24,8 +24,8 @@ def mean_intervals(values: Floats, seed: int = 0) -> Floats:
 
     Returns
     -------
-    (R, 2), low and high. They are NaN for fewer than two members, of which nothing can be said, and
-    for rows with a value that is not finite.
+    (R, 2), low and high. They are NaN for fewer than two members, which show no spread, and for
+    rows with a value that is not finite.
     """
     rows, members = values.shape
     intervals = np.full((rows, 2), np.nan)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 MAX_NAMES = 20_000  # names compared; more would take too long for an error message
 MAX_LENGTH = 100  # characters of a name; longer ones are not compared
 CLOSE = 0.6  # difflib's default
+NAMES_SHOWN = 5  # candidates in a message, if no name is similar
 
 
 def closest_match(word: object, names: Iterable[str]) -> str | None:
@@ -30,6 +31,13 @@ def did_you_mean(word: object, names: Iterable[str]) -> str:
     """Return ``; did you mean 'name'?``, or an empty string if no name is similar."""
     found = closest_match(word, names)
     return "" if found is None else f"; did you mean {found!r}?"
+
+
+def candidates(word: object, names: Sequence[str]) -> str:
+    """Return the end of a message about an unknown name: the most similar one, or some of all."""
+    shown = ", ".join(repr(name) for name in names[:NAMES_SHOWN])
+    more = f" and {len(names) - NAMES_SHOWN:,} more" if len(names) > NAMES_SHOWN else ""
+    return did_you_mean(word, names) or f"; known: {shown}{more}"
 
 
 def valid_choices(word: str, names: Sequence[str], or_else: str = "") -> str:

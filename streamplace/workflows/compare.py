@@ -7,7 +7,7 @@ from typing import TypeVar, overload
 
 import numpy as np
 
-from streamplace.errors import UsageError, within
+from streamplace.errors import PlacementError, UsageError, within
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import each
 from streamplace.execution.progress import track
@@ -119,7 +119,8 @@ def compare(
     ------
     StreamplaceError
         If a name is wrong, the numbers of graphs and clusters do not match, a graph has no score
-        (the message names graph and placer), or a backend fails.
+        (the message names graph and placer), or a backend fails. With `Makespan`, placers that find
+        no placement of some cases are no error while one of them finds any.
     """
     if objective is None:
         objective = Throughput.of(None, model, target_utilisation)
@@ -170,10 +171,22 @@ def compared(
                 seed=seed,
             )
         )
-        columns = [np.stack(values, axis=-1) for values in zip(*done, strict=True)]
-        return MakespanComparison(
-            dataset, cases.listed, objective, tuple(named), *columns, semantics=semantics, seed=seed
+        *numbers, failures = zip(*done, strict=True)
+        columns = [np.stack(values, axis=-1) for values in numbers]
+        first = tuple(next(filter(None, each), "") for each in zip(*failures, strict=True))
+        result = MakespanComparison(
+            dataset,
+            cases.listed,
+            objective,
+            tuple(named),
+            *columns,
+            semantics=semantics,
+            seed=seed,
+            failures=first,
         )
+        if not any(row.placed for row in result.rows):
+            raise PlacementError(f"no placer found a placement: {first[0]}")
+        return result
     if semantics is not None:
         raise UsageError("compare: semantics requires the objective Makespan")
     outcome = run(

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,10 @@ from streamplace.display.text import number
 from streamplace.display.view import Line, View
 from streamplace.problem.makespan import Makespan, PublishedName
 from streamplace.scoring.makespan_score import MAKESPAN
-from streamplace.util.arrays import Floats
+from streamplace.util.arrays import Bools, Floats
 from streamplace.util.bootstrap import mean_intervals
+from streamplace.util.finite import finite
+from streamplace.util.text import counted
 from streamplace.workflows.cases import CaseList
 from streamplace.workflows.comparison_tables import save_tables, table_view
 
@@ -25,7 +26,10 @@ REFERENCE = "heft"
 
 @dataclass(frozen=True, repr=False)
 class MakespanRow(RoundedRepr):
-    """Statistics of one placer over all cases.
+    """Statistics of one placer over the cases that it placed, ``placed`` in number.
+
+    ``mean_makespan_s`` is None unless it placed all cases, since the mean depends on which ones.
+    The other numbers are ratios to the same case's bound, path or makespan of HEFT's mapping.
 
     ``mean_over_heft`` is the mean of makespan ÷ makespan of HEFT's mapping, ``over_heft_low`` and
     ``over_heft_high`` its 95% interval over graphs of this kind, from a paired bootstrap over the
@@ -37,7 +41,7 @@ class MakespanRow(RoundedRepr):
     """
 
     placer: str
-    mean_makespan_s: float
+    mean_makespan_s: float | None
     mean_slr: float | None
     median_slr: float | None
     mean_over_heft: float | None
@@ -47,7 +51,8 @@ class MakespanRow(RoundedRepr):
     worse_than_heft: float | None
     mean_gap: float | None
     evaluations: float | None
-    seconds_per_graph: float
+    seconds_per_graph: float | None
+    placed: int
 
     @property
     def interval(self) -> str:
@@ -57,6 +62,11 @@ class MakespanRow(RoundedRepr):
         return f"{self.over_heft_low:.3f} to {self.over_heft_high:.3f}"
 
     @property
+    def milliseconds(self) -> float | None:
+        """Wall time per case in milliseconds."""
+        return None if self.seconds_per_graph is None else self.seconds_per_graph * 1e3
+
+    @property
     def shares(self) -> str:
         """The shares of cases that are better and worse than with HEFT, as a table cell."""
         if self.better_than_heft is None or self.worse_than_heft is None:
@@ -64,9 +74,10 @@ class MakespanRow(RoundedRepr):
         return f"+{self.better_than_heft:.0%} -{self.worse_than_heft:.0%}"
 
 
+PLACED = "placed"
 COLUMNS: dict[str, Callable[[MakespanRow], str]] = {
     "placer": lambda row: row.placer,
-    "makespan, s": lambda row: number(row.mean_makespan_s),
+    "makespan, s": lambda row: "-" if row.mean_makespan_s is None else number(row.mean_makespan_s),
     "SLR": lambda row: _text(row.mean_slr, ".3f"),
     "median SLR": lambda row: _text(row.median_slr, ".3f"),
     "over heft": lambda row: _text(row.mean_over_heft, ".3f"),
@@ -74,7 +85,8 @@ COLUMNS: dict[str, Callable[[MakespanRow], str]] = {
     "vs heft": lambda row: row.shares,
     "gap": lambda row: _text(row.mean_gap, ".1%"),
     "evaluations": lambda row: _text(row.evaluations, ",.0f"),
-    "ms": lambda row: f"{row.seconds_per_graph * 1e3:.2f}",
+    "ms": lambda row: _text(row.milliseconds, ".2f"),
+    PLACED: lambda row: f"{row.placed:,}",
 }
 """The cell of each column."""
 OF_HEFT = ("over heft", "95% interval", "vs heft")
@@ -94,7 +106,8 @@ class MakespanComparison(Displayable):
         The objective of all placers.
     makespan_s, evaluations, seconds
         (P, C): the makespan in seconds; the number of passes that the placer simulated, NaN if it
-        does not count them; and the placer's wall time in seconds.
+        does not count them; and the placer's wall time in seconds. All are NaN where the placer
+        found no placement.
     bound_s
         (C,), the largest lower bound on the makespan that is known, in seconds: that of the problem
         or what a prover among the placers has proven; NaN with noise.
@@ -105,6 +118,9 @@ class MakespanComparison(Displayable):
         The published system whose messages were simulated; None: those of graphs and clusters.
     seed
         Seed of the bootstrap intervals.
+    failures
+        Why each placer found no placement of the first case that it could not place; empty texts
+        for placers that placed all. Without reasons, there are no `notes`.
     """
 
     dataset: str
@@ -118,6 +134,7 @@ class MakespanComparison(Displayable):
     longest_path_s: Floats
     semantics: PublishedName | None = field(default=None, kw_only=True)
     seed: int = field(default=0, kw_only=True)
+    failures: tuple[str, ...] = field(default=(), kw_only=True)
 
     @cached_property
     def slr(self) -> Floats:
@@ -139,28 +156,55 @@ class MakespanComparison(Displayable):
     @cached_property
     def rows(self) -> list[MakespanRow]:
         """The table, a row per placer."""
-        over = self.over_heft
-        intervals = np.full((len(self.placers), 2), np.nan)
-        if over is not None:
-            by_graph = over.reshape(len(self.placers), len(self.cases.graphs), -1)
-            intervals = mean_intervals(by_graph.mean(axis=2), self.seed)
+        return [self._row(j) for j in range(len(self.placers))]
+
+    def _row(self, j: int) -> MakespanRow:
+        placed = ~np.isnan(self.makespan_s[j])
+        complete, over = bool(placed.all()), self._paired(j)
+        (low, high), among = self._interval(over), over[~np.isnan(over)]
+        return MakespanRow(
+            placer=self.placers[j],
+            mean_makespan_s=_mean(self.makespan_s[j]) if complete else None,
+            mean_slr=_mean(self.slr[j][placed]),
+            median_slr=finite(np.median(self.slr[j][placed])) if placed.any() else None,
+            mean_over_heft=_mean(among),
+            over_heft_low=finite(low),
+            over_heft_high=finite(high),
+            better_than_heft=_mean(among < 1 - TIE),
+            worse_than_heft=_mean(among > 1 + TIE),
+            mean_gap=_mean(self.gap[j][placed]),
+            evaluations=_mean(self.evaluations[j][placed]),
+            seconds_per_graph=_mean(self.seconds[j][placed]),
+            placed=int(placed.sum()),
+        )
+
+    def _paired(self, j: int) -> Floats:
+        """Return the makespans of a placer over those of HEFT's mappings, (C,).
+
+        They are NaN where one of the two has none.
+        """
+        return np.full(len(self.cases), np.nan) if self.over_heft is None else self.over_heft[j]
+
+    def _interval(self, over: Floats) -> Floats:
+        """Return the interval of the mean ratio to HEFT over graphs, each the mean of its cases."""
+        graphs = [each[~np.isnan(each)] for each in over.reshape(len(self.cases.graphs), -1)]
+        means = np.array([each.mean() for each in graphs if len(each)])
+        interval: Floats = mean_intervals(means[None], self.seed)[0]
+        return interval
+
+    @property
+    def notes(self) -> list[str]:
+        """Which placers did not place all cases, and why not the first of those."""
+        whole = counted(len(self.cases), "case")
         return [
-            MakespanRow(
-                placer=placer,
-                mean_makespan_s=float(self.makespan_s[j].mean()),
-                mean_slr=_finite(self.slr[j].mean()),
-                median_slr=_finite(np.median(self.slr[j])),
-                mean_over_heft=None if over is None else _finite(over[j].mean()),
-                over_heft_low=_finite(intervals[j, 0]),
-                over_heft_high=_finite(intervals[j, 1]),
-                better_than_heft=None if over is None else float((over[j] < 1 - TIE).mean()),
-                worse_than_heft=None if over is None else float((over[j] > 1 + TIE).mean()),
-                mean_gap=_finite(self.gap[j].mean()),
-                evaluations=_finite(self.evaluations[j].mean()),
-                seconds_per_graph=float(self.seconds[j].mean()),
-            )
-            for j, placer in enumerate(self.placers)
+            f"{row.placer} placed {self._placed_text(row)} of {whole}: {reason}"
+            for row, reason in zip(self.rows, self.failures, strict=False)
+            if reason
         ]
+
+    @staticmethod
+    def _placed_text(row: MakespanRow) -> str:
+        return f"{row.placed:,}" if row.placed else "none"
 
     @property
     def reference(self) -> str:
@@ -177,8 +221,14 @@ class MakespanComparison(Displayable):
 
     @property
     def columns(self) -> dict[str, Callable[[MakespanRow], str]]:
-        """The columns of the table: without those of HEFT if it is not among the placers."""
-        left_out = OF_HEFT if self.over_heft is None else ()
+        """The columns of the table.
+
+        They are without those of HEFT if it is not among the placers, and without the number of
+        placed cases if it is the same for all.
+        """
+        of_heft = () if self.over_heft is not None else OF_HEFT
+        complete = all(row.placed == len(self.cases) for row in self.rows)
+        left_out = {*of_heft, *((PLACED,) if complete else ())}
         return {head: cell for head, cell in COLUMNS.items() if head not in left_out}
 
     def cells(self, i: int) -> tuple[str, ...]:
@@ -213,11 +263,11 @@ class MakespanComparison(Displayable):
                 yield {
                     **case,
                     "placer": placer,
-                    "makespan_s": self.makespan_s[j, n],
-                    "slr": _finite(self.slr[j, n]),
-                    "bound_s": _finite(self.bound_s[n]),
-                    "gap": _finite(self.gap[j, n]),
-                    "evaluations": _finite(self.evaluations[j, n]),
+                    "makespan_s": finite(self.makespan_s[j, n]),
+                    "slr": finite(self.slr[j, n]),
+                    "bound_s": finite(self.bound_s[n]),
+                    "gap": finite(self.gap[j, n]),
+                    "evaluations": finite(self.evaluations[j, n]),
                 }
 
 
@@ -228,9 +278,9 @@ def _ratio(seconds: Floats, others: Floats) -> Floats:
     return ratios
 
 
-def _finite(value: float) -> float | None:
-    """Return a number, or None if it is not finite."""
-    return float(value) if isfinite(value) else None
+def _mean(values: Floats | Bools) -> float | None:
+    """Return the mean of values, or None if there is none, or it is not finite."""
+    return finite(values.mean()) if len(values) else None
 
 
 def _text(value: float | None, form: str) -> str:

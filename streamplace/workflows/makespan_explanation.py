@@ -11,6 +11,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.violations import Violation, violation_grid
 from streamplace.scoring.makespan_score import MAKESPAN, MakespanScore
 from streamplace.scoring.memory import use_entries, use_grids
+from streamplace.util.finite import finite
 from streamplace.workflows.shortening_moves import ShorteningMove, move_grid
 
 PARTS = {
@@ -104,7 +105,7 @@ class MakespanExplanation(Displayable):
             **noise,
             "bound_s": score.bound_s,
             "gap": score.gap,
-            "slr": score.slr,
+            "slr": finite(score.slr),
             "critical_path": list(score.critical_path),
             "steps": score.steps,
             "division": self.division.to_dict(),

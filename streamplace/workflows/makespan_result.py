@@ -12,6 +12,7 @@ from streamplace.placers.base import Proof
 from streamplace.problem.placement import Placement
 from streamplace.scoring.makespan import makespan_score
 from streamplace.scoring.memory import use_entries
+from streamplace.scoring.rounding import without_rounding
 
 if TYPE_CHECKING:
     from streamplace.scoring.makespan_score import MakespanScore
@@ -103,7 +104,7 @@ def scheduled(
     problem, scored = placement.problem, makespan_score(placement)
     lower, status = scored.bound_s, None
     if proof is not None and lower is not None:
-        lower = min(max(lower, proof.bound), scored.makespan_s)
+        lower = without_rounding(max(lower, proof.bound), scored.makespan_s)
         status = "OPTIMAL" if proof.optimal else "FEASIBLE"
     aim = replace(problem.makespan_objective, order=scored.order)
     return MakespanResult(

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.reference.schedule_placements import placement_of
+from benchmarks.reference.schedule_problems import schedule_problem
 from streamplace import (
     Cluster,
     Device,
@@ -21,8 +23,6 @@ from streamplace.scoring.makespan import makespan_score
 from tests.support.graphs import preset_graph
 from tests.support.page_schedules import can_run, check_page, edited
 from tests.support.reports import Report, Reports
-from tests.support.schedule_placements import placement_of
-from tests.support.schedule_problems import schedule_problem
 
 KINDS = ("lane", "bar", "list", "arrows")
 

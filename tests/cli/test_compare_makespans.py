@@ -15,7 +15,7 @@ FILES = {"compare.json", "table.csv", "graphs.csv", "table.md", "table.tex", "ma
 KEYS = (
     "placer", "mean_makespan_s", "mean_slr", "median_slr", "mean_over_heft", "over_heft_low",
     "over_heft_high", "better_than_heft", "worse_than_heft", "mean_gap", "evaluations",
-    "seconds_per_graph",
+    "seconds_per_graph", "placed",
 )  # fmt: skip
 
 

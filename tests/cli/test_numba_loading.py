@@ -39,6 +39,25 @@ def test_compiling_is_announced_on_a_terminal_once() -> None:
     assert run.stderr.count("compiling kernels for this machine") == 1
 
 
+def test_time_between_two_compilations_does_not_count_as_compiling() -> None:
+    code = (
+        "import sys, time\n"
+        "sys.stderr.isatty = lambda: True\n"
+        "from streamplace.cli import numba_loading\n"
+        "numba_loading.NOTED_AFTER = 1000.0\n"
+        "numba_loading.load_numba()\n"
+        "import numba\n"
+        "numba.njit(lambda x: x + 1)(1)\n"
+        "clock = time.monotonic\n"
+        "time.monotonic = lambda: clock() + 2000.0\n"
+        "numba.njit(lambda x: x + 2)(1)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=300
+    )
+    assert not run.stderr
+
+
 def test_place_does_not_load_scipy_linalg() -> None:
     code = (
         "import sys\n"

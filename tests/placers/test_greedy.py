@@ -1,10 +1,18 @@
 """Tests for the greedy placer on graphs small enough to follow by hand."""
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph
+from benchmarks.reference.strategies import problems
+from sim.greedy import greedy
+from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph, traversal_order
 from streamplace.placers.registry import make_placer
-from tests.support.graphs import chain_graph
+from streamplace.policy.teachers import LeastUtilisation
+from streamplace.problem.order_names import ORDERS
+from streamplace.scoring.flow import flow
+from tests.support.graphs import chain_graph, lettered_graph
 from tests.support.placers import seeded_rng
 
 
@@ -23,3 +31,57 @@ def test_greedy_accounts_for_links(kind: str) -> None:
     )
     problem = Problem(graph, Cluster.equal(2, mips=1000.0, network=network))
     assert make_placer("greedy")(problem, seeded_rng()).devices.tolist() == [0, 0]
+
+
+@settings(max_examples=60)
+@given(problems(max_size=9), st.sampled_from(ORDERS))
+def test_in_any_order_each_device_is_the_best_one_so_far(problem: Problem, name: str) -> None:
+    """The teacher of policies judges every choice; it has an implementation of its own."""
+    order = traversal_order(problem, name, 3)
+    placed = greedy(flow(problem), *problem.feasibility.masks, order)
+    teacher = LeastUtilisation([problem], 1)
+    for v in order:
+        best = teacher.judge(np.array([v], np.int32), placed[[v]])
+        assert best[0, placed[v]], (name, v)
+
+
+@settings(max_examples=30)
+@given(problems(max_size=9))
+def test_the_default_order_is_a_topological_one(problem: Problem) -> None:
+    """Operators are sorted by their last incoming stream."""
+    arrays, masks = flow(problem), problem.feasibility.masks
+    by_default = greedy(arrays, *masks)
+    last = [max(np.flatnonzero(arrays.target == v), default=-1) for v in range(arrays.operators)]
+    order = np.array(sorted(range(arrays.operators), key=last.__getitem__), np.int32)
+    assert by_default.tolist() == greedy(arrays, *masks, order).tolist()
+
+
+def test_a_join_can_be_placed_before_its_branches() -> None:
+    """Sources first, a and b balance their devices; sinks first, they follow the heavy streams."""
+    graph = lettered_graph(
+        "ac bc", {"a": 3e5, "b": 3e5, "c": 2e5}, {"a": 500.0, "b": 500.0, "c": 0.0}
+    )
+    network = Network(bandwidth_mbps=4.0)
+    problem = Problem(graph, Cluster.equal(2, mips=1000.0, network=network), source_rate=2e3)
+    forward, backward = (
+        make_placer(f"greedy:order={order}")(problem, seeded_rng()).devices.tolist()
+        for order in ("topo-level", "reversed-topo-level")
+    )
+    assert forward == [0, 1, 0]
+    assert backward == [0, 0, 0]
+
+
+def test_random_orders_are_drawn_from_the_generator() -> None:
+    problem = Problem(chain_graph(*range(100_000, 1_300_000, 100_000)), Cluster.equal(4))
+    placer, rng = make_placer("greedy:order=random"), seeded_rng()
+    drawn = [placer(problem, rng).devices.tolist() for _ in range(5)]
+    assert drawn[0] == placer(problem, seeded_rng()).devices.tolist()
+    assert any(one != drawn[0] for one in drawn)
+
+
+def test_round_robin_counts_operators_in_the_order() -> None:
+    graph = lettered_graph("ab bc cd", names="dacb")
+    problem = Problem(graph, Cluster.equal(2), source_rate=1.0)
+    assert make_placer("round-robin")(problem, seeded_rng()).devices.tolist() == [0, 1, 0, 1]
+    forward = make_placer("round-robin:order=topo-level")(problem, seeded_rng()).devices
+    assert dict(zip(graph.names, forward.tolist(), strict=True)) == {"a": 0, "b": 1, "c": 0, "d": 1}

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from streamplace import Constraints, Problem
 from streamplace.errors import CheckpointError, InfeasibleError, StreamplaceError, UsageError
 from streamplace.placers.registry import make_placer
 from streamplace.policy.hashed_tensors import packed
+from streamplace.policy.registry import policy_section
 from streamplace.policy.weights import FORMAT, VERSION, pack_policy, read_policy
 from streamplace.problem.objective import Model
 from streamplace.scoring.registry import CLOSED_FORMS
@@ -52,7 +54,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return paths
 
 
-def place_by_policy(file: Path, problem: Problem, seed: int = 0, **options: int) -> Ints:
+def place_by_policy(file: Path, problem: Problem, seed: int = 0, **options: int | str) -> Ints:
     """Return the placement by a policy file."""
     text = "".join(f":{key}={value}" for key, value in options.items())
     placer = make_placer(f"policy:file={file}{text}")
@@ -202,6 +204,46 @@ def test_with_one_sample_the_seed_does_not_matter(files: dict[str, Path]) -> Non
     assert len(found) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [("device-scorer", {"orders": ["dfs-postorder"]}), ("b+f1&f2", {"order": "dfs-postorder"})],
+)
+def test_an_order_of_the_placer_replaces_that_of_the_policy(
+    name: str, sizes: dict[str, Any], tmp_path: Path, files: dict[str, Path]
+) -> None:
+    """The same weights with the order in their sizes place in the same way."""
+    section, own = KINDS[name], KINDS[name].sizes.model_dump() | sizes
+    ordered = tmp_path / "ordered.safetensors"
+    backward = policy_section({"kind": section.kind, "sizes": own})
+    ordered.write_bytes(pack_policy(policy_of(name), backward, CARD))
+    differ = False
+    for seed in range(6):
+        problem = layered_problem(12, cluster_of(3, seed=1), seed)
+        expected = place_by_policy(ordered, problem).tolist()
+        assert place_by_policy(files[name], problem, order="dfs-postorder").tolist() == expected
+        by_default = place_by_policy(files[name], problem).tolist()
+        assert place_by_policy(files[name], problem, order="by-depth").tolist() == by_default
+        differ |= expected != by_default
+    assert differ, "the test needs weights for which the order matters"
+
+
+def test_a_random_order_is_drawn_from_the_seed(files: dict[str, Path]) -> None:
+    problem = layered_problem(12, cluster_of(3, seed=1))
+    drawn = [
+        place_by_policy(files[SCORER], problem, seed, order="random").tolist()
+        for seed in (1, 1, 2, 3, 4)
+    ]
+    assert drawn[0] == drawn[1]
+    assert any(one != drawn[0] for one in drawn)
+
+
+def test_a_policy_without_orders_refuses_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = layered_problem(6, cluster_of(3))
+    monkeypatch.setattr("streamplace.policy.placer.EncodedGraph", int)
+    with pytest.raises(UsageError, match="policy: order: DeviceScorer does not support orders"):
+        make_placer("policy:order=bfs")(problem, np.random.default_rng(0))
+
+
 @pytest.mark.parametrize("options", ["samples=0", "samples=-1", "beam=-1", "samples=few"])
 def test_invalid_options_are_rejected(options: str) -> None:
     with pytest.raises(UsageError):
@@ -279,6 +321,7 @@ def without(key: str) -> dict[str, str]:
         (METADATA | {"sizes": '{"hidden": 0, "hops": 2}'}, "hidden"),
         (METADATA | {"sizes": '{"hidden": 100000000, "hops": 2}'}, "hidden"),
         (METADATA | {"sizes": '{"hidden": 16, "hops": 2, "orders": [7]}'}, "orders"),
+        (METADATA | {"sizes": '{"hidden": 16, "hops": 2, "orders": ["bsf"]}'}, "orders"),
         (METADATA | {"sizes": '{"hidden": 16, "hops": 2, "orders": []}'}, "orders"),
         (METADATA | {"sizes": "[]"}, "sizes"),
         (METADATA | {"sizes": "{"}, ""),

@@ -128,7 +128,10 @@ def test_firing_and_multicast_change_the_hash() -> None:
         ({"seconds_on": {"gpu": UNKNOWN}}, r"^operator 'a': seconds_on\['gpu'\] must be 0 to"),
         ({"seconds_on": {"gpu": "1"}}, r"^operator 'a': seconds_on\['gpu'\] must be a number"),
         ({"seconds_on": {"": 1.0}}, r"^operator 'a': seconds_on: the name of a kind is empty"),
-        ({"seconds_on": {3: 1.0}}, r"^operator 'a': seconds_on: a kind must be a string"),
+        (
+            {"seconds_on": {3: 1.0}},
+            r"^operator 'a': seconds_on: the name of a kind must be a string",
+        ),
         ({"seconds_on": 2.0}, r"^operator 'a': seconds_on: must be Mapping"),
     ],
 )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.hardening.campaigns.invariants.page_comparison import (
+from benchmarks.hardening.campaigns.invariants.browser_engines import (
     PAGE,
     Evaluate,
     called_in_node,

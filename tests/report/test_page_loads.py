@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from benchmarks.hardening.campaigns.invariants.browser_engines import Evaluate
 from benchmarks.hardening.campaigns.invariants.page_comparison import (
-    Evaluate,
     difference,
     in_node,
     page_input,

@@ -5,18 +5,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchmarks.hardening.campaigns.invariants.page_comparison import (
+from benchmarks.hardening.campaigns.invariants.browser_engines import (
     PAGE,
     Evaluate,
     called_in_node,
 )
+from benchmarks.reference.schedule_placements import placement_of
+from benchmarks.reference.schedule_problems import schedule_problem
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.report.data import data_of, entry
 from streamplace.report.html import SCHEDULE
 from streamplace.scoring.makespan import makespan_score
 from tests.support.page_schedules import EDITS, can_run, check_page, edited
-from tests.support.schedule_placements import placement_of
-from tests.support.schedule_problems import schedule_problem
 
 FILES = ("text", "labels", "model", "limits", *SCHEDULE, "rules", "state")
 SHOWN = """(batch) => batch.map(({ data, edits }) => {

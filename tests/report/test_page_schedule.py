@@ -4,88 +4,39 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
 
-from benchmarks.hardening.campaigns.invariants.page_comparison import (
-    PAGE,
-    Evaluate,
-    called_in_node,
+from benchmarks.hardening.campaigns.invariants.browser_engines import Evaluate, called_in_node
+from benchmarks.hardening.campaigns.invariants.makespans.page_schedules import (
+    PARTS,
+    TIMETABLES,
+    Scheduled,
+    expected,
+    page_input,
+    script,
 )
-from sim.schedule.passes import timetable
-from streamplace.report.html import SCHEDULE
-from streamplace.report.tasks import order_to, tasks_to
-from streamplace.util.arrays import Floats, Ints
+from benchmarks.reference.schedule_problems import ScheduleForm, schedule_problem
+from streamplace.util.arrays import Ints
 from tests.support.released_data import SHARED
 from tests.support.schedule_cases import schedule_form
-from tests.support.schedule_problems import ScheduleForm, schedule_problem
 from tests.support.schedule_tasks import TaskProblem, task_problem
 
 GOLDEN = SHARED / "makespan" / "golden.jsonl"
 TIMES = ("measured_s", "bits", "startup_s", "latency_s", "gap_s", "overhead_s", "gap_in_s")
-TIMETABLES = """(batch) => batch.map(({ tasks: data, order, placements }) => {
-  const tasks = SP.tasks.tasksOf(data);
-  return placements.map((devices) => {
-    const run = SP.engine.timetable(tasks, order, devices);
-    if (run === null) return null;
-    const arrives = (e) => run.delivery[e] === e;
-    return {
-      makespan: run.makespan,
-      start: [...run.start],
-      end: [...run.end],
-      delivery: [...run.delivery],
-      begin: [...run.begin].map((at, e) => (arrives(e) && run.message[e] === e ? at : null)),
-      arrival: [...run.arrival].map((at, e) => (arrives(e) ? at : null)),
-      path: SP.critical
-        .pathOf(run)
-        .map(({ kind, number, start, end, waitedFor }) => [kind, number, start, end, waitedFor]),
-    };
-  });
-})"""
 
 
 @pytest.fixture(scope="module")
 def timetables() -> Iterator[Evaluate]:
-    script = "const SP = {};\n" + "\n".join((PAGE / f"{name}.js").read_text() for name in SCHEDULE)
-    with called_in_node(script, TIMETABLES) as evaluate:
+    with called_in_node(script(), TIMETABLES) as evaluate:
         if evaluate is None:
             pytest.skip("needs Node.js")
         yield evaluate
 
 
-def page_input(problem: TaskProblem, placements: Ints) -> dict[str, Any]:
-    return {
-        "tasks": tasks_to(problem.tasks),
-        "order": order_to(problem.order),
-        "placements": placements.tolist(),
-    }
-
-
-def expected_of(problem: TaskProblem, devices: Ints) -> dict[str, Any] | None:
-    """Return what the page should compute: Python's timetable; None if an operator cannot run."""
-    found = timetable(problem.tasks, problem.order, devices)
-    if not np.isfinite(found.run.duration).all():
-        return None
-    run, delivery = found.run, found.run.delivery.tolist()
-    arrives = [k == e for e, k in enumerate(delivery)]
-    leads = [here and m == e for e, (here, m) in enumerate(zip(arrives, run.message, strict=True))]
-    return {
-        "makespan": found.makespan,
-        "start": found.start.tolist(),
-        "end": found.end.tolist(),
-        "delivery": delivery,
-        "begin": _where(leads, run.begin),
-        "arrival": _where(arrives, run.arrival),
-        "path": [list(step) for step in found.critical_path],
-    }
-
-
-def _where(condition: list[bool], values: Floats) -> list[float | None]:
-    return [
-        value if holds else None for holds, value in zip(condition, values.tolist(), strict=True)
-    ]
+def scheduled(problem: TaskProblem) -> Scheduled:
+    return Scheduled(problem.tasks, problem.order)
 
 
 def placements_of(problem: TaskProblem, seed: int, count: int) -> Ints:
@@ -111,13 +62,13 @@ def uneven(problem: TaskProblem, seed: int) -> TaskProblem:
 def differences(problem: TaskProblem, placements: Ints, timetables: Evaluate) -> tuple[int, int]:
     """Check every placement; return the number of those that run, and of steps by channels."""
     run = queued = 0
-    [shown] = timetables([page_input(problem, placements)])
+    [shown] = timetables([page_input(scheduled(problem), placements)])
     for devices, page in zip(placements, shown, strict=True):
-        expected = expected_of(problem, devices)
-        assert page == expected
-        if expected is not None:
+        due = expected(scheduled(problem), devices)
+        assert page == due
+        if due is not None:
             run += 1
-            queued += any(step[-1] in ("channel", "receiver") for step in expected["path"])
+            queued += any(step[-1] in ("channel", "receiver") for step in due["path"])
     return run, queued
 
 
@@ -150,18 +101,18 @@ def test_golden_cases(timetables: Evaluate) -> None:
             "settings": case["settings"],
             "placement": case["placement"],
         }
-        problem, expected = task_problem(form), case["expected"]
-        [[page]] = timetables([page_input(problem, problem.devices[None])])
-        assert page["makespan"] == expected["makespan_s"], case["name"]
-        assert page["start"] == [expected["start_s"][name] for name in problem.inputs.names]
-        assert page["end"] == [expected["finish_s"][name] for name in problem.inputs.names]
+        problem, due = task_problem(form), case["expected"]
+        [[page]] = timetables([page_input(scheduled(problem), problem.devices[None])])
+        assert page["makespan"] == due["makespan_s"], case["name"]
+        assert page["start"] == [due["start_s"][name] for name in problem.inputs.names]
+        assert page["end"] == [due["finish_s"][name] for name in problem.inputs.names]
 
 
 def test_small_schedules(timetables: Evaluate) -> None:
     """A message waits for a channel, and the critical path names it."""
     form = schedule_form("a:1 b:1@1 c:1@1", "a>b:2 a>c:2", devices=2, network={"kind": "pair"})
     problem = task_problem(form)
-    [[page]] = timetables([page_input(problem, problem.devices[None])])
+    [[page]] = timetables([page_input(scheduled(problem), problem.devices[None])])
     assert page["makespan"] == 6
     assert page["start"] == [0, 3, 5]
     assert [step[0] + str(step[1]) for step in page["path"]] == [
@@ -171,6 +122,7 @@ def test_small_schedules(timetables: Evaluate) -> None:
         "operator2",
     ]
     assert [step[-1] for step in page["path"]] == ["", "", "channel", "input"]
+    assert page["division"]["parts"] == dict(zip(PARTS, (2, 2, 0, 0, 2, 0), strict=True))
 
 
 def test_an_operator_that_cannot_run_has_no_schedule(timetables: Evaluate) -> None:
@@ -179,6 +131,6 @@ def test_an_operator_that_cannot_run_has_no_schedule(timetables: Evaluate) -> No
     measured = problem.tasks.measured_s.copy()
     measured[1, 1] = np.inf
     problem = problem._replace(tasks=replace(problem.tasks, measured_s=measured))
-    [shown] = timetables([page_input(problem, np.array([[0, 0], [0, 1]], np.int32))])
+    [shown] = timetables([page_input(scheduled(problem), np.array([[0, 0], [0, 1]], np.int32))])
     assert shown[0]["makespan"] == 2
     assert shown[1] is None

@@ -8,16 +8,19 @@ import numpy as np
 import pytest
 
 import streamplace as sp
+from benchmarks.reference.schedule_placements import placement_of
+from benchmarks.reference.schedule_problems import schedule_problem
 from streamplace.errors import GraphError, ProblemError, SimulationError
 from streamplace.problem.makespan import CHOICES
 from streamplace.scoring.compiled import digest, forget
 from streamplace.scoring.evaluator import ScheduleTrace
+from streamplace.scoring.makespan import makespan_score
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.registry import evaluator
 from tests.support.released_data import SHARED
+from tests.support.schedule_cases import schedule_form
 from tests.support.schedule_comparison import first_difference
-from tests.support.schedule_placements import placement_of, public_engine
-from tests.support.schedule_problems import schedule_problem
+from tests.support.schedule_placements import public_engine
 
 GOLDEN = SHARED / "makespan" / "golden.jsonl"
 OPERATORS = [("a", 1e6, 1e6), ("b", 2e6, 1e6), ("c", 3e6, 1e6), ("d", 1e6, 0)]
@@ -203,3 +206,13 @@ def test_an_operator_on_a_device_that_cannot_run_it_has_no_schedule() -> None:
     with pytest.raises(SimulationError, match=message):
         evaluator(problem).score(np.array([1]))
     assert evaluator(problem).loss(np.array([1])).tolist() == [np.inf]
+
+
+def test_an_infinite_length_ratio_is_null_in_json() -> None:
+    """Only a message takes time, so that the longest path without messages has no length."""
+    form = schedule_form("a:0 b:0@1", "a>b:2")
+    score = makespan_score(placement_of(**form))
+    assert score.makespan_s == 2.0
+    assert score.slr == float("inf")
+    assert (score.to_dict()["slr"], score.summary()["slr_shortest"]) == (None, None)
+    json.dumps(score.to_dict(), allow_nan=False)

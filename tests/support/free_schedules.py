@@ -2,7 +2,7 @@
 
 from random import Random
 
-from tests.support.schedule_problems import ScheduleForm, schedule_problem
+from benchmarks.reference.schedule_problems import ScheduleForm, schedule_problem
 
 
 def free_form(seed: int, multicast: str = "none") -> ScheduleForm:

@@ -6,12 +6,12 @@ from random import Random
 import numpy as np
 
 import streamplace as sp
+from benchmarks.reference.schedule_placements import placement_of
+from benchmarks.reference.schedule_problems import schedule_problem
 from streamplace.errors import InfeasibleError
 from streamplace.problem.constraints import Constraints
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Ints
-from tests.support.schedule_placements import placement_of
-from tests.support.schedule_problems import schedule_problem
 
 
 def makespan_problem(seed: int, *, large: bool = False) -> sp.Problem:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sim.schedule.division import Division, divide
 from streamplace import Placement
 from streamplace.scoring.makespan_score import MakespanScore
 
@@ -35,6 +36,14 @@ def can_run(placement: Placement) -> bool:
     )
 
 
+def check_division(page: dict[str, Any], expected: Division) -> None:
+    """Check that the page divides a makespan as `explain` does."""
+    assert page["chain"] == list(expected.chain)
+    names = ("work", "messages", "overheads", "devices", "channels", "levels")
+    assert list(page["parts"]) == list(names)
+    assert list(page["parts"].values()) == pytest.approx(list(expected[1:]), abs=1e-9)
+
+
 def check_page(page: dict[str, Any], score: MakespanScore) -> None:
     """Check that the page shows a score."""
     table = score.timetable
@@ -48,6 +57,7 @@ def check_page(page: dict[str, Any], score: MakespanScore) -> None:
     assert slr == pytest.approx(score.slr, rel=1e-9)
     steps = page["critical_path"]
     assert [[*step.values()] for step in steps] == [list(step) for step in table.critical_path]
+    check_division(page["division"], divide(table))
     assert dict(page["devices"]) == pytest.approx(
         {load.name: load.utilisation for load in score.devices}, abs=1e-9
     )

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from benchmarks.reference.plain_schedule import PlainSchedule, plain_schedule
-from tests.support.schedule_problems import ScheduleForm
+from benchmarks.reference.schedule_problems import ScheduleForm
 
 OPERATOR = re.compile(r"(\w+):([\d.]+)(?:x(\d+))?(?:@(\d+))?")
 STREAM = re.compile(r"(\w+)>(\w+)(?::([\d.]+))?(?:\*([\d.]+))?")

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from benchmarks.reference.plain_schedule import plain_schedule
 from benchmarks.reference.schedule_inputs import Form, ScheduleInputs
-from tests.support.schedule_problems import ScheduleForm, schedule_problem
+from benchmarks.reference.schedule_problems import ScheduleForm, schedule_problem
 from tests.support.schedule_simplification import simpler
 
 Times = Mapping[str, float]

@@ -5,7 +5,7 @@ from copy import deepcopy
 from functools import partial
 from typing import Any
 
-from tests.support.schedule_problems import WORK, ScheduleForm, exact_shares
+from benchmarks.reference.schedule_problems import WORK, ScheduleForm, exact_shares
 
 SIMPLEST: dict[str, dict[str, Any]] = {
     "settings": {"order": "fifo", "barrier": False, "inputs_everywhere": False, "batch": 1},

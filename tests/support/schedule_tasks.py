@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.reference.schedule_inputs import Form, ScheduleInputs
+from benchmarks.reference.schedule_problems import ScheduleForm
 from sim.flow import Floats, Ints
 from sim.schedule.passes import makespans, timetable
 from sim.schedule.ranks import by_rank, mean_messages, mean_seconds, upward_rank
@@ -14,7 +15,6 @@ from sim.schedule.rules import Rules
 from sim.schedule.state import FIFO, RANKED, SEQUENCE, Order
 from sim.schedule.task_graph import ALL, DEVICE, EGRESS, FREE, NIC, NONE, PAIR, TaskGraph
 from tests.support.schedule_comparison import Times
-from tests.support.schedule_problems import ScheduleForm
 
 NETWORKS = {"free": FREE, "egress": EGRESS, "pair": PAIR, "nic": NIC}
 MULTICASTS = {"none": NONE, "device": DEVICE, "all": ALL}

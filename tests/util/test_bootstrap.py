@@ -1,4 +1,4 @@
-"""Bootstrap intervals: coverage, pairing, and samples of which nothing can be said."""
+"""Bootstrap intervals: coverage, pairing, and samples without an interval."""
 
 import numpy as np
 import pytest

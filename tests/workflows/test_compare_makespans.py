@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.errors import PlacementError, ProblemError, UsageError
+from streamplace.errors import PlacementError, ProblemError, SimulationError, UsageError
 from streamplace.problem.makespan import Makespan
 from streamplace.scoring.makespan import makespan_score
+from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.scoring.rounding import without_rounding
 from streamplace.util.bootstrap import mean_intervals
 from streamplace.workflows.cases import CaseList
 from streamplace.workflows.makespan_comparison import MakespanComparison
@@ -170,11 +172,62 @@ def test_a_makespan_has_no_source_rate() -> None:
         sp.compare(*arguments, objective=Makespan())
 
 
-def test_a_case_without_a_placement_is_an_error() -> None:
-    graph = GRAPHS[0]
-    apart = sp.StreamGraph(
+def apart(graph: sp.StreamGraph) -> sp.StreamGraph:
+    """Return a graph that does not fit on one device."""
+    return sp.StreamGraph(
         graph.operators, graph.streams, name="apart", source_rate=1e4,
         constraints=sp.Constraints(exlocate=[graph.names[:2]]),
     )  # fmt: skip
-    with pytest.raises(PlacementError, match="apart: cluster 1: single: no single device"):
-        sp.compare([graph, apart], ["single"], clusters=CLUSTERS[:2], objective=Makespan())
+
+
+def test_a_placer_that_places_no_case_leaves_the_others() -> None:
+    """Rows are about the cases that each placer placed; only ratios remain of incomplete ones."""
+    graphs = [GRAPHS[0], apart(GRAPHS[1]), GRAPHS[2]]
+    run: Any = {"clusters": CLUSTERS, "objective": Makespan()}
+    found = sp.compare(graphs, ["heft", "single"], **run)
+    without = sp.compare([graphs[0], graphs[2]], ["heft", "single"], clusters=CLUSTERS[::2],
+                         objective=Makespan())  # fmt: skip
+    heft, single = found.rows
+    assert (heft.placed, single.placed) == (3, 2)
+    assert heft.mean_makespan_s == pytest.approx(found.makespan_s[0].mean())
+    assert single.mean_makespan_s is None
+    assert np.isnan(found.makespan_s[1]).tolist() == [False, True, False]
+    of_two = without.rows[1]
+    for name in ("mean_slr", "mean_over_heft", "over_heft_low", "over_heft_high", "mean_gap"):
+        assert getattr(single, name) == pytest.approx(getattr(of_two, name)), name
+    [note] = found.notes
+    because = "apart: cluster 1: single: no single device may run every operator"
+    assert note == f"single placed 2 of 3 cases: {because}"
+    assert found.cells(1)[-1] == "2"
+    assert "placed" not in without.columns
+    assert not without.notes
+
+
+def test_a_reference_that_places_no_case(tmp_path: Path) -> None:
+    """Without makespans of HEFT there are no ratios to them, but all other numbers."""
+    ratios = np.array([[np.nan, np.nan], [2.0, 3.0]])
+    found = MakespanComparison(
+        "", CaseList(("a", "b")), Makespan(), ("heft", "x"), ratios,
+        np.full((2, 2), np.nan), ratios, np.ones(2), np.ones(2),
+    )  # fmt: skip
+    heft, other = found.rows
+    assert (heft.placed, heft.mean_slr, heft.mean_gap, heft.seconds_per_graph) == (0, *[None] * 3)
+    assert (other.placed, other.mean_makespan_s, other.mean_over_heft) == (2, 2.5, None)
+    found.save(tmp_path)
+    rows = json.loads((tmp_path / "compare.json").read_text())["rows"]
+    assert rows[0]["mean_makespan_s"] is None
+    assert "nan" not in (tmp_path / "graphs.csv").read_text()
+
+
+def test_no_placement_at_all_is_an_error() -> None:
+    with pytest.raises(PlacementError, match="no placer found a placement: apart: single:"):
+        sp.compare(apart(GRAPHS[0]), ["single"], objective=Makespan())
+
+
+def test_a_bound_above_a_makespan_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is never lowered to the makespan unless rounding explains the difference."""
+    assert without_rounding(1.0 + 1e-12, 1.0) == 1.0
+    assert without_rounding(0.5, 1.0) == 0.5
+    monkeypatch.setattr(MakespanEvaluator, "bound_s", 1e9)
+    with pytest.raises(SimulationError, match=f"{GRAPHS[0].name}: the lower bound of 1.* is above"):
+        sp.compare(GRAPHS[0], ["heft"], objective=Makespan(), jobs=1)

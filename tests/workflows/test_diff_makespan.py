@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 import streamplace as sp
+from benchmarks.reference.schedule_placements import placement_of
 from streamplace.errors import ProblemError
 from streamplace.workflows.diff import difference
 from tests.support.schedule_cases import schedule_form
-from tests.support.schedule_placements import placement_of
 
 A = placement_of(**schedule_form("a:1 b:2", "a>b:1"))
 B = sp.Placement(A.problem, [0, 1])

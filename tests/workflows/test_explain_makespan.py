@@ -8,6 +8,8 @@ import pytest
 
 import streamplace as sp
 from benchmarks.reference.plain_schedule import plain_schedule
+from benchmarks.reference.schedule_placements import placement_of
+from benchmarks.reference.schedule_problems import ScheduleForm, schedule_problem
 from streamplace.errors import ProblemError, UsageError
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.makespan import CHOICES
@@ -17,8 +19,6 @@ from streamplace.workflows.explain_makespan import explain_makespan
 from streamplace.workflows.makespan_explanation import MakespanExplanation
 from tests.support.graphs import loaded_chain
 from tests.support.schedule_cases import schedule_form
-from tests.support.schedule_placements import placement_of
-from tests.support.schedule_problems import ScheduleForm, schedule_problem
 
 
 def placed(operators: str, streams: str = "", **options: Any) -> sp.Placement:

@@ -38,7 +38,7 @@ SCENE: dict[str, Any] = {
 CONFIG = """\
 [policy]
 kind = "device-scorer"
-sizes = { hidden = 8, hops = 1 }
+sizes = { hidden = 8, hops = 1, orders = [0, "dfs-postorder"] }
 
 [[problems]]
 operators = [1, 100]
@@ -70,7 +70,10 @@ threshold = 0.0
 threads = 1
 """
 CONFIG_VALUE: dict[str, Any] = {
-    "policy": {"kind": "encoder-decoder", "sizes": {"length": 8, "hops": 1, "devices": 2}},
+    "policy": {
+        "kind": "encoder-decoder",
+        "sizes": {"length": 8, "hops": 1, "devices": 2, "order": "bfs"},
+    },
     "problems": [{"operators": [1, 100], "devices": ["2x2500"], "share": 1.0}],
     "stage": [
         {

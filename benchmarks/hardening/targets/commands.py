@@ -23,6 +23,7 @@ AGAINST = ("--against", "URL", "--job", "job", "--seconds", "0", "--timeout", "0
 WATCHED = ("--seconds", "0", "--timeout", "0.9", "--mips", "2500")
 PASS = ("--objective", "makespan", "--order", "b-level")
 SCHEDULED = ("--objective", "makespan", "--placer", "heft")
+PUBLISHED = ("--semantics", "placeto")
 GREEDY = ("--cluster", "GPUS", "--placer", "greedy")
 COMPARE_OPTIONS = ("--source-rate", "100", "--placers", "greedy", "--jobs", "1")
 COMPARE_MAKESPANS = ("--objective", "makespan", "--placers", "round-robin", "--jobs", "1")
@@ -144,6 +145,9 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         Command(
             ("compare", "GRAPH", "--clusters", BAD, "--cross", *COMPARE_MAKESPANS, "-o", OUT), (2,)
         ),
+        Command(
+            ("compare", "GRAPH", "--clusters", BAD, "--cross", *COMPARE_MAKESPANS, *PUBLISHED), (2,)
+        ),
         _command("info", BAD, "--json"),
     ),
     "columns": (
@@ -158,6 +162,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "cluster": (
         _command("place", "GRAPH", "--cluster", BAD, "--placer", "single", "-o", OUT),
         Command(("place", "GRAPH", "--cluster", BAD, *SCHEDULED, "--json"), (1, 2)),
+        Command(("place", "GRAPH", "--cluster", BAD, *SCHEDULED, *PUBLISHED, "-o", OUT), (1, 2)),
         _command("simulate", "GRAPH", "PLACEMENT", "--cluster", BAD, "--json"),
         _command("compare", "GRAPH", "--cluster", BAD, *COMPARE_OPTIONS, "--json"),
         _first_only("plan", "GRAPH", "--cluster", BAD, "--survive", "1", "--json"),
@@ -172,6 +177,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         *map(_export, ("csv", "json", "cepsim", *WRITERS)),
         _command("explain", BAD, "--json"),
         _command("explain", BAD, *PASS, "--json"),
+        _command("explain", BAD, *PASS, *PUBLISHED, "--json"),
         _command("diff", BAD, "PLACEMENT"),
         _command("diff", "PLACEMENT", BAD, "--json"),
         _command("diff", "PLACEMENT", BAD, *PASS),
@@ -179,6 +185,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         _command("report", BAD, "--objective", "makespan", "-o", f"{OUT}.html"),
         _command("simulate", "GRAPH", BAD, "--json"),
         _command("simulate", "GRAPH", BAD, *PASS, "--gantt", f"{OUT}.svg"),
+        _command("simulate", "GRAPH", BAD, *PASS, *PUBLISHED, "--gantt", f"{OUT}.png"),
         _command("place", "GRAPH", "--start", BAD, "--max-moves", "1", "-o", OUT),
         _command("place", "GRAPH", "--start", BAD, *PASS, "--max-moves", "1", "-o", OUT),
         _command("info", BAD, "--json"),

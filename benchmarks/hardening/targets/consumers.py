@@ -70,6 +70,16 @@ def use_cluster(cluster: Cluster) -> None:
         use_graph(line_graph(), cluster)
 
 
+def use_pass(graph: StreamGraph, cluster: Cluster) -> None:
+    """Place a graph on the cluster of its file under the makespan objective, unless it is large."""
+    if len(graph.names) > MAX_OPERATORS or len(cluster.devices) > MAX_OPERATORS // 10:
+        return
+    problem = Problem(graph, cluster, objective=Makespan())
+    for name in ("single", "heft"):
+        with suppress(PlacementError):
+            use_placement(make_placer(name)(problem, np.random.default_rng(0)))
+
+
 def use_rules(rules: Constraints) -> None:
     """Place a graph under constraints."""
     use_graph(line_graph(), CLUSTER, rules)
@@ -112,9 +122,11 @@ def _makespan_of(placement: Placement) -> dict[str, Any]:
 
 
 def use_job(job: LogicalGraph) -> None:
-    """Use the graph of a stream engine's job, and its expansion into instances if it is small."""
+    """Use the graph of a job, its expansion into instances if it is small, and its own cluster."""
     job = DEFAULT_COSTS.of(job)
     use_graph(to_operators(job))
+    if job.cluster is not None:
+        use_pass(to_operators(job), job.cluster)
     if sum(job.parallelism.values()) < MAX_OPERATORS:
         use_graph(to_instances(job))
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.parsing.yaml_writer import to_scalar, to_yaml
+from streamplace.integrations.pes import require_source_rate
 from streamplace.integrations.whole_operators import operator_devices
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
@@ -35,7 +36,8 @@ def write(placement: Placement) -> str:
     Raises
     ------
     ProblemError
-        If instances of an operator are on several devices, or there are more than 2,000 operators.
+        If instances of an operator are on several devices, there are more than 2,000 operators, or
+        the objective is a makespan.
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
@@ -81,6 +83,7 @@ def _incompatible(device_of: dict[str, str]) -> str:
 def _components(placement: Placement) -> list[dict[str, Any]]:
     """Return the needs of one executor of each operator: the maximum over its instances."""
     problem = placement.problem
+    require_source_rate(problem)
     mips = np.array([device.mips for device in problem.cluster.devices])
     percent = flow(problem).work / (mips[placement.devices] * 1e6) * 100
     cpu: dict[str, float] = {}

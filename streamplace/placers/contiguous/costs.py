@@ -37,7 +37,7 @@ class Classes:
 
     @property
     def firsts(self) -> Ints:
-        """(C,) the first device of each class, which stands for the others."""
+        """(C,) the first device of each class, as an example of all."""
         return np.array([devices[0] for devices in self.devices])
 
 

@@ -32,7 +32,7 @@ class Contiguous:
     """Split the graph into contiguous pieces, one per device, by dynamic programming.
 
     The largest load of a device is minimised: its CPU work, with that of messages, and the load of
-    its network interface, for which a mean link of the device stands. Pieces follow one another:
+    its network interface, which is taken as a mean link of the device. Pieces follow one another:
     no stream leads from a later piece to an earlier one. Where the sets of operators that have all
     their predecessors (ideals) are few, the split is the best of all (Tarnawski et al. 2020).
     Otherwise, it is the best along several topological orders.

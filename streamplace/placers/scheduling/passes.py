@@ -13,7 +13,7 @@ from streamplace.util.arrays import Ints
 
 
 class ListPlacer:
-    """A placer that makes a schedule of its own; see `ListScheduler`."""
+    """A placer that also makes a schedule; see `ListScheduler`."""
 
     name: str
 

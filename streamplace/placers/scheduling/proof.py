@@ -13,6 +13,7 @@ from streamplace.placers.exact.decision import identical_devices
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.placement import Placement
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.scoring.rounding import without_rounding
 from streamplace.util.arrays import Ints
 from streamplace.util.evaluation_count import count as count_evaluations
 
@@ -43,9 +44,15 @@ class PassProof:
         return self._reached <= self._bound * (1.0 + TOLERANCE)
 
     def result(self) -> Proof:
-        """Return the placement and the bound."""
+        """Return the placement and the bound.
+
+        Raises
+        ------
+        SimulationError
+            If the bound is above the makespan by more than rounding.
+        """
         placement = Placement(self._scored.problem, self._devices)
-        return Proof(placement, min(self._bound, self._reached), self.closed)
+        return Proof(placement, without_rounding(self._bound, self._reached), self.closed)
 
     def enumerate(self, clock: Budget) -> None:
         """Continue the enumeration until it is complete or time is up."""

@@ -60,15 +60,7 @@ class MovesSearch:
         return most if self.prefer == "fewest" else most + 1.0
 
     def all_within(self, migration_cost: Floats, limit: float) -> Ints | None:
-        """Return all feasible placements, (K, V), whose moves cost at most `limit`.
-
-        The result is None if there are too many, or none.
-
-        Parameters
-        ----------
-        migration_cost
-            (V,) cost of each operator's move.
-        """
+        """Return all feasible placements within a limit of costs; see `Nearby`."""
         problem = self.current.problem
         few = FEW if evaluator(problem).best_possible is not None else FEW_SLOW
         rows = feasible_rows(problem, self.current.unit_costs(migration_cost), limit, few)
@@ -77,15 +69,7 @@ class MovesSearch:
     def annealed(
         self, rows: list[Ints], migration_cost: Floats, limit: float, budget: Budget
     ) -> Ints:
-        """Return the best placement found, (V,), whose moves cost at most `limit`.
-
-        Parameters
-        ----------
-        rows
-            Initial placements, (V,) each.
-        migration_cost
-            (V,) cost of each operator's move.
-        """
+        """Return the best placement found within a limit of costs; see `Nearby`."""
         return best_of_chains(
             self._searched,
             self.rng,

@@ -22,11 +22,13 @@ from streamplace.policy.graph_batch import EncodedGraph, GraphBatch
 from streamplace.policy.lookahead import lookahead_problem
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
+from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.registry import throughput_evaluator
 
 Single = NDArray[np.float32]
 
 OF_OPERATOR, OF_STREAM, OF_PROBLEM = 14, 4, 12  # numbers of features
+NUMBERED_ORDERS = ("by-depth", "by-path")  # the orders 0 and 1 of configs
 EVEN_SHARE = 0.2  # see `ScorerBatch.even_share`
 
 
@@ -95,8 +97,16 @@ class ScorerBatch(GraphBatch[EncodedProblem]):
         return count.clamp(min=1).unsqueeze(1).to(self.operators.dtype)
 
 
-def encode(problem: Problem) -> EncodedProblem:
+def encode(
+    problem: Problem, order_names: Sequence[str] = ("by-depth", "by-path")
+) -> EncodedProblem:
     """Return the features of a problem.
+
+    Parameters
+    ----------
+    order_names
+        The traversal orders in which the policy may place operators, see `scoring.orders`; `random`
+        is that of seed 0.
 
     Raises
     ------
@@ -106,7 +116,7 @@ def encode(problem: Problem) -> EncodedProblem:
     arrays = flow(problem)
     overload_matters = throughput_evaluator(problem).overload_matters
     lookahead = lookahead_problem(problem)
-    decoding_orders = np.stack([orders.breadth_first(arrays), orders.depth_first(arrays)])
+    decoding_orders = np.stack([traversal_order(problem, name) for name in order_names])
     features = _features(arrays, overload_matters)
     return EncodedProblem(problem, arrays, lookahead.kind, decoding_orders, lookahead, *features)
 

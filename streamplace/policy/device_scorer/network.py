@@ -19,6 +19,7 @@ from streamplace.policy.decoding import UNAVAILABLE, Sampler
 from streamplace.policy.device_scorer import features
 from streamplace.policy.device_scorer import numpy_inference as in_numpy
 from streamplace.policy.device_scorer.features import (
+    NUMBERED_ORDERS,
     OF_OPERATOR,
     OF_PROBLEM,
     OF_STREAM,
@@ -71,7 +72,9 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
     def __init__(self, config: DeviceScorerSizes) -> None:
         super().__init__()
         self.config = config
-        self.orders: Sequence[int] = config.orders
+        self.order_names = tuple(dict.fromkeys(map(_order_name, config.orders)))
+        names = map(_order_name, config.orders)
+        self.orders: Sequence[int] = [self.order_names.index(name) for name in names]
         hidden = config.hidden
         self.read = nn.Linear(OF_OPERATOR + OF_PROBLEM, hidden)
         self.hops = nn.ModuleList([Hop(hidden) for _ in range(config.hops)])
@@ -86,7 +89,7 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
 
     def encode(self, problem: Problem) -> EncodedProblem:
         """Compute the features of a problem; see `Policy.encode`."""
-        return features.encode(problem)
+        return features.encode(problem, self.order_names)
 
     def batch(self, encoded: Sequence[EncodedProblem]) -> ScorerBatch:
         """Join encoded problems, largest first; see `Policy.batch`."""
@@ -234,6 +237,11 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
             torch.from_numpy(np.concatenate(offered)).to(device),
         )
         return torch.log_softmax(logits, dim=1)
+
+
+def _order_name(order: int | str) -> str:
+    """Return the name of an order in a config, which may be a number."""
+    return NUMBERED_ORDERS[order] if isinstance(order, int) else order
 
 
 def _largest(h: Tensor, batch: ScorerBatch) -> Tensor:

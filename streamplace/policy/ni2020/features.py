@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sim import orders
 from streamplace.policy.graph_batch import EncodedGraph, GraphBatch
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.flow import flow
+from streamplace.scoring.orders import traversal_order
 
 Single = NDArray[np.float32]
 
@@ -49,8 +49,13 @@ class Ni2020Batch(GraphBatch[EncodedProblem]):
         self.operators = self.tensor(np.concatenate([one.operators for one in encoded]))
 
 
-def encode(problem: Problem) -> EncodedProblem:
+def encode(problem: Problem, order_name: str = "by-depth") -> EncodedProblem:
     """Return the features of a problem.
+
+    Parameters
+    ----------
+    order_name
+        The traversal order of the decoder, see `scoring.orders`; `random` is that of seed 0.
 
     Raises
     ------
@@ -61,5 +66,5 @@ def encode(problem: Problem) -> EncodedProblem:
     load = arrays.work * arrays.devices / float(arrays.capacity.sum())
     sent = np.bincount(arrays.source, weights=arrays.traffic, minlength=arrays.operators)
     features = np.minimum(np.stack([load, sent], axis=1), MAX_FEATURE).astype(np.float32)
-    order = orders.breadth_first(arrays)[None]
+    order = traversal_order(problem, order_name)[None]
     return EncodedProblem(problem, arrays, interchangeable(problem), order, features)

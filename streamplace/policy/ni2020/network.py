@@ -1,7 +1,8 @@
 """The encoder-decoder of Ni et al. (AAAI 2020): an encoder, and an LSTM decoder with attention.
 
 ``B`` reads the operators as a sequence (adapted from Mirhoseini et al. 2017), ``B+F1`` reads them
-as a graph, and ``B+F1&F2`` also gives the decoder the devices of the upstream operators.
+as a graph, and ``B+F1&F2`` also gives the decoder the devices of the upstream operators. In orders
+that do not place upstream operators first, it gives those of all neighbours placed so far.
 """
 
 from collections.abc import Sequence
@@ -31,11 +32,12 @@ class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
 
     The decoder is
 
-    s_t = LSTM([h_v : mean of the devices of v's upstream operators : device of step t-1], s_t-1)
+    s_t = LSTM([h_v : mean of the devices of v's placed neighbours : device of step t-1], s_t-1)
     softmax(MLP([s_t : attention of s_t over all h])),
 
     where h_v is the embedding of operator v, which is placed at step t, devices stand for their
-    embeddings, and [a : b] is concatenation.
+    embeddings, and [a : b] is concatenation. In topological orders, such as that of the paper, the
+    placed neighbours are the upstream ones.
     """
 
     def __init__(self, config: EncoderDecoderSizes) -> None:
@@ -58,7 +60,7 @@ class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
 
     def encode(self, problem: Problem) -> EncodedProblem:
         """Compute the features of a problem; see `Policy.encode`."""
-        return features.encode(problem)
+        return features.encode(problem, self.config.order)
 
     def batch(self, encoded: Sequence[EncodedProblem]) -> Ni2020Batch:
         """Join encoded problems, largest first; see `Policy.batch`."""
@@ -116,7 +118,7 @@ class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
             row = prefixes.row_of_prefix
             inputs = [state, decoding.last(t)[row]]
             if config.upstream:
-                inputs.append(decoding.upstream(t)[row])
+                inputs.append(decoding.placed_neighbours(t)[row])
             of_operator = from_operator[t][row // samples]
             gates = torch.addmm(of_operator, torch.cat(inputs, dim=1), gate_weights)
             state, cell = _lstm(gates, cell)

@@ -12,7 +12,7 @@ from streamplace.util.arrays import Ints
 
 
 class Ni2020State:
-    """S partial placements of each of P problems on D devices, decoded level by level.
+    """S partial placements of each of P problems on D devices, decoded in their orders.
 
     There are S rows per problem. At step t the first `rows[t]` rows have an operator left.
 
@@ -36,7 +36,7 @@ class Ni2020State:
         self._on = torch.zeros(len(batch), len(self.rows), samples * devices, device=where)
         self._last = torch.zeros(rows, devices, device=where)
         self._used = torch.zeros(rows, devices, dtype=torch.bool, device=where)
-        self._upstream = _upstream(batch, self.order).to(where)
+        self._neighbours = _placed_neighbours(batch, self.order).to(where)
         kind = (
             torch.from_numpy(np.concatenate([one.kind for one in batch.encoded]))
             .to(where)
@@ -53,10 +53,10 @@ class Ni2020State:
         """Return the device of the previous step, (R', D) one-hot; zeros at the start."""
         return self._last[: self.rows[t]]
 
-    def upstream(self, t: int) -> Tensor:
-        """Return the share of the operator's upstream neighbours on each device, (R', D)."""
+    def placed_neighbours(self, t: int) -> Tensor:
+        """Return the share of the operator's placed neighbours on each device, (R', D)."""
         now = self.problems[t]
-        shares = self._upstream[:now, t : t + 1] @ self._on[:now]
+        shares = self._neighbours[:now, t : t + 1] @ self._on[:now]
         return shares.reshape(self.rows[t], self._devices)
 
     def spare(self, t: int) -> Tensor:
@@ -92,11 +92,16 @@ class Ni2020State:
         )
 
 
-def _upstream(batch: Ni2020Batch, order: Ints) -> Tensor:
-    """Return weights, (P, T, T), whose row t averages over the upstream operators of step t."""
+def _placed_neighbours(batch: Ni2020Batch, order: Ints) -> Tensor:
+    """Return weights, (P, T, T), whose row t averages over the neighbours placed before step t.
+
+    In topological orders, these are the upstream operators, as in the paper. A backward order
+    would leave the decoder nothing to read if only upstream operators counted.
+    """
     weights = np.zeros((len(batch), order.shape[1], order.shape[1]), dtype=np.float32)
     for p, one in enumerate(batch.encoded):
         position = np.empty(one.size, dtype=np.int64)
         position[order[p, : one.size]] = np.arange(one.size)
-        weights[p, position[one.flow.target], position[one.flow.source]] = 1.0
+        source, target = position[one.flow.source], position[one.flow.target]
+        weights[p, np.maximum(source, target), np.minimum(source, target)] = 1.0
     return torch.from_numpy(weights / np.maximum(weights.sum(axis=2, keepdims=True), 1.0))

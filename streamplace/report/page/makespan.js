@@ -75,6 +75,7 @@ SP.makespan = (() => {
         operators: new Set(numbers("operator")),
         streams: new Set(numbers("message")),
       },
+      division: run === null ? null : SP.division.divide(run),
     };
   }
 
@@ -121,9 +122,10 @@ SP.makespan = (() => {
     const bound = SP.cards.figure("Lower bound");
     const gap = SP.cards.figure("Gap to the bound");
     const path = SP.cards.figure("Critical path");
+    const most = SP.cards.figure("Mostly");
     const used = SP.cards.figure("Devices used");
     main.node.classList.add("main");
-    container.replaceChildren(main.node, bound.node, gap.node, path.node, used.node);
+    container.replaceChildren(main.node, bound.node, gap.node, path.node, most.node, used.node);
     return {
       show({ score, first, bound: lowest, problem }) {
         put(main.value, time(score.makespan));
@@ -133,7 +135,10 @@ SP.makespan = (() => {
         put(gap.value, score.makespan === Infinity ? "–" : percent(score.gap));
         put(gap.more, "of the makespan");
         put(path.value, pathText(score));
-        put(path.more, waitText(score));
+        put(path.more, messagesText(score));
+        const [largest, ...others] = partTexts(score);
+        put(most.value, largest ?? "–");
+        put(most.more, others.join(", "));
         put(used.value, `${number(score.used)} of ${number(problem.cluster.devices.length)}`);
         put(used.more, "");
       },
@@ -155,13 +160,14 @@ SP.makespan = (() => {
     return critical.steps.length === 0 ? "–" : counted(critical.operators.size, "operator");
   }
 
-  /** Return how much of the critical path is messages. */
-  function waitText({ critical, makespan }) {
-    const messages = critical.streams.size;
-    if (messages === 0 || makespan === 0) return "";
-    let running = 0;
-    for (const step of critical.steps) if (step.kind === "operator") running += step.end - step.start;
-    return `${counted(messages, "message")}, ${percent(running / makespan)} computing`;
+  function messagesText({ critical }) {
+    return critical.streams.size === 0 ? "" : counted(critical.streams.size, "message");
+  }
+
+  /** Return the parts of the makespan with their shares, as `explain` has them, the largest first. */
+  function partTexts({ division, makespan }) {
+    const shares = division === null ? [] : SP.division.shares(division, makespan);
+    return shares.map(([name, share]) => `${name} ${percent(share)}`);
   }
 
   /** Return the lines of a placement's card. */
@@ -179,7 +185,7 @@ SP.makespan = (() => {
 
   /** Return the score and the schedule as a plain object, for tests and the browser's console. */
   function scoreObject({ problem, run, order, score, bound, setting, edited }) {
-    const { critical, ...plain } = score;
+    const { critical, division, ...plain } = score;
     return {
       makespan: score.makespan === Infinity ? null : score.makespan,
       order,
@@ -189,6 +195,7 @@ SP.makespan = (() => {
       start: run === null ? null : [...run.start],
       end: run === null ? null : [...run.end],
       critical_path: critical.steps.map((step) => ({ ...step })),
+      division,
       devices: problem.cluster.devices.map((device, d) => [device.name, plain.devices[d]]),
       devices_used: score.used,
       edited,

@@ -9,7 +9,7 @@ SP.tasks = (() => {
   const DEVICE = 1;
   const ALL = 2;
 
-  /** Return a column of `length` numbers; a single number stands for a column of equal ones. */
+  /** Return a column of `length` numbers; a single number gives a column of equal ones. */
   function column(values, length) {
     const plain = (value) => (value === null ? NaN : Number(value)); // JSON has no NaN or infinity
     if (!Array.isArray(values)) return new Float64Array(length).fill(plain(values));

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.hardening.campaigns.determinism import campaign, training
+from benchmarks.hardening.campaigns.determinism import campaign, makespans, training
 from benchmarks.hardening.campaigns.determinism.surroundings import (
     GRAPHS,
     JOBS,
@@ -41,6 +41,12 @@ def test_generate_is_deterministic(tmp_path: Path, rng: np.random.Generator) -> 
 
 def test_compare_is_deterministic(tmp_path: Path, rng: np.random.Generator) -> None:
     check(campaign.compare_row(tmp_path, RUNS_OF_WORKERS, rng, FAST), RUNS_OF_WORKERS)
+
+
+def test_makespans_are_deterministic(tmp_path: Path, rng: np.random.Generator) -> None:
+    row = makespans.place_row(tmp_path, PROCESSES, rng, ["search:evaluations=2000"])
+    check(row, PROCESSES * (1 + len(makespans.SETTINGS)))
+    check(makespans.compare_row(tmp_path, RUNS_OF_WORKERS, rng, "heft,peft"), RUNS_OF_WORKERS)
 
 
 def test_the_graphs_occupy_all_workers() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.reference.schedule_problems import schedule_problem
 from sim.flow import Ints
 from sim.schedule.anneal import Cooling, anneal_events, anneal_fifo
 from sim.schedule.bounds import lower_bounds
@@ -14,7 +15,6 @@ from sim.schedule.passes import makespans
 from sim.schedule.state import FIFO, run_state
 from sim.schedule.walk import Shares, shape_of, walk_from
 from tests.support.schedule_cases import schedule_form
-from tests.support.schedule_problems import schedule_problem
 from tests.support.schedule_tasks import TaskProblem, task_problem
 
 SHARES = Shares(swaps=0.1, blocks=0.4, joins=0.7, critical=0.6)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from benchmarks.reference.schedule_problems import schedule_problem
 from sim.schedule.contention import contention_schedule
 from sim.schedule.lists import ListSchedule, list_schedule
 from sim.schedule.passes import timetable
@@ -12,7 +13,6 @@ from sim.schedule.ranks import optimistic_costs
 from sim.schedule.sampled import sampled_placements
 from sim.schedule.state import RANKED, Order
 from sim.schedule.task_graph import FREE
-from tests.support.schedule_problems import schedule_problem
 from tests.support.schedule_tasks import TaskProblem, heft_rank, task_problem
 
 SEEDS = range(150)

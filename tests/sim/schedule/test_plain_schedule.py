@@ -10,9 +10,9 @@ import pytest
 
 from benchmarks.reference.plain_schedule import PlainSchedule, plain_schedule
 from benchmarks.reference.schedule_inputs import ScheduleInputs
+from benchmarks.reference.schedule_problems import ScheduleForm, schedule_problem
 from tests.support.released_data import SHARED
 from tests.support.schedule_comparison import is_exact
-from tests.support.schedule_problems import ScheduleForm, schedule_problem
 
 GOLDEN = SHARED / "makespan" / "golden.jsonl"
 SEEDS = range(250)

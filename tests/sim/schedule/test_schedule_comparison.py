@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from benchmarks.reference.plain_schedule import plain_schedule
+from benchmarks.reference.schedule_problems import ScheduleForm
 from tests.support.schedule_comparison import Times, first_difference
-from tests.support.schedule_problems import ScheduleForm
 
 
 def in_doubles(graph: Any, cluster: Any, settings: Any, placement: Any) -> tuple[Times, Times]:

@@ -1,12 +1,13 @@
 """Determinism: with a seed and no time limit, every process produces the same bytes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from benchmarks.hardening.campaigns.determinism import makespans
 from benchmarks.hardening.campaigns.determinism.surroundings import (
     GRAPHS,
     JOBS,
@@ -48,19 +49,13 @@ COMPARED_PLACERS = (
 )
 
 
-def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
+def run(share: float = 1.0, seed: int = 0, only: Sequence[str] | None = None) -> Iterator[Row]:
     """Repeat each command in fresh processes; a smaller share starts fewer processes."""
     processes = max(len(JOBS), round(PROCESSES * share))
     rng = np.random.default_rng(seed)
-    with TemporaryDirectory(prefix="streamplace-determinism-") as name:
-        folder = Path(name)
-        yield generate_row(folder, processes, rng)
-        yield place_row(folder, processes, rng)
-        yield compare_row(folder, processes, rng)
-        yield training_row(folder, processes, rng)
-        yield teacher_row(folder, processes, rng)
-        for count in TORCHRUN:
-            yield torchrun_row(folder, processes, rng, count)
+    with TemporaryDirectory(prefix="streamplace-determinism-") as folder:
+        for name in only or ROWS:
+            yield ROWS[name](Path(folder), processes, rng)
 
 
 def generate_row(
@@ -131,3 +126,16 @@ def compare_row(
     results = [("compare", compare)]
     what = "compare: tables, without times"
     return differences_row(what, results, processes, folder, rng, varied=varied)
+
+
+ROWS: dict[str, Callable[[Path, int, np.random.Generator], Row]] = {
+    "generate": generate_row,
+    "place": place_row,
+    "compare": compare_row,
+    "place-makespan": makespans.place_row,
+    "compare-makespan": makespans.compare_row,
+    "train": training_row,
+    "teacher": teacher_row,
+    **{f"torchrun-{count}": partial(torchrun_row, count=count) for count in TORCHRUN},
+}
+"""Name -> the function that repeats a command and returns its row."""

@@ -1,16 +1,20 @@
 """Comparison of the report page's arithmetic, run in a browser engine, with that of Python."""
 
-import json
-import shutil
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count, islice
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
+from benchmarks.hardening.campaigns.invariants.browser_engines import (
+    NONE_FOUND,
+    PAGE,
+    Evaluate,
+    called_in_node,
+    called_in_page,
+    engines,
+)
 from benchmarks.hardening.campaigns.invariants.deviations import (
     Deviations,
     largest_difference,
@@ -18,16 +22,14 @@ from benchmarks.hardening.campaigns.invariants.deviations import (
 )
 from benchmarks.hardening.campaigns.invariants.numbered_problems import drawn
 from benchmarks.hardening.campaigns.invariants.oracle_comparison import pair_text as pair
-from benchmarks.reference.browser import chromium
 from benchmarks.reference.changes import remade
-from streamplace import Placement, ThroughputScore, report
+from streamplace import Placement, ThroughputScore
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_to
 from streamplace.report.loads import sums_of
 from streamplace.scoring.loads import LinkLoad, UplinkLoad
 from streamplace.scoring.throughput import simulate
 
-PAGE = Path(report.__file__).parent / "page"
 BATCH = 200  # placements per call
 TIED = 1e-12  # relative difference of utilisations whose order rounding may change
 HEADROOM = 0.75  # target utilisation of every third problem
@@ -42,7 +44,6 @@ SCORES = """(batch) => batch.map(({ graph, sums: values, cluster, setting, assig
 })"""
 
 ROW_NAME = "the report page's model against Python"
-Evaluate = Callable[[list[Any]], list[Any]]
 
 
 def script() -> str:
@@ -50,17 +51,9 @@ def script() -> str:
     return "const SP = {};\n" + (PAGE / "model.js").read_text()
 
 
-@contextmanager
-def in_chromium() -> Iterator[Evaluate | None]:
-    """Yield a function that scores a batch in Chromium; None without Chromium or Playwright."""
-    with chromium() as browser:
-        yield None if browser is None else in_page(browser.new_page())
-
-
 def in_page(page: Any) -> Evaluate:
     """Return a function that scores a batch in an empty page of a browser."""
-    page.add_script_tag(content=script())
-    return lambda batch: cast("list[Any]", page.evaluate(SCORES, batch))
+    return called_in_page(page, script(), SCORES)
 
 
 @contextmanager
@@ -70,40 +63,12 @@ def in_node() -> Iterator[Evaluate | None]:
         yield evaluate
 
 
-@contextmanager
-def called_in_node(script: str, function: str) -> Iterator[Evaluate | None]:
-    """Yield a JavaScript function of one list that runs after a script; None without Node.js."""
-    path = shutil.which("node")
-    if path is None:
-        yield None
-        return
-    program = f"{script}\nconst called = {function};\n" + (
-        'const lines = require("node:readline").createInterface({ input: process.stdin });\n'
-        'lines.on("line", (line) => console.log(JSON.stringify(called(JSON.parse(line)))));\n'
-    )
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen([path, "-e", program], **pipes) as process:
-        stdin, stdout = process.stdin, process.stdout
-        assert stdin is not None
-        assert stdout is not None
-
-        def evaluate(batch: list[Any]) -> list[Any]:
-            stdin.write(json.dumps(batch) + "\n")
-            stdin.flush()
-            scores: list[Any] = json.loads(stdout.readline())
-            return scores
-
-        yield evaluate
-        stdin.close()
-
-
 def against_page(pairs: int, seed: int) -> Deviations:
     """Score pairs of problem and placement in Python, and in Chromium or else in Node.js."""
-    for where, started in (("Chromium", in_chromium), ("Node.js", in_node)):
-        with started() as evaluate:
-            if evaluate is not None:
-                return compared(pairs, seed, where, evaluate)
-    return Deviations(ROW_NAME, figures={"not run": "no Chromium, no Node.js"})
+    with engines(script(), SCORES) as (where, evaluate):
+        if evaluate is not None:
+            return compared(pairs, seed, where, evaluate)
+    return Deviations(ROW_NAME, figures={"not run": NONE_FOUND})
 
 
 def compared(pairs: int, seed: int, where: str, evaluate: Evaluate) -> Deviations:

@@ -8,6 +8,7 @@ from streamplace import Problem
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.registry import THROUGHPUT_NAMES, ready_placer
+from streamplace.placers.warmup import scoring_of
 from streamplace.util.arrays import Ints
 
 LIMITED_BY_COUNT = {
@@ -33,13 +34,21 @@ def share_moved(name: str, case: Case, rng: np.random.Generator) -> float:
     case
         The problem to place; its placement is not used.
     """
-    problem, _ = case
+    return moved_by(name, case[0], rng)
+
+
+def moved_by(name: str, problem: Problem, rng: np.random.Generator) -> float:
+    """Return `share_moved` of a problem, under any objective.
+
+    The placer is also called a second time without a change, and the larger fraction counts.
+    """
     operators, devices = len(problem.graph.names), len(problem.cluster.devices)
     streams = list(problem.graph.streams)
     shuffled = restreamed(problem, [streams[i] for i in rng.permutation(len(streams))])
     changed = renamed(shuffled, range(operators), range(devices))
-    placer = ready_placer(name, problem.model)
-    return float((_placed(placer, problem) != _placed(placer, changed)).mean())
+    placer = ready_placer(name, scoring_of(problem))
+    first = _placed(placer, problem)
+    return max(float((first != _placed(placer, other)).mean()) for other in (problem, changed))
 
 
 def _placed(placer: Placer, problem: Problem) -> Ints:

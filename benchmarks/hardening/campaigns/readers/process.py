@@ -21,12 +21,16 @@ from pathlib import Path
 from benchmarks.hardening.campaigns.readers.limits import LIMITS, Limits
 from benchmarks.hardening.campaigns.readers.observations import Observations
 from benchmarks.hardening.campaigns.readers.watcher import observe
+from benchmarks.hardening.corpus import own_files
+from benchmarks.hardening.corpus.documents import DATAFLOW_GRAPH, GRAPH
 from benchmarks.hardening.corpus.line_graph import line_graph
 from benchmarks.hardening.corpus.special_files import SPECIAL_FILES
 from benchmarks.hardening.harness.memory_limits import memory_limit
 from benchmarks.hardening.mutation.numbered_documents import COUNT, CUT_AT
-from benchmarks.hardening.targets.consumers import use_graph
+from benchmarks.hardening.targets.consumers import use_graph, use_pass, use_placement
 from benchmarks.hardening.targets.parsers import PARSERS
+from streamplace.files.graphs import graph_from
+from streamplace.problem.cluster import Cluster
 
 SHIFT = 31  # difference between the first file numbers of successive readers
 
@@ -94,9 +98,18 @@ def observe_reader(name: str, share: float, seed: int, limits: Limits) -> Observ
 def main() -> None:
     """Print the observations of each reader."""
     share, seed, limits = float(sys.argv[1]), int(sys.argv[2]), LIMITS[sys.argv[3]]
-    use_graph(line_graph())  # loads the compiled kernels once for all readers
+    load_kernels()
     for name in sys.argv[4:]:
         print(json.dumps(observe_reader(name, share, seed, limits).to_dict()), flush=True)
+
+
+def load_kernels() -> None:
+    """Load the compiled kernels once for all readers, since loading them looks like unpickling."""
+    for form in (GRAPH, DATAFLOW_GRAPH):
+        use_graph(graph_from(form, "good"))
+    use_graph(line_graph())
+    use_pass(line_graph(), Cluster.equal(2))
+    use_placement(own_files.makespan_placement())
 
 
 def _output(handle: int, child: int, progress: mmap.mmap, silent_s: float) -> bytes:

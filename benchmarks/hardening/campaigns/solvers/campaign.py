@@ -1,6 +1,6 @@
 """METIS and the other solvers on unusual problems, each solver in separate processes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from benchmarks.hardening.campaigns.solvers.wrapper_results import KINDS, run_wrapper
 from benchmarks.hardening.campaigns.solvers.wrappers import is_installed, wrappers
@@ -9,10 +9,10 @@ from benchmarks.hardening.harness.rows import Row
 PROBLEMS = 5_000  # that must reach the library of each wrapper
 
 
-def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
-    """Yield one row per wrapper, including those whose library is not installed."""
+def run(share: float = 1.0, seed: int = 0, only: Sequence[str] | None = None) -> Iterator[Row]:
+    """Yield one row per wrapper, or for `only` some, even if their libraries are not installed."""
     count = max(1, round(PROBLEMS * share))
-    for name in wrappers():
+    for name in only or wrappers():
         if is_installed(name):
             yield run_wrapper(name, count, seed).row()
         else:

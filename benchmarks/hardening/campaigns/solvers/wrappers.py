@@ -15,6 +15,7 @@ from streamplace.placers.exact.incumbent import Incumbent
 from streamplace.placers.greedy import Greedy
 from streamplace.placers.partition.pymetis_guard import partition
 from streamplace.placers.search.annealing import Budget
+from streamplace.problem.order_names import ORDERS
 
 Attempt = Callable[[int, int], str | None]
 """Tries the problem of a number and a seed; returns the fault of the answer, or None."""
@@ -45,6 +46,7 @@ FOR_MAKESPANS = {
     "climb for makespans": "climb:evaluations=200",
     "search for makespans": "search:evaluations=2000",
     "exact for makespans": "exact:seconds=0.02",
+    "auto for makespans": "auto:evaluations=300",
 }
 """Wrapper under the makespan objective -> placer with options."""
 DIRECT_METIS = ("METIS called directly, k-way", "METIS called directly, recursive")
@@ -88,6 +90,7 @@ CALLED_FUNCTIONS = {
     "climb for makespans": CHAIN_FUNCTIONS,
     "search for makespans": PASS_FUNCTIONS,
     "exact for makespans": PASS_FUNCTIONS,
+    "auto for makespans": PASS_FUNCTIONS,
     CP_SAT: CP_SAT_FUNCTIONS,
     "KaHIP fast": ("kahip:kaffpa",),
     "KaHIP eco": ("kahip:kaffpa",),
@@ -141,7 +144,7 @@ def try_makespan(name: str, number: int, seed: int) -> str | None:
 
 
 def try_placer(name: str, number: int, seed: int) -> str | None:
-    """Place a problem and check the placement; the number determines options of partitioners."""
+    """Place a problem and check the placement; the number determines some placers' options."""
     from streamplace.placers.registry import ready_placer  # noqa: PLC0415 - heavy
 
     problem = unusual_problem(number, seed, MAX_OPERATORS.get(name, LARGE))
@@ -150,6 +153,8 @@ def try_placer(name: str, number: int, seed: int) -> str | None:
         options += ("", ":parts=1", ":parts=2", ":parts=3", ":parts=1000")[number % 5]
     if name.startswith("metis") and number % 2:
         options += ":weights=utilisation"
+    if name in ("greedy", "policy") and number % 2:
+        options += f":order={ORDERS[number // 2 % len(ORDERS)]}"
     placer = ready_placer(name + options, "bottleneck")
     return answer_fault(placer(problem, np.random.default_rng(number)))
 

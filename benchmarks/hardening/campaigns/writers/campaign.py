@@ -14,6 +14,7 @@ from benchmarks.hardening.campaigns.writers.training_runs import resume_command,
 from benchmarks.hardening.campaigns.writers.workloads import (
     clusters_command,
     compare_command,
+    gantt_command,
     generate_command,
     place_command,
     write_inputs,
@@ -83,13 +84,20 @@ def stopped_rows(
         compare_command(forks, inputs, folder, 2),
     ]
     serial = [train, place, generate, compare]
-    clusters = clusters_command(forks, folder)
-    yield from kill_writers(forks, [generate, compare, place, clusters], scaled(KILLS), rng)
+    clusters, gantt = clusters_command(forks, folder), gantt_command(forks, inputs, folder)
+    writers = [generate, compare, place, clusters, gantt]
+    yield from kill_writers(forks, writers, scaled(KILLS), rng)
     yield from kill_parents(forks, parallel, scaled(PARENT_KILLS), rng)
     for number, count in ((signal.SIGINT, CTRL_C), (signal.SIGTERM, TERMINATED)):
         yield interrupt(forks, [*serial, *parallel], expected, number, scaled(count), rng)
     if mounts:
-        on_disks: list[WritingCommand] = [resume_command(forks, train), place, generate, compare]
+        on_disks: list[WritingCommand] = [
+            resume_command(forks, train),
+            place,
+            generate,
+            compare,
+            gantt,
+        ]
         yield disks.full_disk_row(forks, on_disks, expected, scaled(FULL), rng)
         yield disks.read_only_row(forks, on_disks, scaled(READ_ONLY))
     else:

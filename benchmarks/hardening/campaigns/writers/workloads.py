@@ -48,6 +48,16 @@ def compare_command(forks: Forks, inputs: Path, folder: Path, jobs: int = 1) -> 
     return measured_command(forks, f"compare --jobs {jobs}", words, old, new, target)
 
 
+def gantt_command(forks: Forks, inputs: Path, folder: Path) -> WritingCommand:
+    """Return `simulate` that overwrites the picture of a schedule."""
+    graph, placed = str(inputs / "large.json"), str(inputs / "placed.json")
+    aim = ("--objective", "makespan")
+    check_success(forks.run("place", graph, *aim, "--placer", "heft", "-q", "-o", placed))
+    words = ("simulate", graph, placed, *aim, "-q", "--gantt")
+    target = folder / "gantt" / "gantt.png"
+    return measured_command(forks, "simulate --gantt", words, ("--batch", "10"), (), target)
+
+
 def clusters_command(forks: Forks, folder: Path) -> WritingCommand:
     """Return `generate` that overwrites a list of clusters."""
     words = ("generate", "giph-code", "--count", "8", "-q", "-o", "-", "--clusters")

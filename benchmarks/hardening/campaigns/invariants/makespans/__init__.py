@@ -1,0 +1,1 @@
+"""Invariants of makespans: schedules, bounds, placers and the page's engine."""

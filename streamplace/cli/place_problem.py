@@ -1,0 +1,90 @@
+"""The problem of the command `place`, from its files and options."""
+
+from typing import Any
+
+from streamplace.cli import makespan_options
+from streamplace.cli.default_cluster import naming_the_default
+from streamplace.cli.inheritance import inherit
+from streamplace.cli.whole_operators import naming_whole_operators
+from streamplace.errors import InfeasibleError, ProblemError, located, reworded
+from streamplace.files import read_constraints, read_graph
+from streamplace.files.reading import name_of
+from streamplace.integrations.whole_operators import colocate_instances
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.losses import Losses
+from streamplace.problem.makespan import PublishedName
+from streamplace.problem.objective import Objective, Throughput
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.problem.published import with_published_semantics
+from streamplace.scoring.compiled import check_loads
+
+
+def read_problem(
+    graph: str,
+    cluster: Cluster | None,
+    constraints_file: str | None,
+    whole_operators: bool,
+    *,
+    lost: Losses,
+    kind: Objective | None,
+    old: Placement | None,
+    start: str | None,
+    changes: dict[str, Any],
+    semantics: PublishedName | None,
+    chosen: list[str],
+) -> tuple[Problem, str]:
+    """Read the problem; an error names the faulty file.
+
+    Return it, and a note on what comes from the initial placement; see `inheritance`.
+    """
+    read = read_graph(graph)
+    constraints = None if constraints_file is None else read_constraints(constraints_file)
+    rules_file, note, inherited = constraints_file or name_of(graph), "", False
+    by_default = cluster is None and old is None
+    if old is not None:
+        settings = inherit(
+            old,
+            name_of(str(start)),
+            read,
+            cluster=cluster,
+            has_constraints=constraints is not None,
+            objective=kind,
+            changes=changes,
+            chosen=chosen,
+        )
+        cluster, kind, changes = settings.cluster, settings.objective, settings.changes
+        note = settings.note
+        makespan_options.refuse_rates(kind, changes, f"the makespan of {name_of(str(start))}")
+        if settings.constraints is not None:
+            constraints, rules_file, inherited = settings.constraints, name_of(str(start)), True
+    if lost:
+        lost = lost.of_devices(Cluster.of(cluster))
+        cluster = lost.cluster(Cluster.of(cluster))
+        with located(rules_file):
+            constraints = lost.constraints(constraints or read.constraints)
+    unconstrained = None if constraints is None else Constraints()
+    objective = kind or Throughput()
+    if semantics is not None:
+        makespan_options.require(objective, "semantics")
+        read, cluster = with_published_semantics(read, Cluster.of(cluster), semantics)
+    with naming_the_default(by_default), located(name_of(graph)):
+        problem = Problem(
+            read, cluster, constraints=unconstrained, objective=objective.with_changes(**changes)
+        )
+        check_loads(problem)
+    if constraints is not None or whole_operators:
+        rules = read.constraints if constraints is None else constraints
+        if whole_operators:
+            rules = colocate_instances(read, rules)
+        naming = naming_whole_operators(read, rules.colocate, added=whole_operators)
+        try:
+            with located(rules_file), naming:
+                problem = problem.with_constraints(rules)
+        except (ProblemError, InfeasibleError) as error:
+            if not inherited:
+                raise
+            remedy = "--constraints FILE replaces the placement's constraints"
+            raise reworded(error, f"{error}; {remedy}") from None
+    return problem, note

@@ -1,0 +1,41 @@
+"""What scores assume where the numbers of a graph do not match the devices, for notes."""
+
+import numpy as np
+
+from streamplace.problem.device_kinds import unknown_kinds
+from streamplace.problem.graph_checks import listed
+from streamplace.problem.placement import Placement
+
+
+def assumptions(placement: Placement) -> list[str]:
+    """Return what the score of a placement assumes about times and cores, a sentence each."""
+    problem = placement.problem
+    found = unknown_kinds(problem.graph, problem.cluster), mixed_times(placement), cut(placement)
+    return [sentence for sentence in found if sentence]
+
+
+def mixed_times(placement: Placement) -> str:
+    """Return which operators have no time for their device's kind, unlike others; else no text."""
+    graph, devices = placement.problem.graph, placement.problem.cluster.devices
+    if not graph.seconds_on:
+        return ""
+    known = {device.kind for device in devices if device.kind is not None}
+    timed = {kind for kind in known if any(kind in on for on in graph.seconds_on.values())}
+    kinds = [devices[d].kind for d in placement.devices]
+    names = [
+        graph.names[v]
+        for v, kind in enumerate(kinds)
+        if kind in timed and graph.instructions[v] > 0 and kind not in graph.seconds_on.get(v, ())
+    ]
+    if not names:
+        return ""
+    source = "instructions and mips give it, while other operators have stated times"
+    return f"seconds_on: no time of {listed(names)} for the kind of their device; {source}"
+
+
+def cut(placement: Placement) -> str:
+    """Return which operators state more cores than their device has; else an empty text."""
+    graph, devices = placement.problem.graph, placement.problem.cluster.devices
+    room = np.array([device.cores for device in devices])[placement.devices]
+    names = [graph.names[v] for v in np.flatnonzero(graph.cores > room)]
+    return f"cores: {listed(names)} can use more than their device has" if names else ""

@@ -1,0 +1,151 @@
+"""Messages and notes that say what to do next, where users of makespans stumbled."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import streamplace as sp
+from streamplace.cli.main import main
+from streamplace.errors import InfeasibleError
+from streamplace.files import write_cluster, write_clusters, write_dataset
+from tests.support.cli import Capture, json_of, refused, succeeds
+
+AIM = ("--objective", "makespan")
+LABELLED = sp.StreamGraph(
+    [sp.Operator("a", 1e6, 0.0, requires=("t",)), sp.Operator("b", 1e6, 0.0)],
+    [sp.Stream("a", "b")],
+    name="of_a_family",
+    firing="all",
+)
+PLAIN = sp.StreamGraph(
+    [sp.Operator("a", 1e6, 1e3), sp.Operator("b", 2e6, 0.0)], [sp.Stream("a", "b")], firing="all"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with graphs, a list of clusters, one of them, and a mapping."""
+    write_dataset(tmp_path / "labelled.jsonl", [LABELLED])
+    write_dataset(tmp_path / "plain.json", [PLAIN])
+    clusters = [sp.Cluster([sp.Device("x", 1), sp.Device("y", 2)]), sp.Cluster.parse("3x1")]
+    write_clusters(tmp_path / "clusters.jsonl", clusters)
+    write_clusters(tmp_path / "one.jsonl", clusters[:1])
+    write_cluster(tmp_path / "cluster.json", clusters[0])
+    (tmp_path / "mapping.csv").write_text("operator,device\na,x\nb,y\n")
+    return tmp_path
+
+
+def errors_of(capsys: Capture, *arguments: object) -> str:
+    """Return what a command that succeeds prints on stderr."""
+    capsys.readouterr()
+    assert main([str(argument) for argument in arguments]) == 0
+    return capsys.readouterr().err
+
+
+def placed(folder: Path, capsys: Capture, *options: object) -> Path:
+    """Return the file of a placement for the makespan."""
+    cluster = ("--cluster", folder / "cluster.json", *AIM, "--placer", "round-robin")
+    succeeds(capsys, "place", folder / "plain.json", *cluster, *options, "-o", folder / "p.json")
+    return folder / "p.json"
+
+
+def test_a_mapping_becomes_a_placement_by_the_command_that_diff_names(
+    folder: Path, capsys: Capture
+) -> None:
+    before, mapping = placed(folder, capsys), folder / "mapping.csv"
+    line = refused(capsys, "diff", before, mapping)
+    assert "an assignment holds no graph; to store it with the graph and the cluster" in line
+    assert line.endswith(f"--cluster CLUSTER --start {mapping} --max-moves 0 -o FILE")
+    words = ("place", folder / "plain.json", "--cluster", folder / "cluster.json", *AIM)
+    succeeds(capsys, *words, "--start", mapping, "--max-moves", 0, "-o", folder / "stored.json")
+    assert json_of(capsys, "diff", before, folder / "stored.json")["moves"] == []
+
+
+@pytest.mark.parametrize("command", ["place", "compare"])
+def test_graphs_for_other_clusters_than_the_default(
+    command: str, folder: Path, capsys: Capture
+) -> None:
+    words = (command, folder / "labelled.jsonl", *AIM)
+    line = refused(capsys, *words)
+    assert "it requires 't' (on no device); the devices are the default 5x2500, --cluster" in line
+    assert "generate --clusters" in line
+    assert "default" not in refused(capsys, *words, "--devices", "2x1")
+
+
+def test_a_list_of_clusters_is_not_one(folder: Path, capsys: Capture) -> None:
+    words = ("place", folder / "plain.json", *AIM, "--cluster")
+    line = refused(capsys, *words, folder / "clusters.jsonl")
+    assert "contains 2 clusters (expected one); 'compare --clusters' takes a list" in line
+    one = json_of(capsys, *words, folder / "one.jsonl")
+    assert [device["name"] for device in one["devices"]] == ["x", "y"]
+
+
+@pytest.mark.parametrize("kind", ["kubernetes", "storm-ras"])
+def test_formats_that_reserve_cpu_name_the_way_to_a_source_rate(
+    kind: str, folder: Path, capsys: Capture
+) -> None:
+    placement = placed(folder, capsys)
+    line = refused(capsys, "export", placement, "--to", kind)
+    assert "reserves the CPU that operators need at a source rate" in line
+    assert "--start FILE --max-moves 0 --objective throughput --source-rate R -o FILE" in line
+    throughput = ("--objective", "throughput", "--source-rate", 0.1)
+    start = ("place", folder / "plain.json", "--start", placement, "--max-moves", 0)
+    succeeds(capsys, *start, *throughput, "-o", folder / "q.json")
+    assert json_of(capsys, "diff", placement, folder / "q.json")["moves"] == []
+    succeeds(capsys, "export", folder / "q.json", "--to", kind)
+    succeeds(capsys, "export", placement, "--to", "flink")
+
+
+def test_the_header_names_the_semantics(folder: Path, capsys: Capture) -> None:
+    semantics = ("--semantics", "placeto")
+    files = (folder / "plain.json", "--cluster", folder / "cluster.json", *AIM, *semantics)
+    assert "for one pass (order fifo, placeto)" in succeeds(capsys, "place", *files)
+    document = json_of(capsys, "place", *files, "-o", folder / "p.json")
+    assert document["semantics"] == "placeto"
+    again = ("simulate", folder / "plain.json", placed(folder, capsys))
+    assert "(order fifo, placeto)" in succeeds(capsys, *again, *semantics)
+    assert "semantics" not in json_of(capsys, *again)
+    moved = json_of(capsys, "place", *files, "--start", folder / "p.json", "--max-moves", 0)
+    assert moved["semantics"] == "placeto"
+
+
+def test_mixed_times_and_cores_are_noted(folder: Path, capsys: Capture) -> None:
+    seconds = {"cpu": 0.5}
+    graph = sp.StreamGraph(
+        [sp.Operator("a", 1e6, 0.0, cores=4, seconds_on=seconds), sp.Operator("b", 1e6, 0.0)],
+        [sp.Stream("a", "b")],
+        firing="all",
+    )
+    write_dataset(folder / "mixed.json", [graph])
+    cluster = sp.Cluster([sp.Device("x", 1, cores=2, kind="cpu")])
+    write_cluster(folder / "cpu.json", cluster)
+    words = (folder / "mixed.json", "--cluster", folder / "cpu.json", *AIM)
+    placing = ("place", *words, "-o", folder / "m.json")
+    scoring = ("simulate", folder / "mixed.json", folder / "m.json")
+    for notes in (errors_of(capsys, *placing), errors_of(capsys, *scoring)):
+        assert "seconds_on: no time of 'b' for the kind of their device; instructions" in notes
+        assert "cores: 'a' can use more than their device has" in notes
+    write_cluster(folder / "large.json", sp.Cluster([sp.Device("x", 1, cores=4)]))
+    words = (folder / "mixed.json", "--cluster", folder / "large.json", *AIM)
+    assert errors_of(capsys, "place", *words) == ""
+
+
+def test_unknown_devices_have_candidates(folder: Path, capsys: Capture) -> None:
+    files = (folder / "plain.json", folder / "mapping.csv")
+    cluster = ("--cluster", folder / "cluster.json")
+    (folder / "mapping.csv").write_text("operator,device\na,x\nb,host\n")
+    line = refused(capsys, "simulate", *files, *cluster, *AIM)
+    assert "the cluster has no device 'host'; known: 'x', 'y' (the cluster is" in line
+    words = ("place", folder / "plain.json", *cluster, *AIM, "--without", "host")
+    assert refused(capsys, *words).endswith("device or group 'host'; known: 'x', 'y'")
+    rules = folder / "rules.json"
+    rules.write_text(json.dumps({"pins": {"a": "host"}}))
+    line = refused(capsys, *words[:-2], "--constraints", rules)
+    assert "unknown device 'host'; known: 'x', 'y'" in line
+
+
+def test_the_hint_is_about_infeasible_graphs_only() -> None:
+    """From Python, where the cluster is an argument, the message stays as it is."""
+    with pytest.raises(InfeasibleError, match=r"\(on no device\)$"):
+        sp.Problem(LABELLED, objective=sp.Makespan())

@@ -1,0 +1,54 @@
+"""Tests of the compilation of kernels."""
+
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from sim.flow import Ints
+from sim.jit import bare, bare_entry, kernel
+
+
+@bare
+def _halved(x: float) -> float:
+    return x / 2
+
+
+@bare_entry
+def _doubled(x: float) -> float:
+    return x * 2
+
+
+@kernel
+def _sum_of_halves(numbers: Ints, further: float) -> float:
+    total = _halved(further) + _halved(3)
+    for i in range(numbers.shape[0]):
+        total += _halved(numbers[i]) + _halved(i)
+    return total
+
+
+def test_a_function_for_kernels_refuses_calls_from_python() -> None:
+    """It has no wrapper, so the call would end the interpreter, also once it is compiled."""
+    for _ in range(2):
+        with pytest.raises(TypeError, match="_halved: only kernels can call this function"):
+            _halved(2.0)
+        with pytest.raises(TypeError, match="_halved: only kernels can call this function"):
+            _halved(2)
+        assert _sum_of_halves(np.array([4, 6], np.int32), 1.0) == 7.5
+
+
+def test_a_function_for_kernels_has_one_version_for_integers() -> None:
+    assert _sum_of_halves(np.array([4, 6], np.int32), 1.0) == 7.5
+    versions = cast("Any", _halved).overloads
+    assert sorted(map(str, versions)) == ["(float64,)", "(int64,)"]
+
+
+def test_an_entry_can_be_called_from_python() -> None:
+    assert _doubled(4.0) == 8.0
+    assert _doubled(2) == 4
+
+
+def test_without_compilation_every_function_is_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numba.config.DISABLE_JIT", True)
+    assert bare(cast("Any", _halved).py_func)(5) == 2.5
+    assert bare_entry(cast("Any", _doubled).py_func)(5) == 10
