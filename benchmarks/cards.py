@@ -3,7 +3,7 @@
     python -m benchmarks.cards WEIGHTS --commit HASH NAME=VALUE …
 
 The new card has the training data, the config with its seed, the commit, the hash of the
-parameters in the file, and the results NAME=VALUE, which `benchmarks.paper_table` measures. The
+parameters in the file, and the results NAME=VALUE, which `streamplace study dream` measures. The
 weights do not change.
 """
 

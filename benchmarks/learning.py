@@ -23,6 +23,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from benchmarks.speed import report
 from streamplace import Problem, Recipe, StreamGraph
 from streamplace.placers.registry import ready_placer
+from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.device_scorer.network import DeviceScorer
 from streamplace.scoring.throughput import throughput
@@ -97,7 +98,7 @@ def flops_of_a_decision(run: Run) -> float:
     A pass with gradients costs three times its forward pass, and a pass that only samples costs one
     forward pass.
     """
-    learner, policy = run.loop.learner, run.policy
+    learner, policy = run.loop.learner, constructive(run.policy)
     batch: Any = learner.batch(run.loop.steps_of(0)[0])
     (stage,) = run.config.stage
     assert isinstance(stage, ReinforceStage)

@@ -21,6 +21,7 @@ from streamplace.training.stages import (
     OptimiserSection,
     ReinforceStage,
     Stage,
+    StepReinforceStage,
 )
 
 PAGE = Path(__file__).parent / "training.md"
@@ -31,6 +32,7 @@ TABLES: tuple[tuple[str, type[BaseModel], type[BaseModel] | None], ...] = (
     ('[[stage]], algorithm = "reinforce"', ReinforceStage, Stage),
     ('[[stage]], algorithm = "imitation"', ImitationStage, Stage),
     ('[[stage]], algorithm = "dagger"', DaggerStage, Stage),
+    ('[[stage]], algorithm = "reinforce-steps"', StepReinforceStage, Stage),
     ("[stage.memory] of reinforce", MemorySection, None),
     ("[stage.optimiser]", OptimiserSection, None),
     ("[run]", RunSection, None),

@@ -31,11 +31,17 @@ def bare(function: F) -> F:
     are passed, which takes nine tenths of the time of kernels that pass many arrays to small
     functions. A call from Python raises TypeError.
     """
-    compiled = _compiled(function, _BARE | {"no_cpython_wrapper": True})
-    if not _numba.config.DISABLE_JIT:
-        _widen(compiled)
-        _refuse_python(compiled)
-    return cast("F", compiled)
+    return cast("F", _for_kernels(function, _BARE))
+
+
+def part(function: F) -> F:
+    """Compile a function that creates no arrays and that only kernels call, without inlining it.
+
+    Products and sums may be contracted to one instruction, which rounds once. For large functions
+    with many callers, which inlining would compile again for each. A call from Python raises
+    TypeError.
+    """
+    return cast("F", _for_kernels(function, {"_nrt": False, "fastmath": {"contract"}}))
 
 
 def bare_entry(function: F) -> F:
@@ -44,6 +50,14 @@ def bare_entry(function: F) -> F:
     if not _numba.config.DISABLE_JIT:
         _widen(compiled)
     return cast("F", compiled)
+
+
+def _for_kernels(function: Callable[..., object], options: dict[str, Any]) -> Any:
+    compiled = _compiled(function, options | {"no_cpython_wrapper": True})
+    if not _numba.config.DISABLE_JIT:
+        _widen(compiled)
+        _refuse_python(compiled)
+    return compiled
 
 
 def _compiled(function: Callable[..., object], options: dict[str, Any]) -> Any:

@@ -13,6 +13,7 @@ import torch
 from streamplace import StreamGraph
 from streamplace.generate import Recipe
 from streamplace.policy.hashed_tensors import unpacked
+from streamplace.policy.registry import policy_kind
 from streamplace.training import TrainConfig
 from streamplace.training.distributed import Workers
 from streamplace.training.run import Run
@@ -58,7 +59,10 @@ threads = 1
 POLICIES: dict[str, dict[str, Any]] = {
     "device-scorer": {"hidden": 8, "hops": 1},
     "encoder-decoder": {"length": 8, "hops": 1, "device_length": 4, "devices": 3},
+    "placeto": {"devices": 3},
 }
+STEPS: dict[str, Any] = {"algorithm": "reinforce-steps", "evaluate_every": 2, "window": 2}
+"""The stage of policies that refine placements, without what it shares with the reinforce stage."""
 
 SHARED = ("problems_per_step", "scores_per_step", "reward")
 """Keys that the reinforce stage shares with the imitation stage before it."""
@@ -95,7 +99,10 @@ def config(sections: Sections | None = None, **more: dict[str, Any]) -> TrainCon
         else:
             where: dict[str, Any] = places.get(name) or value.setdefault(name, {})
             where |= keys
-    if teacher:
+    if policy_kind(value["policy"]["kind"]).refines:
+        kept = ("epochs", "problems_per_step", "entropy", "samples", "optimiser")
+        value["stage"] = [STEPS | {key: stage[key] for key in kept if key in stage}]
+    elif teacher:
         shared = {name: stage[name] for name in SHARED if name in stage}
         imitation = {"algorithm": "imitation", **shared, "optimiser": stage.pop("optimiser")}
         imitation |= {"teacher": teacher["placer"], "epochs": teacher["epochs"]}

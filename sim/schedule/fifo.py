@@ -32,7 +32,7 @@ WIDE = 256  # operators on a level from which a binary heap is faster than a sor
 class FifoMemory(NamedTuple):
     """The working memory of the kernel."""
 
-    ready: Floats  # (V,) seconds
+    ready: Floats  # (V,) seconds; the start of operators that have left the queue
     duration: Floats  # (V,)
     waiting: Ints  # (V,) inputs that are not counted yet
     cause: Ints  # (V,) the operator that each one waited for last, or -1
@@ -139,6 +139,7 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
         else:
             end = start + duration[v]
             free[a] = end + tasks.startup_s[a] if duration[v] > 0.0 else end
+        ready[v] = start
         if end > makespan:
             makespan = end
             memory.last[0] = v

@@ -29,6 +29,7 @@ from streamplace.cli import (
     report,
     schema,
     simulate,
+    study,
     train,
 )
 from streamplace.errors import StreamplaceError
@@ -62,6 +63,7 @@ for command in (
     place.place,
     compare.compare,
     train.train,
+    study.study,
     curves.curves,
     diff.diff,
     explain.explain,

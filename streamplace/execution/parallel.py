@@ -44,6 +44,8 @@ def each(
     items: Items[Item],
     jobs: int | None = None,
     backend: Backend = LOCAL,
+    *,
+    items_per_process: int = ITEMS_PER_PROCESS,
 ) -> Generator[Result, None, None]:
     """Yield function(item) for every item, in order, whatever the backend.
 
@@ -53,8 +55,10 @@ def each(
     Parameters
     ----------
     jobs
-        Number of processes; None: one per processor. With the local backend, fewer than
-        64 items are processed in the current process.
+        Number of processes; None: one per processor.
+    items_per_process
+        With the local backend, processes are started only for as many items as this; by default,
+        fewer than 64 items are processed in the current process.
 
     Raises
     ------
@@ -65,15 +69,18 @@ def each(
         at the same item.
     """
     if backend.name == "local":
-        yield from _on_processes(function, items, jobs)
+        yield from _on_processes(function, items, jobs, items_per_process)
     else:
         yield from _on_cluster(function, items, jobs, backend)
 
 
 def _on_processes(
-    function: Callable[[Item], Result], items: Items[Item], jobs: int | None
+    function: Callable[[Item], Result],
+    items: Items[Item],
+    jobs: int | None,
+    items_per_process: int,
 ) -> Iterator[Result]:
-    processes = min(jobs or cpu_count(), len(items) // ITEMS_PER_PROCESS)
+    processes = min(jobs or cpu_count(), len(items) // items_per_process)
     if processes <= 1:
         yield from map(function, items)
         return

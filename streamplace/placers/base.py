@@ -93,6 +93,16 @@ class ListScheduler(Placer, Protocol):
         ...
 
 
+@runtime_checkable
+class MayRefine(Placer, Protocol):
+    """A placer that uses an initial placement under some of its options only."""
+
+    @property
+    def uses_start(self) -> bool:
+        """Whether it does under the present ones."""
+        ...
+
+
 def needs_throughput(problem: Problem, placer: str) -> None:
     """Refuse makespans for a placer that supports only throughput.
 

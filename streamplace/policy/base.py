@@ -7,11 +7,13 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 import torch
 from torch import nn
 
+from streamplace.errors import UnsuitableError
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch, Encoded
 from streamplace.policy.teachers import Teacher
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
+from streamplace.scoring.evaluator import Evaluator
 from streamplace.util.arrays import Ints
 
 E = TypeVar("E", bound=Encoded)
@@ -128,7 +130,90 @@ class Constructive(Policy[E, B]):
         return placement
 
 
-AnyPolicy: TypeAlias = Constructive[Any, Any]
+class Refiner(Policy[E, B]):
+    """A policy that improves a placement step by step, by moving one operator at a time."""
+
+    @abstractmethod
+    def episode(self, encoded: E) -> int:
+        """Return the number of steps of an episode, after which a policy starts anew."""
+
+    @abstractmethod
+    def rollout(
+        self,
+        batch: B,
+        start: Ints,
+        steps: Sequence[int],
+        sampler: Sampler,
+        evaluators: Sequence[Evaluator],
+        forced: Ints | None = None,
+    ) -> Trajectories:
+        """Revise S placements of each of P problems, with differentiable log-probabilities.
+
+        Every step counts as one evaluation, and so does the initial placement.
+
+        Parameters
+        ----------
+        start
+            (P, S, V) feasible placements to start from; entries beyond a problem's number of
+            operators are ignored.
+        steps
+            (P,) the number of steps for each problem.
+        sampler
+            The rule that chooses actions from logits.
+        evaluators
+            (P,) the evaluator of each problem.
+        forced
+            (P, S, T, A) actions to take instead of sampled ones; -1 where the policy chooses. The
+            operator of a step may be the policy's own choice.
+        """
+
+    @abstractmethod
+    def evaluate(self, batch: B, trajectories: Trajectories) -> Trajectories:
+        """Recompute the probabilities of trajectories with the current parameters.
+
+        No placement is scored again.
+        """
+
+    def refine(
+        self,
+        batch: B,
+        start: Ints,
+        steps: Sequence[int],
+        sampler: Sampler,
+        evaluators: Sequence[Evaluator],
+    ) -> Trajectories:
+        """Revise placements without gradients; see `rollout`."""
+        with torch.inference_mode():
+            return self.rollout(batch, start, steps, sampler, evaluators)
+
+
+AnyPolicy: TypeAlias = Policy[Any, Any]
+
+
+def constructive(policy: AnyPolicy) -> Constructive[Any, Any]:
+    """Return a policy that builds placements.
+
+    Raises
+    ------
+    UnsuitableError
+        If it refines them instead.
+    """
+    if isinstance(policy, Constructive):
+        return policy
+    raise UnsuitableError(f"{type(policy).__name__} refines placements and cannot build them")
+
+
+def refiner(policy: AnyPolicy) -> Refiner[Any, Any]:
+    """Return a policy that refines placements.
+
+    Raises
+    ------
+    UnsuitableError
+        If it builds them instead.
+    """
+    if isinstance(policy, Refiner):
+        return policy
+    raise UnsuitableError(f"{type(policy).__name__} builds placements and cannot refine them")
 
 
 @runtime_checkable

@@ -1,5 +1,6 @@
 """Sampling of devices from logits."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -46,8 +47,7 @@ class Sampler:
         """Choose a device per row, (R,), from logits, (R, D), with `samples` rows per problem."""
         if self.generator is None:
             return logits.argmax(dim=1)
-        drawn = torch.rand(logits.shape, generator=self.generator, device=self.generator.device)
-        gumbel = -torch.log(-torch.log(drawn.to(logits.device).clamp_(1e-30, 1 - 1e-7)))
+        gumbel = self._gumbel(logits.shape, self.generator, logits.device)
         if self.first_is_likeliest:
             gumbel[::samples] = 0.0
         noisy = logits if self.greedy else logits / self.temperature + gumbel
@@ -56,6 +56,34 @@ class Sampler:
             return chosen
         uniform = gumbel.masked_fill(logits <= UNAVAILABLE / 2, UNAVAILABLE).argmax(dim=1)
         return torch.where(self._explores(len(logits), samples).to(logits.device), uniform, chosen)
+
+    def ahead(self, samples: int, steps: int, devices: int) -> tuple[Tensor, Tensor]:
+        """Draw the random numbers of S samples of T steps of one problem ahead, on the CPU.
+
+        A step then chooses the largest sum of noise and logits divided by the temperature or, where
+        it explores, the largest noise, as a call does.
+
+        Returns
+        -------
+        tuple
+            The noise, (S, T, D), and whether each step explores, (S, T) bool. Without a generator,
+            the noise is 0 and no step explores.
+        """
+        noise = torch.zeros(samples, steps, devices)
+        explores = torch.zeros(samples, steps, dtype=torch.bool)
+        if self.generator is None:
+            return noise, explores
+        noise = self._gumbel(noise.shape, self.generator, noise.device)
+        if self.exploration:
+            explores = torch.rand(samples, steps, generator=self.generator) < self.exploration
+        if self.first_is_likeliest:
+            noise[0], explores[0] = 0.0, False
+        return noise, explores
+
+    @staticmethod
+    def _gumbel(shape: Sequence[int], generator: torch.Generator, device: torch.device) -> Tensor:
+        drawn = torch.rand(shape, generator=generator, device=generator.device)
+        return -torch.log(-torch.log(drawn.to(device).clamp_(1e-30, 1 - 1e-7)))
 
     def _explores(self, rows: int, samples: int) -> Tensor:
         """Return which rows, (R,) bool, choose uniformly."""

@@ -1,7 +1,7 @@
 """Protocols of encoded problems and batches."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Ints
@@ -18,6 +18,15 @@ class Encoded(Protocol):
     @property
     def size(self) -> int:
         """The number of operators."""
+        ...
+
+
+@runtime_checkable
+class Reorderable(Protocol):
+    """An encoded problem whose operators can be placed in any order."""
+
+    def in_order(self, order: Ints) -> object:
+        """Return the problem with another order of its operators, (V,)."""
         ...
 
 

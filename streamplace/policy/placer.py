@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,11 +16,13 @@ from threadpoolctl import ThreadpoolController
 from streamplace.errors import CheckpointError, UsageError
 from streamplace.placers.base import needs_throughput
 from streamplace.placers.repair import feasible, feasible_ones
-from streamplace.policy.base import AnyPolicy, BeamSearching
+from streamplace.placers.starting import fast_placement
+from streamplace.policy.base import AnyPolicy, BeamSearching, Refiner, constructive
 from streamplace.policy.config import MAX_PLACEMENTS
 from streamplace.policy.decoding import Sampler
+from streamplace.policy.encoded import Reorderable
 from streamplace.policy.faults import faults_of
-from streamplace.policy.graph_batch import EncodedGraph
+from streamplace.policy.refining import refined
 from streamplace.policy.weights import read_policy
 from streamplace.problem.order_names import check_order
 from streamplace.problem.placement import Placement
@@ -45,6 +48,9 @@ class PolicyPlacer:
         The width of a beam search whose placements are considered as well; 0 for none.
     file
         A weights file; the shipped weights by default.
+    episodes
+        For policies that refine a placement, the number of episodes, each from the best placement
+        so far; the first uses the most likely devices.
     order
         The traversal order in which operators are placed, see `scoring.orders`; by default, the
         order or orders of the policy's own sizes.
@@ -58,20 +64,43 @@ class PolicyPlacer:
     samples: int = 1
     beam: int = 0
     file: str = ""
+    episodes: int = 1
     order: str = ""
 
     def __post_init__(self) -> None:
-        for option, minimum, value in (("samples", 1, self.samples), ("beam", 0, self.beam)):
+        for option, minimum, value in (
+            ("samples", 1, self.samples),
+            ("beam", 0, self.beam),
+            ("episodes", 1, self.episodes),
+        ):
             if not minimum <= value <= MAX_PLACEMENTS:
                 limits = f"must be {minimum} to {MAX_PLACEMENTS}"
                 raise UsageError(f"policy: {option} {limits} (got {value})")
         if self.order:
             check_order(self.order)
 
+    @property
+    def uses_start(self) -> bool:
+        """Whether the policy refines placements.
+
+        Raises
+        ------
+        CheckpointError
+            If the weights cannot be read.
+        """
+        return isinstance(self._policy(), Refiner)
+
+    def _policy(self) -> AnyPolicy:
+        file = self.file or str(SHIPPED)
+        return _policy(file, _modified_ns(file))
+
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the best placement found, repaired where it violates a constraint.
+
+        A policy that refines placements starts from `start` or, without one, from the best
+        placement of a few fast placers; the others ignore it.
 
         Raises
         ------
@@ -85,14 +114,41 @@ class PolicyPlacer:
         PlacementError
             If none of the network's placements can be repaired.
         """
+        policy = self._policy()
+        if isinstance(policy, Refiner):
+            return self._refined(policy, problem, rng, start)
+        if self.episodes > 1:
+            raise UsageError(f"policy: episodes: {type(policy).__name__} builds placements at once")
         needs_throughput(problem, "policy")
-        policy = _policy(self.file or str(SHIPPED), _modified_ns(self.file or SHIPPED))
         with faults_of(policy, "placing"):
             drafts = self._drafts(policy, problem, rng)
         if len(drafts) == 1:
             return feasible(problem, drafts[0])
         placements = feasible_ones(problem, np.unique(drafts, axis=0))
         return placements[int(qualities(problem, placements).argmax())]
+
+    def _refined(
+        self,
+        policy: Refiner[Any, Any],
+        problem: Problem,
+        rng: np.random.Generator,
+        start: Placement | None,
+    ) -> Placement:
+        """Return the best placement of some episodes."""
+        if self.beam:
+            _searching(policy)
+        first = start if start is not None else fast_placement(problem, rng)
+        with faults_of(policy, "placing"):
+            policy.check(problem)
+            batch = policy.batch([self._encoded(policy, problem, rng)])
+            generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
+            samplers = [
+                Sampler(generator, first_is_likeliest=number == 0)
+                for number in range(self.episodes)
+            ]
+            with _one_thread():
+                devices = refined(policy, batch, [first], samplers, self.samples)[0]
+        return Placement(problem, devices)
 
     def _drafts(self, policy: AnyPolicy, problem: Problem, rng: np.random.Generator) -> Ints:
         """Return the placements that the policy makes, (N, V), before repair."""
@@ -104,7 +160,7 @@ class PolicyPlacer:
             generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
         sampler = Sampler(generator, TEMPERATURE, first_is_likeliest=True)
         with _one_thread():
-            drafts: Ints = policy.sample(batch, self.samples, sampler)[0]
+            drafts: Ints = constructive(policy).sample(batch, self.samples, sampler)[0]
             if searching is not None:
                 drafts = np.concatenate([drafts, searching.beam(batch, self.beam)])
         return drafts
@@ -114,7 +170,7 @@ class PolicyPlacer:
         encoded = policy.encode(problem)
         if not self.order:
             return encoded
-        if not isinstance(encoded, EncodedGraph):
+        if not isinstance(encoded, Reorderable):
             raise UsageError(f"policy: order: {type(policy).__name__} does not support orders")
         return encoded.in_order(traversal_order(problem, self.order, rng))
 

@@ -12,7 +12,12 @@ from pydantic import BaseModel, SerializeAsAny, ValidationError, model_validator
 
 from streamplace.errors import UsageError
 from streamplace.files.form_faults import first_fault
-from streamplace.policy.config import DeviceScorerSizes, EncoderDecoderSizes, StrictModel
+from streamplace.policy.config import (
+    DeviceScorerSizes,
+    EncoderDecoderSizes,
+    PlacetoSizes,
+    StrictModel,
+)
 from streamplace.util.plugins import installed, load_installed, load_ours, named_fault, names_of
 from streamplace.util.suggest import valid_choices
 
@@ -32,15 +37,19 @@ class PolicyKind:
     sizes
         A pydantic model of the policy's sizes; every size has a default.
     policy
-        ``module:Class``, a subclass of `policy.base.Constructive`. Its constructor takes the sizes.
+        ``module:Class``, a subclass of `policy.base.Constructive` or `policy.base.Refiner`. Its
+        constructor takes the sizes.
     stack
         ``module:Class``, a policy that stacks several policies; see `policy.stacking`. Its
         constructor takes the sequence of policies. Empty if there is none.
+    refines
+        Whether the policy is a `Refiner`, which improves placements instead of building them.
     """
 
     sizes: type[BaseModel]
     policy: str
     stack: str = ""
+    refines: bool = False
 
 
 KINDS = {
@@ -52,6 +61,7 @@ KINDS = {
     "encoder-decoder": PolicyKind(
         EncoderDecoderSizes, "streamplace.policy.ni2020.network:EncoderDecoder"
     ),
+    "placeto": PolicyKind(PlacetoSizes, "streamplace.policy.placeto.network:Placeto", refines=True),
 }
 """The built-in kinds by name."""
 
@@ -167,9 +177,10 @@ def _made(kind: str, path: str, argument: object) -> "AnyPolicy":
 
 
 def _checked_policy(made: Any, kind: str, path: str) -> "AnyPolicy":
-    from streamplace.policy.base import Constructive  # noqa: PLC0415 - torch is heavy
+    from streamplace.policy.base import Constructive, Refiner  # noqa: PLC0415 - torch is heavy
 
-    if not isinstance(made, Constructive):
-        fault = "must return a streamplace.policy.base.Constructive"
+    if not isinstance(made, Refiner if policy_kind(kind).refines else Constructive):
+        kinds = "Refiner" if policy_kind(kind).refines else "Constructive"
+        fault = f"must return a streamplace.policy.base.{kinds}"
         raise UsageError(f"policy {kind!r}: {path} {fault}")
     return made

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from streamplace.util.arrays import Ints
+from streamplace.util.arrays import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,14 @@ class Trajectories:
         (P, S, V) the final device of each operator; -1 beyond the problem's number of operators.
     agreement
         (P, S, T, A) the log-probability of the teacher's actions; None without a teacher.
+    losses
+        (P, S, T + 1) the loss of the placement before each step, and at the end; NaN beyond a
+        problem's last step. None for policies that build placements.
+    best
+        (P, S, V) the first placement of each trajectory with its lowest loss, the initial one
+        included; -1 beyond the problem's number of operators. None for policies that build them.
+    record
+        What a policy that refines placements needs to compute the probabilities again.
     """
 
     actions: Tensor
@@ -38,6 +48,23 @@ class Trajectories:
     mask: Tensor
     placements: Ints
     agreement: Tensor | None = None
+    losses: Floats | None = None
+    best: Ints | None = None
+    record: object = None
+
+    @property
+    def rewards(self) -> Floats:
+        """(P, S, T) the fall of the logarithm of the loss at each step; 0 beyond the last one.
+
+        Raises
+        ------
+        ValueError
+            If the policy builds placements, which are scored only when they are complete.
+        """
+        if self.losses is None:
+            raise ValueError("trajectories without losses have no reward per step")
+        falls = -np.diff(np.log(self.losses), axis=2)
+        return np.where(self.mask.cpu().numpy(), falls, 0.0)
 
     @property
     def log_probability(self) -> Tensor:
@@ -114,4 +141,74 @@ def of_placements(
         mask=mask,
         placements=placements,
         agreement=None if agreement is None else of_parts(agreement),
+    )
+
+
+class Walk(Protocol):
+    """The T steps of a sample of a policy that refines placements of V operators."""
+
+    @property
+    def operator(self) -> Ints:
+        """(T,) the operator that each step places."""
+        ...
+
+    @property
+    def chosen(self) -> Ints:
+        """(T,) the device on which it does."""
+        ...
+
+    @property
+    def devices(self) -> Ints:
+        """(T + 1, V) the placement before each step, and at the end."""
+        ...
+
+    @property
+    def losses(self) -> Floats:
+        """(T + 1,) the losses of these placements."""
+        ...
+
+
+def of_walks(
+    walks: Sequence[Walk], problems: int, samples: int, logits: Tensor, device: torch.device
+) -> Trajectories:
+    """Return the trajectories of P·S walks, grouped by problem, that choose devices by logits.
+
+    Parameters
+    ----------
+    logits
+        (N, D) differentiable logits of all steps of all walks. N is the sum of their lengths.
+    """
+    lengths = [len(walk.chosen) for walk in walks]
+    steps, operators = max(lengths), max(walk.devices.shape[1] for walk in walks)
+    logs = torch.log_softmax(logits, dim=1)
+    chosen = np.concatenate([walk.chosen for walk in walks]).astype(np.int64)
+    taken = torch.from_numpy(chosen).to(device)
+    mask = torch.zeros(len(walks), steps, dtype=torch.bool)
+    actions = np.full((len(walks), steps, 2), -1, np.int64)
+    losses = np.full((len(walks), steps + 1), np.nan)
+    placements, best = np.full((2, len(walks), operators), -1, np.int32)
+    for n, (walk, length) in enumerate(zip(walks, lengths, strict=True)):
+        mask[n, :length] = True
+        actions[n, :length] = np.stack([walk.operator, walk.chosen], axis=1)
+        losses[n, : length + 1] = walk.losses
+        placements[n, : walk.devices.shape[1]] = walk.devices[-1]
+        best[n, : walk.devices.shape[1]] = walk.devices[int(walk.losses.argmin())]
+    mask = mask.to(device)
+
+    def spread(values: Tensor) -> Tensor:
+        """Return values of devices, (N,), as (P, S, T, 2) with 0 for the operators."""
+        empty = torch.zeros(mask.shape, dtype=values.dtype, device=device)
+        of_device = empty.masked_scatter(mask, values).view(problems, samples, steps)
+        return torch.stack([torch.zeros_like(of_device), of_device], dim=3)
+
+    shape = (problems, samples)
+    return Trajectories(
+        actions=torch.from_numpy(actions).to(device).view(*shape, steps, 2),
+        log_prob=spread(logs.gather(1, taken.unsqueeze(1)).squeeze(1)),
+        entropy=spread(-(logs.exp() * logs).sum(dim=1)),
+        mask=mask.view(*shape, steps),
+        placements=placements.reshape(*shape, operators),
+        losses=losses.reshape(*shape, steps + 1),
+        best=best.reshape(*shape, operators),
+        record=walks,
     )

@@ -10,10 +10,10 @@ from sim.schedule.fastest import FastestPaths, fastest_paths
 from sim.schedule.rules import Rules
 from sim.schedule.state import Noise, Order
 from sim.schedule.task_graph import TaskGraph
-from sim.search.instance import rivals_of
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.problem.problem import Problem
 from streamplace.scoring.dispatch import Masks, dispatch_order
+from streamplace.scoring.rules import rules_of
 from streamplace.scoring.tasks import make_tasks
 
 
@@ -45,20 +45,7 @@ class CompiledPass:
     @cached_property
     def rules(self) -> Rules:
         """The constraints, as kernels of list scheduling and search take them."""
-        rules = self._rules
-        allowed, row_of = rules.unit_masks
-        first_rival, rival, far = rivals_of(rules.unit_count, rules.excluding, rules.separating)
-        return Rules(
-            unit_of=rules.unit_of,
-            row_of=row_of,
-            allowed=np.ascontiguousarray(allowed),
-            needs=np.ascontiguousarray(rules.needs, np.float64),
-            room=np.ascontiguousarray(rules.room, np.float64),
-            first_rival=first_rival,
-            rival=rival,
-            far=far,
-            group_of=np.array(self._cluster.group_of),
-        )
+        return rules_of(self._rules, self._cluster)
 
     def order(self, name: DispatchOrder) -> Order:
         """Return an order of operators by its name; ``any`` is none."""

@@ -6,11 +6,13 @@
     def test_conformance(name):
         CHECKS[name](PolicyCase("my-kind", {"hidden": 8}))
 
+`checks_of` returns those for policies that refine placements (`REFINER_CHECKS`) as well.
 Every check raises an AssertionError whose message states what the policy does wrong.
 """
 
 from collections.abc import Callable
 
+from streamplace.policy.registry import policy_kind
 from streamplace.testing.actions import check_actions
 from streamplace.testing.batching import check_batches, check_evaluate, check_samples
 from streamplace.testing.case import PolicyCase
@@ -18,13 +20,21 @@ from streamplace.testing.counting import check_evaluations
 from streamplace.testing.feasibility import check_constraints
 from streamplace.testing.gradients import check_gradients
 from streamplace.testing.probabilities import check_entropy, check_probabilities
+from streamplace.testing.refining import (
+    check_episodes,
+    check_losses,
+    check_refiner_batches,
+    check_refiner_evaluate,
+    check_refiner_evaluations,
+    check_steps,
+)
 from streamplace.testing.renaming import check_device_order, check_names, check_numbering
 from streamplace.testing.resuming import check_resuming
 from streamplace.testing.sampling import check_sampling
 from streamplace.testing.teaching import check_teacher
 from streamplace.testing.weights import check_weights
 
-__all__ = ["CHECKS", "PolicyCase", "check_policy"]
+__all__ = ["CHECKS", "REFINER_CHECKS", "PolicyCase", "check_policy", "checks_of"]
 
 CHECKS: dict[str, Callable[[PolicyCase], None]] = {
     "weights": check_weights,
@@ -44,7 +54,29 @@ CHECKS: dict[str, Callable[[PolicyCase], None]] = {
     "evaluations": check_evaluations,
     "resuming": check_resuming,
 }
-"""The checks by name, fast ones first."""
+"""The checks of policies that build placements by name, fast ones first."""
+
+REFINER_CHECKS: dict[str, Callable[[PolicyCase], None]] = {
+    "weights": check_weights,
+    "episodes": check_episodes,
+    "losses": check_losses,
+    "batches": check_refiner_batches,
+    "evaluate": check_refiner_evaluate,
+    "probabilities": check_steps,
+    "names": check_names,
+    "numbering": check_numbering,
+    "device order": check_device_order,
+    "constraints": check_constraints,
+    "gradients": check_gradients,
+    "evaluations": check_refiner_evaluations,
+    "resuming": check_resuming,
+}
+"""The checks of policies that refine placements by name."""
+
+
+def checks_of(case: PolicyCase) -> dict[str, Callable[[PolicyCase], None]]:
+    """Return the checks that apply to a policy by name; see `CHECKS` and `REFINER_CHECKS`."""
+    return REFINER_CHECKS if policy_kind(case.kind).refines else CHECKS
 
 
 def check_policy(case: PolicyCase) -> None:
@@ -55,5 +87,5 @@ def check_policy(case: PolicyCase) -> None:
     AssertionError
         If the policy fails a check. The message begins with the names of the policy and the check.
     """
-    for check in CHECKS.values():
+    for check in checks_of(case).values():
         check(case)

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.trajectories import Trajectories
 from streamplace.testing.case import PolicyCase, batch_of, generator
@@ -13,7 +14,7 @@ SAMPLES = 3
 
 def check_actions(case: PolicyCase) -> None:
     """Check that every operator is placed in exactly one step, on the device of its action."""
-    policy, problems = case.policy(), case.problems()
+    policy, problems = constructive(case.policy()), case.problems()
     with torch.no_grad():
         made = policy.rollout(batch_of(policy, *problems), SAMPLES, Sampler(generator()))
     sizes = np.array([len(problem.graph.names) for problem in problems])

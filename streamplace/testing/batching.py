@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.testing.case import PolicyCase, batch_of, generator
 
@@ -12,7 +13,7 @@ TOLERANCE = 1e-3  # of log-probabilities in single precision
 
 def check_samples(case: PolicyCase) -> None:
     """Check that samples are valid, reproducible from a seed, and consistent with rollouts."""
-    policy, problems = case.policy(), case.problems()
+    policy, problems = constructive(case.policy()), case.problems()
     batch = batch_of(policy, *problems)
     made = policy.sample(batch, SAMPLES, Sampler(generator()))
     shape = (len(problems), SAMPLES, len(problems[0].graph.names))
@@ -36,7 +37,7 @@ def check_samples(case: PolicyCase) -> None:
 
 def check_batches(case: PolicyCase) -> None:
     """Check that log-probabilities do not depend on the other problems of a batch."""
-    policy, problems = case.policy(), case.problems()
+    policy, problems = constructive(case.policy()), case.problems()
     with torch.no_grad():
         together = policy.rollout(batch_of(policy, *problems), SAMPLES, Sampler(generator()))
         for p, problem in enumerate(problems):
@@ -52,7 +53,7 @@ def check_batches(case: PolicyCase) -> None:
 
 def check_evaluate(case: PolicyCase) -> None:
     """Check that `evaluate` gives the actions of a rollout the same probabilities."""
-    policy = case.policy()
+    policy = constructive(case.policy())
     batch = batch_of(policy, *case.problems())
     with torch.no_grad():
         made = policy.rollout(batch, SAMPLES, Sampler(generator()))

@@ -1,22 +1,31 @@
 """The policy under test, and the problems that the checks use."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 
 from streamplace.generate import Recipe
-from streamplace.policy.base import AnyPolicy
+from streamplace.policy.base import AnyPolicy, Refiner, constructive
+from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch
 from streamplace.policy.registry import PolicySection, make_policy, policy_section
+from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.objectives import make_objective
 from streamplace.problem.problem import Problem
+from streamplace.scoring.evaluator import Evaluator
+from streamplace.scoring.registry import evaluator
+from streamplace.util.arrays import Ints
 
 OPERATORS = (12, 9, 9, 6)
 SOURCE_RATE = 1e4
+Scored: TypeAlias = Callable[[], torch.Tensor]
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,9 @@ class PolicyCase:
         likely.
     seed
         The seed of the random parameters.
+    objective
+        The objective of all problems, as in a config: ``throughput``, or ``makespan`` for policies
+        that refine placements.
     """
 
     kind: str
@@ -51,6 +63,7 @@ class PolicyCase:
     repaired: bool = False
     scale: float = 2.0
     seed: int = 0
+    objective: str = "throughput"
 
     @cached_property
     def section(self) -> PolicySection:
@@ -85,9 +98,16 @@ class PolicyCase:
         """Return problems of several sizes, largest first, on equal and unequal devices."""
         seeds = (None, 1, 2, None)
         return [
-            Problem(graph_of(operators, number), self.cluster(seed), source_rate=SOURCE_RATE)
+            self.problem(graph_of(operators, number), self.cluster(seed))
             for number, (operators, seed) in enumerate(zip(OPERATORS, seeds, strict=True))
         ]
+
+    def problem(self, graph: StreamGraph, cluster: Cluster) -> Problem:
+        """Return a problem of the case's objective."""
+        objective = make_objective(self.objective)
+        if not isinstance(objective, Makespan):
+            objective = objective.with_changes(SOURCE_RATE)
+        return Problem(graph, cluster, objective=objective)
 
     def require(self, condition: bool, check: str, fault: str) -> None:
         """Raise AssertionError unless a condition holds."""
@@ -110,6 +130,40 @@ def copies_of(policy: AnyPolicy, problem: Problem, count: int) -> Batch:
     """Return copies of a problem as a batch of a policy."""
     batch: Batch = policy.batch([policy.encode(problem)] * count)
     return batch
+
+
+def rolled_out(
+    policy: AnyPolicy,
+    problems: Sequence[Problem],
+    samples: int,
+    sampler: Sampler,
+    evaluators: Sequence[Evaluator] | None = None,
+    forced: Ints | None = None,
+) -> Trajectories:
+    """Return trajectories of problems, largest first.
+
+    A policy that refines placements takes one episode from all operators on the first device, with
+    the forced actions, (P, S, T, A), if any.
+    """
+    batch = batch_of(policy, *problems)
+    if not isinstance(policy, Refiner):
+        return constructive(policy).rollout(batch, samples, sampler)
+    start = np.zeros((len(problems), samples, len(problems[0].graph.names)), dtype=np.int32)
+    steps = [policy.episode(one) for one in batch.encoded]
+    scored = [evaluator(one) for one in problems] if evaluators is None else evaluators
+    return policy.rollout(batch, start, steps, sampler, scored, forced)
+
+
+def scored_again(policy: AnyPolicy, problems: Sequence[Problem], samples: int) -> Scored:
+    """Return a function that computes the log-probabilities, (P, S), of sampled trajectories."""
+    batch = batch_of(policy, *problems)
+    if isinstance(policy, Refiner):
+        with torch.no_grad():
+            made = rolled_out(policy, problems, samples, Sampler(generator()))
+        return lambda: policy.evaluate(batch, made).log_probability
+    builder = constructive(policy)
+    placements = builder.sample(batch, samples, Sampler(generator()))
+    return lambda: builder.rollout(batch, samples, Sampler(), placements).log_probability
 
 
 def generator(seed: int = 0) -> torch.Generator:

@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
 from streamplace.testing.case import PolicyCase, batch_of, generator
@@ -29,7 +30,7 @@ class Count:
 
 def check_evaluations(case: PolicyCase) -> None:
     """Check that rollouts score no placements, and that training counts all that it scores."""
-    policy, problems = case.policy(), case.problems()
+    policy, problems = constructive(case.policy()), case.problems()
     batch = batch_of(policy, *problems)
     with counted_evaluations() as count:
         policy.rollout(batch, SAMPLES, Sampler(generator()))

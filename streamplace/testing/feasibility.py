@@ -5,6 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import torch
 
 from streamplace.policy.base import AnyPolicy
 from streamplace.policy.decoding import Sampler
@@ -12,7 +13,7 @@ from streamplace.policy.placer import PolicyPlacer
 from streamplace.policy.weights import pack_policy
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.problem import Problem
-from streamplace.testing.case import PolicyCase, batch_of, generator
+from streamplace.testing.case import PolicyCase, generator, rolled_out
 
 SAMPLES = 3
 
@@ -41,7 +42,8 @@ def check_constraints(case: PolicyCase) -> None:
 def _check_samples(case: PolicyCase, policy: AnyPolicy, problem: Problem) -> None:
     """Require samples to use allowed devices before any repair."""
     rules, names = problem.feasibility, problem.graph.names
-    rows = policy.sample(batch_of(policy, problem), SAMPLES, Sampler(generator()))[0]
+    with torch.no_grad():
+        rows = rolled_out(policy, [problem], SAMPLES, Sampler(generator())).placements[0]
     for sample, operator in np.argwhere(~rules.allowed[rules.unit_of, rows]).tolist():
         device = problem.cluster.names[rows[sample, operator]]
         fault = (

@@ -6,11 +6,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from streamplace.policy.base import AnyPolicy
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.encoded import Batch
-from streamplace.testing.case import PolicyCase, batch_of, generator
-from streamplace.util.arrays import Ints
+from streamplace.testing.case import PolicyCase, Scored, generator, scored_again
 
 SAMPLES = 3
 WEIGHTS = 3  # random initialisations; a parameter fails the check if it fails with all of them
@@ -46,19 +42,18 @@ def check_gradients(case: PolicyCase) -> None:
 def _faults(case: PolicyCase, only: set[str] | None) -> dict[str, str]:
     """Return the faults of gradients by parameter; if `only` is None, check all parameters."""
     policy = case.policy()
-    batch = batch_of(policy, *case.problems())
-    placements = policy.sample(batch, SAMPLES, Sampler(generator()))
+    scored = scored_again(policy, case.problems(), SAMPLES)
     policy.zero_grad()
-    _total(policy, batch, placements).backward()  # type: ignore[no-untyped-call]
+    _total(scored).backward()  # type: ignore[no-untyped-call]
     faults = {}
     for name, parameter in policy.named_parameters():
         checked = parameter.requires_grad and (only is None or name in only)
-        if checked and (fault := _fault(policy, batch, placements, parameter)):
+        if checked and (fault := _fault(scored, parameter)):
             faults[name] = fault
     return faults
 
 
-def _fault(policy: AnyPolicy, batch: Batch, placements: Ints, parameter: Tensor) -> str:
+def _fault(scored: Scored, parameter: Tensor) -> str:
     """Return the fault of a parameter's gradient; empty if it is correct."""
     gradient = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
     if not torch.isfinite(gradient).all():
@@ -68,7 +63,7 @@ def _fault(policy: AnyPolicy, batch: Batch, placements: Ints, parameter: Tensor)
         slopes = []
         for share in STEPS:
             step = full_step * share
-            slopes.append(_rise(policy, batch, placements, parameter, direction * step) / step)
+            slopes.append(_rise(scored, parameter, direction * step) / step)
             if abs(slopes[-1] - expected) <= tolerance:
                 break
         else:
@@ -77,9 +72,8 @@ def _fault(policy: AnyPolicy, batch: Batch, placements: Ints, parameter: Tensor)
     return ""
 
 
-def _total(policy: AnyPolicy, batch: Batch, placements: Ints) -> Tensor:
-    made = policy.rollout(batch, SAMPLES, Sampler(), placements)
-    return made.log_probability.double().sum()
+def _total(scored: Scored) -> Tensor:
+    return scored().double().sum()
 
 
 def _directions(parameter: Tensor, gradient: Tensor) -> Iterator[tuple[Tensor, float, float]]:
@@ -108,15 +102,13 @@ def _noise(step: float) -> float:
     return NOISE / (2 * STEPS[-1] * step)
 
 
-def _rise(
-    policy: AnyPolicy, batch: Batch, placements: Ints, parameter: Tensor, step: Tensor
-) -> float:
+def _rise(scored: Scored, parameter: Tensor, step: Tensor) -> float:
     """Return half the difference of the log-probability between a forward and a backward step."""
     before = parameter.detach().clone()
     values = []
     with torch.no_grad():
         for moved in (before + step, before - step):
             parameter.copy_(moved)
-            values.append(float(_total(policy, batch, placements)))
+            values.append(float(_total(scored)))
         parameter.copy_(before)
     return (values[0] - values[1]) / 2

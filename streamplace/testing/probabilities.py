@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
 import numpy as np
 import torch
 
-from streamplace.policy.base import AnyPolicy
+from streamplace.policy.base import Constructive, constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.trajectories import Trajectories, summed_over_steps
 from streamplace.problem.problem import Problem
@@ -22,7 +23,7 @@ def check_probabilities(case: PolicyCase) -> None:
 
     Only the first decoding order is checked if samples cycle through several.
     """
-    policy = case.policy()
+    policy = constructive(case.policy())
     for problem in small_problems(case):
         rows = placements_of(policy, problem)
         scored = scored_placements(policy, problem, rows)
@@ -37,7 +38,7 @@ def check_entropy(case: PolicyCase) -> None:
     By the chain rule, the entropy of a distribution over placements is the expectation, over
     placements, of the sum of their step entropies. Only the first decoding order is checked.
     """
-    policy = case.policy()
+    policy = constructive(case.policy())
     for problem in small_problems(case):
         scored = scored_placements(policy, problem, placements_of(policy, problem))
         probability = scored.log_probability.double().exp()
@@ -56,7 +57,7 @@ def small_problems(case: PolicyCase) -> Iterator[Problem]:
         yield Problem(graph_of(OPERATORS, 0), case.cluster(seed), source_rate=SOURCE_RATE)
 
 
-def placements_of(policy: AnyPolicy, problem: Problem) -> Ints:
+def placements_of(policy: Constructive[Any, Any], problem: Problem) -> Ints:
     """Return all placements, (N, V), of a small problem that a policy can make."""
     encoded = policy.encode(problem)
     operators, devices = len(problem.graph.names), len(problem.cluster.devices)
@@ -64,7 +65,7 @@ def placements_of(policy: AnyPolicy, problem: Problem) -> Ints:
     return np.unique([policy.canonical(encoded, row, 0) for row in every], axis=0)
 
 
-def scored_placements(policy: AnyPolicy, problem: Problem, rows: Ints) -> Trajectories:
+def scored_placements(policy: Constructive[Any, Any], problem: Problem, rows: Ints) -> Trajectories:
     """Return the trajectories, (N, 1, …), of placements, (N, V), in the first decoding order."""
     batch = copies_of(policy, problem, len(rows))
     with torch.no_grad():

@@ -6,12 +6,12 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from streamplace.policy.base import AnyPolicy
+from streamplace.policy.base import AnyPolicy, Refiner, constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.problem import Problem
-from streamplace.testing.case import SOURCE_RATE, PolicyCase, batch_of, generator
+from streamplace.testing.case import PolicyCase, batch_of, generator, rolled_out
 from streamplace.util.arrays import Ints
 
 SAMPLES = 4
@@ -33,11 +33,11 @@ def check_numbering(case: PolicyCase) -> None:
     """
     policy = case.policy()
     chain = _chain(8)
-    problem = Problem(chain, case.cluster(seed=3), source_rate=SOURCE_RATE)
+    problem = case.problem(chain, case.cluster(seed=3))
     order = np.random.default_rng(0).permutation(len(chain.names)).astype(np.int32)
     listed = [chain.operators[int(v)] for v in order]
     other = StreamGraph(listed, list(reversed(chain.streams)))
-    same = Problem(other, problem.cluster, source_rate=SOURCE_RATE)
+    same = case.problem(other, problem.cluster)
     _compare(case, "numbering", policy, problem, same, operators=order)
 
 
@@ -76,13 +76,17 @@ def _compare(
         (V,) and (D,) the operator or device of `problem` at each position in `other`.
     """
     with torch.no_grad():
-        made = policy.rollout(batch_of(policy, problem), SAMPLES, Sampler(generator()))
+        made = rolled_out(policy, [problem], SAMPLES, Sampler(generator()))
         rows = made.placements
         if devices is not None:
             rows = np.argsort(devices).astype(np.int32)[rows]
         if operators is not None:
             rows = rows[:, :, operators]
-        again = policy.rollout(batch_of(policy, other), SAMPLES, Sampler(), rows)
+        if isinstance(policy, Refiner):
+            again = rolled_out(policy, [other], SAMPLES, Sampler(), forced=made.actions.numpy())
+        else:
+            batch = batch_of(policy, other)
+            again = constructive(policy).rollout(batch, SAMPLES, Sampler(), rows)
     worst = float((made.log_probability - again.log_probability).abs().max())
     fault = f"log-probabilities of equivalent problems differ by {worst:.2g}"
     case.require(worst <= TOLERANCE, check, fault)

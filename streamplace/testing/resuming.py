@@ -3,11 +3,12 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from streamplace.policy.registry import policy_kind
 from streamplace.testing.case import SOURCE_RATE, PolicyCase, graph_of
 from streamplace.training.algorithms.base import Record
 from streamplace.training.config import ProblemsSection, RunSection, TrainConfig
 from streamplace.training.run import CHECKPOINT, Trained
-from streamplace.training.stages import DaggerStage, ReinforceStage
+from streamplace.training.stages import DaggerStage, ReinforceStage, StepReinforceStage
 from streamplace.training.trainer import train
 
 GRAPHS, OPERATORS = 4, 8
@@ -38,16 +39,36 @@ def check_resuming(case: PolicyCase) -> None:
             case.require(resumed == expected, "resuming", fault)
 
 
+_BUILDING = (
+    DaggerStage(algorithm="dagger", epochs=1, problems_per_step=2),
+    ReinforceStage(algorithm="reinforce", epochs=1, problems_per_step=2),
+)
+_REFINING = tuple(
+    StepReinforceStage(
+        algorithm="reinforce-steps",
+        epochs=1,
+        problems_per_step=2,
+        evaluate_every=0,
+        entropy=entropy,
+        samples=2,
+    )
+    for entropy in (1.0, 0.1)
+)
+
+
 def _config(case: PolicyCase, checkpoint_every: int = 1) -> TrainConfig:
-    """Return the config of a run of two stages, DAgger and REINFORCE, with two steps each."""
+    """Return the config of a run of two stages, with two steps each.
+
+    They are DAgger and REINFORCE or, for a policy that refines placements, REINFORCE per step with
+    another entropy.
+    """
     devices = f"{case.devices}x2500"
     return TrainConfig(
         policy=case.section,
-        problems=[ProblemsSection(devices=[devices], source_rates=[SOURCE_RATE])],
-        stage=[
-            DaggerStage(algorithm="dagger", epochs=1, problems_per_step=2),
-            ReinforceStage(algorithm="reinforce", epochs=1, problems_per_step=2),
+        problems=[
+            ProblemsSection(devices=[devices], source_rates=[SOURCE_RATE], objective=case.objective)
         ],
+        stage=[*(_REFINING if policy_kind(case.kind).refines else _BUILDING)],
         run=RunSection(checkpoint_every=checkpoint_every, threads=1, seed=case.seed),
     )
 

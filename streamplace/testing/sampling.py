@@ -1,9 +1,11 @@
 """The check that samples follow the policy's probabilities and the sampler's settings."""
 
+from typing import Any
+
 import numpy as np
 import torch
 
-from streamplace.policy.base import AnyPolicy
+from streamplace.policy.base import Constructive, constructive
 from streamplace.policy.decoding import UNAVAILABLE, Sampler
 from streamplace.problem.problem import Problem
 from streamplace.testing.case import PolicyCase, copies_of, generator
@@ -23,7 +25,7 @@ def check_sampling(case: PolicyCase) -> None:
     equally frequent at a high temperature, and with an exploration of 1. Only the first decoding
     order is checked.
     """
-    policy = case.policy()
+    policy = constructive(case.policy())
     for problem in small_problems(case):
         rows = placements_of(policy, problem)
         logs = scored_placements(policy, problem, rows).log_probability[:, 0].cpu().double()
@@ -45,7 +47,7 @@ def check_sampling(case: PolicyCase) -> None:
 
 def _compare(
     case: PolicyCase,
-    policy: AnyPolicy,
+    policy: Constructive[Any, Any],
     problem: Problem,
     rows: Ints,
     probability: Floats,
@@ -67,13 +69,13 @@ def _compare(
         case.require(bool(deviation[worst] <= 1), "sampling", fault)
 
 
-def _drawn(policy: AnyPolicy, problem: Problem, sampler: Sampler) -> Ints:
+def _drawn(policy: Constructive[Any, Any], problem: Problem, sampler: Sampler) -> Ints:
     """Return samples of a problem, (DRAWS, V): the first sample of each copy in a batch."""
     made: Ints = policy.sample(copies_of(policy, problem, DRAWS), 1, sampler)[:, 0]
     return made
 
 
-def _rolled_out(policy: AnyPolicy, problem: Problem, sampler: Sampler) -> Ints:
+def _rolled_out(policy: Constructive[Any, Any], problem: Problem, sampler: Sampler) -> Ints:
     """Return placements by rollouts, (DRAWS, V): the first sample of each copy in a batch."""
     with torch.no_grad():
         made = policy.rollout(copies_of(policy, problem, DRAWS), 1, sampler)

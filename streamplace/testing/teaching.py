@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.teachers import Teacher, Ties
 from streamplace.problem.problem import Problem
@@ -58,7 +59,7 @@ def check_teacher(case: PolicyCase) -> None:
     Two placements of every problem differ only in the operator that is placed last, so that both
     pass through the same states. The expert names the devices of one placement, or of both.
     """
-    policy = case.policy()
+    policy = constructive(case.policy())
     problems = case.problems()[1:3]  # unequal devices, all of which are offered
     batch = batch_of(policy, *problems)
 

@@ -11,7 +11,7 @@ from streamplace.policy.base import AnyPolicy
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.registry import policy_kind
 from streamplace.policy.weights import pack_policy, parameter_hash, read_policy
-from streamplace.testing.case import PolicyCase, batch_of
+from streamplace.testing.case import PolicyCase, rolled_out
 
 
 def check_weights(case: PolicyCase) -> None:
@@ -32,8 +32,7 @@ def check_weights(case: PolicyCase) -> None:
     problems = case.problems()
     with torch.no_grad():
         before, after = (
-            one.rollout(batch_of(one, *problems), 1, Sampler()).placements
-            for one in (policy, again)
+            rolled_out(one, problems, 1, Sampler()).placements for one in (policy, again)
         )
     fault = "the policy that is read places differently: it depends on more than its parameters"
     case.require(np.array_equal(before, after), "weights", fault)

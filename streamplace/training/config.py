@@ -12,7 +12,7 @@ from streamplace.errors import ConfigError, FormatError
 from streamplace.files.reading import check, decode, name_of, read_bytes, read_json
 from streamplace.files.toml import parse_toml
 from streamplace.policy.config import StrictModel
-from streamplace.policy.registry import PolicySection
+from streamplace.policy.registry import PolicySection, policy_kind
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.objective import Model
 from streamplace.problem.objectives import make_objective
@@ -31,7 +31,7 @@ from streamplace.training.old_configs import (
     old_place,
     with_stages,
 )
-from streamplace.training.stages import AnyStage, ImitationStage, as_value
+from streamplace.training.stages import AnyStage, ImitationStage, StepReinforceStage, as_value
 from streamplace.util.suggest import did_you_mean, valid_choices
 
 MAX_THREADS = 256
@@ -80,8 +80,20 @@ class ProblemsSection(StrictModel):
     model: Model = Field("bottleneck", description="throughput model")
     objective: Annotated[str, AfterValidator(_objective)] = Field(
         "throughput",
-        description="`throughput`, or the name of an objective that an installed package registers",
+        description="`throughput`, `makespan` with its options (`makespan:order=b-level`), or the "
+        "name of an objective that an installed package registers",
     )
+    semantics: Literal["giph", "placeto", "doppler"] | None = Field(
+        None,
+        description="the published system whose messages and start-up delays makespans follow; if "
+        "absent, the cluster's own",
+    )
+
+    @model_validator(mode="after")
+    def _semantics_of_makespans(self) -> Self:
+        if self.semantics and not self.objective.startswith("makespan"):
+            raise ValueError("semantics: requires objective = 'makespan'")
+        return self
 
 
 class RunSection(StrictModel):
@@ -110,6 +122,19 @@ class TrainConfig(StrictModel):
             raise ValueError("stage: at least one stage must have epochs")
         if not self.stage[-1].epochs:
             raise ValueError("stage: the last stage must have at least 1 epoch")
+        return self
+
+    @model_validator(mode="after")
+    def _suits_the_policy(self) -> Self:
+        refines = policy_kind(self.policy.kind).refines
+        for number, stage in enumerate(self.stage):
+            if refines != isinstance(stage, StepReinforceStage):
+                kind, does = self.policy.kind, "refines" if refines else "builds"
+                use = "use" if refines else "do not use"
+                raise ValueError(
+                    f"stage[{number}]: policy {kind!r} {does} placements; {use} the algorithm "
+                    "'reinforce-steps'"
+                )
         return self
 
     @property

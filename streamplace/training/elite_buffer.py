@@ -83,8 +83,8 @@ class EliteBuffer:
             joined.best = np.maximum(joined.best, best)
         return joined
 
-    def state(self) -> dict[str, Tensor]:
-        """Return the content as tensors by name."""
+    def state(self, prefix: str = PREFIX) -> dict[str, Tensor]:
+        """Return the content as tensors by name, which begin with a prefix."""
         entries = list(self.entries())
         rows = [row for _, _, row in entries]
         columns = {
@@ -94,9 +94,14 @@ class EliteBuffer:
             "devices": np.concatenate([*rows, np.empty(0, np.int32)]).astype(COLUMNS["devices"]),
             "best": self.best,
         }
-        return {PREFIX + name: torch.from_numpy(column) for name, column in columns.items()}
+        return {prefix + name: torch.from_numpy(column) for name, column in columns.items()}
 
-    def restore(self, state: Mapping[str, Tensor], shapes: Sequence[tuple[int, int]]) -> None:
+    def restore(
+        self,
+        state: Mapping[str, Tensor],
+        shapes: Sequence[tuple[int, int]],
+        prefix: str = PREFIX,
+    ) -> None:
         """Restore what `state` returned.
 
         Parameters
@@ -109,19 +114,19 @@ class EliteBuffer:
         KeyError, ValueError
             If tensors are missing, or do not describe placements of these problems.
         """
-        columns = {name: state[PREFIX + name].numpy() for name in COLUMNS}
+        columns = {name: state[prefix + name].numpy() for name in COLUMNS}
         for name, kind in COLUMNS.items():
             if columns[name].dtype != kind:
-                raise ValueError(f"{PREFIX}{name}: must be of type {np.dtype(kind)}")
+                raise ValueError(f"{prefix}{name}: must be of type {np.dtype(kind)}")
         lengths = columns["length"]
         if lengths.sum() != len(columns["devices"]):
-            raise ValueError(f"{PREFIX}length: must add up to the length of {PREFIX}devices")
+            raise ValueError(f"{prefix}length: must add up to the length of {prefix}devices")
         rows = np.split(columns["devices"].astype(np.int32), np.cumsum(lengths)[:-1])
         problems, rewards = columns["problem"].tolist(), columns["reward"].tolist()
         for problem, row in zip(problems, rows, strict=len(lengths) > 0):
             operators, devices = shapes[problem] if 0 <= problem < len(shapes) else (0, 0)
             if len(row) != operators or not 0 <= row.min() <= row.max() < devices:
-                raise ValueError(f"{PREFIX}devices: not a placement of problem {problem}")
+                raise ValueError(f"{prefix}devices: not a placement of problem {problem}")
         self._kept = [[] for _ in self.best]
         for problem, reward, row in zip(
             problems, rewards, rows if len(lengths) else [], strict=True

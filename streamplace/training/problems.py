@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from streamplace.errors import UsageError, within
+from streamplace.errors import within
 from streamplace.policy.base import AnyPolicy
 from streamplace.policy.encoded import Encoded
 from streamplace.policy.faults import faults_of
 from streamplace.problem.cluster import Cluster, Network
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.makespan import Makespan
+from streamplace.problem.makespan import Makespan, PublishedName
 from streamplace.problem.objectives import make_objective, text_of
 from streamplace.problem.problem import Problem
+from streamplace.problem.published import with_published_semantics
 from streamplace.training.config import ProblemsSection
 from streamplace.training.rewards import ENGINE_SETTINGS
 
@@ -56,10 +57,20 @@ def _group(
             with within(graph.name or f"graph {number}"):
                 objective = make_objective(config.objective, from_file=True)
                 if isinstance(objective, Makespan):
-                    raise UsageError("objective: training supports only throughput")
+                    yield _of_a_pass(graph, cluster, objective, config.semantics)
+                    break
                 objective = objective.with_changes(rate, config.model)
                 objective = replace(objective, engine=ENGINE_SETTINGS)
                 yield Problem(graph, cluster, objective=objective)
+
+
+def _of_a_pass(
+    graph: StreamGraph, cluster: Cluster, objective: Makespan, semantics: PublishedName | None
+) -> Problem:
+    """Return a problem of a makespan, which no source rate changes."""
+    if semantics is not None:
+        graph, cluster = with_published_semantics(graph, cluster, semantics)
+    return Problem(graph, cluster, objective=objective)
 
 
 def encoded_by(policy: AnyPolicy, problems: Sequence[Problem]) -> list[Encoded]:
@@ -129,7 +140,10 @@ def hash_of(problems: Sequence[Problem]) -> str:
     hasher = hashlib.sha256()
     for problem in problems:
         cluster = (problem.cluster.devices, problem.cluster.network)
-        rest = (*cluster, problem.source_rate, problem.constraints, problem.model)
+        if isinstance(problem.objective, Makespan):
+            rest: tuple[object, ...] = (*cluster, problem.constraints)
+        else:
+            rest = (*cluster, problem.source_rate, problem.constraints, problem.model)
         objective = text_of(problem.objective)
         named = "" if objective == "throughput" else f" {objective}"
         hasher.update(f"{problem.graph.sha256} {rest!r}{named}\n".encode())

@@ -8,13 +8,16 @@ import torch
 from numpy.typing import NDArray
 
 from sim.engine import Settings
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import throughput_evaluator
+from streamplace.scoring.registry import evaluator, throughput_evaluator
 from streamplace.scoring.throughput import bound, throughput
 from streamplace.util.arrays import Floats, Ints
 
 ENGINE_SETTINGS = Settings(duration_s=30.0, measure_from_s=20.0)  # half the length of a scoring run
+
+LEAST = 1e-9  # smallest number whose logarithm is a reward
 
 
 class Rewards:
@@ -23,12 +26,14 @@ class Rewards:
     ``relative`` is relative throughput. ``log`` is log(throughput / bound), at most 0, with the
     upper bound from the devices' capacity. It still distinguishes placements when the source rate
     overloads all of them; under ``bottleneck`` it is then minus the logarithm of the largest
-    utilisation, up to a constant.
+    utilisation, up to a constant. Under the makespan objective, both use the quality, which is the
+    lower bound over the makespan. ``log-loss`` is minus the logarithm of the evaluator's loss: of
+    the makespan in seconds, or of the largest utilisation.
 
     Parameters
     ----------
     kind
-        ``relative`` or ``log``.
+        ``relative``, ``log`` or ``log-loss``.
     model
         Throughput model; None: each problem's own.
     evaluations
@@ -43,7 +48,7 @@ class Rewards:
         evaluations: NDArray[np.int64] | None = None,
     ) -> None:
         self.problems = [
-            problem.with_objective(problem.throughput_objective.with_changes(model=model))
+            problem.with_objective(problem.objective.with_changes(model=model))
             for problem in problems
         ]
         self.kind = kind
@@ -71,13 +76,28 @@ class Rewards:
         for number, rows in zip(numbers, placements, strict=True):
             self._evaluations[number] += len(rows)
         problems = [self.problems[number] for number in numbers]
-        if not any(throughput_evaluator(problem).gains_from_threads for problem in problems):
+        if not any(map(_gains_from_threads, problems)):
             return list(map(self._reward, problems, placements))
         with ThreadPoolExecutor(torch.get_num_threads()) as threads:
             return list(threads.map(self._reward, problems, placements))
 
+    def count(self, number: int, evaluations: int) -> None:
+        """Count placements of a problem that were scored elsewhere."""
+        self._evaluations[number] += evaluations
+
     def _reward(self, problem: Problem, placements: Ints) -> Floats:
+        if self.kind == "log-loss":
+            return -np.log(np.maximum(evaluator(problem).loss(placements), LEAST))
+        if isinstance(problem.objective, Makespan):
+            quality = evaluator(problem).quality(placements)
+            return quality if self.kind == "relative" else np.log(np.maximum(quality, LEAST))
         reached = throughput(problem, placements)
         if self.kind == "relative":
             return reached / problem.source_rate
-        return np.log(np.maximum(reached / bound(problem), 1e-9))
+        return np.log(np.maximum(reached / bound(problem), LEAST))
+
+
+def _gains_from_threads(problem: Problem) -> bool:
+    if isinstance(problem.objective, Makespan):
+        return False
+    return throughput_evaluator(problem).gains_from_threads

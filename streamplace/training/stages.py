@@ -85,9 +85,11 @@ class Stage(StrictModel):
         0,
         description="largest sum of operators x devices in a step, to bound memory; 0: no limit",
     )
-    reward: Literal["relative", "log"] = Field(
+    reward: Literal["relative", "log", "log-loss"] = Field(
         "relative",
-        description="`relative`: relative throughput; `log`: log(throughput / upper bound)",
+        description="`relative`: relative throughput; `log`: log(throughput / upper bound); of a "
+        "makespan, the lower bound over it and the log of that; `log-loss`: -log of the largest "
+        "utilisation, or of the makespan in seconds",
     )
     model: Model | None = Field(
         None, description="throughput model of the rewards; if absent, the problems' own"
@@ -185,8 +187,63 @@ class ReinforceStage(Stage):
         return self
 
 
+class StepReinforceStage(Stage):
+    """REINFORCE with a reward and a baseline per step, for policies that refine placements."""
+
+    algorithm: Literal["reinforce-steps"]
+    samples: Annotated[Placements, Field(ge=1)] = Field(
+        1, description="episodes per problem and step"
+    )
+    reward: Literal["relative", "log", "log-loss"] = Field(
+        "log-loss",
+        description="only `log-loss`; the reward of a step is its rise",
+    )
+    start: PlacerName = Field("single", description="placer of the first episode's start")
+    restart: Literal["best", "start"] = Field(
+        "best",
+        description="where later episodes start: `best`: from the best placement of all updated "
+        "episodes; `start`: from the first episode's start",
+    )
+    evaluate_every: CountOrZero = Field(
+        5,
+        description="every so many epochs, beginning with the first, episodes take the most "
+        "likely devices, without an update; the next episodes do not start from what they find; "
+        "0: never",
+    )
+    discount: Share = Field(1.0, description="discount of later rewards per step")
+    window: Annotated[int, Field(ge=1, le=10**6)] = Field(
+        1000, description="episodes over which the baseline of each step is a mean"
+    )
+    entropy: NonNegativeFloat = Field(1.0, description="weight of the entropy bonus")
+    final_entropy: NonNegativeFloat | None = Field(
+        None, description="final weight; if absent, it is constant"
+    )
+    exploration: Share = Field(0.0, description="initial probability of a uniformly random choice")
+    final_exploration: Share | None = Field(
+        None, description="final probability; if absent, it is constant"
+    )
+    memory_penalty: NonNegativeFloat = Field(
+        0.0,
+        description="added to the log of a makespan per GB by which the largest memory of a device "
+        "at any time exceeds `memory_limit_gb`",
+    )
+    memory_limit_gb: PositiveFloat = Field(8.0, description="see `memory_penalty`")
+    reversed_rewards: bool = Field(
+        False,
+        description="reproduce a fault of the released code of the study of traversal orders, "
+        "whose rewards have the wrong sign",
+    )
+
+    @model_validator(mode="after")
+    def _of_losses(self) -> Self:
+        if self.reward != "log-loss":
+            raise ValueError(f"reward: must be 'log-loss' (got {self.reward!r})")
+        return self
+
+
 AnyStage: TypeAlias = Annotated[
-    ImitationStage | DaggerStage | ReinforceStage, Field(discriminator="algorithm")
+    ImitationStage | DaggerStage | ReinforceStage | StepReinforceStage,
+    Field(discriminator="algorithm"),
 ]
 
 

@@ -4,27 +4,44 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from streamplace.policy.base import AnyPolicy
+from streamplace.placers.registry import make_placer
+from streamplace.policy.base import AnyPolicy, Constructive, refiner
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.encoded import Encoded
+from streamplace.policy.encoded import Batch, Encoded
+from streamplace.policy.refining import refined
 from streamplace.training.problems import largest_first
 from streamplace.training.repair import repaired
 from streamplace.training.rewards import Rewards
-from streamplace.training.stages import Stage
+from streamplace.training.stages import Stage, StepReinforceStage
+from streamplace.util.arrays import Ints
 
 
 def validation(policy: AnyPolicy, held_out: Sequence[Encoded], stage: Stage) -> dict[str, float]:
-    """Return the mean reward of one greedy placement per problem; empty without problems."""
+    """Return the mean reward of one greedy placement per problem; empty without problems.
+
+    A policy that refines placements takes one greedy episode from the stage's start, and the best
+    placement of the episode counts.
+    """
     rewards = Rewards([one.problem for one in held_out], stage.reward, stage.model)
     reached = []
     for numbers in _batches(held_out, stage.problems_per_step):
         batch = policy.batch([held_out[k] for k in numbers])
-        placements = policy.sample(batch, 1, Sampler())
+        placements = _placements(policy, batch, stage)
         for number, one, row in zip(numbers, batch.encoded, placements, strict=True):
             _, rows = repaired(one.problem, np.zeros(1, np.int64), row[:, : one.size])
             if len(rows):
                 reached.append(rewards(int(number), rows)[0])
     return {"validation": float(np.mean(reached))} if reached else {}
+
+
+def _placements(policy: AnyPolicy, batch: Batch, stage: Stage) -> Ints:
+    """Return one greedy placement per problem, (P, 1, V)."""
+    if isinstance(policy, Constructive):
+        return policy.sample(batch, 1, Sampler())
+    assert isinstance(stage, StepReinforceStage), "configs pair refiners with this stage"
+    problems, rng = [one.problem for one in batch.encoded], np.random.default_rng(0)
+    starts = [make_placer(stage.start)(problem, rng) for problem in problems]
+    return refined(refiner(policy), batch, starts, [Sampler()])[:, None]
 
 
 def _batches(problems: Sequence[Encoded], batch_size: int) -> Iterator[np.ndarray]:

@@ -7,9 +7,9 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from streamplace.errors import PlacementError, UsageError, within
-from streamplace.placers.base import ListScheduler, Placer, Proof, Prover
+from streamplace.placers.base import ListScheduler, MayRefine, Placer, Proof, Prover
 from streamplace.placers.custom import checked
-from streamplace.placers.registry import FROM_START, is_ours, ready_placer
+from streamplace.placers.registry import FROM_START, is_ours, make_placer, ready_placer
 from streamplace.placers.warmup import scoring_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
@@ -192,7 +192,8 @@ def check_start(placer: str | Placer, start: Placement | None) -> None:
     if start is not None and not _accepts_start(placer):
         accepting = ", ".join(FROM_START)
         raise UsageError(
-            f"placer {placer!r} does not accept an initial placement; choose from {accepting}"
+            f"placer {placer!r} does not accept an initial placement; choose from {accepting}, or "
+            "a policy that refines placements"
         )
 
 
@@ -200,7 +201,10 @@ def _accepts_start(placer: str | Placer) -> bool:
     """Return whether a placer may use an initial placement; every custom placer may."""
     if not isinstance(placer, str) or not is_ours(placer):
         return True
-    return placer.partition(":")[0] in FROM_START
+    if placer.partition(":")[0] in FROM_START:
+        return True
+    made = make_placer(placer)
+    return isinstance(made, MayRefine) and made.uses_start
 
 
 def name_of(placer: str | Placer) -> str:

@@ -239,7 +239,7 @@ def test_a_random_order_is_drawn_from_the_seed(files: dict[str, Path]) -> None:
 
 def test_a_policy_without_orders_refuses_one(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = layered_problem(6, cluster_of(3))
-    monkeypatch.setattr("streamplace.policy.placer.EncodedGraph", int)
+    monkeypatch.setattr("streamplace.policy.placer.Reorderable", int)
     with pytest.raises(UsageError, match="policy: order: DeviceScorer does not support orders"):
         make_placer("policy:order=bfs")(problem, np.random.default_rng(0))
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from streamplace import Cluster, Constraints, Device, Problem, StreamGraph
 from streamplace import Network as Links
-from streamplace.policy.base import AnyPolicy
+from streamplace.policy.base import AnyPolicy, Constructive, constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.device_scorer import features
 from streamplace.policy.registry import make_policy, policy_section
@@ -52,11 +52,11 @@ SCRIPTING = "ignore:.torch.jit.script. is deprecated:DeprecationWarning"
 """A warning of torch-geometric when it is first imported."""
 
 
-def policy_of(name: str, seed: int | None = None) -> AnyPolicy:
+def policy_of(name: str, seed: int | None = None) -> Constructive[Any, Any]:
     """Return a policy with weights so large that its inputs, not its biases, decide."""
     with torch.random.fork_rng():
         torch.manual_seed(SEEDS.get(name, SEEDS[KINDS[name].kind]) if seed is None else seed)
-        policy = make_policy(KINDS[name])
+        policy = constructive(make_policy(KINDS[name]))
     with torch.no_grad():
         for key, parameter in policy.named_parameters():
             parameter.mul_(0.0 if key.endswith("bias") else 2.5)
@@ -95,14 +95,15 @@ def fork_problem(cluster: Cluster, operators: int = 3) -> Problem:
     return Problem(graph, cluster, source_rate=10_000.0)
 
 
-def batch_of(policy: AnyPolicy, *problems: Problem) -> Any:
+def batch_of(policy: Constructive[Any, Any], *problems: Problem) -> Any:
     """Return the problems as one batch of a policy."""
     return policy.batch([policy.encode(problem) for problem in problems])
 
 
 def greedy_placement(policy: AnyPolicy, problem: Problem) -> Ints:
     """Return the placement with the most probable device for every operator."""
-    devices: Ints = policy.sample(batch_of(policy, problem), 1, Sampler())[0, 0]
+    builder = constructive(policy)
+    devices: Ints = builder.sample(batch_of(builder, problem), 1, Sampler())[0, 0]
     return devices
 
 
@@ -116,13 +117,13 @@ def seeded_generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def rollout_of(policy: AnyPolicy, problem: Problem, rows: Ints) -> Trajectories:
+def rollout_of(policy: Constructive[Any, Any], problem: Problem, rows: Ints) -> Trajectories:
     """Return the trajectories of fixed placements, one per row, with their probabilities."""
     with torch.no_grad():
         return policy.rollout(batch_of(policy, problem), len(rows), Sampler(), rows[None])
 
 
-def choosable_placements(policy: AnyPolicy, problem: Problem) -> Ints:
+def choosable_placements(policy: Constructive[Any, Any], problem: Problem) -> Ints:
     """Return every placement that a policy of one decoding order can choose."""
     encoded = policy.encode(problem)
     return np.unique(

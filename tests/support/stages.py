@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from benchmarks.reference.trainings import config, graphs, of_kind
 from streamplace import Cluster, Problem
-from streamplace.policy.base import AnyPolicy
+from streamplace.policy.base import AnyPolicy, Constructive, constructive
 from streamplace.policy.registry import make_policy
 from streamplace.training.distributed import Workers
 from streamplace.training.learner import Learner
@@ -53,11 +53,11 @@ def small_problems() -> list[Problem]:
     return [Problem(graph, cluster, source_rate=1e4) for graph in graphs()]
 
 
-def small_policy(kind: str = "device-scorer", seed: int = 0) -> AnyPolicy:
+def small_policy(kind: str = "device-scorer", seed: int = 0) -> Constructive[Any, Any]:
     """Return a tiny policy with random parameters, the same at every call."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        return make_policy(config(of_kind(kind)).policy)
+        return constructive(make_policy(config(of_kind(kind)).policy))
 
 
 def loop_of(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from streamplace.testing import CHECKS, PolicyCase, check_policy
+from streamplace.testing import PolicyCase, check_policy, checks_of
 from tests.support.policies import SCRIPTING
 
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)
@@ -13,22 +13,29 @@ pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 SCORER: dict[str, Any] = {"hidden": 12, "hops": 1}
 PUBLISHED: dict[str, Any] = {"length": 12, "device_length": 4, "devices": 3}
 NI2020 = PolicyCase("encoder-decoder", PUBLISHED, ordered_devices=True, repaired=True)
+PLACETO = PolicyCase("placeto", {"devices": 3}, ordered_devices=True)
 BUILT_IN = {
     "device-scorer": PolicyCase("device-scorer", SCORER),
     "device-scorer, two orders": PolicyCase("device-scorer", SCORER | {"orders": [0, 1]}),
     "b": replace(NI2020, sizes=PUBLISHED | {"encoder": "sequence", "upstream": False}),
     "b+f1": replace(NI2020, sizes=PUBLISHED | {"upstream": False}),
     "b+f1&f2": NI2020,
+    "placeto": PLACETO,
+    "placeto, makespan": replace(PLACETO, objective="makespan"),
+    "placeto, rounds": replace(PLACETO, sizes={"devices": 3, "rounds": 2, "closest": 3}),
     "b+f1&f2, one name": replace(NI2020, sizes=PUBLISHED | {"breaks_symmetry": True}),
 }
-SHORT = ("device-scorer",)
-NAMES = [pytest.param(n, marks=() if n in SHORT else pytest.mark.long) for n in BUILT_IN]
+SHORT = ("device-scorer", "placeto, makespan")
+CASES = [
+    pytest.param(name, check, marks=() if name in SHORT else pytest.mark.long)
+    for name, case in BUILT_IN.items()
+    for check in checks_of(case)
+]
 
 
-@pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "check"), CASES)
 def test_built_in_policies_pass(name: str, check: str) -> None:
-    CHECKS[check](BUILT_IN[name])
+    checks_of(BUILT_IN[name])[check](BUILT_IN[name])
 
 
 @pytest.mark.long

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from benchmarks.reference.checkpoint_parts import memory_of
 from streamplace import Placement, Problem, simulate
 from streamplace.placers.registry import make_placer
+from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch
 from streamplace.policy.weights import parameter_hash
@@ -236,7 +237,9 @@ def test_validation_follows_the_model_of_the_stage() -> None:
     for model in models:
         scores = []
         for one in learner.encoded:
-            row = learner.policy.sample(learner.policy.batch([one]), 1, Sampler())[0, 0]
+            row = constructive(learner.policy).sample(learner.policy.batch([one]), 1, Sampler())[
+                0, 0
+            ]
             placement = Placement(under(one.problem, model), row)
             scores.append(simulate(placement).relative_throughput)
         (stage,) = stages_of(dagger(model=model))
@@ -252,7 +255,7 @@ def test_exploration_falls_linearly_over_its_stage(
 ) -> None:
     """Without a final value it is constant."""
     loop = loop_of([imitation(), stage(epochs=2, exploration=0.8, final_exploration=final)])
-    policy, probabilities = loop.learner.policy, []
+    policy, probabilities = constructive(loop.learner.policy), []
     original = policy.rollout
 
     def rollout(batch: Batch, samples: int, sampler: Sampler, *args: Any, **kwargs: Any) -> Any:

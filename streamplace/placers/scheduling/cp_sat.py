@@ -1,8 +1,8 @@
 """The schedules of a pass as a model for CP-SAT, the constraint solver of OR-tools.
 
-Operators may start in any order, and messages that streams share count with what they serve.
-Channels, receivers, CPU time of messages and barriers are left out. Every schedule of the engine is
-therefore a solution, and a bound on solutions is a bound on makespans.
+Operators may start in any order, and a message counts with the streams that it serves on one
+device. Channels, receivers, CPU time of messages and barriers are left out. Every schedule of the
+engine is therefore a solution, and a bound on solutions is a bound on makespans.
 
 CP-SAT works with integers: the limit is 2^40, and durations are rounded down.
 """
@@ -70,7 +70,6 @@ class ScheduleModel:
             self._start,
             self._end,
             self._rounded,
-            LIMIT,
         )
         for d in range(tasks.devices):
             self._share(d)

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.teachers import TEACHERS, Teacher
 from streamplace.policy.trajectories import summed_over_steps
@@ -25,7 +26,8 @@ class Dagger(Algorithm[DaggerStage]):
         exploration = step.between(stage.exploration, stage.final_exploration)
         sampler = Sampler(generator, exploration=exploration, greedy=stage.greedy)
         teacher = Teacher(TEACHERS[stage.teacher], stage.ties)
-        trajectories = self.learner.policy.rollout(batch, stage.samples, sampler, teacher=teacher)
+        policy = constructive(self.learner.policy)
+        trajectories = policy.rollout(batch, stage.samples, sampler, teacher=teacher)
         agreement = trajectories.agreement
         assert agreement is not None, "a policy must return the agreement with a teacher"
         record["decisions"] = stage.samples * int(batch.sizes.sum())

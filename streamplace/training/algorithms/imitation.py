@@ -13,6 +13,7 @@ from torch import Tensor
 from streamplace.execution.parallel import each
 from streamplace.execution.progress import track
 from streamplace.placers.registry import make_placer
+from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.problem.problem import Problem
 from streamplace.training.algorithms.base import Algorithm, Known, Record, Step
@@ -55,7 +56,7 @@ class Imitation(Algorithm[ImitationStage]):
 
     def loss(self, step: Step, record: Record) -> Tensor:
         """Return the mean negative log-likelihood per decision of the teacher's placements."""
-        policy, batch = self.learner.policy, self.learner.batch(step.problems)
+        policy, batch = constructive(self.learner.policy), self.learner.batch(step.problems)
         forced = np.zeros((len(batch), 1, int(batch.sizes[0])), dtype=np.int32)
         for p, (i, one) in enumerate(zip(step.problems, batch.encoded, strict=True)):
             forced[p, 0, : one.size] = policy.canonical(one, self.memory.of(int(i))[0], 0)

@@ -6,14 +6,22 @@ from streamplace.training.algorithms.base import Algorithm
 from streamplace.training.algorithms.dagger import Dagger
 from streamplace.training.algorithms.imitation import Imitation
 from streamplace.training.algorithms.reinforce import Reinforce
+from streamplace.training.algorithms.step_reinforce import StepReinforce
 from streamplace.training.learner import Learner
 from streamplace.training.optimiser import Optimiser
-from streamplace.training.stages import DaggerStage, ImitationStage, ReinforceStage, Stage
+from streamplace.training.stages import (
+    DaggerStage,
+    ImitationStage,
+    ReinforceStage,
+    Stage,
+    StepReinforceStage,
+)
 
 ALGORITHMS: dict[type[Stage], type[Algorithm[Any]]] = {
     ImitationStage: Imitation,
     DaggerStage: Dagger,
     ReinforceStage: Reinforce,
+    StepReinforceStage: StepReinforce,
 }
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch
 from streamplace.policy.trajectories import Trajectories
@@ -38,7 +39,9 @@ class Reinforce(Algorithm[ReinforceStage]):
         record["decisions"] = int(counted.sum(axis=1) @ batch.sizes)
         exploration = step.between(stage.exploration, stage.final_exploration)
         sampler = Sampler(generator, exploration=exploration, greedy=stage.greedy)
-        trajectories = self.learner.policy.rollout(batch, forced.shape[1], sampler, forced)
+        trajectories = constructive(self.learner.policy).rollout(
+            batch, forced.shape[1], sampler, forced
+        )
         before = self.rewards.total
         reward = self._reward(batch, numbers, trajectories, counted)
         record["evaluations"] = self.rewards.total - before
@@ -70,7 +73,7 @@ class Reinforce(Algorithm[ReinforceStage]):
                 *range(first_random, first_random + len(drawn)),
             ]
             for s, row in zip(places, [*rows, *drawn], strict=True):
-                forced[p, s, : one.size] = self.learner.policy.canonical(one, row, s)
+                forced[p, s, : one.size] = constructive(self.learner.policy).canonical(one, row, s)
                 counted[p, s] = True
         return forced, counted, remembered
 

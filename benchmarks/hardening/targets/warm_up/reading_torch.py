@@ -13,6 +13,7 @@ with warnings.catch_warnings():
     import streamplace.policy.inspect
     import streamplace.policy.ni2020.network
     import streamplace.policy.placer
+    import streamplace.policy.placeto.network
     import streamplace.training.trainer  # noqa: F401
 from benchmarks.hardening.targets.commands import write_good_files
 from streamplace.cli.main import main

@@ -1,0 +1,157 @@
+"""The commands `study …`: published experiments with their protocols."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from streamplace.cli import options, param_types
+from streamplace.plots.formats import KINDS
+
+if TYPE_CHECKING:
+    from streamplace.studies.study import Study
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+@click.group()
+def study() -> None:
+    """Repeat a published experiment, with the baselines that it left out.
+
+    Results are kept in a folder as soon as they are known: the same command continues a run that
+    was interrupted. The folder also receives tables (.csv, .md, .tex), pictures and README.md,
+    the report.
+
+    \b
+    Examples:
+    streamplace study dream --quick -o dream-study
+    streamplace study orders --quick -o orders-study
+    """
+
+
+def folder_options(command: Command) -> Command:
+    """Add --quick, -o, --plots and those of processes, which every study has."""
+    quick = click.option("--quick", is_flag=True, help="A small share of the plan, in minutes.")
+    folder = click.option(
+        "-o",
+        "folder",
+        callback=options.file_name,
+        type=param_types.FILE,
+        required=True,
+        metavar="DIR",
+        help="Folder for results, tables and plots; created if missing, continued if not.",
+    )
+    plots = click.option(
+        "--plots",
+        type=param_types.Choice((*KINDS, "none")),
+        default="png",
+        show_default=True,
+        help="File format of the plots in DIR.",
+    )
+    return quick(folder(plots(options.processes(options.common(command)))))
+
+
+@study.command()
+@click.option(
+    "--graphs",
+    callback=options.file_name,
+    type=param_types.GRAPH,
+    metavar="DATASET",
+    help="Graphs to place.  [default: 630 graphs of the paper's classes; with --quick 40]",
+)
+@click.option(
+    "--weights",
+    callback=options.file_name,
+    type=param_types.FILE,
+    metavar="DIR",
+    help="Folder with the weights of the paper's allocators: b.safetensors, b-f1.safetensors and "
+    "b-f1-f2.safetensors.  [default: the allocators are left out]",
+)
+@folder_options
+def dream(
+    graphs: str | None,
+    weights: str | None,
+    quick: bool,
+    folder: str,
+    plots: str,
+    jobs: int | None,
+    backend: str,
+    address: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Repeat Table 1 and Figures 5 and 6 of Ni et al. (AAAI 2020).
+
+    METIS, fuser, their oracles, the paper's allocators, the shipped policy and annealing place
+    graphs of the paper's classes on 5 devices, at 1e4 and 2e4 tuples/s.
+
+    \b
+    Examples:
+    streamplace study dream --quick -o dream-study
+    streamplace study dream --weights benchmarks/weights -o dream-study
+    """
+    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when it runs
+
+    load_numba()
+    from streamplace.studies.dream.study import DreamStudy  # noqa: PLC0415
+
+    chosen = DreamStudy(graphs, weights, quick, seed)
+    _run(chosen, folder, plots, jobs, backend, address, as_json=as_json)
+
+
+@study.command()
+@folder_options
+def orders(
+    quick: bool,
+    folder: str,
+    plots: str,
+    jobs: int | None,
+    backend: str,
+    address: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Study in which order a policy should visit the operators of a graph.
+
+    Placeto places training steps of neural networks on equal devices, visiting their operators in
+    eight orders. Its makespans are compared with those of the uniformly random policy in the same
+    orders, of climb and search at equal evaluations, and of HEFT. The whole plan takes about ten
+    hours on two cores.
+
+    \b
+    Examples:
+    streamplace study orders --quick -o orders-study
+    streamplace study orders --jobs 8 -o orders-study
+    """
+    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when it runs
+
+    load_numba()
+    from streamplace.studies.orders.study import OrdersStudy  # noqa: PLC0415
+
+    _run(OrdersStudy(quick, seed), folder, plots, jobs, backend, address, as_json=as_json)
+
+
+def _run(
+    chosen: "Study",
+    folder: str,
+    plots: str,
+    jobs: int | None,
+    backend: str,
+    address: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Run a study, and print its findings and tables."""
+    from streamplace.cli.terminal import console, print_view  # noqa: PLC0415 - loaded when it runs
+    from streamplace.execution.backends import Backend  # noqa: PLC0415
+    from streamplace.studies.run import run_study  # noqa: PLC0415
+
+    pictures = None if plots == "none" else plots
+    outcome = run_study(
+        chosen, folder, pictures=pictures, jobs=jobs, backend=Backend(backend, address)
+    )
+    if as_json:
+        options.print_json(outcome.to_dict())
+        return
+    print_view(console(), outcome.view())
+    options.print_note(f"results, tables and plots are in {folder}")

@@ -1,0 +1,25 @@
+"""Placements for policies to start from."""
+
+import numpy as np
+
+from streamplace.placers.greedy import Greedy
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.registry import evaluator
+
+
+def fast_placement(problem: Problem, rng: np.random.Generator) -> Placement:
+    """Return the best placement of a few fast placers.
+
+    Raises
+    ------
+    PlacementError
+        If none finds a feasible one.
+    """
+    if not isinstance(problem.objective, Makespan):
+        return Greedy()(problem, rng)
+    from streamplace.placers.scheduling.portfolio import portfolio  # noqa: PLC0415 - slow to load
+
+    rows = portfolio(problem, rng, None)
+    return Placement(problem, rows[int(evaluator(problem).loss(rows).argmin())])

@@ -1,0 +1,1 @@
+"""Compiled kernels of Placeto: the network's forward and backward pass, and whole sweeps."""

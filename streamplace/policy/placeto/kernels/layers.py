@@ -1,0 +1,107 @@
+"""Linear layers of small networks, forward and backward, on rows of larger arrays.
+
+Matrices are stored below each other: layer l of arrays `weight`, (L * I, O), and `bias`, (L, O),
+has I inputs and O outputs, in the rows from l * I on. Loops run over outputs innermost, so that the
+compiler vectorises them; the networks are too small for a library's products.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.jit import part
+
+Single = NDArray[np.float32]
+ZERO = np.float32(0.0)
+
+
+class Layers(NamedTuple):
+    """L layers with I inputs and O outputs each."""
+
+    weight: Single  # (L * I, O)
+    bias: Single  # (L, O)
+    turned: Single  # (L * O, I), the transposed matrices
+
+
+@part
+def add_product(
+    x: Single, at: int, rows: int, matrix: Single, first: int, y: Single, to: int
+) -> None:
+    """Add the product of rows of `x`, of even length, and a matrix to rows of `y`.
+
+    Parameters
+    ----------
+    at, to
+        First row in `x` and in `y`.
+    first
+        First row of the matrix in `matrix`; it has as many rows as `x` has columns.
+    """
+    for r in range(rows):
+        for i in range(0, x.shape[1], 2):  # two at once halve the traffic to y
+            one, two = x[at + r, i], x[at + r, i + 1]
+            for o in range(y.shape[1]):
+                y[to + r, o] += one * matrix[first + i, o] + two * matrix[first + i + 1, o]
+
+
+@part
+def affine(
+    x: Single, at: int, rows: int, layers: Layers, layer: int, y: Single, to: int, relu: bool
+) -> None:
+    """Set rows of `y` to a linear layer of rows of `x`, after which `relu` cuts them at 0."""
+    for r in range(rows):
+        for o in range(y.shape[1]):
+            y[to + r, o] = layers.bias[layer, o]
+    add_product(x, at, rows, layers.weight, layer * x.shape[1], y, to)
+    if relu:
+        for r in range(rows):
+            for o in range(y.shape[1]):
+                y[to + r, o] = max(y[to + r, o], ZERO)
+
+
+@part
+def cut(change: Single, at: int, rows: int, y: Single, to: int) -> None:
+    """Clear the gradient where a ReLU returned 0."""
+    for r in range(rows):
+        for o in range(y.shape[1]):
+            if y[to + r, o] <= ZERO:
+                change[at + r, o] = ZERO
+
+
+@part
+def affine_back(
+    change: Single, at: int, rows: int, x: Single, of: int, gradient: Layers, layer: int
+) -> None:
+    """Add the gradient of a layer's weights, from that of its outputs and its inputs.
+
+    Parameters
+    ----------
+    change, at
+        Gradient of the outputs, and its first row.
+    x, of
+        Inputs, and their first row.
+    """
+    first = layer * x.shape[1]
+    for r in range(rows):
+        for o in range(change.shape[1]):
+            gradient.bias[layer, o] += change[at + r, o]
+        for i in range(x.shape[1]):
+            factor = x[of + r, i]
+            for o in range(change.shape[1]):
+                gradient.weight[first + i, o] += factor * change[at + r, o]
+
+
+@part
+def inputs_back(
+    change: Single, at: int, rows: int, layers: Layers, layer: int, to_inputs: Single, to: int
+) -> None:
+    """Add the gradient of a layer's inputs to rows of `to_inputs`."""
+    add_product(change, at, rows, layers.turned, layer * change.shape[1], to_inputs, to)
+
+
+@part
+def clear(x: Single, at: int, rows: int) -> None:
+    """Set rows to 0."""
+    for r in range(at, at + rows):
+        for i in range(x.shape[1]):
+            x[r, i] = ZERO

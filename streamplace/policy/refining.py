@@ -1,0 +1,52 @@
+"""Episodes of a policy that refines placements, each from the best placement so far."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from streamplace.placers.repair import feasible
+from streamplace.policy.base import Refiner
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.encoded import Batch
+from streamplace.problem.placement import Placement
+from streamplace.scoring.registry import evaluator
+from streamplace.util.arrays import Ints
+
+
+def refined(
+    policy: Refiner[Any, Any],
+    batch: Batch,
+    starts: Sequence[Placement],
+    samplers: Sequence[Sampler],
+    samples: int = 1,
+) -> Ints:
+    """Return the best placement of each problem, (P, V); -1 beyond its number of operators.
+
+    Parameters
+    ----------
+    starts
+        (P,) placements to start from; those that violate constraints are repaired.
+    samplers
+        The rule of each episode. Every episode starts from the best placement so far.
+    samples
+        Number of samples per problem and episode.
+
+    Raises
+    ------
+    PlacementError
+        If a placement to start from cannot be repaired.
+    """
+    best = np.full((len(batch), int(batch.sizes[0])), -1, dtype=np.int32)
+    for p, (one, start) in enumerate(zip(batch.encoded, starts, strict=True)):
+        best[p, : one.size] = feasible(one.problem, start.devices).devices
+    steps = [policy.episode(one) for one in batch.encoded]
+    evaluators = [evaluator(one.problem) for one in batch.encoded]
+    for sampler in samplers:
+        rows = np.repeat(best[:, None], samples, axis=1)
+        made = policy.refine(batch, rows, steps, sampler, evaluators)
+        assert made.losses is not None, "refiners return losses"
+        assert made.best is not None, "and the best placements"
+        which = np.nanmin(made.losses, axis=2).argmin(axis=1)
+        best = made.best[np.arange(len(batch)), which]
+    return best

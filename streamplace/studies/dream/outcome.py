@@ -1,0 +1,162 @@
+"""Table 1 of Ni et al. (AAAI 2020) with published and measured figures, Figures 5 and 6."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from streamplace.studies.dream.systems import DRAWN, PUBLISHED, REFERENCE, Published
+from streamplace.studies.study import Outcome, Plan, Row
+from streamplace.studies.table import Cell, Table
+from streamplace.util.arrays import Floats
+from streamplace.util.bootstrap import mean_intervals
+from streamplace.workflows.comparison import KEEPS_UP, TIE, Comparison
+
+HEAD = (
+    "system",
+    "mean",
+    "Q1",
+    "median",
+    "better than METIS",
+    "worse than METIS",
+    "minimum",
+    "share > 0.97",
+    "mean difference from METIS",
+)
+TITLE = "Ni et al. (AAAI 2020): allocators on the branched benchmark"
+FOLLOWED = "path-average"  # the model of the published figures
+
+
+def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
+    """Return the tables, the figures and what they show."""
+    rates, systems = plan.settings["source_rates"], plan.settings["systems"]
+    measured = {
+        model: _comparison(model, systems, rates, [row for row in rows if row["model"] == model])
+        for model in plan.settings["models"]
+    }
+    tables = tuple(_table(model, found) for model, found in measured.items())
+    pictures = {}
+    for model, found in measured.items():
+        drawn = _chosen(found)
+        pictures[f"throughput-{model}"] = partial(_draw_throughput, drawn)
+        pictures[f"devices-{model}"] = partial(_draw_devices, drawn)
+    return Outcome(TITLE, _findings(measured), tables, pictures)
+
+
+def _comparison(
+    model: str, systems: Sequence[str], rates: Sequence[float], rows: Sequence[Row]
+) -> Comparison:
+    graphs = len(rows) // len(systems)
+
+    def array(name: str) -> Floats:  # rates, systems, graphs
+        found = np.array([row[name] for row in rows], dtype=np.float64)
+        return found.reshape(graphs, len(systems), len(rates)).transpose(2, 1, 0)
+
+    return Comparison(
+        "",
+        tuple(str(row["graph"]) for row in rows[:: len(systems)]),
+        model,
+        tuple(systems),
+        tuple(rates),
+        array("relative_throughput"),
+        array("devices"),
+        np.full((len(rates), len(systems), graphs), np.nan),
+    )
+
+
+def _chosen(found: Comparison) -> Comparison:
+    """Return the systems of the figures only."""
+    kept = [found.placers.index(name) for name in DRAWN if name in found.placers]
+    return Comparison(
+        found.dataset,
+        found.graphs,
+        found.model,
+        tuple(found.placers[j] for j in kept),
+        found.source_rates,
+        found.relative_throughput[:, kept],
+        found.devices_used[:, kept],
+        found.seconds[:, kept],
+    )
+
+
+def _draw_throughput(found: Comparison, path: Path) -> None:
+    from streamplace.plots.comparison import throughput_picture  # noqa: PLC0415 - heavy
+
+    throughput_picture(path, found)
+
+
+def _draw_devices(found: Comparison, path: Path) -> None:
+    from streamplace.plots.comparison import devices_picture  # noqa: PLC0415 - heavy
+
+    devices_picture(path, found)
+
+
+def _table(model: str, found: Comparison) -> Table:
+    rows: list[tuple[str, Sequence[Cell]]] = []
+    if model == FOLLOWED:
+        rows += [(f"{name}, published", _published(row)) for name, row in PUBLISHED.items()]
+    rows += [(name, _measured(found, j)) for j, name in enumerate(found.placers)]
+    caption = f"relative throughput over {found.cases} under {model}"
+    return Table(model, caption, HEAD, rows, [_rate_text(rate) for rate in found.source_rates])
+
+
+def _rate_text(rate: float | None) -> str:
+    return f"{rate:g} tuples/s"
+
+
+def _published(row: Published) -> Sequence[Cell]:
+    return (row.mean, row.q1, row.median, row.better, None, row.min, row.above, None)
+
+
+def _measured(found: Comparison, j: int) -> Sequence[Cell]:
+    """Return the figures of one system; a pair holds those at each source rate."""
+    reached = found.relative_throughput[:, j]
+    over = reached - found.relative_throughput[:, found.placers.index(REFERENCE)]
+
+    def pair(values: Floats) -> tuple[float, ...]:
+        return tuple(map(float, values))
+
+    better: Cell = pair((over > TIE).mean(axis=1))
+    worse: Cell = pair((over < -TIE).mean(axis=1))
+    difference: Cell = tuple(f"{low:+.3f} to {high:+.3f}" for low, high in mean_intervals(over))
+    if found.placers[j] == REFERENCE:
+        better = worse = difference = None
+    return (
+        pair(reached.mean(axis=1)),
+        pair(np.percentile(reached, 25, axis=1)),
+        pair(np.median(reached, axis=1)),
+        better,
+        worse,
+        pair(reached.min(axis=1)),
+        pair((reached > KEEPS_UP).mean(axis=1)),
+        difference,
+    )
+
+
+def _findings(measured: Mapping[str, Comparison]) -> tuple[str, ...]:
+    """Return what the first source rate shows under the model of the published figures."""
+    found = measured[FOLLOWED]
+    means = dict(zip(found.placers, found.relative_throughput[0].mean(axis=1), strict=True))
+    best = max(means, key=means.__getitem__)
+    texts = [f"The highest mean is that of {best}, {means[best]:.3f}."]
+    texts += [
+        f"{name} reaches a mean of {means[name]:.3f}; published is {PUBLISHED[row].mean[0]:.2f}."
+        for name, row in (
+            (REFERENCE, "METIS, k = 5"),
+            *((name, name) for name in PUBLISHED if name in means),
+        )
+    ]
+    rival = max((name for name in means if "oracle" in name), key=means.__getitem__)
+    for name in ("B+F1&F2", "policy, one pass", "annealing"):
+        if name in means:
+            j, k = found.placers.index(name), found.placers.index(rival)
+            over = found.relative_throughput[0, j] - found.relative_throughput[0, k]
+            low, high = mean_intervals(over[None])[0]
+            texts.append(
+                f"{name} differs from the strongest oracle, {rival}, by {over.mean():+.3f} "
+                f"(95% interval {low:+.3f} to {high:+.3f})."
+            )
+    if not any(name in means for name in ("B", "B+F1", "B+F1&F2")):
+        texts.append("The paper's allocators were left out, since no weights were passed.")
+    return tuple(texts)

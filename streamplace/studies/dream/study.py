@@ -1,0 +1,127 @@
+"""The study `dream`: the table and the figures of Ni et al. (AAAI 2020)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import ClassVar
+
+from streamplace.errors import UsageError
+from streamplace.files import read_dataset
+from streamplace.generate import Recipe
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.objective import Model
+from streamplace.studies.dream.outcome import outcome
+from streamplace.studies.dream.systems import WEIGHTS, placers
+from streamplace.studies.study import Outcome, Plan, Row, Unit
+from streamplace.workflows.compare import compare
+
+SOURCE_RATES = (1e4, 2e4)  # tuples/s
+MODELS: tuple[Model, ...] = ("path-average", "bottleneck")
+GRAPHS, QUICK_GRAPHS = 630, 40  # 630 test graphs in the paper
+BLOCK = 10  # graphs per unit of work
+
+
+@dataclass(frozen=True)
+class DreamStudy:
+    """Ni et al.'s comparison, with stronger baselines, on graphs of the same classes.
+
+    Every system places every graph on 5 devices of 2500 MIPS with links of 1000 Mbps, at 1e4 and at
+    2e4 tuples/s, under the model that the published figures follow and under the one with
+    backpressure.
+
+    Parameters
+    ----------
+    graphs
+        A dataset; None: 630 generated graphs of the paper's classes, as many as it tests on.
+    weights
+        A folder with the weights of the paper's allocators; None: they are left out.
+    quick
+        Whether to use 40 graphs only.
+    seed
+        Seed of the generated graphs and of the placers.
+
+    Raises
+    ------
+    UsageError
+        If a dataset is combined with `quick`.
+    """
+
+    graphs: str | None = None
+    weights: str | None = None
+    quick: bool = False
+    seed: int = 0
+
+    name: ClassVar[str] = "dream"
+
+    def __post_init__(self) -> None:
+        if self.quick and self.graphs is not None:
+            raise UsageError("dream: cannot combine --graphs with --quick; pass fewer graphs")
+
+    def plan(self) -> Plan:
+        """Return the plan: a unit is a model and ten graphs."""
+        graphs = self._graphs()
+        known = placers(self._weights)
+        files = (
+            {}
+            if self._weights is None
+            else {
+                name: sha256((self._weights / file).read_bytes()).hexdigest()[:16]
+                for name, file in WEIGHTS.items()
+            }
+        )
+        hashes = "".join(graph.sha256 for graph in graphs)
+        settings = {
+            "graphs": len(graphs),
+            "graphs_sha256": sha256(hashes.encode()).hexdigest()[:16],
+            "systems": list(known),
+            "weights_sha256": files,
+            "models": list(MODELS),
+            "source_rates": list(SOURCE_RATES),
+            "seed": self.seed,
+        }
+        starts = range(0, len(graphs), BLOCK)
+        units = tuple(
+            Unit(f"{model} {start}", {"model": model, "start": start})
+            for model in MODELS
+            for start in starts
+        )
+        return Plan(settings, units)
+
+    def run(self, unit: Unit) -> list[Row]:
+        """Return a row for each graph and system: relative throughput and devices, by rate."""
+        model, start = unit.settings["model"], unit.settings["start"]
+        graphs = self._graphs(range(start, start + BLOCK))
+        seed = self.seed + start
+        found = compare(
+            graphs, placers(self._weights), SOURCE_RATES, model=model, seed=seed, jobs=1
+        )
+        return [
+            {
+                "model": model,
+                "graph": start + g,
+                "system": system,
+                "relative_throughput": found.relative_throughput[:, j, g].tolist(),
+                "devices": found.devices_used[:, j, g].tolist(),
+            }
+            for g in range(len(graphs))
+            for j, system in enumerate(found.placers)
+        ]
+
+    def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
+        """Return Table 1 for each model beside the published one, and Figures 5 and 6."""
+        return outcome(plan, rows)
+
+    @property
+    def _weights(self) -> Path | None:
+        return None if self.weights is None else Path(self.weights)
+
+    def _graphs(self, numbers: range | None = None) -> list[StreamGraph]:
+        """Return the graphs of the study, or those of some numbers."""
+        if self.graphs is not None:
+            graphs = read_dataset(self.graphs)
+            return graphs if numbers is None else graphs[numbers.start : numbers.stop]
+        count = QUICK_GRAPHS if self.quick else GRAPHS
+        recipe = Recipe("dream", count, seed=self.seed)
+        chosen = range(count) if numbers is None else range(numbers.start, min(numbers.stop, count))
+        return [recipe.graph(number) for number in chosen]

@@ -1,0 +1,153 @@
+"""Tables, pictures and findings of the study of traversal orders."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from streamplace.studies.orders.guidelines import Verdict, verdicts
+from streamplace.studies.orders.published import ORDERS, WINS
+from streamplace.studies.orders.registered import ALL_ORDERS
+from streamplace.studies.orders.results import (
+    BY_ORDER,
+    CLIMB,
+    HEFT,
+    PLACETO,
+    RANDOM_POLICY,
+    SEARCH,
+    Effect,
+    Results,
+    results_of,
+)
+from streamplace.studies.study import Outcome, Plan, Row
+from streamplace.studies.table import Cell, Table
+
+TITLE = "Traversal orders in device placement with Placeto"
+INTERVAL = ("means", "95% intervals")
+STRONG = (("nmt", "reversed-topo-lifo"), ("enas-ptb", "bfs"))
+"""The two strong published effects: a family, and the order that wins on most of its graphs."""
+
+
+def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
+    """Return the outcome of the study from its results."""
+    results = results_of(plan, rows)
+    judged = list(verdicts(results))
+    tables = (
+        _wins(results, plan.settings["graphs"]),
+        *(_over_best(results, method) for method in BY_ORDER),
+        _over_random_policy(results),
+        _guidelines(judged),
+    )
+    return Outcome(TITLE, tuple(_findings(results, judged)), tables, _pictures(results))
+
+
+def _steps(results: Sequence[Results]) -> Iterator[tuple[str, Results, int]]:
+    """Yield the name of a row, its results and the number of its checkpoint."""
+    for one in results:
+        for c, sweeps in enumerate(one.checkpoints):
+            yield f"{one.name}, {sweeps} sweeps", one, c
+
+
+def _wins(results: Sequence[Results], graphs: int) -> Table:
+    rows: list[tuple[str, Sequence[Cell]]] = []
+    for name, one, c in _steps(results):
+        published = WINS.get((one.family, one.devices), ())
+        theirs = published[c] if c < len(published) else (None,) * len(ORDERS)
+        rows.append((name, list(zip(one.wins(c), theirs, strict=True))))
+    variants = (f"measured on {graphs} graphs", "published on 32 graphs")
+    caption = "graphs on which Placeto has the lowest mean makespan with an order"
+    return Table("wins", caption, ("problems", *ORDERS), rows, variants)
+
+
+def _over_best(results: Sequence[Results], method: str) -> Table:
+    rows = [
+        (name, [Effect.of(one.over_best[method][:, o, c]).cell() for o in range(len(ALL_ORDERS))])
+        for name, one, c in _steps(results)
+    ]
+    caption = f"makespan of {method} with an order over that of the best of all orders"
+    name = f"over-best-{method.lower().replace(' ', '-')}"
+    return Table(name, caption, ("problems", *ALL_ORDERS), rows, INTERVAL)
+
+
+def _over_random_policy(results: Sequence[Results]) -> Table:
+    methods = (PLACETO, CLIMB, SEARCH, HEFT)
+    rows = [
+        (name, [Effect.of(one.over_random_policy(m, c)).cell() for m in methods])
+        for name, one, c in _steps(results)
+    ]
+    caption = "makespan over that of the uniformly random policy, at equal evaluations but for HEFT"
+    return Table("over-random-policy", caption, ("problems", *methods), rows, INTERVAL)
+
+
+def _guidelines(judged: Sequence[Verdict]) -> Table:
+    rows: list[tuple[str, Sequence[Cell]]] = [
+        (each.guideline, [each.compared, each.effect.cell() if each.effect else None, each.word])
+        for each in judged
+    ]
+    head = ("guideline", "makespans compared", "ratio", "verdict")
+    return Table("guidelines", "published guidelines, with Placeto", head, rows, INTERVAL)
+
+
+def _findings(results: Sequence[Results], judged: Sequence[Verdict]) -> Iterator[str]:
+    last = len(results[0].checkpoints) - 1
+    sweeps = results[0].checkpoints[last]
+    for family, order in STRONG:
+        for one in results:
+            if one.family == family:
+                yield _strong_effect(one, order, last)
+    better = [r.name for r in results if Effect.of(r.over_random_policy(PLACETO, last)).high < 1.0]
+    yield (
+        f"After {sweeps} sweeps, Placeto is better than the uniformly random policy with 95% "
+        f"confidence on {len(better)} of {len(results)} sets of problems"
+        + (f": {'; '.join(better)}." if better else ".")
+    )
+    for method in (CLIMB, SEARCH, HEFT):
+        ahead = [
+            Effect.of(one.over_random_policy(method, last) / one.over_random_policy(PLACETO, last))
+            for one in results
+        ]
+        shorter = sum(effect.high < 1.0 for effect in ahead)
+        longer = sum(effect.low > 1.0 for effect in ahead)
+        low, high = (f(effect.mean for effect in ahead) for f in (min, max))
+        yield (
+            f"{method} has {low:.3f} to {high:.3f} of Placeto's makespan: with 95% confidence "
+            f"shorter on {shorter} of {len(results)} sets of problems, longer on {longer}."
+        )
+    counts = {word: sum(each.word == word for each in judged) for word in _words(judged)}
+    listed = ", ".join(f"{count} {word}" for word, count in counts.items())
+    yield f"Of {len(judged)} tests of published guidelines: {listed}."
+
+
+def _strong_effect(one: Results, order: str, c: int) -> str:
+    others = [name for name in ORDERS if name != order]
+    effect = Effect.of(one.between([order], others, c))
+    word = "confirmed" if effect.high < 1.0 else "refuted" if effect.low > 1.0 else "undecided"
+    policy = one.means(RANDOM_POLICY)[..., c]
+    own = policy[:, ALL_ORDERS.index(order)]
+    rest = policy[:, [ALL_ORDERS.index(name) for name in others]].mean(axis=1)
+    of_random = Effect.of(own / rest)
+    return (
+        f"{one.name}: {order} is {word} after {one.checkpoints[c]} sweeps; its makespan is "
+        f"{_text(effect)} of that of the other published orders with Placeto, and "
+        f"{_text(of_random)} with the uniformly random policy, which learns nothing."
+    )
+
+
+def _text(effect: Effect) -> str:
+    return f"{effect.mean:.3f} ({effect.low:.3f} to {effect.high:.3f})"
+
+
+def _words(judged: Sequence[Verdict]) -> list[str]:
+    return list(dict.fromkeys(each.word for each in judged))
+
+
+def _pictures(results: Sequence[Results]) -> Mapping[str, Callable[[Path], None]]:
+    return {
+        f"orders-{sweeps}": partial(_draw, results, c)
+        for c, sweeps in enumerate(results[0].checkpoints)
+    }
+
+
+def _draw(results: Sequence[Results], checkpoint: int, path: Path) -> None:
+    from streamplace.studies.orders.picture import orders_picture  # noqa: PLC0415 - heavy
+
+    orders_picture(path, results, checkpoint)

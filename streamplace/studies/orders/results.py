@@ -1,0 +1,132 @@
+"""The results of the study as arrays, by family and number of devices."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from streamplace.studies.orders.published import ORDERS
+from streamplace.studies.orders.registered import ALL_ORDERS
+from streamplace.studies.study import Plan, Row
+from streamplace.util.arrays import Floats
+from streamplace.util.bootstrap import mean_intervals
+
+PLACETO, RANDOM_POLICY, CLIMB, SEARCH, HEFT = "Placeto", "random policy", "climb", "search", "HEFT"
+BY_ORDER = (PLACETO, RANDOM_POLICY)
+"""The methods that sweep over the operators in an order."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A mean over graphs, with its 95% interval from a paired bootstrap over the graphs."""
+
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Floats) -> "Effect":
+        """Return the mean over a value for each graph, (G,)."""
+        low, high = mean_intervals(values[None])[0]
+        return cls(float(values.mean()), float(low), float(high))
+
+    def cell(self) -> tuple[float, str]:
+        """Return the cell of a table: the mean, and the interval as text."""
+        return self.mean, f"{self.low:.3f} to {self.high:.3f}"
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The results on G graphs of one family, on one number of devices.
+
+    Parameters
+    ----------
+    makespans
+        By method, in seconds, after each of C checkpoints: (G, O, R, C) for the methods that sweep
+        in O orders, and (G, R, C) for the others; R repeats.
+    longest_paths
+        (G,) operators on the longest path of each graph.
+    """
+
+    family: str
+    devices: int
+    checkpoints: tuple[int, ...]
+    makespans: dict[str, Floats]
+    longest_paths: Floats
+
+    @property
+    def name(self) -> str:
+        """The family and the number of devices, as text."""
+        return f"{self.family}, {self.devices} devices"
+
+    def means(self, method: str) -> Floats:
+        """Return the mean makespan over the repeats, (G, O, C) or (G, C)."""
+        values = self.makespans[method]
+        found: Floats = values.mean(axis=values.ndim - 2)
+        return found
+
+    @cached_property
+    def over_best(self) -> dict[str, Floats]:
+        """Mean makespans of each method over those of its best order, (G, O, C)."""
+        return {
+            method: self.means(method) / self.means(method).min(axis=1, keepdims=True)
+            for method in BY_ORDER
+        }
+
+    def wins(self, checkpoint: int) -> list[int]:
+        """Return how often each published order has the lowest mean; the first one on a tie."""
+        own = [ALL_ORDERS.index(name) for name in ORDERS]
+        best = self.means(PLACETO)[:, own, checkpoint].argmin(axis=1)
+        counts: list[int] = np.bincount(best, minlength=len(ORDERS)).tolist()
+        return counts
+
+    def between(self, first: Sequence[str], others: Sequence[str], checkpoint: int) -> Floats:
+        """Return Placeto's mean makespan under some orders over that under others, (G,)."""
+        means = self.means(PLACETO)[..., checkpoint]
+        a, b = ([ALL_ORDERS.index(name) for name in names] for names in (first, others))
+        return np.asarray(means[:, a].mean(axis=1) / means[:, b].mean(axis=1))
+
+    def over_random_policy(self, method: str, checkpoint: int) -> Floats:
+        """Return the mean makespan of a method over that of the random policy, (G,).
+
+        Makespans of methods with orders are means over the orders.
+        """
+        means, of_random = self.means(method)[..., checkpoint], self.means(RANDOM_POLICY)
+        if method in BY_ORDER:
+            means = means.mean(axis=1)
+        return np.asarray(means / of_random[..., checkpoint].mean(axis=1))
+
+
+def results_of(plan: Plan, rows: Sequence[Row]) -> list[Results]:
+    """Return the results by family and number of devices, in the order of the plan."""
+    settings = plan.settings
+    parts: dict[tuple[str, int], dict[int, list[Row]]] = {}
+    for row in rows:
+        parts.setdefault((row["family"], row["devices"]), {}).setdefault(row["graph"], []).append(
+            row
+        )
+    made = []
+    for family in settings["families"]:
+        for devices in settings["devices"]:
+            graphs = [graph for _, graph in sorted(parts[family, devices].items())]
+            made.append(_results(family, devices, tuple(settings["checkpoints"]), graphs))
+    return made
+
+
+def _results(
+    family: str, devices: int, checkpoints: tuple[int, ...], graphs: Sequence[Sequence[Row]]
+) -> Results:
+    def values(method: str, graph: Sequence[Row], order: str | None = None) -> list[list[float]]:
+        return [
+            row["makespan_s"] for row in graph if (row["method"], row["order"]) == (method, order)
+        ]
+
+    makespans = {
+        method: np.array([[values(method, graph, o) for o in ALL_ORDERS] for graph in graphs])
+        for method in BY_ORDER
+    }
+    for method in (CLIMB, SEARCH, HEFT):
+        makespans[method] = np.array([values(method, graph) for graph in graphs])
+    paths = np.array([graph[0]["longest_path"] for graph in graphs], dtype=np.float64)
+    return Results(family, devices, checkpoints, makespans, paths)

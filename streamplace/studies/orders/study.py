@@ -1,0 +1,121 @@
+"""The study `orders`: traversal orders of Placeto, with the controls that the paper lacks."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sim.orders import longest_paths
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.problem import Problem
+from streamplace.scoring.registry import makespan_evaluator
+from streamplace.studies.orders.outcome import outcome
+from streamplace.studies.orders.registered import ALL_ORDERS, FULL, QUICK, Registered, problem_of
+from streamplace.studies.orders.results import CLIMB, HEFT, PLACETO, RANDOM_POLICY, SEARCH
+from streamplace.studies.study import Outcome, Plan, Row, Unit
+from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints, run_trial
+from streamplace.util.arrays import Floats, Ints
+from streamplace.workflows.place import run_placer
+
+LIMITED = {CLIMB: "climb:evaluations={}", SEARCH: "search:evaluations={}"}
+"""Placers that get as many evaluations as the sweeps make, and start where these start."""
+
+
+@dataclass(frozen=True)
+class OrdersStudy:
+    """The study of traversal orders by its registered plan.
+
+    Every graph is placed on equal devices by Placeto, in eight orders, with several seeds. The
+    uniformly random policy does the same sweeps, and climb and `search` make as many evaluations.
+
+    Parameters
+    ----------
+    quick
+        Whether to run a small share of the plan.
+    seed
+        Seed of the graphs and of all runs.
+    """
+
+    quick: bool = False
+    seed: int = 0
+
+    name: ClassVar[str] = "orders"
+
+    @property
+    def size(self) -> Registered:
+        """The size of the study."""
+        return QUICK if self.quick else FULL
+
+    def plan(self) -> Plan:
+        """Return the plan: a unit is a graph on a number of devices."""
+        size = self.size
+        units = tuple(
+            Unit(f"{f} {g} on {d}", {"family": f, "graph": g, "devices": d})
+            for g in range(size.graphs)
+            for f in size.families
+            for d in size.devices
+        )
+        return Plan({**size.settings(), "seed": self.seed}, units)
+
+    def run(self, unit: Unit) -> list[Row]:
+        """Return a row for each method, order and repeat: makespans after each checkpoint."""
+        problem = problem_of(**unit.settings, seed=self.seed)
+        graph = problem.graph
+        about = {
+            **unit.settings,
+            "operators": len(graph.names),
+            "longest_path": _longest_path(graph),
+        }
+        return [{**about, **row} for row in self._results(problem, unit.settings)]
+
+    def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
+        """Return win counts beside the published ones, and effects with intervals."""
+        return outcome(plan, rows)
+
+    def _results(self, problem: Problem, settings: Any) -> Iterator[Row]:
+        checkpoints, repeats = self.size.checkpoints, self.size.repeats
+        base = [self.seed, settings["graph"], settings["devices"]]
+        sweeps = PUBLISHED.model_copy(update={"epochs": checkpoints[-1]})
+        for method, uniform in ((PLACETO, False), (RANDOM_POLICY, True)):
+            for order in ALL_ORDERS:
+                for repeat in range(repeats):
+                    trial = Trial(problem, order, _seed([*base, repeat]), uniform)
+                    found = at_checkpoints(run_trial(trial, sweeps), checkpoints)
+                    yield _row(method, order, repeat, found)
+        for method, placer in LIMITED.items():
+            for repeat in range(repeats):
+                rows = [
+                    _placed(problem, placer.format(c * len(problem.graph.names)), [*base, repeat])
+                    for c in checkpoints
+                ]
+                yield _row(method, None, repeat, np.array(rows))
+        heft = _placed(problem, "heft", base)
+        yield _row(HEFT, None, 0, np.full(len(checkpoints), heft))
+
+
+def _longest_path(graph: StreamGraph) -> int:
+    """Return the number of operators on the longest path."""
+    paths = longest_paths(graph.stream_source, graph.stream_target, len(graph.names))
+    return int(paths.max())
+
+
+def _seed(numbers: Sequence[int]) -> int:
+    """Return a seed that differs for different numbers."""
+    return int(np.random.SeedSequence(list(numbers)).generate_state(1)[0])
+
+
+def _placed(problem: Problem, placer: str, seed: Sequence[int]) -> float:
+    """Return the makespan of a placer's placement in seconds."""
+    rng = np.random.default_rng(list(seed))
+    devices: Ints = run_placer(problem, placer, rng, None).placement.devices
+    return float(makespan_evaluator(problem).makespans(devices)[0])
+
+
+def _row(method: str, order: str | None, repeat: int, makespans: Floats) -> Row:
+    return {
+        "method": method,
+        "order": order,
+        "repeat": repeat,
+        "makespan_s": [float(seconds) for seconds in makespans],
+    }

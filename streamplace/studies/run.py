@@ -1,0 +1,69 @@
+"""The run of a study: its units on several processes, with results kept as they come."""
+
+import time
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+from streamplace.errors import within
+from streamplace.execution.backends import LOCAL, Backend
+from streamplace.execution.parallel import each
+from streamplace.execution.progress import track
+from streamplace.files.folder_lock import held
+from streamplace.studies.folder import StudyFolder
+from streamplace.studies.progress import TimeLeft
+from streamplace.studies.study import Outcome, Row, Study, Unit
+
+
+def run_study(
+    study: Study,
+    folder: str | Path,
+    *,
+    pictures: str | None = "png",
+    jobs: int | None = None,
+    backend: Backend = LOCAL,
+) -> Outcome:
+    """Run the units of a study that have no results in the folder, and write the outcome there.
+
+    A run that is interrupted or killed loses only the units in progress. Results do not depend on
+    the number of processes or the backend.
+
+    Parameters
+    ----------
+    folder
+        Where results are kept; created if missing.
+    pictures
+        ``png``, ``svg`` or ``pdf``; None: no pictures.
+    jobs
+        Number of processes; None: one per processor.
+
+    Raises
+    ------
+    FormatError
+        If the folder holds the results of another study or plan, or cannot be written.
+    BackendError
+        If the backend fails.
+    StreamplaceError
+        If a unit has no result; the message names it.
+    """
+    with held(folder) as path:
+        plan = study.plan()
+        results = StudyFolder(path, study.name, plan)
+        waiting = [unit for unit in plan.units if unit.key not in results.done]
+        work = partial(_timed_unit, study)
+        progress = TimeLeft(len(waiting), len(plan.units))
+        with closing(each(work, waiting, jobs, backend, items_per_process=1)) as found:
+            units = zip(waiting, track(found, len(waiting), study.name), strict=True)
+            for unit, (rows, seconds) in units:
+                results.add(unit.key, rows, seconds)
+                progress.advance()
+        outcome = study.outcome(plan, results.rows())
+        results.write(outcome, pictures)
+    return outcome
+
+
+def _timed_unit(study: Study, unit: Unit) -> tuple[list[Row], float]:
+    start = time.process_time()
+    with within(unit.key):
+        rows = study.run(unit)
+    return rows, time.process_time() - start

@@ -1,0 +1,109 @@
+"""A table of a study, as CSV, Markdown and LaTeX."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from streamplace.display.view import Grid
+from streamplace.files.reading import to_csv
+from streamplace.plots.markup import Rows, latex, markdown
+
+Value = float | int | str | None
+Cell = Value | tuple[Value, ...]
+"""A value, or one for each of the table's variants; None is an unknown value."""
+
+UNKNOWN = "-"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Figures by row and column.
+
+    Parameters
+    ----------
+    name
+        The name of its files, without a suffix.
+    caption
+        What the figures are, with units.
+    head
+        The titles of all columns, that of the names first.
+    rows
+        The name of each row and its cells, one for every further column.
+    variants
+        Names of the values of cells with several, such as ``1e4/s`` and ``2e4/s``. A Markdown cell
+        holds the first value, followed by the others in brackets; CSV has a column for each.
+    """
+
+    name: str
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[Cell]]]
+    variants: Sequence[str] = ()
+
+    def csv(self) -> str:
+        """Return the table as CSV, with all digits and empty cells for unknown values."""
+        head = [self.head[0]]
+        columns = range(len(self.head) - 1)
+        several = [any(isinstance(cells[j], tuple) for _, cells in self.rows) for j in columns]
+        for title, has_several in zip(self.head[1:], several, strict=True):
+            head += [f"{title}, {name}" for name in self.variants] if has_several else [title]
+        return to_csv(head, ([name, *self._flat(cells, several)] for name, cells in self.rows))
+
+    def markdown(self) -> str:
+        """Return the table as Markdown, below its caption."""
+        return markdown(self.long_caption, list(self.head), self._texts())
+
+    def latex(self) -> str:
+        """Return the table as LaTeX, which needs the package booktabs."""
+        return latex(self.long_caption, list(self.head), self._texts())
+
+    def grid(self) -> Grid:
+        """Return the table for display on a terminal."""
+        texts = [(name, *cells) for name, cells in self._texts()]
+        return Grid(tuple(self.head), len(texts), texts.__getitem__)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as JSON values; a cell with several values is a list."""
+        rows = [
+            [name, *(list(cell) if isinstance(cell, tuple) else cell for cell in cells)]
+            for name, cells in self.rows
+        ]
+        return {
+            "name": self.name,
+            "caption": self.caption,
+            "head": list(self.head),
+            "variants": list(self.variants),
+            "rows": rows,
+        }
+
+    @property
+    def long_caption(self) -> str:
+        """The caption, with what the values of a cell with several are."""
+        if not self.variants:
+            return self.caption
+        first, *others = self.variants
+        return f"{self.caption}; at {first} and, in brackets, at {', '.join(others)}"
+
+    def _flat(self, cells: Sequence[Cell], several: Sequence[bool]) -> Iterator[Value]:
+        for cell, has_several in zip(cells, several, strict=True):
+            values: tuple[Value, ...] = cell if isinstance(cell, tuple) else (cell,)
+            if has_several:
+                values += (None,) * (len(self.variants) - len(values))
+            yield from ("" if value is None else value for value in values)
+
+    def _texts(self) -> Rows:
+        for name, cells in self.rows:
+            yield name, [_text(cell) for cell in cells]
+
+
+def _text(cell: Cell) -> str:
+    values = cell if isinstance(cell, tuple) else (cell,)
+    first, *others = (_value_text(value) for value in values)
+    known = [text for text in others if text != UNKNOWN]
+    return f"{first} ({', '.join(known)})" if known else first
+
+
+def _value_text(value: Value) -> str:
+    if value is None:
+        return UNKNOWN
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,195 @@
+"""Checks of policies that refine placements."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from streamplace.policy.base import Refiner, refiner
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.trajectories import Trajectories
+from streamplace.problem.problem import Problem
+from streamplace.scoring.evaluator import Evaluator, Placements, Trace
+from streamplace.scoring.local_search import LocalSearch
+from streamplace.scoring.registry import evaluator
+from streamplace.scoring.score import Score
+from streamplace.testing.case import PolicyCase, batch_of, generator, graph_of, rolled_out
+from streamplace.training.in_memory import fit
+from streamplace.training.stages import StepReinforceStage
+from streamplace.util.arrays import Floats, Ints
+
+SAMPLES = 3
+TOLERANCE = 1e-3  # of log-probabilities in single precision
+OPERATORS = 5
+HOT = 1e5  # a temperature at which every choice is uniform
+
+
+def check_episodes(case: PolicyCase) -> None:
+    """Check that episodes are as long as announced, valid, and reproducible from a seed."""
+    policy, problems = refiner(case.policy()), case.problems()
+    batch = batch_of(policy, *problems)
+    made = _rolled_out(policy, problems, 0)
+    announced = [policy.episode(one) for one in batch.encoded]
+    steps = made.mask.sum(dim=2)[:, 0].tolist()
+    fault = f"episodes have {steps} steps, but episode() returns {announced}"
+    case.require(steps == announced, "episodes", fault)
+    for p, problem in enumerate(problems):
+        operators, devices = len(problem.graph.names), len(problem.cluster.devices)
+        placed, beyond = made.placements[p, :, :operators], made.placements[p, :, operators:]
+        within = bool(((placed >= 0) & (placed < devices)).all())
+        case.require(within, "episodes", f"devices must be 0 to {devices - 1}")
+        case.require(bool((beyond == -1).all()), "episodes", "entries beyond the last must be -1")
+    again = _rolled_out(policy, problems, 0)
+    same = np.array_equal(made.placements, again.placements)
+    case.require(same, "episodes", "the same seed gives different episodes")
+    with torch.no_grad():
+        hot, other = (
+            rolled_out(policy, problems, SAMPLES, Sampler(generator(seed), temperature=HOT))
+            for seed in (0, 1)
+        )
+    differs = not np.array_equal(hot.placements, other.placements)
+    case.require(differs, "episodes", "different seeds give the same episodes")
+
+
+def check_losses(case: PolicyCase) -> None:
+    """Check losses, rewards and best placements against the placements that actions lead to."""
+    policy, problems = refiner(case.policy()), case.problems()
+    made = _rolled_out(policy, problems, 0)
+    if made.losses is None or made.best is None:
+        raise AssertionError(f"{case.kind}: losses: a rollout returns no losses or no best one")
+    for p, problem in enumerate(problems):
+        scored = evaluator(problem)
+        for s in range(SAMPLES):
+            visited = _visited(made, problem, p, s)
+            operators = visited.shape[1]
+            expected = scored.loss(visited)
+            close = np.allclose(made.losses[p, s, : len(visited)], expected, rtol=1e-9)
+            case.require(close, "losses", "a loss is not that of the placement that was reached")
+            best = scored.loss(made.best[p, s, :operators])[0]
+            fault = f"the best placement has a loss of {best:.6g}, not {expected.min():.6g}"
+            case.require(bool(np.isclose(best, expected.min(), rtol=1e-9)), "losses", fault)
+            ends = np.array_equal(made.placements[p, s, :operators], visited[-1])
+            case.require(ends, "losses", "the final placement is not that of the actions")
+            fall = np.log(expected[0] / expected[-1])
+            total = float(made.rewards[p, s].sum())
+            fault = f"rewards add up to {total:.6g}, but the log of the loss falls by {fall:.6g}"
+            case.require(bool(np.isclose(total, fall, atol=1e-9)), "losses", fault)
+
+
+def check_refiner_batches(case: PolicyCase) -> None:
+    """Check that log-probabilities do not depend on the other problems of a batch."""
+    policy, problems = refiner(case.policy()), case.problems()
+    together = _rolled_out(policy, problems, 0)
+    for p, problem in enumerate(problems):
+        steps = int(together.mask[p, 0].sum())
+        forced = together.actions[p : p + 1, :, :steps].numpy()
+        with torch.no_grad():
+            alone = rolled_out(policy, [problem], SAMPLES, Sampler(), forced=forced)
+        kept = torch.equal(alone.actions, together.actions[p : p + 1, :, :steps])
+        case.require(kept, "batches", "a rollout does not take the forced actions")
+        worst = float((alone.log_probability[0] - together.log_probability[p]).abs().max())
+        fault = f"log-probabilities of a problem alone and in a batch differ by {worst:.2g}"
+        case.require(worst <= TOLERANCE, "batches", fault)
+
+
+def check_refiner_evaluate(case: PolicyCase) -> None:
+    """Check that `evaluate` gives actions the same probabilities, and those of new parameters."""
+    policy, problems = refiner(case.policy()), case.problems()
+    batch, made = batch_of(policy, *problems), _rolled_out(policy, problems, 0)
+    with torch.no_grad():
+        again = policy.evaluate(batch, made)
+        case.require(torch.equal(made.actions, again.actions), "evaluate", "actions change")
+        worst = float((made.log_prob - again.log_prob).abs().max())
+        fault = f"log-probabilities differ by {worst:.2g} from those of the rollout"
+        case.require(worst <= TOLERANCE, "evaluate", fault)
+        for parameter in policy.parameters():
+            parameter.mul_(0.5)
+        changed = policy.evaluate(batch, made)
+    differs = float((made.log_prob - changed.log_prob).abs().max()) > TOLERANCE
+    case.require(differs, "evaluate", "new parameters do not change log-probabilities")
+
+
+def check_steps(case: PolicyCase) -> None:
+    """Check that the probabilities of the first step's devices add up to 1, and its entropy."""
+    policy = refiner(case.policy())
+    problem = case.problem(graph_of(OPERATORS, 0), case.cluster(1))
+    devices = len(problem.cluster.devices)
+    free = _rolled_out(policy, [problem], 0)
+    forced = np.repeat(free.actions[:, :1].numpy(), devices, axis=1)
+    forced[0, :, 0, 1] = np.arange(devices)
+    with torch.no_grad():
+        made = rolled_out(policy, [problem], devices, Sampler(), forced=forced)
+    of_devices = made.log_prob[0, :, 0, 1].double()
+    total = float(of_devices.exp().sum())
+    fault = f"the probabilities of the first step's devices add up to {total:.6f}, not 1"
+    case.require(abs(total - 1.0) <= TOLERANCE, "probabilities", fault)
+    expected, found = float(-(of_devices.exp() * of_devices).sum()), float(made.entropy[0, 0, 0, 1])
+    fault = f"the entropy of the first step is {found:.4f} nats, not {expected:.4f}"
+    case.require(abs(found - expected) <= TOLERANCE, "probabilities", fault)
+
+
+def check_refiner_evaluations(case: PolicyCase) -> None:
+    """Check that rollouts score no more than one placement per step, and that training counts."""
+    policy, problems = refiner(case.policy()), case.problems()
+    counting = [_Counting(evaluator(problem)) for problem in problems]
+    with torch.no_grad():
+        made = rolled_out(policy, problems, SAMPLES, Sampler(generator()), counting)
+    for p, counted in enumerate(counting):
+        most = SAMPLES * (int(made.mask[p, 0].sum()) + 1)
+        fault = f"a rollout scores {counted.losses} placements in {most} steps and starts"
+        case.require(0 < counted.losses <= most, "evaluations", fault)
+    stage = StepReinforceStage(
+        algorithm="reinforce-steps", epochs=2, evaluate_every=2, samples=SAMPLES
+    )
+    fitted = fit(policy, problems, [stage], np.random.default_rng(0))
+    batch = batch_of(policy, *problems)
+    episodes = 2 * SAMPLES
+    expected = [episodes * (policy.episode(one) + 1) for one in batch.encoded]
+    found = list(fitted.evaluations)
+    fault = f"training counts {found} evaluations in {expected} steps and starts"
+    case.require(found == expected, "evaluations", fault)
+
+
+@dataclass
+class _Counting:
+    """An evaluator that counts the placements whose loss it returns."""
+
+    of: Evaluator
+    losses: int = 0
+
+    def loss(self, devices: Placements) -> Floats:
+        self.losses += len(np.atleast_2d(devices))
+        return self.of.loss(devices)
+
+    def quality(self, devices: Placements) -> Floats:
+        return self.of.quality(devices)
+
+    def trace(self, devices: Placements) -> Trace:
+        return self.of.trace(devices)
+
+    def score(self, devices: Placements) -> Score:
+        return self.of.score(devices)
+
+    @property
+    def best_possible(self) -> float | None:
+        return self.of.best_possible
+
+    def local_search(self) -> LocalSearch | None:
+        return self.of.local_search()
+
+
+def _rolled_out(policy: Refiner, problems: list[Problem], seed: int) -> Trajectories:  # type: ignore[type-arg]
+    """Return sampled episodes without gradients."""
+    with torch.no_grad():
+        return rolled_out(policy, problems, SAMPLES, Sampler(generator(seed)))
+
+
+def _visited(made: Trajectories, problem: Problem, p: int, s: int) -> Ints:
+    """Return the placements before each step and at the end, (T + 1, V)."""
+    actions = made.actions[p, s][made.mask[p, s]].numpy()
+    unit_of = problem.feasibility.unit_of
+    placements = np.zeros((len(actions) + 1, len(problem.graph.names)), dtype=np.int32)
+    for t, (operator, device) in enumerate(actions.tolist()):
+        placements[t + 1] = placements[t]
+        placements[t + 1, unit_of == unit_of[operator]] = device
+    return placements

@@ -1,0 +1,156 @@
+"""REINFORCE for policies that refine placements: a reward and a baseline per step."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from streamplace.placers.registry import make_placer
+from streamplace.placers.repair import feasible
+from streamplace.policy.base import refiner
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.encoded import Batch
+from streamplace.policy.trajectories import Trajectories, summed_over_steps
+from streamplace.scoring.evaluator import Evaluator
+from streamplace.scoring.peak_memory import penalised
+from streamplace.scoring.registry import evaluator
+from streamplace.training.algorithms.base import Algorithm, Known, Record, State, Step
+from streamplace.training.elite_buffer import EliteBuffer
+from streamplace.training.learner import Learner
+from streamplace.training.optimiser import Optimiser
+from streamplace.training.stages import StepReinforceStage
+from streamplace.training.step_baseline import StepBaseline
+from streamplace.util.arrays import Floats, Ints
+
+STARTS = "memory.start."
+
+
+class StepReinforce(Algorithm[StepReinforceStage]):
+    """Policy gradient over episodes that begin with the best placement so far.
+
+    The loss of an episode is -Σ_t [(G_t - b_t) log π(a_t) + c H_t], where G_t is the discounted sum
+    of the rewards from step t on, b_t its mean over past episodes, H_t the entropy of the step, and
+    the reward of a step is the fall of the logarithm of the loss.
+    """
+
+    def __init__(self, stage: StepReinforceStage, learner: Learner, optimiser: Optimiser) -> None:
+        super().__init__(stage, learner, optimiser)
+        refiner(learner.policy)
+        self._starts = self.new_memory()
+        self._baseline = StepBaseline(stage.window)
+        self._evaluators: dict[int, Evaluator] = {}
+        self._first: dict[int, Ints] = {}
+
+    def new_memory(self) -> EliteBuffer:
+        """Return an empty memory for the best placement of each problem."""
+        return EliteBuffer(len(self.learner.encoded), 1, -np.inf)
+
+    def begin(self, known: Known) -> None:
+        """Prepare the stage: episodes also start from the best placements of earlier stages."""
+        super().begin(known)
+        for number, placements in known.items():
+            self._starts.add(number, self.rewards(number, placements[0][None]), placements[0][None])
+
+    def loss(self, step: Step, record: Record) -> Tensor | None:
+        """Return the loss of a step; None for episodes that are only evaluated."""
+        stage, numbers = self.stage, step.problems.tolist()
+        _, generator = step.generators()
+        policy, batch = refiner(self.learner.policy), self.learner.batch(step.problems)
+        start = self._start_of(batch, numbers)
+        steps = [policy.episode(one) for one in batch.encoded]
+        evaluators = [self._evaluator(number) for number in numbers]
+        if stage.evaluate_every and step.epoch % stage.evaluate_every == 0:
+            made = policy.refine(batch, start, steps, Sampler(), evaluators)
+            self._remember(numbers, batch, made, record, (self.memory,))
+            return None
+        exploration = step.between(stage.exploration, stage.final_exploration)
+        sampler = Sampler(generator, exploration=exploration)
+        made = policy.rollout(batch, start, steps, sampler, evaluators)
+        self._remember(numbers, batch, made, record, (self.memory, self._starts))
+        record["entropy"] = float(made.mean_entropy.detach().mean())
+        advantage = torch.from_numpy(self._advantages(numbers, made)).to(made.log_prob)
+        policy_loss = -summed_over_steps(made.log_prob * advantage.unsqueeze(3))
+        weight = step.between(stage.entropy, stage.final_entropy)
+        losses = policy_loss - weight * summed_over_steps(made.entropy)
+        return self.combined(losses.mean(dim=1))
+
+    def _start_of(self, batch: Batch, numbers: list[int]) -> Ints:
+        """Return the placements, (P, S, V), from which episodes start; -1 where there is none."""
+        start = np.full((len(batch), int(batch.sizes[0])), -1, dtype=np.int32)
+        for p, number in enumerate(numbers):
+            best = self._starts.of(number)
+            restarts = self.stage.restart == "best" and best
+            start[p, : batch.sizes[p]] = best[0] if restarts else self._first_of(number)
+        return np.repeat(start[:, None], self.stage.samples, axis=1)
+
+    def _first_of(self, number: int) -> Ints:
+        """Return the start of a problem's first episode, (V,)."""
+        if number not in self._first:
+            problem, seed = self.learner.encoded[number].problem, [self.learner.seed, 3, number]
+            placed = make_placer(self.stage.start)(problem, np.random.default_rng(seed))
+            self._first[number] = feasible(problem, placed.devices).devices
+        return self._first[number]
+
+    def _evaluator(self, number: int) -> Evaluator:
+        """Return the evaluator of a problem, with the stage's penalty for memory."""
+        if number not in self._evaluators:
+            stage, made = self.stage, evaluator(self.rewards.problems[number])
+            self._evaluators[number] = penalised(made, stage.memory_penalty, stage.memory_limit_gb)
+        return self._evaluators[number]
+
+    def _remember(
+        self,
+        numbers: list[int],
+        batch: Batch,
+        made: Trajectories,
+        record: Record,
+        memories: tuple[EliteBuffer, ...],
+    ) -> None:
+        """Store the best placement of each problem, count evaluations, and report."""
+        assert made.losses is not None, "refiners return losses"
+        assert made.best is not None, "and the best placements"
+        before = self.rewards.total
+        steps = made.mask.sum(dim=2).cpu().numpy()
+        for p, number in enumerate(numbers):
+            self.rewards.count(number, int((steps[p] + 1).sum()))
+            losses = np.nanmin(made.losses[p], axis=1)
+            rows = made.best[p, :, : batch.sizes[p]]
+            for memory in memories:
+                memory.add(number, -np.log(losses), rows)
+        record["evaluations"] = self.rewards.total - before
+        record["decisions"] = int(steps.sum())
+        last = np.take_along_axis(made.losses, steps[:, :, None], axis=2)[:, :, 0]
+        record["reward"] = float(-np.log(last).mean())
+        record["gap"] = float((self.memory.best[numbers] + np.log(last).mean(axis=1)).mean())
+
+    def _advantages(self, numbers: list[int], made: Trajectories) -> Floats:
+        """Return the advantage of each step, (P, S, T); 0 beyond a problem's last step."""
+        rewards = -made.rewards if self.stage.reversed_rewards else made.rewards
+        returns = rewards.copy()
+        for t in range(returns.shape[2] - 2, -1, -1):
+            returns[:, :, t] += self.stage.discount * returns[:, :, t + 1]
+        for p, number in enumerate(numbers):
+            steps = int(made.mask[p, 0].sum())
+            mean = self._baseline.add(number, returns[p, :, :steps].mean(axis=0))
+            returns[p, :, :steps] -= mean
+        return returns
+
+    def state(self) -> State:
+        """Return the state that this process needs to resume."""
+        return super().state() | self._starts.state(STARTS) | self._baseline.state()
+
+    def merge(self) -> State:
+        """Return the joint state of all processes; every process must call it."""
+        own = set(self.learner.own.tolist())
+        mine = [entry for entry in self._starts.entries() if entry[0] in own]
+        starts = self.learner.workers.gathered((mine, self._starts.best))
+        parts = self.learner.workers.gathered(self._baseline.episodes(own))
+        baseline = self._baseline.merged(list(parts))
+        return super().merge() | self._starts.merged(starts).state(STARTS) | baseline.state()
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Restore what `merge` returned; see `Algorithm.restore`."""
+        super().restore(state)
+        self._starts.restore(state, self.learner.shapes, STARTS)
+        self._baseline.restore(state)
