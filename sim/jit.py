@@ -2,8 +2,9 @@
 
 Most of the time of the first use is spent here, so nothing is compiled twice. Functions for kernels
 have no wrapper, the code with which Python calls them, which often takes longer to compile than the
-function. They have one version for integers of every size. Both need parts of numba that its documentation does
-not promise; with a numba without them, these functions are compiled as any other.
+function. They have one version for integers of every size. Both need parts of numba that its
+documentation does not promise; with a numba without them, these functions have a wrapper and a
+version for each size.
 """
 
 from collections.abc import Callable

@@ -68,7 +68,9 @@ def test_graphs_for_other_clusters_than_the_default(
 ) -> None:
     words = (command, folder / "labelled.jsonl", *AIM)
     line = refused(capsys, *words)
-    assert "it requires 't' (on no device); the devices are the default 5x2500: set --cluster" in line
+    assert (
+        "it requires 't' (on no device); the devices are the default 5x2500: set --cluster" in line
+    )
     assert "(import --cluster-out and generate --clusters write clusters)" in line
     assert "default" not in refused(capsys, *words, "--devices", "2x1")
 
