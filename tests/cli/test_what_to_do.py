@@ -96,7 +96,7 @@ def test_formats_that_reserve_cpu_name_the_way_to_a_source_rate(
 ) -> None:
     placement = placed(folder, capsys)
     line = refused(capsys, "export", placement, "--to", kind)
-    assert "reserves the CPU that operators need at a source rate" in line
+    assert f"{kind} reserves the CPU that operators need at a source rate" in line
     assert "--start FILE --max-moves 0 --objective throughput --source-rate R -o FILE" in line
     throughput = ("--objective", "throughput", "--source-rate", 0.1)
     start = ("place", folder / "plain.json", "--start", placement, "--max-moves", 0)
