@@ -82,7 +82,7 @@ def test_a_numba_without_the_hooks_compiles_plain_functions(
 
     @kernel
     def ninth(x: float) -> float:
-        return called(called(x))
+        return float(called(called(x)))
 
     assert cast("Any", ninth).compiled(18) == 2.0
 
