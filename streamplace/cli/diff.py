@@ -46,6 +46,7 @@ def diff(
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
+    from streamplace.files.assignments import read_placement_json  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.workflows.diff import difference  # noqa: PLC0415
 
@@ -58,7 +59,9 @@ def diff(
             seed,
             is_bare=objective == makespan_options.BARE,
         )
-        before, after = (whole_placement(file, settings) for file in (a, b))
+        before, after = (
+            whole_placement(read_placement_json(file), name_of(file), settings) for file in (a, b)
+        )
         if semantics is not None:
             before = makespan_options.under_semantics(before, semantics)
             after = makespan_options.under_semantics(after, semantics)
