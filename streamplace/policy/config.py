@@ -23,7 +23,7 @@ class DeviceScorerSizes(StrictModel):
 
     hidden: Length = Field(128, description="embedding size")
     hops: SmallCount = Field(4, description="message-passing rounds")
-    orders: list[Literal[0, 1] | OrderName] = Field(
+    orders: list[Literal[0, 1, OrderName]] = Field(
         [0],
         min_length=1,
         description="decoding orders that samples cycle through: names of traversal orders; 0 is "
