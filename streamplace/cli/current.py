@@ -61,7 +61,9 @@ def current_placement(
 
 
 def whole_placement(
-    file: str, objective_of: Callable[[Objective | None], Objective | None]
+    file: str,
+    objective_of: Callable[[Objective | None], Objective | None],
+    beside: str | None = None,
 ) -> Placement:
     """Read a placement file with its own graph.
 
@@ -69,9 +71,13 @@ def whole_placement(
     ----------
     objective_of
         Function from the objective of the file, if it has one, to the objective to use.
+    beside
+        A file that it is compared with, whose objective the error for a file without a graph uses.
     """
     value = read_placement_json(file)
     stored = objective_in(value)
+    if beside is not None and is_assignment(value):
+        stored = objective_in(read_placement_json(beside))
     objective = objective_of(stored)
     if not isinstance(stored, Makespan) or isinstance(objective, Makespan | None):
         return placement_from(value, name_of(file), objective=objective)

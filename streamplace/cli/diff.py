@@ -58,7 +58,9 @@ def diff(
             seed,
             is_bare=objective == makespan_options.BARE,
         )
-        before, after = (whole_placement(file, settings) for file in (a, b))
+        before, after = (
+            whole_placement(file, settings, beside=other) for file, other in ((a, b), (b, a))
+        )
         if semantics is not None:
             before = makespan_options.under_semantics(before, semantics)
             after = makespan_options.under_semantics(after, semantics)

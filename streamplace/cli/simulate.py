@@ -80,6 +80,7 @@ def simulate(
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.problem.assumptions import assumptions  # noqa: PLC0415
+    from streamplace.problem.makespan import Makespan  # noqa: PLC0415
     from streamplace.problem.violations import violations  # noqa: PLC0415
     from streamplace.scoring.engine_evaluator import score_of_run  # noqa: PLC0415
     from streamplace.workflows.simulate import score_of  # noqa: PLC0415
@@ -118,7 +119,9 @@ def simulate(
     check_targets({"--gantt": gantt}, inputs)
     if as_json and chosen.get("trace") == "-":
         raise click.UsageError("cannot combine --trace - with --json: both write to stdout")
-    with working("simulating"), located(name_of(graph)):
+    # The devices of a mapping may be unable to run their operators, so that the pass has no makespan.
+    at_fault = placement if isinstance(stored.problem.objective, Makespan) else graph
+    with working("simulating"), located(name_of(at_fault)):
         found = score_of_run(*engine_options.run(stored, chosen, inputs)) if chosen else None
         scored = makespan_options.naming_semantics(found or score_of(stored), semantics)
     if gantt is not None:

@@ -56,7 +56,10 @@ def test_a_mapping_becomes_a_placement_by_the_command_that_diff_names(
     before, mapping = placed(folder, capsys), folder / "mapping.csv"
     line = refused(capsys, "diff", before, mapping)
     assert "an assignment holds no graph; to store it with the graph and the cluster" in line
-    assert line.endswith(f"--cluster CLUSTER --start {mapping} --max-moves 0 -o FILE")
+    advised = f"--cluster CLUSTER {' '.join(AIM)} --start {mapping} --max-moves 0 -o FILE"
+    assert line.endswith(advised)
+    assert refused(capsys, "diff", mapping, before) == line
+    assert AIM[0] not in refused(capsys, "diff", mapping, mapping)
     words = ("place", folder / "plain.json", "--cluster", folder / "cluster.json", *AIM)
     succeeds(capsys, *words, "--start", mapping, "--max-moves", 0, "-o", folder / "stored.json")
     assert json_of(capsys, "diff", before, folder / "stored.json")["moves"] == []
