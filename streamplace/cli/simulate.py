@@ -119,7 +119,7 @@ def simulate(
     check_targets({"--gantt": gantt}, inputs)
     if as_json and chosen.get("trace") == "-":
         raise click.UsageError("cannot combine --trace - with --json: both write to stdout")
-    # The devices of a mapping may be unable to run their operators, so that the pass has no makespan.
+    # A mapping may have an operator on a device that cannot run it, so that no pass ends.
     at_fault = placement if isinstance(stored.problem.objective, Makespan) else graph
     with working("simulating"), located(name_of(at_fault)):
         found = score_of_run(*engine_options.run(stored, chosen, inputs)) if chosen else None
@@ -143,7 +143,13 @@ def _placement(
 ) -> "tuple[Placement, str]":
     """Read the placement, and a note if it was made for other numbers; see `placement_of_graph`."""
     from streamplace.cli.current import placement_of_graph  # noqa: PLC0415 - see simulate
-    from streamplace.errors import FormatError, OtherGraphError, UnknownDeviceError  # noqa: PLC0415
+    from streamplace.errors import (  # noqa: PLC0415
+        FormatError,
+        OtherGraphError,
+        StreamplaceError,
+        UnknownDeviceError,
+        located,
+    )
     from streamplace.files import read_graph  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
 
@@ -155,6 +161,9 @@ def _placement(
     except UnknownDeviceError as error:
         cluster_note = f" (the cluster is {name_of(cluster_file)})" if cluster_file else ""
         raise FormatError(f"{error}{cluster_note}") from None
+    except StreamplaceError as error:
+        with located(name_of(graph)):  # the placement's file is named where it is at fault
+            raise error from None
 
 
 def _check_options(problem: "Problem", engine_values: dict[str, Any], gantt: str | None) -> None:

@@ -104,8 +104,10 @@ def placement_from(
             what = "an assignment" if is_assignment(value) else "a CEPSim placement"
             how = _how_to_add_a_graph(value, where, objective)
             raise ProblemError(f"{what} holds no graph; {how}")
-        changed = (objective or Throughput()).with_changes(source_rate, model, target_utilisation)
-        problem = Problem(graph, cluster, objective=changed)
+    # A fault of the graph, such as a missing source rate, is not in this file.
+    changed = (objective or Throughput()).with_changes(source_rate, model, target_utilisation)
+    problem = Problem(graph, cluster, objective=changed)
+    with located(where, FormatError):
         if is_assignment(value):
             return Placement.of(problem, assignment_from(value, where))
         return cepsim.placement_from(value, problem, where)

@@ -13,6 +13,8 @@ from streamplace.problem.slow_kinds import slowness
 from streamplace.util.arrays import Bools, Ints
 from streamplace.util.suggest import did_you_mean
 
+SHORT = 3  # letters of kinds, such as cpu and gpu, that are similar without being misspelt
+
 
 def confined(graph: StreamGraph, cluster: Cluster) -> dict[int, Bools]:
     """Return the operators that cannot run on some devices because of their kinds.
@@ -48,7 +50,7 @@ def unknown_kinds(graph: StreamGraph, cluster: Cluster) -> str:
     unknown = sorted(stated - present)
     if not unknown or not kinds:
         return ""
-    close = did_you_mean(unknown[0], kinds)
+    close = did_you_mean(unknown[0], kinds) if len(unknown[0]) > SHORT else ""
     return f"seconds_on: no device is of kind {listed(unknown)}{close}"
 
 

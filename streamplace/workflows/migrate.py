@@ -46,8 +46,8 @@ class Migration(Displayable):
         no more moves.
     before
         Throughput of the current placement on its own cluster, at its own source rate, in tuples/s;
-        or its makespan on its own cluster, in seconds. None if its cluster is not known, or if it has
-        no makespan because a device cannot run its operator.
+        or its makespan on its own cluster, in seconds. None if its cluster is not known, or if a
+        device cannot run its operator, so that no pass ends.
     fewest
         The fewest moves that lead to a feasible placement. There are more of them than forced moves
         where one of several operators has to move, but it may be any of them.

@@ -127,8 +127,8 @@ def test_mixed_times_and_cores_are_noted(folder: Path, capsys: Capture) -> None:
     placing = ("place", *words, "-o", folder / "m.json")
     scoring = ("simulate", folder / "mixed.json", folder / "m.json")
     for notes in (errors_of(capsys, *placing), errors_of(capsys, *scoring)):
-        assert "seconds_on: no time of 'b' for the kind of their device; instructions" in notes
-        assert "cores: 'a' can use more than their device has" in notes
+        assert "seconds_on: no time of 'b' for the kind of its device 'x'; instructions" in notes
+        assert "cores: 'a' can use more than those of its device 'x'" in notes
     write_cluster(folder / "large.json", sp.Cluster([sp.Device("x", 1, cores=4)]))
     words = (folder / "mixed.json", "--cluster", folder / "large.json", *AIM)
     assert errors_of(capsys, "place", *words) == ""

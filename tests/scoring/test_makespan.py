@@ -10,7 +10,7 @@ import pytest
 import streamplace as sp
 from benchmarks.reference.schedule_placements import placement_of
 from benchmarks.reference.schedule_problems import schedule_problem
-from streamplace.errors import GraphError, ProblemError, SimulationError
+from streamplace.errors import GraphError, ProblemError
 from streamplace.problem.makespan import CHOICES
 from streamplace.scoring.compiled import digest, forget
 from streamplace.scoring.evaluator import ScheduleTrace
