@@ -43,8 +43,8 @@ def cut(placement: Placement) -> str:
     found = np.flatnonzero(graph.cores > room).tolist()
     if not found:
         return ""
-    names, devices = listed(graph.names[v] for v in found), _devices_of(placement, found)
-    return f"cores: {names} can use more than those of {devices}"
+    names = listed(graph.names[v] for v in found)
+    return f"cores: {names} can use more than those of {_devices_of(placement, found)}"
 
 
 def _devices_of(placement: Placement, operators: list[int]) -> str:

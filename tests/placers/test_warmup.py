@@ -1,5 +1,7 @@
 """Warm-up of placers: which kernels are compiled before any timing starts."""
 
+from typing import Any
+
 import pytest
 
 from streamplace.placers.scheduling import annealing
@@ -19,7 +21,7 @@ def test_annealing_of_makespans_is_compiled_before_the_time_limit_counts(
     for name in ("anneal_fifo", "anneal_events"):
         original = getattr(annealing, name)
 
-        def recorded(*arguments, name=name, original=original):
+        def recorded(*arguments: Any, name: str = name, original: Any = original) -> Any:
             called.add(name)
             return original(*arguments)
 

@@ -183,7 +183,7 @@ def test_uplinks_are_refused() -> None:
     devices = [sp.Device("x", 1, group="r1"), sp.Device("y", 1, group="r2")]
     shared = sp.Network("pair", uplinks=(sp.Uplink("r1", up_mbps=10),))
     limited = sp.Cluster(devices, shared)
-    with pytest.raises(ProblemError, match=r"network.uplinks\['r1'\]: makespans are not defined"):
+    with pytest.raises(ProblemError, match=r"network.uplinks\['r1'\] of the cluster: makespans"):
         sp.Problem(diamond(), limited, objective=sp.Makespan())
     with pytest.raises(ProblemError, match="uplinks"):
         sp.Problem(diamond(source_rate=1), limited).with_objective(sp.Makespan())
