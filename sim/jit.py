@@ -2,7 +2,9 @@
 
 Most of the time of the first use is spent here, so nothing is compiled twice. Functions for kernels
 have no wrapper, the code with which Python calls them, which often takes longer to compile than the
-function. They have one version for integers of every size.
+function. They have one version for integers of every size. Both need parts of numba that its
+documentation does not promise; with a numba without them, these functions have a wrapper and a
+version for each size.
 """
 
 from collections.abc import Callable
@@ -14,6 +16,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 _BARE: dict[str, Any] = {"_nrt": False, "forceinline": True}
 _numba = cast("Any", numba)  # its settings and types of numbers have no annotations
+_HOOKS = ("get_call_template", "_compile_for_args", "add_overload", "overloads")  # of dispatchers
 
 
 def kernel(function: F) -> F:
@@ -47,17 +50,26 @@ def part(function: F) -> F:
 def bare_entry(function: F) -> F:
     """Compile a function that creates no arrays, as with `bare`, which Python calls, too."""
     compiled = _compiled(function, _BARE)
-    if not _numba.config.DISABLE_JIT:
+    if has_hooks(compiled):
         _widen(compiled)
     return cast("F", compiled)
 
 
 def _for_kernels(function: Callable[..., object], options: dict[str, Any]) -> Any:
     compiled = _compiled(function, options | {"no_cpython_wrapper": True})
-    if not _numba.config.DISABLE_JIT:
+    if has_hooks(compiled):
         _widen(compiled)
         _refuse_python(compiled)
-    return compiled
+        return compiled
+    return _compiled(function, options)  # a call from Python of the other one ends the interpreter
+
+
+def has_hooks(compiled: Any) -> bool:
+    """Return whether a compiled function has the parts of numba that this module changes.
+
+    It has none of them if compilation is switched off: it is then the Python function.
+    """
+    return all(hasattr(compiled, name) for name in _HOOKS)
 
 
 def _compiled(function: Callable[..., object], options: dict[str, Any]) -> Any:

@@ -41,16 +41,46 @@ def heights(flow: Streams) -> Ints:
     return longest_paths(flow.target[::-1].copy(), flow.source[::-1].copy(), flow.operators)
 
 
-def breadth_first(flow: Streams) -> Ints:
+def by_depth(flow: Streams) -> Ints:
     """Return the operators level by level, (V,): by depth, then by number."""
     return np.argsort(depths(flow), kind="stable").astype(np.int32)
 
 
-def depth_first(flow: Streams) -> Ints:
-    """Return the operators path by path, (V,): each follows soon after the last of its inputs."""
-    waiting = np.bincount(flow.target, minlength=flow.operators).astype(np.int32)
-    first, by_source = by_operator(flow.source, flow.operators)
-    return _depth_first(flow.target[by_source], first, waiting)
+def by_path(flow: Streams) -> Ints:
+    """Return the operators path by path, (V,): each follows soon after the last of its inputs.
+
+    This is `newest_first`, except that operators which become ready together keep their order.
+    """
+    return _ready(*outputs(flow), _inputs(flow), True, True)
+
+
+def newest_first(streams: Streams) -> Ints:
+    """Return the topological order, (V,), that takes the operator that became ready last.
+
+    An operator is ready as soon as all its inputs are visited. This is Kahn's algorithm with a
+    stack: `networkx.topological_sort` up to version 2.5.
+    """
+    return _ready(*outputs(streams), _inputs(streams), True, False)
+
+
+def oldest_first(streams: Streams) -> Ints:
+    """Return the topological order, (V,), that takes the operator that became ready first.
+
+    This is Kahn's algorithm with a queue, which visits level by level:
+    `networkx.topological_sort` since version 2.6.
+    """
+    return _ready(*outputs(streams), _inputs(streams), False, False)
+
+
+def outputs(streams: Streams) -> tuple[Ints, Ints]:
+    """Return the consumers of each operator: index of its first one, (V + 1,), and all, (E,)."""
+    first, order = by_operator(streams.source, streams.operators)
+    return first, streams.target[order]
+
+
+def _inputs(streams: Streams) -> Ints:
+    """Return the number of streams into each operator, (V,)."""
+    return np.bincount(streams.target, minlength=streams.operators).astype(np.int32)
 
 
 @kernel
@@ -84,22 +114,40 @@ def b_levels(source: Ints, target: Ints, seconds: Floats, messages: Floats) -> F
 
 
 @kernel
-def _depth_first(target: Ints, first: Ints, waiting: Ints) -> Ints:
+def _ready(first: Ints, consumer: Ints, waiting: Ints, newest: bool, backwards: bool) -> Ints:
+    """Return a topological order by Kahn's algorithm, (V,).
+
+    Parameters
+    ----------
+    first, consumer
+        See `outputs`.
+    waiting
+        (V,) the number of streams into each operator; changed.
+    newest
+        Whether the operator that became ready last is next, instead of the first one.
+    backwards
+        Whether operators and consumers are gone through from the last to the first.
+    """
     operators = waiting.shape[0]
-    order, stack = np.empty(operators, np.int32), np.empty(operators, np.int32)
-    height, done = 0, 0
-    for v in range(operators - 1, -1, -1):
+    order, ready = np.empty(operators, np.int32), np.empty(operators, np.int32)
+    head, tail = 0, 0
+    for k in range(operators):
+        v = operators - 1 - k if backwards else k
         if waiting[v] == 0:
-            stack[height] = v
-            height += 1
-    while height > 0:
-        height -= 1
-        v = stack[height]
+            ready[tail] = v
+            tail += 1
+    for done in range(operators):
+        if newest:
+            tail -= 1
+            v = ready[tail]
+        else:
+            v = ready[head]
+            head += 1
         order[done] = v
-        done += 1
-        for e in range(first[v + 1] - 1, first[v] - 1, -1):
-            waiting[target[e]] -= 1
-            if waiting[target[e]] == 0:
-                stack[height] = target[e]
-                height += 1
+        for k in range(first[v + 1] - first[v]):
+            w = consumer[first[v + 1] - 1 - k if backwards else first[v] + k]
+            waiting[w] -= 1
+            if waiting[w] == 0:
+                ready[tail] = w
+                tail += 1
     return order

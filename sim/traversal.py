@@ -6,28 +6,9 @@ the edges of a node in the order in which they were added.
 
 import numpy as np
 
-from sim.columns import by_operator
 from sim.flow import Floats, Ints
 from sim.jit import kernel
-from sim.orders import Streams
-
-
-def newest_first(streams: Streams) -> Ints:
-    """Return the topological order, (V,), that takes the operator that became ready last.
-
-    An operator is ready as soon as all its inputs are visited. This is Kahn's algorithm with a
-    stack: `networkx.topological_sort` up to version 2.5.
-    """
-    return _ready(*_outputs(streams), _inputs(streams), True)
-
-
-def oldest_first(streams: Streams) -> Ints:
-    """Return the topological order, (V,), that takes the operator that became ready first.
-
-    This is Kahn's algorithm with a queue, which visits level by level:
-    `networkx.topological_sort` since version 2.6.
-    """
-    return _ready(*_outputs(streams), _inputs(streams), False)
+from sim.orders import Streams, outputs
 
 
 def depth_first(streams: Streams) -> tuple[Ints, Ints]:
@@ -36,7 +17,7 @@ def depth_first(streams: Streams) -> tuple[Ints, Ints]:
     The search starts at operator 0 and, when it ends, starts again at the first operator that it
     has not entered. On an acyclic graph the second order is a reverse topological one.
     """
-    return _depth_first(*_outputs(streams))
+    return _depth_first(*outputs(streams))
 
 
 def breadth_first(streams: Streams, starts: Ints) -> Ints:
@@ -49,7 +30,7 @@ def breadth_first(streams: Streams, starts: Ints) -> Ints:
     starts
         (S,) int32 operators from which all others can be reached.
     """
-    return _breadth_first(*_outputs(streams), starts)
+    return _breadth_first(*outputs(streams), starts)
 
 
 def by_stream(streams: Streams, weight: Floats) -> Ints:
@@ -68,42 +49,6 @@ def by_stream(streams: Streams, weight: Floats) -> Ints:
     every = np.concatenate([ends, np.arange(streams.operators, dtype=ends.dtype)])
     _, first = np.unique(every, return_index=True)
     return every[np.sort(first)].astype(np.int32)
-
-
-def _outputs(streams: Streams) -> tuple[Ints, Ints]:
-    """Return the consumers of each operator: index of its first one, (V + 1,), and all, (E,)."""
-    first, order = by_operator(streams.source, streams.operators)
-    return first, streams.target[order]
-
-
-def _inputs(streams: Streams) -> Ints:
-    """Return the number of streams into each operator, (V,)."""
-    return np.bincount(streams.target, minlength=streams.operators).astype(np.int32)
-
-
-@kernel
-def _ready(first: Ints, consumer: Ints, waiting: Ints, newest: bool) -> Ints:
-    operators = waiting.shape[0]
-    order, ready = np.empty(operators, np.int32), np.empty(operators, np.int32)
-    head, tail = 0, 0
-    for v in range(operators):
-        if waiting[v] == 0:
-            ready[tail] = v
-            tail += 1
-    for done in range(operators):
-        if newest:
-            tail -= 1
-            v = ready[tail]
-        else:
-            v = ready[head]
-            head += 1
-        order[done] = v
-        for i in range(first[v], first[v + 1]):
-            waiting[consumer[i]] -= 1
-            if waiting[consumer[i]] == 0:
-                ready[tail] = consumer[i]
-                tail += 1
-    return order
 
 
 @kernel

@@ -14,7 +14,10 @@ from streamplace.problem.placement import Placement
 
 
 def placement_of_graph(
-    file: str, objective_of: Callable[[Objective | None], Objective | None], **settings: Any
+    value: Any,
+    where: str,
+    objective_of: Callable[[Objective | None], Objective | None],
+    **settings: Any,
 ) -> tuple[Placement, str]:
     """Read a placement of a graph; the graph may have other numbers than when it was placed.
 
@@ -22,18 +25,21 @@ def placement_of_graph(
 
     Parameters
     ----------
+    value
+        The JSON value of a placement file; see `read_placement_json`.
+    where
+        The name of the file.
     objective_of
         Function from the objective of the file, if it has one, to the objective to use.
     settings
         Other arguments of `read_placement`, with the graph among them.
     """
-    value = read_placement_json(file)
     objective = objective_of(objective_in(value))
-    read = partial(placement_from, value, name_of(file), objective=objective, **settings)
+    read = partial(placement_from, value, where, objective=objective, **settings)
     try:
         return read(), ""
     except OtherGraphError:
-        note = f"{name_of(file)}: placed for other numbers of the same operators; used by name"
+        note = f"{where}: placed for other numbers of the same operators; used by name"
         return read(by_name=True), note
 
 
@@ -61,28 +67,27 @@ def current_placement(
 
 
 def whole_placement(
-    file: str,
+    value: Any,
+    where: str,
     objective_of: Callable[[Objective | None], Objective | None],
-    beside: str | None = None,
+    beside: Any = None,
 ) -> Placement:
-    """Read a placement file with its own graph.
+    """Read a placement with its own graph; for other parameters, see `placement_of_graph`.
 
     Parameters
     ----------
-    objective_of
-        Function from the objective of the file, if it has one, to the objective to use.
     beside
-        A file that it is compared with, whose objective the error for a file without a graph uses.
+        JSON value of the file that it is compared with, whose objective the error for a file
+        without a graph uses.
     """
-    value = read_placement_json(file)
     stored = objective_in(value)
     if beside is not None and is_assignment(value):
-        stored = objective_in(read_placement_json(beside))
+        stored = objective_in(beside)
     objective = objective_of(stored)
     if not isinstance(stored, Makespan) or isinstance(objective, Makespan | None):
-        return placement_from(value, name_of(file), objective=objective)
-    placement = placement_from(value, name_of(file))
-    with located(name_of(file)):
+        return placement_from(value, where, objective=objective)
+    placement = placement_from(value, where)
+    with located(where):
         return under_objective(placement, objective)
 
 

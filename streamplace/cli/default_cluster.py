@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from streamplace.errors import InfeasibleError, reworded
+from streamplace.errors import InfeasibleError, StreamplaceError, reworded
 
 
 @contextmanager
@@ -15,13 +15,13 @@ def naming_the_default(used: bool, options: str = "--cluster FILE") -> Iterator[
     used
         Whether no option specifies the devices.
     options
-        The options that do.
+        The options that specify them.
     """
     try:
         yield
-    except InfeasibleError as error:
-        if not used:
+    except StreamplaceError as error:
+        if not (used and (isinstance(error, InfeasibleError) or error.infeasible)):
             raise
-        remedy = f"the devices are the default 5x2500, {options} describes others"
-        family = "generate --clusters writes those of families that have device networks"
-        raise reworded(error, f"{error}; {remedy} ({family})") from None
+        remedy = f"the devices are the default 5x2500: set {options}"
+        sources = "import --cluster-out and generate --clusters write clusters"
+        raise reworded(error, f"{error}; {remedy} ({sources})") from None

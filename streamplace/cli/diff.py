@@ -46,6 +46,7 @@ def diff(
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
+    from streamplace.files.assignments import read_placement_json  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.workflows.diff import difference  # noqa: PLC0415
 
@@ -58,8 +59,10 @@ def diff(
             seed,
             is_bare=objective == makespan_options.BARE,
         )
+        values = [read_placement_json(file) for file in (a, b)]
         before, after = (
-            whole_placement(file, settings, beside=other) for file, other in ((a, b), (b, a))
+            whole_placement(value, name_of(file), settings, beside=other)
+            for file, value, other in ((a, *values), (b, *values[::-1]))
         )
         if semantics is not None:
             before = makespan_options.under_semantics(before, semantics)

@@ -110,6 +110,8 @@ def explain(
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.errors import BackendError, located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
+    from streamplace.files.assignments import read_placement_json  # noqa: PLC0415
+    from streamplace.files.placements import proven_bound_s  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.workflows import explain  # noqa: PLC0415
     from streamplace.workflows.explanation import Explanation  # noqa: PLC0415
@@ -123,8 +125,9 @@ def explain(
             seed,
             is_bare=objective == makespan_options.BARE,
         )
+        document = read_placement_json(placement)
         read = _changed(
-            whole_placement(placement, settings),
+            whole_placement(document, name_of(placement), settings),
             name_of(placement),
             options.the_losses(without, slow),
             constraints_file,
@@ -136,6 +139,9 @@ def explain(
             makespan_options.refuse(read.problem.objective, option)
     with working("trying moves"), located(name_of(placement)):
         found = explain.explain(read, constraint_costs=constraint_costs, seed=seed)
+        if not isinstance(found, Explanation):
+            proven = proven_bound_s(document, read.problem)
+            found = replace(found, score=found.score.with_proven(proven))
     observed = None
     if url is not None and isinstance(found, Explanation):
         with working("watching"), located(name_of(placement)):

@@ -174,8 +174,6 @@ def place(
     streamplace place graph.json --objective mymodule:MyObjective:price=2 --whole-operators
     """
     limited = max_moves is not None or move_cost is not None
-    if limited:
-        _check_limits(start, placer, both=max_moves is not None and move_cost is not None)
     for other, value in (("--start", start), ("--prefer", prefer)):
         if confidence is not None and value is not None:
             raise click.UsageError(f"cannot combine --confidence with {other}")
@@ -187,7 +185,7 @@ def place(
     from streamplace.cli.current import current_placement  # noqa: PLC0415
     from streamplace.cli.output_files import check_targets, weights_of  # noqa: PLC0415
     from streamplace.cli.place_notes import print_notes  # noqa: PLC0415
-    from streamplace.cli.place_problem import read_problem  # noqa: PLC0415
+    from streamplace.cli.place_problem import check_limits, read_problem, with_options  # noqa: PLC0415
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.cli.whole_operators import naming_whole_operators  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
@@ -196,6 +194,8 @@ def place(
     from streamplace.workflows.migrate import migrate  # noqa: PLC0415
     from streamplace.workflows.place import placed  # noqa: PLC0415
 
+    if limited:
+        check_limits(start, placer, both=max_moves is not None and move_cost is not None)
     inputs = (graph, cluster_file, constraints_file, *weights_of(placer))
     check_targets({"-o": output}, inputs)  # the file of --start may be replaced by the result
     cluster = options.the_cluster(cluster_file, devices)
@@ -225,7 +225,7 @@ def place(
             chosen=makespan_options.chosen(makespan_values),
         )
         _check_start(assignment, problem, start, graph)
-    placer = _with_options(
+    placer = with_options(
         placer,
         None if limited else time_limit,
         None if max_moves is not None else prefer,
@@ -263,31 +263,6 @@ def place(
     for shown in (result, found):
         if shown is not None:
             print_result(shown, to_stderr=output == "-")
-
-
-def _check_limits(start: str | None, placer: str, *, both: bool) -> None:
-    """Refuse limits of moves with options that they do not go with."""
-    if start is None:
-        raise click.UsageError("--max-moves and --move-cost require --start")
-    if placer != "auto":
-        raise click.UsageError("cannot combine --placer with --max-moves or --move-cost")
-    if both:
-        raise click.UsageError("cannot combine --max-moves with --move-cost")
-
-
-def _with_options(placer: str, time_limit: float | None, prefer: str | None, operators: int) -> str:
-    """Return the placer's name with a time limit and a preference, if they are set.
-
-    A line on stderr warns if it may take minutes on a graph of so many operators.
-    """
-    from streamplace.placers import registry  # noqa: PLC0415 - see place
-
-    if time_limit is not None:
-        placer = registry.with_limit(placer, time_limit)
-    if prefer is not None:
-        placer = registry.with_preference(placer, prefer)
-    options.print_note(registry.warning_for(placer, operators) or "")
-    return placer
 
 
 def _check_start(

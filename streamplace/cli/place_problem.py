@@ -1,8 +1,10 @@
-"""The problem of the command `place`, from its files and options."""
+"""The problem and the placer of the command `place`, from its files and options."""
 
 from typing import Any
 
-from streamplace.cli import makespan_options
+import click
+
+from streamplace.cli import makespan_options, options
 from streamplace.cli.default_cluster import naming_the_default
 from streamplace.cli.inheritance import inherit
 from streamplace.cli.whole_operators import naming_whole_operators
@@ -10,6 +12,7 @@ from streamplace.errors import InfeasibleError, ProblemError, located, reworded
 from streamplace.files import read_constraints, read_graph
 from streamplace.files.reading import name_of
 from streamplace.integrations.whole_operators import colocate_instances
+from streamplace.placers import registry
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
@@ -101,3 +104,26 @@ def _lost_kinds(graph: StreamGraph, whole: Cluster, lost: Losses) -> str:
     stated = {kind for seconds in graph.seconds_on.values() for kind in seconds}
     kinds = sorted(kind for kind in gone if kind in stated)
     return f"--without removes all devices of kind {listed(kinds)}" if kinds else ""
+
+
+def check_limits(start: str | None, placer: str, *, both: bool) -> None:
+    """Refuse limits of moves with options that they do not go with."""
+    if start is None:
+        raise click.UsageError("--max-moves and --move-cost require --start")
+    if placer != "auto":
+        raise click.UsageError("cannot combine --placer with --max-moves or --move-cost")
+    if both:
+        raise click.UsageError("cannot combine --max-moves with --move-cost")
+
+
+def with_options(placer: str, time_limit: float | None, prefer: str | None, operators: int) -> str:
+    """Return the placer's name with a time limit and a preference, if they are set.
+
+    A line on stderr warns if it may take minutes on a graph of so many operators.
+    """
+    if time_limit is not None:
+        placer = registry.with_limit(placer, time_limit)
+    if prefer is not None:
+        placer = registry.with_preference(placer, prefer)
+    options.print_note(registry.warning_for(placer, operators) or "")
+    return placer

@@ -78,11 +78,12 @@ def simulate(
     from streamplace.cli.terminal import console, print_view  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
+    from streamplace.files.placements import proven_bound_s  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.problem.assumptions import assumptions  # noqa: PLC0415
-    from streamplace.problem.makespan import Makespan  # noqa: PLC0415
     from streamplace.problem.violations import violations  # noqa: PLC0415
     from streamplace.scoring.engine_evaluator import score_of_run  # noqa: PLC0415
+    from streamplace.scoring.makespan_score import MakespanScore  # noqa: PLC0415
     from streamplace.workflows.simulate import score_of  # noqa: PLC0415
 
     kind = options.the_objective(objective)
@@ -93,7 +94,7 @@ def simulate(
     }
     makespan_options.refuse_rates(kind, changes)
     with working("reading"):
-        stored, note = _placement(
+        stored, note, value = _placement(
             graph,
             placement,
             cluster_file,
@@ -119,11 +120,12 @@ def simulate(
     check_targets({"--gantt": gantt}, inputs)
     if as_json and chosen.get("trace") == "-":
         raise click.UsageError("cannot combine --trace - with --json: both write to stdout")
-    # A mapping may have an operator on a device that cannot run it, so that no pass ends.
-    at_fault = placement if isinstance(stored.problem.objective, Makespan) else graph
-    with working("simulating"), located(name_of(at_fault)):
+    with working("simulating"), located(name_of(_at_fault(stored, graph, placement))):
         found = score_of_run(*engine_options.run(stored, chosen, inputs)) if chosen else None
-        scored = makespan_options.naming_semantics(found or score_of(stored), semantics)
+        scored = found or score_of(stored)
+        if isinstance(scored, MakespanScore):
+            scored = scored.with_proven(proven_bound_s(value, stored.problem))
+        scored = makespan_options.naming_semantics(scored, semantics)
     if gantt is not None:
         makespan_options.draw(gantt, stored, scored)
     for assumed in assumptions(stored):
@@ -140,9 +142,13 @@ def simulate(
 
 def _placement(
     graph: str, placement: str, cluster_file: str | None, **settings: Any
-) -> "tuple[Placement, str]":
-    """Read the placement, and a note if it was made for other numbers; see `placement_of_graph`."""
+) -> "tuple[Placement, str, Any]":
+    """Read the placement, and a note if it was made for other numbers; see `placement_of_graph`.
+
+    The last value is the JSON value of the file.
+    """
     from streamplace.cli.current import placement_of_graph  # noqa: PLC0415 - see simulate
+    from streamplace.cli.default_cluster import naming_the_default  # noqa: PLC0415
     from streamplace.errors import (  # noqa: PLC0415
         FormatError,
         OtherGraphError,
@@ -151,11 +157,15 @@ def _placement(
         located,
     )
     from streamplace.files import read_graph  # noqa: PLC0415
+    from streamplace.files.assignments import read_placement_json  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
 
     own = read_graph(graph)
     try:
-        return placement_of_graph(placement, graph=own, **settings)
+        value = read_placement_json(placement)
+        with naming_the_default(settings["cluster"] is None and "problem" not in value):
+            read = placement_of_graph(value, name_of(placement), graph=own, **settings)
+        return *read, value
     except OtherGraphError as error:
         raise FormatError(f"{error} (the graph is {name_of(graph)})") from None
     except UnknownDeviceError as error:
@@ -164,6 +174,16 @@ def _placement(
     except StreamplaceError as error:
         with located(name_of(graph)):  # the placement's file is named where it is at fault
             raise error from None
+
+
+def _at_fault(stored: "Placement", graph: str, placement: str) -> str:
+    """Return the file at fault where there is no score.
+
+    A mapping may have an operator on a device that cannot run it, so that no pass ends.
+    """
+    from streamplace.problem.makespan import Makespan  # noqa: PLC0415 - see simulate
+
+    return placement if isinstance(stored.problem.objective, Makespan) else graph
 
 
 def _check_options(problem: "Problem", engine_values: dict[str, Any], gantt: str | None) -> None:

@@ -182,6 +182,26 @@ def results_in(value: Any) -> dict[str, Any]:
     return {name: value[name] for name in RESULTS if name in value}
 
 
+def proven_bound_s(value: Any, problem: Problem) -> float | None:
+    """Return the lower bound on makespans that a placement file stores, in seconds.
+
+    None if the file stores none, or not for this problem: its graph, cluster, constraints and
+    objective have to be those of the file.
+    """
+    stored = value.get("bound") if isinstance(value, dict) else None
+    aim = problem.objective
+    if stored is None or not isinstance(aim, Makespan) or objective_in(value) != aim:
+        return None
+    try:
+        form = check(PlacementForm, value, "placement")
+        cluster = clusters.from_form(form.problem.cluster)
+    except StreamplaceError:
+        return None  # the problem has another cluster than the file, since it could be read
+    parts = form.problem.graph_sha256, cluster, graphs.constraints_from(form.problem.constraints)
+    own = problem.graph.sha256, problem.cluster, problem.constraints
+    return form.bound if parts == own else None
+
+
 def placement_to(placement: Placement, **results: Any) -> dict[str, Any]:
     """Return a placement with its whole problem as a JSON value.
 

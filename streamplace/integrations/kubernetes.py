@@ -44,7 +44,7 @@ def write(placement: Placement) -> str:
     """
     name = placement.problem.graph.name
     job = dns_label(name, MAX_JOB_NAME) if name else "job"
-    cores = cores_needed(placement)
+    cores = cores_needed(placement, "kubernetes")
     memory, extended = _memory(placement), extended_resources(placement)
     pes = placement.pes
     documents = [

@@ -13,8 +13,13 @@ def pe_numbers(placement: Placement) -> dict[str, int]:
     return {device: n for n, device in enumerate(placement.pes)}
 
 
-def require_source_rate(problem: Problem) -> None:
+def require_source_rate(problem: Problem, kind: str) -> None:
     """Refuse to reserve CPU for a makespan, which has no source rate.
+
+    Parameters
+    ----------
+    kind
+        The name of the format that reserves it.
 
     Raises
     ------
@@ -23,16 +28,21 @@ def require_source_rate(problem: Problem) -> None:
     """
     if isinstance(problem.objective, Makespan):
         raise ProblemError(
-            "this format reserves the CPU that operators need at a source rate, which a makespan "
+            f"{kind} reserves the CPU that operators need at a source rate, which a makespan "
             "does not have; keep the placement under throughput by 'streamplace place GRAPH "
             "--start FILE --max-moves 0 --objective throughput --source-rate R -o FILE'"
         )
 
 
-def cores_needed(placement: Placement) -> dict[str, float]:
+def cores_needed(placement: Placement, kind: str) -> dict[str, float]:
     """Return device name -> the number of its cores that its operators need at the source rate.
 
     With several source rates, the highest one is used. The number may exceed the device's cores.
+
+    Parameters
+    ----------
+    kind
+        The name of the format; see `require_source_rate`.
 
     Raises
     ------
@@ -42,7 +52,7 @@ def cores_needed(placement: Placement) -> dict[str, float]:
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
     problem = placement.problem
-    require_source_rate(problem)
+    require_source_rate(problem, kind)
     shares, _ = utilisations(flow(problem), placement.devices)
     used = shares * problem.target_utilisation  # relative to the whole device, not to its target
     devices = problem.cluster.devices

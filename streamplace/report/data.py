@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,10 @@ from streamplace.report.schedules import (
     schedule_to,
 )
 from streamplace.report.titled import DRAWN, TitledPlacement, is_drawn
+from streamplace.scoring.rounding import ROUNDING
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import bound, ceiling, simulate
-
-ROUNDING = 1e-9  # relative tolerance of throughput, as in proofs
+from streamplace.util.finite import finite
 
 
 @dataclass(frozen=True)
@@ -185,7 +184,7 @@ def _row(one: Entry) -> dict[str, Any]:
             "relative_throughput": one.own.relative_throughput,
         },
         "bound": one.bound,
-        "ceiling": one.ceiling if isfinite(one.ceiling) else None,
+        "ceiling": finite(one.ceiling),
         "violation": problem.feasibility.violation(one.placement.devices),
     }
     if one.drawn:

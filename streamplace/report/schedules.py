@@ -12,7 +12,6 @@ from streamplace.problem.problem import Problem
 from streamplace.report.tasks import order_to, tasks_to
 from streamplace.report.titled import TitledPlacement
 from streamplace.scoring.registry import makespan_evaluator
-from streamplace.scoring.rounding import ROUNDING
 from streamplace.util.finite import finite
 
 if TYPE_CHECKING:
@@ -42,17 +41,11 @@ class ScheduleEntry(TitledPlacement):
             "objective": "makespan",
             "order": self.score.order,
             "makespan_s": self.score.makespan_s,
-            "bound_s": None if self.score.bound_s is None else self.bound_s,
-            "gap": self._gap,
+            "bound_s": self.score.bound_s,
+            "gap": self.score.gap,
             "slr": finite(self.score.slr),
             "drawn": self.drawn,
         }
-
-    @property
-    def _gap(self) -> float | None:
-        if self.score.bound_s is None or self.score.makespan_s == 0.0:
-            return self.score.gap
-        return max(0.0, 1.0 - self.bound_s / self.score.makespan_s)
 
 
 def schedule_entry(
@@ -80,11 +73,8 @@ def schedule_entry(
             f"{count:,}); use simulate --gantt"
         )
     evaluator = makespan_evaluator(placement.problem)
-    score = evaluator.score(placement.devices)
-    bound = evaluator.compiled.bounds.best
-    stored = 0.0 if proven is None or score.bound_s is None else proven
-    if stored <= score.makespan_s * (1 + ROUNDING):
-        bound = max(bound, stored)
+    score = evaluator.score(placement.devices).with_proven(proven)
+    bound = evaluator.compiled.bounds.best if score.bound_s is None else score.bound_s
     return ScheduleEntry(title, placer, placement, score, bound)
 
 

@@ -1,6 +1,6 @@
 """Scores of placements under the makespan objective."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from streamplace.problem.makespan import CHOICES, DispatchOrder, PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.loads import DeviceLoad, LinkLoad, device_grid, link_grids
+from streamplace.scoring.rounding import ROUNDING
 from streamplace.scoring.score import Score
 from streamplace.util.finite import finite
 
@@ -89,6 +90,15 @@ class MakespanScore(Score):
     def slr_shortest(self) -> float:
         """The makespan over the shortest such path, as GiPH's released code has it."""
         return self._over(self.fastest.shortest)
+
+    def with_proven(self, bound_s: float | None) -> "MakespanScore":
+        """Return the score with a lower bound that a prover may have made tighter, in seconds.
+
+        The bound is ignored if it is None or above the makespan, and with noise.
+        """
+        if bound_s is None or self.bound_s is None or bound_s > self.makespan_s * (1.0 + ROUNDING):
+            return self
+        return replace(self, bound_s=max(self.bound_s, min(bound_s, self.makespan_s)))
 
     def _over(self, seconds: float) -> float:
         if self.makespan_s == 0.0:

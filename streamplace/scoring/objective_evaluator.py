@@ -11,12 +11,11 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Placements
 from streamplace.scoring.local_search import LocalSearch
 from streamplace.scoring.registry import model_evaluator
+from streamplace.scoring.rounding import ROUNDING
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
 from streamplace.util.arrays import Floats
 from streamplace.util.plugins import named_fault
-
-ROUNDING = 1e-9  # relative
 
 
 class ObjectiveEvaluator(ThroughputEvaluator):

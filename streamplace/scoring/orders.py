@@ -112,15 +112,15 @@ def _by_level(graph: StreamGraph, operators: Floats, streams: Floats) -> Ints:
 
 STRUCTURAL: dict[str, Callable[[StreamGraph], Ints]] = {
     "lexico": _by_name,
-    "topo-lifo": lambda graph: traversal.newest_first(_streams(graph)),
-    "topo-level": lambda graph: traversal.oldest_first(_streams(graph)),
-    "reversed-topo-lifo": lambda graph: traversal.newest_first(_streams(graph))[::-1].copy(),
-    "reversed-topo-level": lambda graph: traversal.oldest_first(_streams(graph))[::-1].copy(),
+    "topo-lifo": lambda graph: orders.newest_first(_streams(graph)),
+    "topo-level": lambda graph: orders.oldest_first(_streams(graph)),
+    "reversed-topo-lifo": lambda graph: orders.newest_first(_streams(graph))[::-1].copy(),
+    "reversed-topo-level": lambda graph: orders.oldest_first(_streams(graph))[::-1].copy(),
     "dfs-preorder": lambda graph: traversal.depth_first(_streams(graph))[0],
     "dfs-postorder": lambda graph: traversal.depth_first(_streams(graph))[1],
     "bfs": _breadth_first,
-    "by-depth": lambda graph: orders.breadth_first(_streams(graph)),
-    "by-path": lambda graph: orders.depth_first(_streams(graph)),
+    "by-depth": lambda graph: orders.by_depth(_streams(graph)),
+    "by-path": lambda graph: orders.by_path(_streams(graph)),
 }
 """The orders that depend only on names and streams."""
 WEIGHTED: dict[str, Callable[[StreamGraph, Floats, Floats], Ints]] = {

@@ -1,8 +1,8 @@
-"""Lower bounds that rounding may put above the makespan of a placement."""
+"""The tolerance of scores, and lower bounds that rounding puts above a makespan."""
 
 from streamplace.errors import SimulationError
 
-ROUNDING = 1e-9  # relative tolerance of makespans, as in proofs
+ROUNDING = 1e-9  # relative: throughputs, or makespans, that differ by less are equally good
 
 
 def without_rounding(bound_s: float, makespan_s: float) -> float:

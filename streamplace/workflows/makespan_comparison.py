@@ -194,17 +194,13 @@ class MakespanComparison(Displayable):
 
     @property
     def notes(self) -> list[str]:
-        """Which placers did not place all cases, and why not the first of those."""
+        """Placers that did not place every case, each with the reason of its first failure."""
         whole = counted(len(self.cases), "case")
         return [
-            f"{row.placer} placed {self._placed_text(row)} of {whole}: {reason}"
+            f"{row.placer} placed {row.placed:,} of {whole}: {reason}"
             for row, reason in zip(self.rows, self.failures, strict=False)
             if reason
         ]
-
-    @staticmethod
-    def _placed_text(row: MakespanRow) -> str:
-        return f"{row.placed:,}" if row.placed else "none"
 
     @property
     def reference(self) -> str:

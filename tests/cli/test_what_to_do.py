@@ -71,8 +71,17 @@ def test_graphs_for_other_clusters_than_the_default(
 ) -> None:
     words = (command, folder / "labelled.jsonl", *AIM)
     line = refused(capsys, *words)
-    assert "it requires 't' (on no device); the devices are the default 5x2500, --cluster" in line
-    assert "generate --clusters" in line
+    assert (
+        "it requires 't' (on no device); the devices are the default 5x2500: set --cluster" in line
+    )
+    assert "(import --cluster-out and generate --clusters write clusters)" in line
+    assert "default" not in refused(capsys, *words, "--devices", "2x1")
+
+
+def test_a_mapping_for_another_cluster_than_the_default(folder: Path, capsys: Capture) -> None:
+    hint = "the devices are the default 5x2500: set --cluster FILE"
+    words = ("simulate", folder / "labelled.jsonl", folder / "mapping.csv", *AIM)
+    assert hint in refused(capsys, *words)
     assert "default" not in refused(capsys, *words, "--devices", "2x1")
 
 
@@ -90,7 +99,7 @@ def test_formats_that_reserve_cpu_name_the_way_to_a_source_rate(
 ) -> None:
     placement = placed(folder, capsys)
     line = refused(capsys, "export", placement, "--to", kind)
-    assert "reserves the CPU that operators need at a source rate" in line
+    assert f"{kind} reserves the CPU that operators need at a source rate" in line
     assert "--start FILE --max-moves 0 --objective throughput --source-rate R -o FILE" in line
     throughput = ("--objective", "throughput", "--source-rate", 0.1)
     start = ("place", folder / "plain.json", "--start", placement, "--max-moves", 0)

@@ -235,7 +235,9 @@ def test_cores_needed(placement: Placement, target: float) -> None:
     problem = Problem(own.graph, own.cluster, source_rate=1000.0, target_utilisation=target)
     scored = simulate(Placement(problem, placement.devices))
     expected = {device.name: device.utilisation * 2 for device in scored.devices}
-    assert cores_needed(Placement(problem, placement.devices)) == pytest.approx(expected)
+    assert cores_needed(Placement(problem, placement.devices), "kubernetes") == pytest.approx(
+        expected
+    )
 
 
 def test_kubernetes_rejects_too_many_operators_per_container() -> None:

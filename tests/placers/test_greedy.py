@@ -36,7 +36,7 @@ def test_greedy_accounts_for_links(kind: str) -> None:
 @settings(max_examples=60)
 @given(problems(max_size=9), st.sampled_from(ORDERS))
 def test_in_any_order_each_device_is_the_best_one_so_far(problem: Problem, name: str) -> None:
-    """The teacher of policies judges every choice; it has an implementation of its own."""
+    """The teacher of policies judges every choice; it has its own implementation."""
     order = traversal_order(problem, name, 3)
     placed = greedy(flow(problem), *problem.feasibility.masks, order)
     teacher = LeastUtilisation([problem], 1)

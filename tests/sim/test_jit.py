@@ -5,6 +5,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from sim import jit
 from sim.flow import Ints
 from sim.jit import bare, bare_entry, kernel
 
@@ -52,3 +53,53 @@ def test_without_compilation_every_function_is_python(monkeypatch: pytest.Monkey
     monkeypatch.setattr("numba.config.DISABLE_JIT", True)
     assert bare(cast("Any", _halved).py_func)(5) == 2.5
     assert bare_entry(cast("Any", _doubled).py_func)(5) == 10
+
+
+@pytest.mark.parametrize("hook", ["get_call_template", "_compile_for_args", "add_overload"])
+def test_a_numba_without_the_hooks_compiles_plain_functions(
+    hook: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Functions for kernels then have wrappers: without, a call would end the interpreter."""
+
+    def compiled_without_the_hook(function: Any, options: dict[str, Any]) -> Any:
+        return _Without(hook, compiled(function, options))
+
+    compiled = jit._compiled
+    monkeypatch.setattr(jit, "_compiled", compiled_without_the_hook)
+
+    def third(x: float) -> float:
+        return x / 3
+
+    def tripled(x: float) -> float:
+        return x * 3
+
+    for_kernels, entry = bare(third), bare_entry(tripled)
+    assert for_kernels(6.0) == 2.0
+    assert for_kernels(6) == 2.0
+    assert entry(2) == 6
+    assert not cast("Any", for_kernels).changed | cast("Any", entry).changed
+    called = cast("Any", for_kernels).compiled
+
+    @kernel
+    def ninth(x: float) -> float:
+        return float(called(called(x)))
+
+    assert cast("Any", ninth).compiled(18) == 2.0
+
+
+class _Without:
+    """A compiled function without one of its attributes."""
+
+    def __init__(self, hook: str, compiled: Any) -> None:
+        vars(self).update(hook=hook, compiled=compiled, changed=set[str]())
+
+    def __getattr__(self, name: str) -> Any:
+        if name == self.hook:
+            raise AttributeError(name)
+        return getattr(self.compiled, name)
+
+    def __setattr__(self, name: str, _: object) -> None:
+        self.changed.add(name)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.compiled(*arguments)

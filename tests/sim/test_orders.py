@@ -50,7 +50,7 @@ def test_depths_and_heights_are_longest_paths(problem: Problem) -> None:
 @given(problems(max_size=12))
 def test_upstream_operators_come_first(problem: Problem) -> None:
     flow = flow_of(problem)
-    for order in (orders.breadth_first(flow), orders.depth_first(flow)):
+    for order in (orders.by_depth(flow), orders.by_path(flow)):
         assert order.dtype == np.int32
         assert sorted(order.tolist()) == list(range(flow.operators))
         position = np.argsort(order)
@@ -58,19 +58,19 @@ def test_upstream_operators_come_first(problem: Problem) -> None:
 
 
 @given(problems(max_size=12))
-def test_breadth_first_is_by_depth_then_by_number(problem: Problem) -> None:
+def test_by_depth_is_by_depth_then_by_number(problem: Problem) -> None:
     flow = flow_of(problem)
     depth = generations(networkx_graph(flow))
     expected = sorted(range(flow.operators), key=lambda v: (depth[v], v))
-    assert orders.breadth_first(flow).tolist() == expected
+    assert orders.by_depth(flow).tolist() == expected
 
 
 @given(problems(max_size=12))
-def test_depth_first_continues_the_path_if_possible(problem: Problem) -> None:
+def test_by_path_continues_the_path_if_possible(problem: Problem) -> None:
     """The next operator is one whose last input has just been placed, unless the path ends."""
     flow = flow_of(problem)
     graph = networkx_graph(flow)
-    order = orders.depth_first(flow).tolist()
+    order = orders.by_path(flow).tolist()
     for i in range(1, len(order)):
         done = set(order[:i])
         ready = [w for w in graph.successors(order[i - 1]) if set(graph.predecessors(w)) <= done]
@@ -92,8 +92,8 @@ def test_depth_first_continues_the_path_if_possible(problem: Problem) -> None:
 )
 def test_by_hand(streams: str, breadth: str, depth: str) -> None:
     flow = lettered_flow(streams)
-    assert letters(orders.breadth_first(flow)) == breadth
-    assert letters(orders.depth_first(flow)) == depth
+    assert letters(orders.by_depth(flow)) == breadth
+    assert letters(orders.by_path(flow)) == depth
 
 
 def test_depths_and_heights_by_hand() -> None:
@@ -105,6 +105,6 @@ def test_depths_and_heights_by_hand() -> None:
 
 def test_operators_without_streams() -> None:
     flow = lettered_flow("", names="abc")
-    for order in (orders.breadth_first(flow), orders.depth_first(flow)):
+    for order in (orders.by_depth(flow), orders.by_path(flow)):
         assert order.tolist() == [0, 1, 2]
     assert orders.depths(flow).tolist() == orders.heights(flow).tolist() == [0, 0, 0]

@@ -42,13 +42,13 @@ def summary_table(folder: Path, parts: Sequence[str]) -> str:
     """Return a table with one line per row or per group of rows."""
     text = SUMMARY_HEAD
     for part in parts:
-        lines: dict[tuple[str, Run], list[Row]] = {}
+        lines: dict[tuple[str, str, float], list[Row]] = {}
         for row, run in read_rows(folder / f"{part}.json"):
-            lines.setdefault((row.group or row.what, run), []).append(row)
+            lines.setdefault((row.group or row.what, run.command, run.share), []).append(row)
         if not lines:
             text += _cells(part, "0", NOT_RUN, f"`python -m benchmarks.hardening {part}`")
-        for (what, run), rows in lines.items():
-            text += _cells(what, *_sum(rows), f"`{run.command}`")
+        for (what, command, _), rows in lines.items():
+            text += _cells(what, *_sum(rows), f"`{command}`")
     return text
 
 

@@ -64,7 +64,7 @@ class LoadAware(Constructive[EncodedGraph, Batch]):
         """Return a problem as arrays, with its operators ordered level by level."""
         arrays = flow(problem)
         return EncodedGraph(
-            problem, arrays, interchangeable(problem), orders.breadth_first(arrays)[None]
+            problem, arrays, interchangeable(problem), orders.by_depth(arrays)[None]
         )
 
     def batch(self, encoded: Sequence[EncodedGraph]) -> Batch:

@@ -83,7 +83,7 @@ def _incompatible(device_of: dict[str, str]) -> str:
 def _components(placement: Placement) -> list[dict[str, Any]]:
     """Return the needs of one executor of each operator: the maximum over its instances."""
     problem = placement.problem
-    require_source_rate(problem)
+    require_source_rate(problem, "storm-ras")
     mips = np.array([device.mips for device in problem.cluster.devices])
     percent = flow(problem).work / (mips[placement.devices] * 1e6) * 100
     cpu: dict[str, float] = {}

@@ -4,8 +4,9 @@ from itertools import count
 
 from streamplace.placers.exact.cp_sat import Model
 from streamplace.placers.exact.decision import DecisionProblem, Outcome
-from streamplace.placers.exact.incumbent import TOLERANCE, Incumbent
+from streamplace.placers.exact.incumbent import Incumbent
 from streamplace.placers.search.annealing import Budget
+from streamplace.scoring.rounding import ROUNDING
 
 QUICK = 30_000  # nodes that settle most decision problems
 BISECTIONS, SHALLOW = 8, 10_000  # decision problems that narrow the gap, and nodes for each
@@ -32,7 +33,7 @@ def _narrow(incumbent: Incumbent, clock: Budget) -> bool:
     """Bisect the gap with easier decision problems; return whether the incumbent improved."""
     improved, low = False, incumbent.reached
     for _ in range(BISECTIONS):
-        if incumbent.bound <= low * (1.0 + TOLERANCE):
+        if incumbent.bound <= low * (1.0 + ROUNDING):
             break
         middle = 0.5 * (low + incumbent.bound)
         decision = DecisionProblem(incumbent.problem, middle)

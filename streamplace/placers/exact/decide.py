@@ -3,7 +3,7 @@
 from math import inf
 
 from streamplace.placers.exact.decision import DecisionProblem, is_small
-from streamplace.placers.exact.incumbent import ROUNDING
+from streamplace.placers.exact.incumbent import MARGIN
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import closed_form
 
@@ -17,5 +17,5 @@ def decision_on(problem: Problem, share: float) -> DecisionProblem | None:
     """
     if not is_small(problem):
         return None
-    limit = closed_form(problem).highest_utilisation(share) * (1.0 + ROUNDING)
+    limit = closed_form(problem).highest_utilisation(share) * (1.0 + MARGIN)
     return DecisionProblem(problem, problem.source_rate / limit) if limit < inf else None

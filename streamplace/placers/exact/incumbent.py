@@ -3,12 +3,12 @@
 from streamplace.placers.base import Proof
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.rounding import ROUNDING
 from streamplace.scoring.throughput import bound, throughput
 
-TOLERANCE = 1e-9  # relative: placements that differ by less are equally good
 # Far above the effect of summing loads in another order. If no placement reaches `rate_to_beat`,
-# the bound is two of these margins above `reached`; this must be below TOLERANCE to close the gap.
-ROUNDING = 0.4 * TOLERANCE
+# the bound is two of these margins above `reached`; this must be below ROUNDING to close the gap.
+MARGIN = 0.4 * ROUNDING
 
 
 class Incumbent:
@@ -33,12 +33,12 @@ class Incumbent:
     @property
     def closed(self) -> bool:
         """Whether the bounds have met, so that no placement is better."""
-        return self.bound <= self.reached * (1.0 + TOLERANCE)
+        return self.bound <= self.reached * (1.0 + ROUNDING)
 
     @property
     def rate_to_beat(self) -> float:
         """Tuples/s that a placement has to reach to be better by more than rounding."""
-        return self.reached * (1.0 + ROUNDING)
+        return self.reached * (1.0 + MARGIN)
 
     def offer(self, placement: Placement, reached: float | None = None) -> bool:
         """Keep a feasible placement if it is better, and return whether it is.
@@ -58,7 +58,7 @@ class Incumbent:
 
     def none_reaches(self, rate: float) -> None:
         """Record that no placement reaches `rate` tuples/s, up to rounding."""
-        self.bound = min(self.bound, rate * (1.0 + ROUNDING))
+        self.bound = min(self.bound, rate * (1.0 + MARGIN))
 
     def proof(self) -> Proof:
         """Return the current placement and bound."""

@@ -70,7 +70,7 @@ def prove_pass(
 def _compile() -> None:
     """Compile the kernels on problems of three operators, whose optimum no bound reaches."""
     graph = StreamGraph([Operator(name, 1e7, 0.0) for name in "abc"], firing="all")
-    for network in (Network("pair"), Network("free")):  # each has an enumeration of its own
+    for network in (Network("pair"), Network("free")):  # each uses a different enumeration
         problem = Problem(graph, Cluster.equal(2, network=network), objective=Makespan())
         Search(evaluations=10)(problem, np.random.default_rng(0))
         proof = PassProof(pass_evaluator(problem, "exact"), np.array([0, 1, 0], np.int32))

@@ -13,11 +13,10 @@ from streamplace.placers.exact.decision import identical_devices
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.placement import Placement
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.scoring.rounding import without_rounding
+from streamplace.scoring.rounding import ROUNDING, without_rounding
 from streamplace.util.arrays import Ints
 from streamplace.util.evaluation_count import count as count_evaluations
 
-TOLERANCE = 1e-9  # relative: placements that differ by less are equally good
 ROWS = 128  # placements evaluated per call; with more, a better one would be used later
 STEPS = 20_000  # partial placements between two checks of the time
 
@@ -41,7 +40,7 @@ class PassProof:
     @property
     def closed(self) -> bool:
         """Whether no placement is shorter, up to rounding."""
-        return self._reached <= self._bound * (1.0 + TOLERANCE)
+        return self._reached <= self._bound * (1.0 + ROUNDING)
 
     def result(self) -> Proof:
         """Return the placement and the bound.
@@ -101,7 +100,7 @@ class PassProof:
     @property
     def _limit(self) -> float:
         """The makespan that a placement must reach to be shorter by more than rounding."""
-        return self._reached * (1.0 - 0.5 * TOLERANCE)
+        return self._reached * (1.0 - 0.5 * ROUNDING)
 
     def _offer(self, rows: Ints) -> None:
         """Keep the shortest of several placements, (K, V), if it is shorter."""

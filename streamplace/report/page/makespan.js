@@ -125,7 +125,7 @@ SP.makespan = (() => {
     const bound = SP.cards.figure("Lower bound");
     const gap = SP.cards.figure("Gap to the bound");
     const path = SP.cards.figure("Critical path");
-    const most = SP.cards.figure("Mostly");
+    const most = SP.cards.figure("Largest part");
     const used = SP.cards.figure("Devices used");
     main.node.classList.add("main");
     container.replaceChildren(main.node, bound.node, gap.node, path.node, most.node, used.node);

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from streamplace.studies.orders.effect import Effect
 from streamplace.studies.orders.published import ORDERS
 from streamplace.studies.orders.registered import ALL_ORDERS
-from streamplace.studies.orders.results import PLACETO, Effect, Results
+from streamplace.studies.orders.results import PLACETO, Results
 from streamplace.util.arrays import Bools, Floats
 
 BACKWARD = ("reversed-topo-lifo", "dfs-postorder")

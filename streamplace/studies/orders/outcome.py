@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from streamplace.studies.orders.effect import Effect
 from streamplace.studies.orders.guidelines import Verdict, verdicts
 from streamplace.studies.orders.published import ORDERS, WINS
 from streamplace.studies.orders.registered import ALL_ORDERS
@@ -14,7 +15,6 @@ from streamplace.studies.orders.results import (
     PLACETO,
     RANDOM_POLICY,
     SEARCH,
-    Effect,
     Results,
     results_of,
 )
@@ -127,13 +127,9 @@ def _strong_effect(one: Results, order: str, c: int) -> str:
     of_random = Effect.of(own / rest)
     return (
         f"{one.name}: {order} is {word} after {one.checkpoints[c]} sweeps; its makespan is "
-        f"{_text(effect)} of that of the other published orders with Placeto, and "
-        f"{_text(of_random)} with the uniformly random policy, which learns nothing."
+        f"{effect} of that of the other published orders with Placeto, and "
+        f"{of_random} with the uniformly random policy, which learns nothing."
     )
-
-
-def _text(effect: Effect) -> str:
-    return f"{effect.mean:.3f} ({effect.low:.3f} to {effect.high:.3f})"
 
 
 def _words(judged: Sequence[Verdict]) -> list[str]:

@@ -10,30 +10,10 @@ from streamplace.studies.orders.published import ORDERS
 from streamplace.studies.orders.registered import ALL_ORDERS
 from streamplace.studies.study import Plan, Row
 from streamplace.util.arrays import Floats
-from streamplace.util.bootstrap import mean_intervals
 
 PLACETO, RANDOM_POLICY, CLIMB, SEARCH, HEFT = "Placeto", "random policy", "climb", "search", "HEFT"
 BY_ORDER = (PLACETO, RANDOM_POLICY)
 """The methods that sweep over the operators in an order."""
-
-
-@dataclass(frozen=True)
-class Effect:
-    """A mean over graphs, with its 95% interval from a paired bootstrap over the graphs."""
-
-    mean: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, values: Floats) -> "Effect":
-        """Return the mean over a value for each graph, (G,)."""
-        low, high = mean_intervals(values[None])[0]
-        return cls(float(values.mean()), float(low), float(high))
-
-    def cell(self) -> tuple[float, str]:
-        """Return the cell of a table: the mean, and the interval as text."""
-        return self.mean, f"{self.low:.3f} to {self.high:.3f}"
 
 
 @dataclass(frozen=True, eq=False)

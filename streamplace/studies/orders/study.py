@@ -13,6 +13,7 @@ from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.orders.outcome import outcome
 from streamplace.studies.orders.registered import ALL_ORDERS, FULL, QUICK, Registered, problem_of
 from streamplace.studies.orders.results import CLIMB, HEFT, PLACETO, RANDOM_POLICY, SEARCH
+from streamplace.studies.seeds import seed_of
 from streamplace.studies.study import Outcome, Plan, Row, Unit
 from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints, run_trial
 from streamplace.util.arrays import Floats, Ints
@@ -80,7 +81,7 @@ class OrdersStudy:
         for method, uniform in ((PLACETO, False), (RANDOM_POLICY, True)):
             for order in ALL_ORDERS:
                 for repeat in range(repeats):
-                    trial = Trial(problem, order, _seed([*base, repeat]), uniform)
+                    trial = Trial(problem, order, seed_of(*base, repeat), uniform)
                     found = at_checkpoints(run_trial(trial, sweeps), checkpoints)
                     yield _row(method, order, repeat, found)
         for method, placer in LIMITED.items():
@@ -98,11 +99,6 @@ def _longest_path(graph: StreamGraph) -> int:
     """Return the number of operators on the longest path."""
     paths = longest_paths(graph.stream_source, graph.stream_target, len(graph.names))
     return int(paths.max())
-
-
-def _seed(numbers: Sequence[int]) -> int:
-    """Return a seed that differs for different numbers."""
-    return int(np.random.SeedSequence(list(numbers)).generate_state(1)[0])
 
 
 def _placed(problem: Problem, placer: str, seed: Sequence[int]) -> float:

@@ -20,6 +20,18 @@ def test_the_saved_rows_have_no_faults(part: str) -> None:
         assert not any(row.wrong.values()), row.what
 
 
+def test_rows_of_one_command_at_several_commits_are_one_line(tmp_path: Path) -> None:
+    runs = [Run("x", 1.0, 3, "0a1b", "2026-11-21"), Run("x", 1.0, 3, "2c3d", "2026-11-22")]
+    part = Run("x", 0.5, 3, "2c3d", "2026-11-22")
+    rows = [Row(f"files {i}", 5 + i, {"hangs": i}, group="files") for i in range(3)]
+    save_rows(tmp_path / "readers.json", list(zip(rows, [*runs, part], strict=True)))
+    assert summary_table(tmp_path, ["readers"]).splitlines()[2:] == [
+        "| files | 11 | 1 hangs | `x` |",
+        "| files | 7 | 2 hangs | `x` |",
+    ]
+    assert full_table(tmp_path, ["readers"]).count("`x`: share") == 3
+
+
 def test_faults_and_missing_runs_are_reported(tmp_path: Path) -> None:
     run = Run("x", 0.5, 3, "0a1b", "2026-11-21")
     rows = [

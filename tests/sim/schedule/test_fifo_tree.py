@@ -117,19 +117,25 @@ def test_of_devices_that_are_alike_the_first_unused_one_is_tried() -> None:
 
 
 def test_each_bound_cuts_off() -> None:
-    """Without bounds, there would be 2^20 placements and more partial ones."""
-    cases = {
-        "work": (" ".join(f"o{i}:{2 + i % 2}" for i in range(20)), ""),
+    """Without one of them, there would be 2^18 partial placements or more."""
+    cases: dict[str, tuple[str, str, dict[str, Any]]] = {
+        "work": (" ".join(f"o{i}:{2 + i % 2}" for i in range(20)), "", {}),
         "path": (
             " ".join(f"o{i}:2" for i in range(20)),
             " ".join(f"o{i}>o{i + 1}:8" for i in range(19)),
+            {},
+        ),
+        "queue": (
+            "a:13 b:13 " + " ".join(f"o{i}:1" for i in range(18)),
+            "",
+            {"constraints": {"colocate": [["a", "b"]]}},
         ),
     }
-    for name, (operators, streams) in cases.items():
-        problem = task_problem(schedule_form(operators, streams, devices=2))
+    for name, (operators, streams, options) in cases.items():
+        problem = task_problem(schedule_form(operators, streams, devices=2, **options))
         tree = fifo_tree(problem.tasks, problem.rules, nothing_alike(problem))
         row = np.empty((1, problem.tasks.operators), np.int32)
-        limit = {"work": 24.9, "path": 40.0}[name]
+        limit = {"work": 24.9, "path": 40.0, "queue": 25.0}[name]
         assert next_shorter(problem.tasks, problem.rules, tree, limit, row, 50) == (0, True), name
 
 

@@ -66,6 +66,7 @@ PROOF_FUNCTIONS = (
 LIST_FUNCTIONS = ("streamplace.placers.scheduling.lists:list_schedule",)
 SAMPLING_FUNCTIONS = ("streamplace.placers.scheduling.sampled:sampled_placements",)
 PASS_FUNCTIONS = ("streamplace.scoring.makespan_evaluator:makespans",)
+ENUMERATION_FUNCTIONS = ("streamplace.placers.scheduling.proof:next_shorter",)  # under FIFO
 CHAIN_FUNCTIONS = (
     "streamplace.placers.scheduling.annealing:anneal_fifo",
     "streamplace.placers.scheduling.annealing:anneal_events",
@@ -89,7 +90,7 @@ CALLED_FUNCTIONS = {
     "enumerative": ("streamplace.placers.scheduling.enumerative:enumerative_placement",),
     "climb for makespans": CHAIN_FUNCTIONS,
     "search for makespans": PASS_FUNCTIONS,
-    "exact for makespans": PASS_FUNCTIONS,
+    "exact for makespans": (*PASS_FUNCTIONS, *ENUMERATION_FUNCTIONS),
     "auto for makespans": PASS_FUNCTIONS,
     CP_SAT: CP_SAT_FUNCTIONS,
     "KaHIP fast": ("kahip:kaffpa",),
