@@ -78,6 +78,12 @@ class UnsuitableError(UsageError):
     needs_file = True
 
 
+class ObjectiveError(UnsuitableError):
+    """An objective that a placer does not support, although others do."""
+
+    needs_file = False  # the fault is in the options
+
+
 class ConfigError(StreamplaceError):
     """An invalid training configuration; the message names the file."""
 

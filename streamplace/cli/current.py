@@ -67,10 +67,22 @@ def current_placement(
 
 
 def whole_placement(
-    value: Any, where: str, objective_of: Callable[[Objective | None], Objective | None]
+    value: Any,
+    where: str,
+    objective_of: Callable[[Objective | None], Objective | None],
+    beside: Any = None,
 ) -> Placement:
-    """Read a placement with its own graph; for parameters, see `placement_of_graph`."""
+    """Read a placement with its own graph; for other parameters, see `placement_of_graph`.
+
+    Parameters
+    ----------
+    beside
+        JSON value of the file that it is compared with, whose objective the error for a file
+        without a graph uses.
+    """
     stored = objective_in(value)
+    if beside is not None and is_assignment(value):
+        stored = objective_in(beside)
     objective = objective_of(stored)
     if not isinstance(stored, Makespan) or isinstance(objective, Makespan | None):
         return placement_from(value, where, objective=objective)

@@ -59,8 +59,10 @@ def diff(
             seed,
             is_bare=objective == makespan_options.BARE,
         )
+        values = [read_placement_json(file) for file in (a, b)]
         before, after = (
-            whole_placement(read_placement_json(file), name_of(file), settings) for file in (a, b)
+            whole_placement(value, name_of(file), settings, beside=other)
+            for file, value, other in ((a, *values), (b, *values[::-1]))
         )
         if semantics is not None:
             before = makespan_options.under_semantics(before, semantics)

@@ -156,6 +156,8 @@ def _usage_message(error: click.ClickException) -> str:
     match error:
         case click.NoSuchOption(option_name=name, possibilities=close):
             message = f"unknown option {name!r}"
+            if name == "--gantt":
+                message += "; 'streamplace simulate' draws the schedule of a placement"
         case click.exceptions.NoSuchCommand(command_name=name, possibilities=close):
             message = f"unknown command {name!r}"
         case click.BadParameter(param=click.Parameter() as param) if not isinstance(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from streamplace.cli.param_types import NUMBER, Choice, Whole
+from streamplace.errors import ProblemError
 from streamplace.problem.makespan import (
     MAX_BATCH,
     MAX_REPEATS,
@@ -113,7 +114,7 @@ def with_settings(
     Raises
     ------
     click.UsageError
-        If there is such an option and the objective is not a makespan.
+        If there is such an option and the objective is not a makespan, or if its value is invalid.
     """
     changed = {name: values[name] for name in chosen(values)}
     base = stored if objective is None else objective
@@ -129,7 +130,13 @@ def with_settings(
         del changed["order"]  # the placement's own order
     if "noise" in changed:
         changed["seed"] = seed
-    return replace(base, **changed)
+    try:
+        return replace(base, **changed)
+    except ProblemError as error:
+        option = str(error).partition(":")[0]
+        if option not in changed:
+            raise
+        raise click.UsageError(f"--{option.replace('_', '-')}{str(error)[len(option) :]}") from None
 
 
 def with_settings_of_start(

@@ -15,6 +15,8 @@ from streamplace.integrations.whole_operators import colocate_instances
 from streamplace.placers import registry
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.graph_checks import listed
 from streamplace.problem.losses import Losses
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.objective import Objective, Throughput
@@ -63,8 +65,10 @@ def read_problem(
         if settings.constraints is not None:
             constraints, rules_file, inherited = settings.constraints, name_of(str(start)), True
     if lost:
-        lost = lost.of_devices(Cluster.of(cluster))
-        cluster = lost.cluster(Cluster.of(cluster))
+        whole = Cluster.of(cluster)
+        lost = lost.of_devices(whole)
+        cluster = lost.cluster(whole)
+        note = "; ".join(filter(None, (note, _lost_kinds(read, whole, lost))))
         with located(rules_file):
             constraints = lost.constraints(constraints or read.constraints)
     unconstrained = None if constraints is None else Constraints()
@@ -91,6 +95,15 @@ def read_problem(
             remedy = "--constraints FILE replaces the placement's constraints"
             raise reworded(error, f"{error}; {remedy}") from None
     return problem, note
+
+
+def _lost_kinds(graph: StreamGraph, whole: Cluster, lost: Losses) -> str:
+    """Return of which kinds with stated times all devices are lost, for a note; else no text."""
+    left = {device.kind for device in whole.devices if device.name not in lost.without}
+    gone = {device.kind for device in whole.devices} - left
+    stated = {kind for seconds in graph.seconds_on.values() for kind in seconds}
+    kinds = sorted(kind for kind in gone if kind in stated)
+    return f"--without removes all devices of kind {listed(kinds)}" if kinds else ""
 
 
 def check_limits(start: str | None, placer: str, *, both: bool) -> None:

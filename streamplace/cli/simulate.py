@@ -120,7 +120,7 @@ def simulate(
     check_targets({"--gantt": gantt}, inputs)
     if as_json and chosen.get("trace") == "-":
         raise click.UsageError("cannot combine --trace - with --json: both write to stdout")
-    with working("simulating"), located(name_of(graph)):
+    with working("simulating"), located(name_of(_at_fault(stored, graph, placement))):
         found = score_of_run(*engine_options.run(stored, chosen, inputs)) if chosen else None
         scored = found or score_of(stored)
         if isinstance(scored, MakespanScore):
@@ -149,7 +149,13 @@ def _placement(
     """
     from streamplace.cli.current import placement_of_graph  # noqa: PLC0415 - see simulate
     from streamplace.cli.default_cluster import naming_the_default  # noqa: PLC0415
-    from streamplace.errors import FormatError, OtherGraphError, UnknownDeviceError  # noqa: PLC0415
+    from streamplace.errors import (  # noqa: PLC0415
+        FormatError,
+        OtherGraphError,
+        StreamplaceError,
+        UnknownDeviceError,
+        located,
+    )
     from streamplace.files import read_graph  # noqa: PLC0415
     from streamplace.files.assignments import read_placement_json  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
@@ -165,6 +171,19 @@ def _placement(
     except UnknownDeviceError as error:
         cluster_note = f" (the cluster is {name_of(cluster_file)})" if cluster_file else ""
         raise FormatError(f"{error}{cluster_note}") from None
+    except StreamplaceError as error:
+        with located(name_of(graph)):  # the placement's file is named where it is at fault
+            raise error from None
+
+
+def _at_fault(stored: "Placement", graph: str, placement: str) -> str:
+    """Return the file at fault where there is no score.
+
+    A mapping may have an operator on a device that cannot run it, so that no pass ends.
+    """
+    from streamplace.problem.makespan import Makespan  # noqa: PLC0415 - see simulate
+
+    return placement if isinstance(stored.problem.objective, Makespan) else graph
 
 
 def _check_options(problem: "Problem", engine_values: dict[str, Any], gantt: str | None) -> None:

@@ -54,13 +54,13 @@ def listed(names: Names, room: int) -> str:
     """Return the names that fit into `room` characters, and the number of the others."""
     found: list[str] = []
     for name in names.first[:MAX_NAMES]:
-        left = room - sum(len(one) + 2 for one in found)
+        left = room - sum(len(one) + len(names.between) for one in found)
         left -= MORE_LENGTH if len(found) + 1 < names.count else 0
         if len(name) > left and found:
             break
         found.append(shortened(name, max(left, 2)))
     more = names.count - len(found)
-    return ", ".join(found) + (f" and {more} more" if more else "")
+    return names.between.join(found) + (f" and {more} more" if more else "")
 
 
 def _differences(names: list[str], length: int) -> list[str]:

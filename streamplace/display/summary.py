@@ -13,4 +13,4 @@ def short(cell: Cell) -> str:
     if isinstance(cell, str):
         return shortened(cell, NAME_LENGTH)
     first = tuple(shortened(name, NAME_LENGTH) for name in cell.first[:NAMES_LISTED])
-    return listed(Names(first, cell.count), ROOM)
+    return listed(Names(first, cell.count, cell.between), ROOM)

@@ -22,15 +22,18 @@ class Names:
         The first names, at least `MAX_NAMES` of them if there are that many.
     count
         The number of all names.
+    between
+        Text between two names.
     """
 
     first: tuple[str, ...]
     count: int
+    between: str = ", "
 
     @classmethod
-    def of(cls, names: Sequence[str]) -> Self:
+    def of(cls, names: Sequence[str], between: str = ", ") -> Self:
         """Return a list of all names in a sequence."""
-        return cls(tuple(names[:MAX_NAMES]), len(names))
+        return cls(tuple(names[:MAX_NAMES]), len(names), between)
 
 
 Cell = str | Names
@@ -72,6 +75,8 @@ class Grid:
         Text for rows that are left out; ``{}`` stands for their number.
     expendable
         Headings of columns that may be dropped, in this order, if names do not fit.
+    min_rows
+        The number of rows that a renderer shows whatever its own limit.
     """
 
     head: tuple[str, ...]
@@ -81,6 +86,7 @@ class Grid:
     max_rows: int | None = None
     left_out: str = "and {:,} more"
     expendable: tuple[str, ...] = ()
+    min_rows: int = 0
 
     def rows(self, limit: int | None = None) -> list[tuple[Cell, ...]]:
         """Return the rows to show, at most `limit`."""
@@ -92,6 +98,8 @@ class Grid:
         return self.left_out.format(rest) if rest else ""
 
     def _shown(self, limit: int | None) -> int:
+        if limit is not None:
+            limit = max(limit, self.min_rows)
         return min([self.count, *(bound for bound in (self.max_rows, limit) if bound is not None)])
 
 

@@ -40,7 +40,7 @@ def read_cluster(path: str | Path) -> Cluster:
     if len(clusters) > 1:
         raise FormatError(
             f"{name_of(path)}: contains {len(clusters):,} clusters (expected one); "
-            "'compare --clusters' takes a list, elsewhere write the line of one to a .json file"
+            "'compare --clusters' takes a list, other commands a .jsonl file of one line or .json"
         )
     return clusters[0]
 

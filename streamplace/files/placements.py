@@ -102,19 +102,24 @@ def placement_from(
             return _from_form(form, graph, cluster, changed)
         if graph is None:
             what = "an assignment" if is_assignment(value) else "a CEPSim placement"
-            raise ProblemError(f"{what} holds no graph; {_how_to_add_a_graph(value, where)}")
-        changed = (objective or Throughput()).with_changes(source_rate, model, target_utilisation)
-        problem = Problem(graph, cluster, objective=changed)
+            how = _how_to_add_a_graph(value, where, objective)
+            raise ProblemError(f"{what} holds no graph; {how}")
+    # A fault of the graph, such as a missing source rate, is not in this file.
+    changed = (objective or Throughput()).with_changes(source_rate, model, target_utilisation)
+    problem = Problem(graph, cluster, objective=changed)
+    with located(where, FormatError):
         if is_assignment(value):
             return Placement.of(problem, assignment_from(value, where))
         return cepsim.placement_from(value, problem, where)
 
 
-def _how_to_add_a_graph(value: Any, where: str) -> str:
+def _how_to_add_a_graph(value: Any, where: str, objective: Objective | None) -> str:
     """Return the command that scores an assignment with its graph, or stores both in a file."""
     if not is_assignment(value):
         return "use 'streamplace simulate' with its graph"
-    command = f"streamplace place GRAPH --cluster CLUSTER --start {where} --max-moves 0 -o FILE"
+    aim = "--objective makespan " if isinstance(objective, Makespan) else ""
+    command = f"streamplace place GRAPH --cluster CLUSTER {aim}--start {where} --max-moves 0"
+    command = f"{command} -o FILE"
     return f"to store it with the graph and the cluster that it is for: {command}"
 
 

@@ -26,8 +26,11 @@ from streamplace.files.bounded import (
 )
 from streamplace.files.form_faults import first_fault
 from streamplace.files.json_faults import syntax_fault
+from streamplace.files.schema import ForeignForm
 from streamplace.files.schema_fields import Place
 
+OURS = "streamplace-"
+"""How the ``format`` of a file of streamplace begins."""
 Form = TypeVar("Form", bound=BaseModel)
 
 MAX_SHOWN = 40  # characters of a value
@@ -151,8 +154,11 @@ def check(
         raise FormatError(f"{where}: must be an object (got {_kind(value)})")
     wanted = form.model_fields["format"].default if "format" in form.model_fields else None
     if wanted and value.get("format", wanted) != wanted:
-        kind = wanted.removeprefix("streamplace-")
+        kind = wanted.removeprefix(OURS)
         raise FormatError(f"{where}: format: expected a {kind} file (got {value['format']!r:.80})")
+    if issubclass(form, ForeignForm) and str(value.get("format")).startswith(OURS):
+        kind = str(value["format"]).removeprefix(OURS)
+        raise FormatError(f"{where}: is a {kind} of streamplace; only other formats need an import")
     try:
         return form.model_validate(value)
     except ValidationError as error:

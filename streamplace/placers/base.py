@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from streamplace.errors import PlacementError, UnsuitableError
+from streamplace.errors import ObjectiveError, PlacementError
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -113,11 +113,14 @@ def needs_throughput(problem: Problem, placer: str) -> None:
 
     Raises
     ------
-    UnsuitableError
+    ObjectiveError
         If the objective is a makespan.
     """
     if isinstance(problem.objective, Makespan):
-        raise UnsuitableError(f"placer {placer!r} supports only throughput, not makespan")
+        raise ObjectiveError(
+            f"placer {placer!r} supports only throughput, not makespan; for makespans use auto, "
+            "search, exact, heft, peft or another placer of the list in 'streamplace place --help'"
+        )
 
 
 def run_placers(

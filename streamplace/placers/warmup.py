@@ -3,7 +3,7 @@
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from streamplace.placers.trivial import RoundRobin
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.makespan import Makespan
+from streamplace.problem.network import Network
 from streamplace.problem.objective import Model
 from streamplace.problem.problem import Problem
 from streamplace.problem.uncertainty import Uncertainty
@@ -47,13 +48,25 @@ def scoring_of(problem: Problem) -> Scoring:
 def warm_up(placer: Placer, scoring: Scoring) -> None:
     """Place and score a small graph once; the result and placement errors are ignored."""
     rng = np.random.default_rng(0)
-    if scoring == "makespan" or scoring == "events":  # noqa: PLR1714 - for mypy
-        aim = Makespan(order="fifo" if scoring == "makespan" else "any")
-        problem = _problem(1e4, "bottleneck").with_objective(aim)
-    else:
-        problem = _problem(1e4, scoring)
-    with suppress(PlacementError, UnsuitableError):
-        evaluator(problem).score(placer(problem, rng).devices)
+    for problem in _problems_for(scoring):
+        with suppress(PlacementError, UnsuitableError):
+            evaluator(problem).score(placer(problem, rng).devices)
+
+
+def _problems_for(scoring: Scoring) -> list[Problem]:
+    """Return small problems on which a placer uses the kernels that compute scores.
+
+    With `events`, a search anneals on the fast engine where that serves the problem, and only the
+    scores are those of the other engine, as with noise.
+    """
+    if scoring not in {"makespan", "events"}:
+        return [_problem(1e4, cast("Model", scoring))]
+    problem = _problem(1e4, "bottleneck")
+    if scoring == "makespan":
+        return [problem.with_objective(Makespan())]
+    shared = Cluster(problem.cluster.devices, Network("nic"))  # the fast engine does not serve it
+    aim = Makespan(order="any")
+    return [each.with_objective(aim) for each in (problem, problem.with_cluster(shared))]
 
 
 def warm_up_search(model: Model) -> None:

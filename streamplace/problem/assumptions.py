@@ -22,20 +22,34 @@ def mixed_times(placement: Placement) -> str:
     known = {device.kind for device in devices if device.kind is not None}
     timed = {kind for kind in known if any(kind in on for on in graph.seconds_on.values())}
     kinds = [devices[d].kind for d in placement.devices]
-    names = [
-        graph.names[v]
+    found = [
+        v
         for v, kind in enumerate(kinds)
         if kind in timed and graph.instructions[v] > 0 and kind not in graph.seconds_on.get(v, ())
     ]
-    if not names:
+    if not found:
         return ""
+    names = listed(graph.names[v] for v in found)
     source = "instructions and mips give it, while other operators have stated times"
-    return f"seconds_on: no time of {listed(names)} for the kind of their device; {source}"
+    return (
+        f"seconds_on: no time of {names} for the kind of {_devices_of(placement, found)}; {source}"
+    )
 
 
 def cut(placement: Placement) -> str:
     """Return which operators state more cores than their device has; else an empty text."""
     graph, devices = placement.problem.graph, placement.problem.cluster.devices
     room = np.array([device.cores for device in devices])[placement.devices]
-    names = [graph.names[v] for v in np.flatnonzero(graph.cores > room)]
-    return f"cores: {listed(names)} can use more than their device has" if names else ""
+    found = np.flatnonzero(graph.cores > room).tolist()
+    if not found:
+        return ""
+    names = listed(graph.names[v] for v in found)
+    return f"cores: {names} can use more than those of {_devices_of(placement, found)}"
+
+
+def _devices_of(placement: Placement, operators: list[int]) -> str:
+    """Return the device of operators with its name, or the words for several devices."""
+    devices = {placement.problem.cluster.names[placement.devices[v]] for v in operators}
+    if len(devices) > 1:
+        return "their devices"
+    return f"{'their' if len(operators) > 1 else 'its'} device {devices.pop()!r}"

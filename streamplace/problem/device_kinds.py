@@ -10,8 +10,10 @@ from streamplace.problem.device import Device
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.slow_kinds import slowness
-from streamplace.util.arrays import Bools
+from streamplace.util.arrays import Bools, Ints
 from streamplace.util.suggest import did_you_mean
+
+SHORT = 3  # letters of kinds, such as cpu and gpu, that are similar without being misspelt
 
 
 def confined(graph: StreamGraph, cluster: Cluster) -> dict[int, Bools]:
@@ -48,8 +50,23 @@ def unknown_kinds(graph: StreamGraph, cluster: Cluster) -> str:
     unknown = sorted(stated - present)
     if not unknown or not kinds:
         return ""
-    close = did_you_mean(unknown[0], kinds)
+    close = did_you_mean(unknown[0], kinds) if len(unknown[0]) > SHORT else ""
     return f"seconds_on: no device is of kind {listed(unknown)}{close}"
+
+
+def misplaced(graph: StreamGraph, cluster: Cluster, placed: Ints) -> str | None:
+    """Return which operator is on a device that cannot run it, and why; None if there is none.
+
+    Parameters
+    ----------
+    placed
+        (V,) device of each operator.
+    """
+    for v in graph.seconds_on:
+        device = cluster.devices[placed[v]]
+        if reason := why_not(graph, v, [device]):
+            return f"operator {graph.names[v]!r} is on device {device.name!r}, but it {reason}"
+    return None
 
 
 def why_not(graph: StreamGraph, v: int, devices: Sequence[Device]) -> str | None:

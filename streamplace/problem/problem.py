@@ -18,6 +18,10 @@ from streamplace.problem.objectives import text_of
 from streamplace.util.checks import check_type
 
 HOW_TO_SET_RATE = "set it with --source-rate, or source_rate= in Python"
+HOW_TO_CHOOSE_MAKESPAN = (  # for graphs whose operators start once all their inputs are there
+    "for the time of one pass use --objective makespan, or objective=sp.Makespan() in Python; "
+    "for throughput "
+)
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -238,10 +242,12 @@ def _check_makespan(cluster: Cluster) -> None:
     """Refuse a cluster on which passes are not defined."""
     if cluster.limited_uplinks:
         group = cluster.limited_uplinks[0][0]
-        raise ProblemError(
-            f"network.uplinks[{group!r}]: makespans are not defined for links that a group of "
-            "devices shares; remove the uplinks, or use the throughput objective"
+        error = ProblemError(
+            f"network.uplinks[{group!r}] of the cluster: makespans are not defined for links that "
+            "a group of devices shares; remove the uplinks, or use the throughput objective"
         )
+        error.needs_file = False  # callers put the graph's file before other faults
+        raise error
 
 
 @overload
@@ -260,5 +266,6 @@ def with_rates_of(objective: Objective, graph: StreamGraph) -> Objective:
     if isinstance(objective, Makespan) or objective.source_rates is not None:
         return objective
     if graph.source_rate is None:
-        raise ProblemError(f"source_rate: the graph has no source rate; {HOW_TO_SET_RATE}")
+        aim = HOW_TO_CHOOSE_MAKESPAN if graph.firing == "all" else ""
+        raise ProblemError(f"source_rate: the graph has no source rate; {aim}{HOW_TO_SET_RATE}")
     return replace(objective, source_rates=(graph.source_rate,))

@@ -40,7 +40,7 @@ class CompiledPass:
     def masks(self) -> Masks:
         """The devices that may run each operator."""
         allowed, row_of = self._rules.unit_masks
-        return Masks(np.ascontiguousarray(allowed), row_of[self._rules.unit_of])
+        return Masks(np.array(allowed, order="C"), row_of[self._rules.unit_of])
 
     @cached_property
     def rules(self) -> Rules:

@@ -6,8 +6,8 @@ from sim.schedule.fifo import serves
 from sim.schedule.passes import makespans, timetable
 from sim.schedule.state import Order
 from sim.schedule.task_graph import TaskGraph
-from streamplace.errors import SimulationError
-from streamplace.problem.device_kinds import why_not
+from streamplace.errors import ProblemError, SimulationError
+from streamplace.problem.device_kinds import misplaced
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import CompiledPass, compiled_pass
@@ -123,13 +123,17 @@ class MakespanEvaluator:
 
         Raises
         ------
-        SimulationError
+        ProblemError
             If an operator is on a device that cannot run it.
+        SimulationError
+            If a time overflows.
         """
         name, order = self.best(devices)
         repeats = self._repeats(order, devices)[:, 0]
         if not np.isfinite(repeats).all():
-            raise SimulationError(self._why_endless(_rows(devices)[0]))
+            if why := misplaced(self.problem.graph, self.problem.cluster, _rows(devices)[0]):
+                raise ProblemError(why)
+            raise SimulationError("the pass never ends: a time overflows")
         noises = self.compiled.noises
         return MakespanScore(
             problem=self.problem,
@@ -140,15 +144,6 @@ class MakespanEvaluator:
             bound_s=self.bound_s,
             fastest=self.compiled.fastest,
         )
-
-    def _why_endless(self, devices: Ints) -> str:
-        """Return which operator is on a device that cannot run it."""
-        graph, cluster = self.problem.graph, self.problem.cluster
-        for v, d in enumerate(devices.tolist()):
-            if reason := why_not(graph, v, [cluster.devices[d]]):
-                where = f"operator {graph.names[v]!r} is on device {cluster.names[d]!r}"
-                return f"the pass never ends: {where}, but it {reason}"
-        return "the pass never ends: a time overflows"
 
     @property
     def best_possible(self) -> float | None:

@@ -20,7 +20,7 @@ from streamplace.scoring.score import Score
 from streamplace.util.finite import finite
 
 MAKESPAN = "makespan"
-STEPS_SHOWN = 24  # of a critical path
+STEPS_SHOWN = 40  # of a critical path
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -214,7 +214,7 @@ class MakespanScore(Score):
     @property
     def headline(self) -> str:
         """The makespan as a phrase."""
-        noise = "" if self.deviation_s is None else f" ± {number(self.deviation_s)}"
+        noise = "" if self.deviation_s is None else f" ± {self.deviation_s:.2g}"
         gap = "" if self.gap is None else f", gap {self.gap:.1%}"
         return f"makespan {number(self.makespan_s)}{noise} s ({self.order}){gap}"
 
@@ -244,7 +244,8 @@ class MakespanScore(Score):
         noise = ""
         if self.deviation_s is not None:
             repeats = self.problem.makespan_objective.repeats
-            noise = f" ± {number(self.deviation_s)} s over {repeats:,} passes"
+            noise = f" ± {self.deviation_s:.2g} s"
+            what += f", mean and standard deviation over {repeats:,} passes"
         system = "" if self.semantics is None else f", {self.semantics}"
         first = f"makespan {number(self.makespan_s)} s{noise} for {what} (order {order}{system})"
         lines = [Line(first)]

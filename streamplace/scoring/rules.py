@@ -17,7 +17,7 @@ def rules_of(constraints: Feasibility, cluster: Cluster) -> Rules:
     return Rules(
         unit_of=constraints.unit_of,
         row_of=row_of,
-        allowed=np.ascontiguousarray(allowed),
+        allowed=np.array(allowed, order="C"),  # of one type: views of one device are read-only
         needs=np.ascontiguousarray(constraints.needs, np.float64),
         room=np.ascontiguousarray(constraints.room, np.float64),
         first_rival=first_rival,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamplace.display.mixins import Displayable
-from streamplace.display.text import number
+from streamplace.display.text import byte_count, number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, Names, View
 from streamplace.errors import ProblemError
 from streamplace.problem.makespan import Makespan
@@ -118,7 +118,7 @@ class Difference(Displayable):
     def headline(self) -> str:
         """The number of moves, the memory to move, and the change of throughput, in words."""
         moves = "1 move" if len(self.moves) == 1 else f"{len(self.moves)} moves"
-        memory = f" with {self.memory_bytes:,.0f} bytes of memory" if self.memory_bytes else ""
+        memory = f" with {byte_count(self.memory_bytes)} of memory" if self.memory_bytes else ""
         before, after = self.values
         value, unit = "throughput" if self._has_throughput else "makespan", self.scores[0].unit
         change = f"{value} {number(before)} -> {number(after)} {unit}, {after - before:+,.6g}"

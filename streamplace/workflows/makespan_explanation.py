@@ -1,7 +1,7 @@
 """The result type of `explain` under the makespan objective."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from streamplace.display.mixins import Displayable
@@ -9,7 +9,7 @@ from streamplace.display.text import number
 from streamplace.display.view import Cell, Grid, Line, Names, View
 from streamplace.problem.placement import Placement
 from streamplace.problem.violations import Violation, violation_grid
-from streamplace.scoring.makespan_score import MAKESPAN, MakespanScore
+from streamplace.scoring.makespan_score import MAKESPAN, STEPS_SHOWN, MakespanScore
 from streamplace.scoring.memory import use_entries, use_grids
 from streamplace.util.finite import finite
 from streamplace.workflows.shortening_moves import ShorteningMove, move_grid
@@ -122,7 +122,7 @@ class MakespanExplanation(Displayable):
             *self.score.lines(),
             *self._division_lines(),
             self._division_grid(),
-            self.score.path_grid(),
+            replace(self.score.path_grid(), min_rows=STEPS_SHOWN),  # whatever --top says
             *self._move_lines(),
             *use_grids(self.placement),
         )
@@ -137,7 +137,7 @@ class MakespanExplanation(Displayable):
         """Yield the chain of operators that the division is about."""
         if self.score.deviation_s is not None:
             yield Line("times below are those of the first pass")
-        yield Line("inputs that the last operator waited for: {}", (Names.of(self.division.chain),))
+        yield Line("chain of last inputs: {}", (Names.of(self.division.chain, " -> "),))
 
     def _division_grid(self) -> Grid:
         parts, makespan_s = self.division.parts, self.score.timetable.makespan

@@ -16,6 +16,7 @@ from streamplace.placers.search.current import current_devices
 from streamplace.placers.search.forced_moves import must_move, with_fewest_moves
 from streamplace.placers.search.migrate import Migrate
 from streamplace.placers.warmup import scoring_of
+from streamplace.problem.device_kinds import misplaced
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -41,10 +42,12 @@ class Migration(Displayable):
     chosen
         Further moves.
     staying
-        Score after the fewest moves that lead to a feasible placement.
+        Score after the fewest moves that lead to a feasible placement; that of the result if it has
+        no more moves.
     before
         Throughput of the current placement on its own cluster, at its own source rate, in tuples/s;
-        or its makespan on its own cluster, in seconds. None if its cluster is not known.
+        or its makespan on its own cluster, in seconds. None if its cluster is not known, or if a
+        device cannot run its operator, so that no pass ends.
     fewest
         The fewest moves that lead to a feasible placement. There are more of them than forced moves
         where one of several operators has to move, but it may be any of them.
@@ -191,6 +194,8 @@ def migrate(
     moves, necessary = (moves_between(assignment, one) for one in (result.placement, staying))
     index = problem.graph.index
     moved = {move.operator for move in moves}
+    if len(moves) == len(necessary):  # the result moves no more, perhaps to better devices
+        staying = result.placement
     forced = {  # what the fewest moves leave in place can stay
         move.operator
         for move in necessary
@@ -222,8 +227,8 @@ def _value_before(problem: Problem, old: Placement | Mapping[str, str]) -> float
     """Return the throughput of the current placement in tuples/s, or its makespan in seconds.
 
     A placement has its own cluster. Its throughput is at its own source rate; its makespan is that
-    of the problem's objective. For an assignment, the cluster is the problem's; the result is None
-    if it uses other devices.
+    of the problem's objective, and None if a device cannot run its operator. For an assignment, the
+    cluster is the problem's; the result is None if it uses other devices.
     """
     if not isinstance(old, Placement):
         if old.keys() != {*problem.graph.names} or not {*old.values()} <= {*problem.cluster.names}:
@@ -231,4 +236,7 @@ def _value_before(problem: Problem, old: Placement | Mapping[str, str]) -> float
         old = Placement.of(problem, old)
     if isinstance(problem.objective, Makespan) or isinstance(old.problem.objective, Makespan):
         old = Placement(old.problem.with_objective(problem.objective), old.devices)
+        whole = old.problem
+        if misplaced(whole.graph, whole.cluster, old.devices):
+            return None
     return score_of(old).value

@@ -124,7 +124,9 @@ def test_one_pass_has_no_deviation(folder: Path, capsys: Capture) -> None:
     assert simulated(folder, capsys, *noise, "--repeats", 2)["standard_deviation_s"] > 0
     files = (folder / "graph.json", folder / "mapping.csv", "--cluster", folder / "cluster.json")
     assert "±" not in succeeds(capsys, "simulate", *files, *AIM, *noise)
-    assert "over 2 passes" in succeeds(capsys, "simulate", *files, *AIM, *noise, "--repeats", 2)
+    assert "deviation over 2 passes" in succeeds(
+        capsys, "simulate", *files, *AIM, *noise, "--repeats", 2
+    )
 
 
 def test_options_that_do_not_fit_are_refused_before_reading(capsys: Capture) -> None:

@@ -56,7 +56,10 @@ def test_a_mapping_becomes_a_placement_by_the_command_that_diff_names(
     before, mapping = placed(folder, capsys), folder / "mapping.csv"
     line = refused(capsys, "diff", before, mapping)
     assert "an assignment holds no graph; to store it with the graph and the cluster" in line
-    assert line.endswith(f"--cluster CLUSTER --start {mapping} --max-moves 0 -o FILE")
+    advised = f"--cluster CLUSTER {' '.join(AIM)} --start {mapping} --max-moves 0 -o FILE"
+    assert line.endswith(advised)
+    assert refused(capsys, "diff", mapping, before) == line
+    assert AIM[0] not in refused(capsys, "diff", mapping, mapping)
     words = ("place", folder / "plain.json", "--cluster", folder / "cluster.json", *AIM)
     succeeds(capsys, *words, "--start", mapping, "--max-moves", 0, "-o", folder / "stored.json")
     assert json_of(capsys, "diff", before, folder / "stored.json")["moves"] == []
@@ -133,8 +136,8 @@ def test_mixed_times_and_cores_are_noted(folder: Path, capsys: Capture) -> None:
     placing = ("place", *words, "-o", folder / "m.json")
     scoring = ("simulate", folder / "mixed.json", folder / "m.json")
     for notes in (errors_of(capsys, *placing), errors_of(capsys, *scoring)):
-        assert "seconds_on: no time of 'b' for the kind of their device; instructions" in notes
-        assert "cores: 'a' can use more than their device has" in notes
+        assert "seconds_on: no time of 'b' for the kind of its device 'x'; instructions" in notes
+        assert "cores: 'a' can use more than those of its device 'x'" in notes
     write_cluster(folder / "large.json", sp.Cluster([sp.Device("x", 1, cores=4)]))
     words = (folder / "mixed.json", "--cluster", folder / "large.json", *AIM)
     assert errors_of(capsys, "place", *words) == ""

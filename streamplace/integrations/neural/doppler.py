@@ -12,6 +12,7 @@ divided by 10^10 first are rounded, which changes the order of operators that ar
 import re
 from collections.abc import Sequence
 
+from streamplace.display.text import quoted
 from streamplace.errors import FormatError
 from streamplace.integrations.logical_builder import check_links
 from streamplace.integrations.neural.devices import equal_devices
@@ -75,7 +76,7 @@ def read(text: str, where: str) -> LogicalGraph:
 def _operator(name: str, line: str, place: str) -> Operator:
     flops, *others = [part.strip() for part in line.split(",")]
     if len(others) not in (1, 2):
-        raise FormatError(f"{place}: must be FLOPs,transfer[,type] (got {line!r:.40})")
+        raise FormatError(f"{place}: must be FLOPs,transfer[,type] (got {quoted(line)})")
     transfer, *kind = others
     return Operator(name, _number(flops, place), _number(transfer, place), type="".join(kind))
 
@@ -89,7 +90,7 @@ def _numbers(line: str, place: str) -> list[int]:
 def _number(text: str, place: str) -> int:
     if not _NUMBER.fullmatch(text):
         must = "must be a whole number of at most 15 digits"
-        raise FormatError(f"{place}: {must} (got {text!r:.40})")
+        raise FormatError(f"{place}: {must} (got {quoted(text)})")
     return int(text)
 
 

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from streamplace.errors import UnsuitableError, UsageError
+from streamplace.errors import ObjectiveError, UsageError
 from streamplace.placers.base import Proof
 from streamplace.placers.scheduling.passes import pass_evaluator
 from streamplace.placers.scheduling.proof import PassProof
@@ -38,14 +38,16 @@ def prove_pass(
 
     Raises
     ------
-    UnsuitableError
+    ObjectiveError
         With noise.
     PlacementError, InfeasibleError
         If no feasible placement was found, or none exists.
     """
     scored = pass_evaluator(problem, "exact")
     if problem.makespan_objective.noise:
-        raise UnsuitableError("placer 'exact' supports makespans without noise only")
+        raise ObjectiveError(
+            "placer 'exact' supports makespans without noise only; with --noise use auto or search"
+        )
     _compile()  # before the clock starts
     clock = Budget(seconds)
     units = problem.feasibility.unit_count

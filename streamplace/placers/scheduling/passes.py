@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from streamplace.errors import UnsuitableError
+from streamplace.errors import ObjectiveError
 from streamplace.placers.base import Listed
 from streamplace.placers.repair import feasible
 from streamplace.problem.makespan import Makespan
@@ -30,7 +30,7 @@ class ListPlacer:
 
         Raises
         ------
-        UnsuitableError
+        ObjectiveError
             If the objective is throughput.
         PlacementError
             If no feasible placement was found.
@@ -48,11 +48,14 @@ def pass_evaluator(problem: Problem, placer: str) -> MakespanEvaluator:
 
     Raises
     ------
-    UnsuitableError
+    ObjectiveError
         If the objective is not a makespan.
     """
     if not isinstance(problem.objective, Makespan):
-        raise UnsuitableError(f"placer {placer!r} supports only makespan, not throughput")
+        raise ObjectiveError(
+            f"placer {placer!r} supports only makespan, not throughput; add --objective makespan, "
+            "or objective=sp.Makespan() in Python"
+        )
     return MakespanEvaluator(problem)
 
 

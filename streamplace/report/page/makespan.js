@@ -89,9 +89,12 @@ SP.makespan = (() => {
   }
 
   /** Return the notes on a problem, which do not depend on edits. */
-  function notesOf({ schedule }) {
-    const batch = schedule.batch === 1 ? "one source tuple" : `${number(schedule.batch)} source tuples`;
-    const lines = [`One pass of the graph for ${batch}. ${orderText(schedule)}`];
+  function notesOf({ schedule, file }) {
+    const joins = file.firing === "all"; // operators handle every element of a batch once
+    const tuple = joins ? "element" : "source tuple";
+    const batch = schedule.batch === 1 ? `one ${tuple}` : `${number(schedule.batch)} ${tuple}s`;
+    const what = joins && schedule.batch === 1 ? "" : ` for ${batch}`;
+    const lines = [`One pass of the graph${what}. ${orderText(schedule)}`];
     if (schedule.tasks.barrier) {
       lines.push("A level of operators starts only when the level before has ended.");
     }
