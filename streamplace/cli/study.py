@@ -16,11 +16,12 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 @click.group()
 def study() -> None:
-    """Repeat a published experiment, with the baselines that it left out.
+    """Repeat a published experiment.
 
-    Results are kept in a folder as soon as they are known: the same command continues a run that
-    was interrupted. The folder also receives tables (.csv, .md, .tex), pictures and README.md,
-    the report.
+    Tables show the published figures, and the baselines that the publication left out. Results are
+    kept in a folder as soon as they are known: the same command continues a run that was
+    interrupted. The folder also receives tables (.csv, .md, .tex), pictures and README.md, the
+    report.
 
     \b
     Examples:
@@ -80,10 +81,11 @@ def dream(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Repeat Table 1 and Figures 5 and 6 of Ni et al. (AAAI 2020).
+    """Repeat the experiments of the DREAM paper.
 
-    METIS, fuser, their oracles, the paper's allocators, the shipped policy and annealing place
-    graphs of the paper's classes on 5 devices, at 1e4 and 2e4 tuples/s.
+    They are Table 1 and Figures 5 and 6 of Ni et al. (AAAI 2020). METIS, fuser, their oracles, the
+    paper's allocators, the shipped policy and annealing place graphs of the paper's classes on 5
+    devices, at 1e4 and 2e4 tuples/s.
 
     \b
     Examples:
