@@ -135,8 +135,7 @@ def test_diff_shows_memory_and_gain(heavy: Path, tmp_path: Path, capsys: Capture
     assert found["relative_throughput"] == pytest.approx([1 / 1.2, 1.0])
     assert found["devices_gone"] == found["devices_new"] == []
     assert succeeds(capsys, "diff", *files).splitlines()[-1] == (
-        "2 moves with 6 MB of memory; "
-        "throughput 833.333 -> 1,000 tuples/s, +166.667 (+20.0%)"
+        "2 moves with 6 MB of memory; throughput 833.333 -> 1,000 tuples/s, +166.667 (+20.0%)"
     )
     assert "0 moves; throughput 1,000 -> 1,000 tuples/s, +0 (+0.0%)" in succeeds(
         capsys, "diff", files[1], files[1]
