@@ -74,5 +74,5 @@ def test_the_bound_of_another_problem_is_not_used(
     graph["operators"][0]["instructions"] *= 1.001
     (folder / "other-graph.json").write_text(json.dumps(graph))
     without = stored(folder, bound=None)
-    expected, stored = ([word.format(file) for word in words] for file in (without, "p.json"))
-    assert figures(capsys, *stored) == figures(capsys, *expected)
+    expected, changed = ([word.format(file) for word in words] for file in (without, "p.json"))
+    assert figures(capsys, *changed) == figures(capsys, *expected)
