@@ -82,7 +82,7 @@ class Table:
         if not self.variants:
             return self.caption
         first, *others = self.variants
-        return f"{self.caption}; at {first} and, in brackets, at {', '.join(others)}"
+        return f"{self.caption} ({first}; in brackets: {', '.join(others)})"
 
     def _flat(self, cells: Sequence[Cell], several: Sequence[bool]) -> Iterator[Value]:
         for cell, has_several in zip(cells, several, strict=True):

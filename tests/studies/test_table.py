@@ -24,7 +24,7 @@ def test_csv_has_a_column_for_each_variant_and_all_digits() -> None:
 
 def test_markdown_shows_further_variants_in_brackets() -> None:
     lines = TABLE.markdown().splitlines()
-    assert lines[0] == "throughput; at 1e4/s and, in brackets, at 2e4/s"
+    assert lines[0] == "throughput (1e4/s; in brackets: 2e4/s)"
     assert lines[-2:] == [
         r"| first\_one | 0.500 (0.250) | 3 | +0.1 (-0.1) |",
         "| published | 0.750 | - | - |",

@@ -1,6 +1,7 @@
 """Effects: means over graphs with intervals."""
 
 from dataclasses import dataclass
+from math import isnan
 from typing import Self
 
 from streamplace.util.arrays import Floats
@@ -22,8 +23,13 @@ class Effect:
         return cls(float(values.mean()), float(low), float(high))
 
     def __str__(self) -> str:
-        return f"{self.mean:.3f} ({self.low:.3f} to {self.high:.3f})"
+        return f"{self.mean:.3f} ({self.interval or 'one graph'})"
 
-    def cell(self) -> tuple[float, str]:
+    @property
+    def interval(self) -> str | None:
+        """The interval as text; None if there is only one graph, which has none."""
+        return None if isnan(self.low) else f"{self.low:.3f} to {self.high:.3f}"
+
+    def cell(self) -> tuple[float, str | None]:
         """Return the cell of a table: the mean, and the interval as text."""
-        return self.mean, f"{self.low:.3f} to {self.high:.3f}"
+        return self.mean, self.interval

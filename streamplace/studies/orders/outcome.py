@@ -20,6 +20,7 @@ from streamplace.studies.orders.results import (
 )
 from streamplace.studies.study import Outcome, Plan, Row
 from streamplace.studies.table import Cell, Table
+from streamplace.util.text import counted
 
 TITLE = "Traversal orders in device placement with Placeto"
 INTERVAL = ("means", "95% intervals")
@@ -53,7 +54,7 @@ def _wins(results: Sequence[Results], graphs: int) -> Table:
         published = WINS.get((one.family, one.devices), ())
         theirs = published[c] if c < len(published) else (None,) * len(ORDERS)
         rows.append((name, list(zip(one.wins(c), theirs, strict=True))))
-    variants = (f"measured on {graphs} graphs", "published on 32 graphs")
+    variants = (f"measured on {counted(graphs, 'graph')}", "published on 32 graphs")
     caption = "graphs on which Placeto has the lowest mean makespan with an order"
     return Table("wins", caption, ("problems", *ORDERS), rows, variants)
 
