@@ -13,7 +13,7 @@ from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
 from sim.schedule.bounds import times_on
 from sim.schedule.ranks import waits
-from sim.schedule.rules import NOWHERE, Placed, Rules, may_run, nothing_placed, put
+from sim.schedule.rules import NOWHERE, Placed, Rules, next_device, nothing_placed, put
 from sim.schedule.task_graph import Columns, TaskGraph, message_seconds, seconds_on
 from sim.schedule.work_bound import prices_of
 
@@ -128,7 +128,7 @@ def _next_placements(
         u = tree.unit[depth]
         if tree.placed.device[u] != NOWHERE:  # the search came back to this unit
             _remove(rules, tree, depth)
-        d = _next_device(rules, tree, depth)
+        d = next_device(rules, tree.placed, tree.alike, tree.number, u, tree.choice[depth])
         if d == NOWHERE:
             depth -= 1
             continue
@@ -144,17 +144,6 @@ def _next_placements(
             written += 1
     tree.depth[0] = depth
     return written, depth < 0
-
-
-@bare
-def _next_device(rules: Rules, tree: Tree, depth: int) -> int:
-    """Return the next device that the unit of a depth may be placed on, or -1."""
-    for d in range(tree.choice[depth], tree.alike.shape[0]):
-        other = tree.alike[d]
-        is_spare = tree.number[d] == 0 and other != NOWHERE and tree.number[other] == 0
-        if not is_spare and may_run(rules, tree.placed, tree.unit[depth], d):
-            return d
-    return NOWHERE
 
 
 @bare

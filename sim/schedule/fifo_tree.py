@@ -16,7 +16,7 @@ from sim.schedule.bounds import times_on
 from sim.schedule.fifo_cuts import Cuts, cuts_of, may_be_shorter
 from sim.schedule.fifo_state import DONE, OPEN, QUEUED, PartialPass, partial_pass
 from sim.schedule.ranks import waits
-from sim.schedule.rules import NOWHERE, Placed, Rules, may_run, nothing_placed, put
+from sim.schedule.rules import NOWHERE, Placed, Rules, next_device, nothing_placed, put
 from sim.schedule.state import FIFO, Order
 from sim.schedule.task_graph import FREE, NONE, Columns, TaskGraph, link_between
 
@@ -114,7 +114,7 @@ def _next_shorter(
         u = tree.unit[depth]
         if tree.placed.device[u] != NOWHERE:  # the search came back to this unit
             _undo(tasks, rules, tree, depth)
-        d = _next_device(rules, tree, depth)
+        d = next_device(rules, tree.placed, tree.alike, tree.number, u, tree.choice[depth])
         if d == NOWHERE:
             depth -= 1
             continue
@@ -139,17 +139,6 @@ def _next_shorter(
             tree.done[depth] = tree.now.counts[DONE]
     tree.depth[0] = depth
     return False
-
-
-@bare
-def _next_device(rules: Rules, tree: FifoTree, depth: int) -> int:
-    """Return the next device that the unit of a depth may be placed on, or -1."""
-    for d in range(tree.choice[depth], tree.alike.shape[0]):
-        other = tree.alike[d]
-        is_spare = tree.number[d] == 0 and other != NOWHERE and tree.number[other] == 0
-        if not is_spare and may_run(rules, tree.placed, tree.unit[depth], d):
-            return d
-    return NOWHERE
 
 
 @bare

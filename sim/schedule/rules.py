@@ -68,6 +68,29 @@ def may_run(rules: Rules, placed: Placed, unit: int, d: int) -> bool:
 
 
 @bare
+def next_device(
+    rules: Rules, placed: Placed, alike: Ints, number: Ints, unit: int, first: int
+) -> int:
+    """Return the next device from `first` on that a unit may be placed on, or -1.
+
+    Of unused devices that are alike, only the first may be used.
+
+    Parameters
+    ----------
+    alike
+        (D,) the device before each one that can be exchanged with it, or -1.
+    number
+        (D,) the number of operators or units on each device.
+    """
+    for d in range(first, alike.shape[0]):
+        other = alike[d]
+        is_spare = number[d] == 0 and other != NOWHERE and number[other] == 0
+        if not is_spare and may_run(rules, placed, unit, d):
+            return d
+    return NOWHERE
+
+
+@bare
 def may_try(rules: Rules, placed: Placed, unit: int, d: int, strict: bool) -> bool:
     """Return whether a unit may be placed on a device; unless `strict`, its mask alone decides."""
     if strict:
