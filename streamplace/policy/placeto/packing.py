@@ -8,14 +8,13 @@ import numpy as np
 from streamplace.policy.placeto.kernels.layers import Layers, Single
 from streamplace.policy.placeto.kernels.network import Weights
 from streamplace.policy.placeto.kernels.summaries import Head
+from streamplace.policy.placeto.kernels.vectors import LANES
 from streamplace.util.arrays import Ints
-
-VECTOR = 8  # lengths are padded to a multiple, so that kernels have no remainders
 
 
 def padded(length: int) -> int:
     """Return a length rounded up to whole vectors."""
-    return -(-length // VECTOR) * VECTOR
+    return -(-length // LANES) * LANES
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Linear layers of small networks, forward and backward, on rows of larger arrays.
 
 Matrices are stored below each other: layer l of arrays `weight`, (L * I, O), and `bias`, (L, O),
-has I inputs and O outputs, in the rows from l * I on. Loops run over outputs innermost, so that the
-compiler vectorises them; the networks are too small for a library's products.
+has I inputs and O outputs, in the rows from l * I on. The networks are too small for a library's
+products; see `vectors`.
 """
 
 from typing import NamedTuple
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.jit import part
+from streamplace.policy.placeto.kernels.vectors import add_outer, multiply
 
 Single = NDArray[np.float32]
 ZERO = np.float32(0.0)
@@ -25,38 +26,12 @@ class Layers(NamedTuple):
 
 
 @part
-def add_product(
-    x: Single, at: int, rows: int, matrix: Single, first: int, y: Single, to: int
-) -> None:
-    """Add the product of rows of `x`, of even length, and a matrix to rows of `y`.
-
-    Parameters
-    ----------
-    at, to
-        First row in `x` and in `y`.
-    first
-        First row of the matrix in `matrix`; it has as many rows as `x` has columns.
-    """
-    for r in range(rows):
-        for i in range(0, x.shape[1], 2):  # two at once halve the traffic to y
-            one, two = x[at + r, i], x[at + r, i + 1]
-            for o in range(y.shape[1]):
-                y[to + r, o] += one * matrix[first + i, o] + two * matrix[first + i + 1, o]
-
-
-@part
 def affine(
     x: Single, at: int, rows: int, layers: Layers, layer: int, y: Single, to: int, relu: bool
 ) -> None:
     """Set rows of `y` to a linear layer of rows of `x`, after which `relu` cuts them at 0."""
-    for r in range(rows):
-        for o in range(y.shape[1]):
-            y[to + r, o] = layers.bias[layer, o]
-    add_product(x, at, rows, layers.weight, layer * x.shape[1], y, to)
-    if relu:
-        for r in range(rows):
-            for o in range(y.shape[1]):
-                y[to + r, o] = max(y[to + r, o], ZERO)
+    first = layer * x.shape[1]
+    multiply(x, at, rows, layers.weight, first, layers.bias, layer, 0, y, to, relu)
 
 
 @part
@@ -85,10 +60,7 @@ def affine_back(
     for r in range(rows):
         for o in range(change.shape[1]):
             gradient.bias[layer, o] += change[at + r, o]
-        for i in range(x.shape[1]):
-            factor = x[of + r, i]
-            for o in range(change.shape[1]):
-                gradient.weight[first + i, o] += factor * change[at + r, o]
+    add_outer(x, of, rows, change, at, gradient.weight, first)
 
 
 @part
@@ -96,7 +68,8 @@ def inputs_back(
     change: Single, at: int, rows: int, layers: Layers, layer: int, to_inputs: Single, to: int
 ) -> None:
     """Add the gradient of a layer's inputs to rows of `to_inputs`."""
-    add_product(change, at, rows, layers.turned, layer * change.shape[1], to_inputs, to)
+    first = layer * change.shape[1]
+    multiply(change, at, rows, layers.turned, first, to_inputs, to, 1, to_inputs, to, False)
 
 
 @part
