@@ -210,6 +210,13 @@ class TaskGraph:
             return np.zeros((0, 0))
         return _times(self._without_table, first)
 
+    def seconds_by_device(self) -> Floats:
+        """Return the execution time of each operator on each device, (V, D), in seconds.
+
+        Infinity: the device cannot run the operator.
+        """
+        return _times(self._without_table, np.arange(self.devices, dtype=np.int32))
+
     @cached_property
     def has_jobs(self) -> bool:
         """Whether messages take CPU time, so that devices run jobs besides operators."""

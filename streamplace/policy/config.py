@@ -79,3 +79,31 @@ class PlacetoSizes(StrictModel):
         0,
         description="parallel operators that the policy reads, those closest in start time; 0: all",
     )
+
+
+class GiphSizes(StrictModel):
+    """Sizes of GiPH (Hu et al. 2023) and its ablations; see `policy.giph`."""
+
+    variant: Literal["giph", "giph-k", "giph-ne", "giph-ne-pol", "graphsage-ne", "task-eft"] = (
+        Field("giph", description="the network: GiPH, or one of the paper's ablations")
+    )
+    rounds: Annotated[int, Field(ge=1, le=64)] = Field(
+        3, description="synchronous rounds of message passing of `giph-k`"
+    )
+    length: Length = Field(5, description="size of embeddings in each direction")
+    hidden: Length = Field(16, description="size of the hidden layer before the logits")
+    potential: bool = Field(
+        True, description="read how much later an operator could start on another device"
+    )
+    edge_means: Literal["out", "in"] = Field(
+        "out",
+        description="edges whose mean features nodes read in variants without messages of edge "
+        "features: outgoing ones, as in the paper, or incoming ones, as in its released code",
+    )
+    merges_idle: bool = Field(
+        True, description="offer only the first of several equal devices that run nothing"
+    )
+    waits: bool = Field(
+        True,
+        description="in `task-eft`, count the time until a device is idle; the paper's does not",
+    )

@@ -15,6 +15,7 @@ from streamplace.files.form_faults import first_fault
 from streamplace.policy.config import (
     DeviceScorerSizes,
     EncoderDecoderSizes,
+    GiphSizes,
     PlacetoSizes,
     StrictModel,
 )
@@ -62,6 +63,7 @@ KINDS = {
         EncoderDecoderSizes, "streamplace.policy.ni2020.network:EncoderDecoder"
     ),
     "placeto": PolicyKind(PlacetoSizes, "streamplace.policy.placeto.network:Placeto", refines=True),
+    "giph": PolicyKind(GiphSizes, "streamplace.policy.giph.policy:Giph", refines=True),
 }
 """The built-in kinds by name."""
 

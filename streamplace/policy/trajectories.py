@@ -169,20 +169,23 @@ class Walk(Protocol):
 
 
 def of_walks(
-    walks: Sequence[Walk], problems: int, samples: int, logits: Tensor, device: torch.device
+    walks: Sequence[Walk],
+    problems: int,
+    samples: int,
+    log_prob: Tensor,
+    entropy: Tensor,
+    device: torch.device,
 ) -> Trajectories:
-    """Return the trajectories of P·S walks, grouped by problem, that choose devices by logits.
+    """Return the trajectories of P·S walks, grouped by problem.
 
     Parameters
     ----------
-    logits
-        (N, D) differentiable logits of all steps of all walks. N is the sum of their lengths.
+    log_prob, entropy
+        (N,) differentiable values of the choices of all steps of all walks. N is the sum of their
+        lengths.
     """
     lengths = [len(walk.chosen) for walk in walks]
     steps, operators = max(lengths), max(walk.devices.shape[1] for walk in walks)
-    logs = torch.log_softmax(logits, dim=1)
-    chosen = np.concatenate([walk.chosen for walk in walks]).astype(np.int64)
-    taken = torch.from_numpy(chosen).to(device)
     mask = torch.zeros(len(walks), steps, dtype=torch.bool)
     actions = np.full((len(walks), steps, 2), -1, np.int64)
     losses = np.full((len(walks), steps + 1), np.nan)
@@ -204,11 +207,19 @@ def of_walks(
     shape = (problems, samples)
     return Trajectories(
         actions=torch.from_numpy(actions).to(device).view(*shape, steps, 2),
-        log_prob=spread(logs.gather(1, taken.unsqueeze(1)).squeeze(1)),
-        entropy=spread(-(logs.exp() * logs).sum(dim=1)),
+        log_prob=spread(log_prob),
+        entropy=spread(entropy),
         mask=mask.view(*shape, steps),
         placements=placements.reshape(*shape, operators),
         losses=losses.reshape(*shape, steps + 1),
         best=best.reshape(*shape, operators),
         record=walks,
     )
+
+
+def of_choices(logits: Tensor, chosen: Ints) -> tuple[Tensor, Tensor]:
+    """Return log-probabilities and entropies, (N,) each, of choices, (N,), by logits, (N, D)."""
+    logs = torch.log_softmax(logits, dim=1)
+    taken = torch.from_numpy(chosen.astype(np.int64)).to(logits.device)
+    log_prob = logs.gather(1, taken.unsqueeze(1)).squeeze(1)
+    return log_prob, -(logs.exp() * logs).sum(dim=1)

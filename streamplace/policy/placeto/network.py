@@ -18,7 +18,7 @@ from streamplace.policy.placeto.features import EncodedProblem, PlacetoBatch
 from streamplace.policy.placeto.kernels.network import OWN, Weights
 from streamplace.policy.placeto.kernels.sweep import Walk
 from streamplace.policy.placeto.packing import NAMES, Packing
-from streamplace.policy.trajectories import Trajectories, of_walks
+from streamplace.policy.trajectories import Trajectories, of_choices, of_walks
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator
 from streamplace.util.arrays import Ints
@@ -127,7 +127,9 @@ class Placeto(Refiner[EncodedProblem, PlacetoBatch]):
         parameters = [getattr(self, f"{name}_{part}") for name in NAMES for part in _PARTS]
         arguments = (self._packing, weights, replays, *parameters)
         logits: Tensor = _Logits.apply(*arguments)  # type: ignore[no-untyped-call]
-        return of_walks(walks, len(batch), samples, logits, self.torch_device)
+        chosen = np.concatenate([walk.chosen for walk in walks])
+        probabilities = of_choices(logits, chosen)
+        return of_walks(walks, len(batch), samples, *probabilities, self.torch_device)
 
 
 _PARTS = ("weight", "bias")

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numba
 from llvmlite import ir
-from numba.core import cgutils
+from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 
 from sim.jit import part
@@ -18,7 +18,7 @@ from sim.jit import part
 LANES = 8  # numbers in a vector; LLVM splits it for processors with shorter ones
 ROWS = 4  # rows whose results are computed together
 _PAIR = 2 * LANES
-_types = cast("Any", numba).types
+_types, cgutils = cast("Any", numba).types, cast("Any", _cgutils)
 _VECTOR = ir.VectorType(ir.FloatType(), LANES)
 _CONTRACT = ("contract",)  # a product and a sum may be one instruction, which rounds once
 

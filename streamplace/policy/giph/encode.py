@@ -1,0 +1,100 @@
+"""What GiPH reads of a problem, and batches of problems."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sim.schedule.rules import Rules
+from streamplace.policy.config import GiphSizes
+from streamplace.policy.giph.kernels.gp_net import Pairs
+from streamplace.policy.giph.pairs import pairs_of
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.problem import Problem
+from streamplace.problem.symmetry import interchangeable
+from streamplace.scoring.rules import rules_of
+from streamplace.util.arrays import Ints
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedProblem:
+    """A problem as GiPH reads it.
+
+    Attributes
+    ----------
+    pairs
+        Its (operator, device) pairs and their costs.
+    rules
+        The constraints.
+    kind
+        (D,) devices of one kind are interchangeable.
+    merges_idle
+        Whether only the first of several equal idle devices is offered.
+    """
+
+    problem: Problem
+    pairs: Pairs
+    rules: Rules
+    kind: Ints
+    merges_idle: bool
+
+    @property
+    def size(self) -> int:
+        """The number of operators."""
+        return len(self.pairs.order)
+
+    @property
+    def is_pass(self) -> bool:
+        """Whether the objective is the makespan."""
+        return isinstance(self.problem.objective, Makespan)
+
+    def pair(self, operator: int, device: int) -> int:
+        """Return the pair of an operator and a device; -1 if there is none."""
+        first, end = self.pairs.first[operator : operator + 2]
+        found = np.flatnonzero(self.pairs.device[first:end] == device)
+        return int(first + found[0]) if len(found) else -1
+
+    def members(self, unit: int) -> Ints:
+        """Return the operators of a unit."""
+        return self._members[unit]
+
+    @cached_property
+    def _members(self) -> list[Ints]:
+        order = np.argsort(self.rules.unit_of, kind="stable")
+        counts = np.bincount(self.rules.unit_of, minlength=len(self.rules.row_of))
+        return np.split(order, np.cumsum(counts)[:-1])
+
+
+class GiphBatch:
+    """Several encoded problems, largest first.
+
+    Raises
+    ------
+    ValueError
+        If the problems are not sorted by size, largest first.
+    """
+
+    def __init__(self, encoded: Sequence[EncodedProblem]) -> None:
+        self.encoded = tuple(encoded)
+        if np.any(np.diff(self.sizes) > 0):
+            raise ValueError("problems must be sorted by size, largest first")
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """(P,) numbers of operators, in descending order."""
+        return np.array([one.size for one in self.encoded], dtype=np.int32)
+
+    def __len__(self) -> int:
+        return len(self.encoded)
+
+
+def encode(problem: Problem, sizes: GiphSizes) -> EncodedProblem:
+    """Return the pairs of a problem; see `Policy.encode`."""
+    return EncodedProblem(
+        problem=problem,
+        pairs=pairs_of(problem),
+        rules=rules_of(problem.feasibility, problem.cluster),
+        kind=interchangeable(problem),
+        merges_idle=sizes.merges_idle,
+    )

@@ -1,0 +1,134 @@
+"""The graph of (operator, device) pairs of a placement, and its update after a relocation.
+
+A stream from operator i to operator j owns a block of |D_i| + |D_j| - 1 edges, where D_i are the
+devices that may run i. The first |D_i| lead from all pairs of i to the pivot of j, the pair of its
+current device. The others lead from the pivot of i to the other pairs of j. A relocation of an
+operator rewrites only the blocks of its own streams.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.flow import Floats, Ints
+from sim.jit import kernel, part
+
+EDGE_FEATURES = 4
+
+
+class Pairs(NamedTuple):
+    """The pairs and costs of a problem: V operators, N pairs, E streams, M edges, D devices."""
+
+    order: Ints  # (V,) a topological order
+    first: Ints  # (V + 1,) first pair of each operator; its pairs are sorted by device
+    operator: Ints  # (N,)
+    device: Ints  # (N,)
+    source: Ints  # (E,) operators at the ends of the streams, of which no two have equal ends
+    target: Ints  # (E,)
+    first_in: Ints  # (V + 1,) index of each operator's first input in `inward`
+    inward: Ints  # (E,) streams, sorted by target
+    first_out: Ints  # (V + 1,)
+    outward: Ints  # (E,) streams, sorted by source
+    block: Ints  # (E + 1,) first edge of each stream
+    size: Floats  # (V,) C, the work of each operator
+    speed: Floats  # (D,) SP
+    weight: Floats  # (N,) w, the cost of each pair
+    data: Floats  # (E,) B, what each stream carries
+    bandwidth: Floats  # (D, D) BW; infinity within a device
+    delay: Floats  # (D, D) DL; 0 within a device
+    counts_delay: bool  # whether a transfer costs its delay, too
+
+
+class GpNet(NamedTuple):
+    """The edges between pairs under a placement."""
+
+    pivot: Ints  # (V,) the pair of each operator's current device
+    source: Ints  # (M,) pairs
+    target: Ints  # (M,)
+    features: Floats  # (M, 4) data, bandwidth, delay and cost of the transfer
+
+
+def gp_net(pairs: Pairs, devices: Ints) -> GpNet:
+    """Return the graph of a placement, (V,).
+
+    Raises
+    ------
+    ValueError
+        If an operator is on a device that is not among its pairs.
+    """
+    edges = int(pairs.block[-1])
+    net = GpNet(
+        pivot=np.zeros(len(pairs.order), np.int32),
+        source=np.zeros(edges, np.int32),
+        target=np.zeros(edges, np.int32),
+        features=np.zeros((edges, EDGE_FEATURES)),
+    )
+    if not _build(pairs, net, np.ascontiguousarray(devices, np.int32)):
+        raise ValueError("an operator is on a device that it may not use")
+    return net
+
+
+@kernel
+def _build(pairs: Pairs, net: GpNet, devices: Ints) -> bool:
+    for v in range(devices.shape[0]):
+        pair = pair_of(pairs, v, devices[v])
+        if pair < 0:
+            return False
+        net.pivot[v] = pair
+    for e in range(pairs.source.shape[0]):
+        _connect(pairs, net, e)
+    return True
+
+
+@kernel
+def relocate(pairs: Pairs, net: GpNet, v: int, device: int) -> None:
+    """Move an operator to another of its devices and rewrite the blocks of its streams."""
+    net.pivot[v] = pair_of(pairs, v, device)
+    for i in range(pairs.first_in[v], pairs.first_in[v + 1]):
+        _connect(pairs, net, pairs.inward[i])
+    for i in range(pairs.first_out[v], pairs.first_out[v + 1]):
+        _connect(pairs, net, pairs.outward[i])
+
+
+@part
+def pair_of(pairs: Pairs, v: int, device: int) -> int:
+    """Return the pair of an operator and a device, or -1 if there is none."""
+    for pair in range(pairs.first[v], pairs.first[v + 1]):
+        if pairs.device[pair] == device:
+            return pair
+    return -1
+
+
+@part
+def transfer(pairs: Pairs, e: int, k: int, m: int) -> float:
+    """Return the cost of a stream from device k to device m."""
+    if k == m:
+        return 0.0
+    delay = pairs.delay[k, m] if pairs.counts_delay else 0.0
+    return float(delay + pairs.data[e] / pairs.bandwidth[k, m])
+
+
+@part
+def _connect(pairs: Pairs, net: GpNet, e: int) -> None:
+    """Write the block of a stream."""
+    i, j = pairs.source[e], pairs.target[e]
+    one, other = net.pivot[i], net.pivot[j]
+    at = pairs.block[e]
+    for pair in range(pairs.first[i], pairs.first[i + 1]):
+        _write(pairs, net, e, at, pair, other)
+        at += 1
+    for pair in range(pairs.first[j], pairs.first[j + 1]):
+        if pair != other:
+            _write(pairs, net, e, at, one, pair)
+            at += 1
+
+
+@part
+def _write(pairs: Pairs, net: GpNet, e: int, at: int, one: int, other: int) -> None:
+    """Write an edge."""
+    k, m = pairs.device[one], pairs.device[other]
+    net.source[at], net.target[at] = one, other
+    net.features[at, 0] = pairs.data[e]
+    net.features[at, 1] = pairs.bandwidth[k, m]
+    net.features[at, 2] = pairs.delay[k, m]
+    net.features[at, 3] = transfer(pairs, e, k, m)

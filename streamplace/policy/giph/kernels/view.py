@@ -1,0 +1,143 @@
+"""What the network reads of a placement: scaled features of pairs that are offered."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.flow import Floats, Ints
+from sim.jit import kernel, part
+from streamplace.policy.giph.kernels.gp_net import EDGE_FEATURES, GpNet, Pairs, transfer
+
+Bools = NDArray[np.bool_]
+Single = NDArray[np.float32]
+PAIR_FEATURES = 4
+ABSENT = -1
+
+
+class View(NamedTuple):
+    """A graph whose nodes are sorted by operator, as the network reads it: n nodes, m edges."""
+
+    pair: Ints  # (n,) the pair that each node is
+    x: Single  # (n, 4) work, speed, cost and potential; each column scaled to -1 to 1
+    source: Ints  # (m,) nodes
+    target: Ints  # (m,)
+    f: Single  # (m, 4) data, bandwidth, delay and cost; each column scaled to -1 to 1
+    order: Ints  # (V,) operators in a topological order
+    first: Ints  # (V + 1,) first node of each operator
+    first_in: Ints  # (V + 1,) index of each operator's first input in `inward`
+    inward: Ints  # (E,) streams
+    first_out: Ints
+    outward: Ints
+    block: Ints  # (E + 1,) first edge of each stream
+
+
+def view_of(pairs: Pairs, net: GpNet, potential: Floats, is_offered: Bools) -> View:
+    """Return the graph of the pairs that are offered.
+
+    Parameters
+    ----------
+    potential
+        (N,) the last feature of each pair.
+    is_offered
+        (N,) whether a pair is part of the graph; pivots must be.
+    """
+    nodes, edges = len(pairs.operator), len(net.source)
+    x = np.empty((nodes, PAIR_FEATURES), np.float32)
+    f = np.empty((edges, EDGE_FEATURES), np.float32)
+    pair, source, target = (np.empty(n, np.int32) for n in (nodes, edges, edges))
+    first, block = np.empty(len(pairs.first), np.int32), np.empty(len(pairs.block), np.int32)
+    out = (pair, x, source, target, f, first, block)
+    n, m = _select(pairs, net, potential, is_offered, *out)
+    streams = (pairs.first_in, pairs.inward, pairs.first_out, pairs.outward)
+    return View(pair[:n], x[:n], source[:m], target[:m], f[:m], pairs.order, first, *streams, block)
+
+
+@kernel
+def _select(
+    pairs: Pairs,
+    net: GpNet,
+    potential: Floats,
+    is_offered: Bools,
+    chosen: Ints,
+    x: Single,
+    source: Ints,
+    target: Ints,
+    f: Single,
+    first: Ints,
+    block: Ints,
+) -> tuple[int, int]:
+    """Copy and scale nodes and edges; return their numbers."""
+    node = np.full(is_offered.shape[0], ABSENT, np.int32)
+    raw = np.empty((is_offered.shape[0], PAIR_FEATURES))
+    n = 0
+    for v in range(pairs.order.shape[0]):
+        first[v] = n
+        for pair in range(pairs.first[v], pairs.first[v + 1]):
+            if is_offered[pair]:
+                node[pair], chosen[n] = n, pair
+                raw[n, 0], raw[n, 1] = pairs.size[v], pairs.speed[pairs.device[pair]]
+                raw[n, 2], raw[n, 3] = pairs.weight[pair], potential[pair]
+                n += 1
+    first[pairs.order.shape[0]] = n
+    _scale(raw, n, x)
+    kept = np.empty((net.source.shape[0], EDGE_FEATURES))
+    m = 0
+    for e in range(pairs.source.shape[0]):
+        block[e] = m
+        for at in range(pairs.block[e], pairs.block[e + 1]):
+            one, other = node[net.source[at]], node[net.target[at]]
+            if ABSENT not in (one, other):
+                source[m], target[m] = one, other
+                for c in range(EDGE_FEATURES):
+                    kept[m, c] = net.features[at, c]
+                m += 1
+    block[pairs.source.shape[0]] = m
+    _scale(kept, m, f)
+    return n, m
+
+
+@part
+def _scale(raw: Floats, rows: int, out: Single) -> None:
+    """Scale each column to -1 to 1; a column of one value becomes 0, and infinity 1."""
+    for c in range(raw.shape[1]):
+        low, high = np.inf, -np.inf
+        for r in range(rows):
+            if np.isfinite(raw[r, c]):
+                low, high = min(low, raw[r, c]), max(high, raw[r, c])
+        for r in range(rows):
+            if not np.isfinite(raw[r, c]):
+                out[r, c] = 1.0 if raw[r, c] > 0.0 else -1.0
+            elif high > low:
+                out[r, c] = 2.0 * (raw[r, c] - low) / (high - low) - 1.0
+            else:
+                out[r, c] = 0.0
+
+
+@kernel
+def start_potentials(pairs: Pairs, net: GpNet, start: Floats, finish: Floats) -> Floats:
+    """Return how much later each pair's operator could start than it does, (N,), in seconds.
+
+    The potential of a pair is the time at which the last input could arrive at its device, minus
+    the simulated start of the operator. It is 0 for pivots and for operators without inputs.
+
+    Parameters
+    ----------
+    start, finish
+        (V,) simulated times of the operators in seconds.
+    """
+    potential = np.zeros(pairs.operator.shape[0])
+    for v in range(start.shape[0]):
+        if pairs.first_in[v] == pairs.first_in[v + 1]:
+            continue
+        for pair in range(pairs.first[v], pairs.first[v + 1]):
+            if pair == net.pivot[v]:
+                continue
+            arrival = -np.inf
+            for i in range(pairs.first_in[v], pairs.first_in[v + 1]):
+                e = pairs.inward[i]
+                u = pairs.source[e]
+                sent = transfer(pairs, e, pairs.device[net.pivot[u]], pairs.device[pair])
+                arrival = max(arrival, finish[u] + sent)
+            potential[pair] = arrival - start[v]
+    return potential

@@ -1,0 +1,181 @@
+"""The networks of GiPH and of its ablations, from the features of a graph to a logit per node."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+from streamplace.policy.config import GiphSizes
+from streamplace.policy.giph.kernels.gp_net import EDGE_FEATURES
+from streamplace.policy.giph.kernels.passing import Direction
+from streamplace.policy.giph.kernels.view import PAIR_FEATURES, View
+from streamplace.policy.giph.passing import Pass, against, along
+
+JOINED = PAIR_FEATURES + EDGE_FEATURES
+
+
+def linear(inputs: int, outputs: int) -> nn.Linear:
+    """Return a layer with Xavier weights and zero bias."""
+    layer = nn.Linear(inputs, outputs)
+    nn.init.xavier_uniform_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+class Messages(nn.Module):
+    """Message passing in one direction.
+
+    The message on an edge is ReLU(W [e_s : f] + a) of its sender's embedding and its features, and
+    an embedding is own_u + ReLU(U z_u + b), with z_u the mean of the messages. Nodes that no edge
+    leads to keep their own embedding.
+
+    Parameters
+    ----------
+    length
+        The size of embeddings.
+    edge_features
+        The number of features of an edge that messages read.
+    rounds
+        Synchronous rounds; 0: one pass in topological order.
+    """
+
+    def __init__(self, length: int, edge_features: int, rounds: int) -> None:
+        super().__init__()
+        self.length, self.rounds = length, rounds
+        self.message = linear(length + edge_features, length + edge_features)
+        self.update = linear(length + edge_features, length)
+
+    def forward(self, direction: Direction, own: Tensor, f: Tensor) -> Tensor:
+        """Return embeddings, (n, e), from those before, (n, e), and features, (m, ·)."""
+        weight = self.message.weight
+        of_sender, of_edge = weight[:, : self.length], weight[:, self.length :]
+        terms = f @ of_edge.T + self.message.bias if f.shape[1] else self.message.bias[None]
+        if self.rounds == 0:
+            layers = (of_sender, self.update.weight, self.update.bias)
+            embedding: Tensor = Pass.apply(direction, own, terms, *layers)  # type: ignore[no-untyped-call]
+            return embedding
+        source, target = (torch.from_numpy(end).long() for end in direction[-2:])
+        return self._rounds(source, target, own, terms, of_sender)
+
+    def _rounds(
+        self, source: Tensor, target: Tensor, own: Tensor, terms: Tensor, of_sender: Tensor
+    ) -> Tensor:
+        count = own.new_zeros(len(own)).index_add(0, target, own.new_ones(len(target)))[:, None]
+        embedding = own
+        for _ in range(self.rounds):
+            messages = torch.relu((embedding @ of_sender.T)[source] + terms)
+            total = own.new_zeros(len(own), messages.shape[1]).index_add(0, target, messages)
+            added = torch.relu(self.update(total / count.clamp(min=1.0)))
+            embedding = own + torch.where(count > 0.0, added, 0.0)
+        return embedding
+
+
+class Head(nn.Module):
+    """The logit of each node: two layers with ReLU between."""
+
+    def __init__(self, inputs: int, hidden: int) -> None:
+        super().__init__()
+        self.hidden, self.logit = linear(inputs, hidden), linear(hidden, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return logits, (n,), of (n, inputs)."""
+        logits: Tensor = self.logit(torch.relu(self.hidden(x))).squeeze(1)
+        return logits
+
+
+class TwoWayNetwork(nn.Module):
+    """GiPH, GiPH-k and GiPH-NE: an embedding of features, and messages in both directions.
+
+    The features of a node are embedded by two layers, which both directions share, and the
+    embeddings of both directions are joined. GiPH-NE reads the mean features of a node's outgoing
+    edges, or incoming ones, as features of the node instead of features of messages.
+    """
+
+    def __init__(self, sizes: GiphSizes) -> None:
+        super().__init__()
+        self.joins_edges = sizes.variant == "giph-ne"
+        self.outgoing = sizes.edge_means == "out"
+        inputs = JOINED if self.joins_edges else PAIR_FEATURES
+        features = 0 if self.joins_edges else EDGE_FEATURES
+        rounds = sizes.rounds if sizes.variant == "giph-k" else 0
+        self.first, self.second = linear(inputs, inputs), linear(inputs, sizes.length)
+        self.ahead = Messages(sizes.length, features, rounds)
+        self.back = Messages(sizes.length, features, rounds)
+        self.head = Head(2 * sizes.length, sizes.hidden)
+
+    def forward(self, view: View) -> Tensor:
+        """Return the logit of each node, (n,)."""
+        x, f = torch.from_numpy(view.x), torch.from_numpy(view.f)
+        if self.joins_edges:
+            x, f = with_edge_means(view, self.outgoing), f[:, :0]
+        own = self.second(torch.relu(self.first(x)))
+        both = [self.ahead(along(view), own, f), self.back(against(view), own, f)]
+        logits: Tensor = self.head(torch.cat(both, dim=1))
+        return logits
+
+
+class FeaturesOnly(nn.Module):
+    """GiPH-NE-Pol: logits of a node's features and the mean features of its edges alone."""
+
+    def __init__(self, sizes: GiphSizes) -> None:
+        super().__init__()
+        self.outgoing = sizes.edge_means == "out"
+        self.head = Head(JOINED, sizes.hidden)
+
+    def forward(self, view: View) -> Tensor:
+        """Return the logit of each node, (n,)."""
+        logits: Tensor = self.head(with_edge_means(view, self.outgoing))
+        return logits
+
+
+class GraphSage(nn.Module):
+    """GraphSAGE-NE: three layers h' = W h + U mean(h of senders) + b, with ReLU between.
+
+    The last layer has no ReLU; layers have 16, 16 and 2 · `length` outputs.
+    """
+
+    def __init__(self, sizes: GiphSizes) -> None:
+        super().__init__()
+        self.outgoing = sizes.edge_means == "out"
+        lengths = (JOINED, 16, 16, 2 * sizes.length)
+        pairs = list(pairwise(lengths))
+        self.own = nn.ModuleList(linear(a, b) for a, b in pairs)
+        self.others = nn.ModuleList(linear(a, b) for a, b in pairs)
+        self.head = Head(2 * sizes.length, sizes.hidden)
+
+    def forward(self, view: View) -> Tensor:
+        """Return the logit of each node, (n,)."""
+        h = with_edge_means(view, self.outgoing)
+        source, target = torch.from_numpy(view.source).long(), torch.from_numpy(view.target).long()
+        for number, (own, others) in enumerate(zip(self.own, self.others, strict=True)):
+            h = own(h) + others(_means(h[source], target, len(h)))
+            if number + 1 < len(self.own):
+                h = torch.relu(h)
+        logits: Tensor = self.head(h)
+        return logits
+
+
+def with_edge_means(view: View, outgoing: bool) -> Tensor:
+    """Return features of nodes with the mean features of their edges, (n, 8); 0 without edges."""
+    ends = torch.from_numpy(view.source if outgoing else view.target).long()
+    x = torch.from_numpy(view.x)
+    return torch.cat([x, _means(torch.from_numpy(view.f), ends, len(x))], dim=1)
+
+
+def _means(rows: Tensor, index: Tensor, count: int) -> Tensor:
+    """Return the mean of the rows with each index, (count, ·); 0 where there is none."""
+    total = rows.new_zeros(count, rows.shape[1]).index_add(0, index, rows)
+    number = rows.new_zeros(count).index_add(0, index, rows.new_ones(len(rows)))
+    return total / number.clamp(min=1.0)[:, None]
+
+
+NETWORKS: dict[str, Callable[[GiphSizes], nn.Module]] = {
+    "giph": TwoWayNetwork,
+    "giph-k": TwoWayNetwork,
+    "giph-ne": TwoWayNetwork,
+    "giph-ne-pol": FeaturesOnly,
+    "graphsage-ne": GraphSage,
+    "task-eft": TwoWayNetwork,
+}
+"""The network of each variant."""
