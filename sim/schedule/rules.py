@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.flow import Floats, Ints
-from sim.jit import bare
+from sim.jit import bare, kernel
 
 Bools = NDArray[np.bool_]
 NOWHERE = -1
@@ -105,3 +105,20 @@ def put(rules: Rules, placed: Placed, unit: int, d: int) -> None:
         placed.device[unit] = d
         for r in range(rules.needs.shape[1]):
             placed.left[d, r] -= rules.needs[unit, r]
+
+
+@bare
+def take_off(rules: Rules, placed: Placed, unit: int) -> int:
+    """Take a unit off its device and return the device."""
+    d = placed.device[unit]
+    placed.device[unit] = NOWHERE
+    for r in range(rules.needs.shape[1]):
+        placed.left[d, r] += rules.needs[unit, r]
+    return int(d)
+
+
+@kernel
+def put_all(rules: Rules, placed: Placed, devices: Ints) -> None:
+    """Place all units as the operators of a placement, (V,), are."""
+    for v in range(devices.shape[0]):
+        put(rules, placed, rules.unit_of[v], devices[v])

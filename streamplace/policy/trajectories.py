@@ -1,6 +1,6 @@
 """Trajectories: the decisions of a policy and their probabilities."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -61,9 +61,24 @@ class Trajectories:
         ValueError
             If the policy builds placements, which are scored only when they are complete.
         """
+        return self._falls(np.log)
+
+    @property
+    def falls(self) -> Floats:
+        """(P, S, T) the fall of the loss at each step; 0 beyond the last one.
+
+        Raises
+        ------
+        ValueError
+            If the policy builds placements.
+        """
+        return self._falls(np.asarray)
+
+    def _falls(self, of: Callable[[Floats], Floats]) -> Floats:
+        """Return the fall of a function of the loss at each step, (P, S, T)."""
         if self.losses is None:
             raise ValueError("trajectories without losses have no reward per step")
-        falls = -np.diff(np.log(self.losses), axis=2)
+        falls = -np.diff(of(self.losses), axis=2)
         return np.where(self.mask.cpu().numpy(), falls, 0.0)
 
     @property

@@ -139,16 +139,18 @@ def rolled_out(
     sampler: Sampler,
     evaluators: Sequence[Evaluator] | None = None,
     forced: Ints | None = None,
+    start_device: int = 0,
 ) -> Trajectories:
     """Return trajectories of problems, largest first.
 
-    A policy that refines placements takes one episode from all operators on the first device, with
-    the forced actions, (P, S, T, A), if any.
+    A policy that refines placements takes one episode from all operators on one device, with the
+    forced actions, (P, S, T, A), if any.
     """
     batch = batch_of(policy, *problems)
     if not isinstance(policy, Refiner):
         return constructive(policy).rollout(batch, samples, sampler)
-    start = np.zeros((len(problems), samples, len(problems[0].graph.names)), dtype=np.int32)
+    shape = (len(problems), samples, len(problems[0].graph.names))
+    start = np.full(shape, start_device, dtype=np.int32)
     steps = [policy.episode(one) for one in batch.encoded]
     scored = [evaluator(one) for one in problems] if evaluators is None else evaluators
     return policy.rollout(batch, start, steps, sampler, scored, forced)

@@ -110,20 +110,26 @@ def check_refiner_evaluate(case: PolicyCase) -> None:
 
 
 def check_steps(case: PolicyCase) -> None:
-    """Check that the probabilities of the first step's devices add up to 1, and its entropy."""
+    """Check that the probabilities of the first step's actions add up to 1, and its entropy.
+
+    The policy takes every pair of an operator and a device, or the pairs of its own operator.
+    """
     policy = refiner(case.policy())
     problem = case.problem(graph_of(OPERATORS, 0), case.cluster(1))
     devices = len(problem.cluster.devices)
-    free = _rolled_out(policy, [problem], 0)
-    forced = np.repeat(free.actions[:, :1].numpy(), devices, axis=1)
-    forced[0, :, 0, 1] = np.arange(devices)
+    steps = policy.episode(policy.encode(problem))
+    forced = np.full((1, OPERATORS * devices, steps, 2), -1)
+    forced[0, :, 0, 0], forced[0, :, 0, 1] = np.divmod(np.arange(OPERATORS * devices), devices)
     with torch.no_grad():
-        made = rolled_out(policy, [problem], devices, Sampler(), forced=forced)
-    of_devices = made.log_prob[0, :, 0, 1].double()
-    total = float(of_devices.exp().sum())
-    fault = f"the probabilities of the first step's devices add up to {total:.6f}, not 1"
+        made = rolled_out(policy, [problem], OPERATORS * devices, Sampler(), forced=forced)
+    actions = [tuple(action) for action in made.actions[0, :, 0].tolist()]
+    different = [actions.index(action) for action in dict.fromkeys(actions)]
+    of_actions = made.log_prob[0, different, 0].sum(dim=1).double()
+    total = float(of_actions.exp().sum())
+    fault = f"the probabilities of the first step's actions add up to {total:.6f}, not 1"
     case.require(abs(total - 1.0) <= TOLERANCE, "probabilities", fault)
-    expected, found = float(-(of_devices.exp() * of_devices).sum()), float(made.entropy[0, 0, 0, 1])
+    terms = torch.special.entr(of_actions.exp())
+    expected, found = float(terms.sum()), float(made.entropy[0, 0, 0].sum())
     fault = f"the entropy of the first step is {found:.4f} nats, not {expected:.4f}"
     case.require(abs(found - expected) <= TOLERANCE, "probabilities", fault)
 

@@ -8,6 +8,7 @@ import torch
 
 from streamplace.policy.base import AnyPolicy, Refiner, constructive
 from streamplace.policy.decoding import Sampler
+from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.problem import Problem
@@ -77,19 +78,37 @@ def _compare(
     """
     with torch.no_grad():
         made = rolled_out(policy, [problem], SAMPLES, Sampler(generator()))
-        rows = made.placements
-        if devices is not None:
-            rows = np.argsort(devices).astype(np.int32)[rows]
-        if operators is not None:
-            rows = rows[:, :, operators]
         if isinstance(policy, Refiner):
-            again = rolled_out(policy, [other], SAMPLES, Sampler(), forced=made.actions.numpy())
+            again = _taken_again(policy, other, made, operators, devices)
         else:
+            rows = made.placements
+            if devices is not None:
+                rows = np.argsort(devices).astype(np.int32)[rows]
+            if operators is not None:
+                rows = rows[:, :, operators]
             batch = batch_of(policy, other)
             again = constructive(policy).rollout(batch, SAMPLES, Sampler(), rows)
     worst = float((made.log_probability - again.log_probability).abs().max())
     fault = f"log-probabilities of equivalent problems differ by {worst:.2g}"
     case.require(worst <= TOLERANCE, check, fault)
+
+
+def _taken_again(
+    policy: AnyPolicy,
+    other: Problem,
+    made: Trajectories,
+    operators: Ints | None,
+    devices: Ints | None,
+) -> Trajectories:
+    """Take the same actions in an equivalent problem; see `_compare`."""
+    actions = made.actions.numpy().copy()
+    first = 0
+    for part, position in enumerate((operators, devices)):
+        if position is not None:
+            actions[..., part] = np.argsort(position)[actions[..., part]]
+    if devices is not None:
+        first = int(np.argsort(devices)[0])
+    return rolled_out(policy, [other], SAMPLES, Sampler(), forced=actions, start_device=first)
 
 
 def _renamed(problem: Problem) -> Problem:

@@ -196,13 +196,19 @@ class StepReinforceStage(Stage):
     )
     reward: Literal["relative", "log", "log-loss"] = Field(
         "log-loss",
-        description="only `log-loss`; the reward of a step is its rise",
+        description="only `log-loss`; see `step_reward`",
+    )
+    step_reward: Literal["log", "loss"] = Field(
+        "log",
+        description="the reward of a step: `log`: the fall of the log of the loss; `loss`: the "
+        "fall of the loss itself, in seconds or as a utilisation",
     )
     start: PlacerName = Field("single", description="placer of the first episode's start")
-    restart: Literal["best", "start"] = Field(
+    restart: Literal["best", "start", "anew"] = Field(
         "best",
         description="where later episodes start: `best`: from the best placement of all updated "
-        "episodes; `start`: from the first episode's start",
+        "episodes; `start`: from the first episode's start; `anew`: each from a new placement by "
+        "the placer `start`, such as `random`",
     )
     evaluate_every: CountOrZero = Field(
         5,
@@ -211,6 +217,15 @@ class StepReinforceStage(Stage):
         "0: never",
     )
     discount: Share = Field(1.0, description="discount of later rewards per step")
+    discounts_gradient: bool = Field(
+        False, description="weight the gradient of step t by discount^t, as in GiPH's paper"
+    )
+    baseline: Literal["episodes", "steps", "none"] = Field(
+        "episodes",
+        description="what is subtracted from the return of each step: `episodes`: the mean return "
+        "of the same step of past episodes; `steps`: the mean reward of the episode's steps so "
+        "far, the step itself included; `none`: 0",
+    )
     window: Annotated[int, Field(ge=1, le=10**6)] = Field(
         1000, description="episodes over which the baseline of each step is a mean"
     )

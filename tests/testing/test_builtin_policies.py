@@ -23,9 +23,18 @@ BUILT_IN = {
     "placeto": PLACETO,
     "placeto, makespan": replace(PLACETO, objective="makespan"),
     "placeto, rounds": replace(PLACETO, sizes={"devices": 3, "rounds": 2, "closest": 3}),
+    "giph": PolicyCase("giph"),
+    "giph, makespan": PolicyCase("giph", objective="makespan"),
+    "giph-3": PolicyCase("giph", {"variant": "giph-k", "rounds": 3}, objective="makespan"),
+    "giph-ne": PolicyCase("giph", {"variant": "giph-ne"}, objective="makespan"),
+    "giph-ne-pol": PolicyCase("giph", {"variant": "giph-ne-pol"}, objective="makespan"),
+    "graphsage-ne": PolicyCase("giph", {"variant": "graphsage-ne"}, objective="makespan"),
+    "giph-task-eft": PolicyCase("giph", {"variant": "task-eft"}, objective="makespan"),
+    "giph-task-eft, throughput": PolicyCase("giph", {"variant": "task-eft"}),
+    "giph, without potential": PolicyCase("giph", {"potential": False}, objective="makespan"),
     "b+f1&f2, one name": replace(NI2020, sizes=PUBLISHED | {"breaks_symmetry": True}),
 }
-SHORT = ("device-scorer", "placeto, makespan")
+SHORT = ("device-scorer", "placeto, makespan", "giph, makespan")
 CASES = [
     pytest.param(name, check, marks=() if name in SHORT else pytest.mark.long)
     for name, case in BUILT_IN.items()

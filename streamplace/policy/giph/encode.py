@@ -1,13 +1,14 @@
 """What GiPH reads of a problem, and batches of problems."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
 from sim.schedule.rules import Rules
 from streamplace.policy.config import GiphSizes
+from streamplace.policy.encoded import SortedBatch
 from streamplace.policy.giph.kernels.gp_net import Pairs
 from streamplace.policy.giph.pairs import pairs_of
 from streamplace.problem.makespan import Makespan
@@ -55,6 +56,14 @@ class EncodedProblem:
         found = np.flatnonzero(self.pairs.device[first:end] == device)
         return int(first + found[0]) if len(found) else -1
 
+    def on_pairs(self, devices: Ints) -> Ints:
+        """Return a placement, (V,), with the first pair of each operator whose pair is missing."""
+        placed = np.array(devices, dtype=np.int32)
+        for v, d in enumerate(placed.tolist()):
+            if self.pair(v, d) < 0:
+                placed[v] = self.pairs.device[self.pairs.first[v]]
+        return placed
+
     def members(self, unit: int) -> Ints:
         """Return the operators of a unit."""
         return self._members[unit]
@@ -66,27 +75,7 @@ class EncodedProblem:
         return np.split(order, np.cumsum(counts)[:-1])
 
 
-class GiphBatch:
-    """Several encoded problems, largest first.
-
-    Raises
-    ------
-    ValueError
-        If the problems are not sorted by size, largest first.
-    """
-
-    def __init__(self, encoded: Sequence[EncodedProblem]) -> None:
-        self.encoded = tuple(encoded)
-        if np.any(np.diff(self.sizes) > 0):
-            raise ValueError("problems must be sorted by size, largest first")
-
-    @cached_property
-    def sizes(self) -> Ints:
-        """(P,) numbers of operators, in descending order."""
-        return np.array([one.size for one in self.encoded], dtype=np.int32)
-
-    def __len__(self) -> int:
-        return len(self.encoded)
+GiphBatch: TypeAlias = SortedBatch[EncodedProblem]
 
 
 def encode(problem: Problem, sizes: GiphSizes) -> EncodedProblem:

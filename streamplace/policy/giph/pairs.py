@@ -108,8 +108,9 @@ def _of_pass(problem: Problem) -> Costs:
 def _of_flow(problem: Problem) -> Costs:
     arrays = flow(problem)
     instructions = np.repeat(arrays.instructions[:, None], arrays.devices, axis=1)
-    timed = np.flatnonzero(arrays.timed >= 0)
-    instructions[timed] = arrays.timed_instructions[arrays.timed[timed]][:, arrays.class_of]
+    if arrays.timed.size:
+        timed = np.flatnonzero(arrays.timed >= 0)
+        instructions[timed] = arrays.timed_instructions[arrays.timed[timed]][:, arrays.class_of]
     with np.errstate(divide="ignore"):
         bandwidth = 1.0 / _pairwise(arrays.seconds_per_bit, arrays)
     return Costs(

@@ -1,9 +1,11 @@
 """GiPH as a policy: relocations chosen from the graph of (operator, device) pairs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
@@ -13,9 +15,10 @@ from streamplace.policy.config import GiphSizes
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.giph.encode import EncodedProblem, GiphBatch, encode
 from streamplace.policy.giph.network import NETWORKS
+from streamplace.policy.giph.questions import Question, Sight, about_operators, about_pairs
+from streamplace.policy.giph.state import WalkState
 from streamplace.policy.giph.walking import (
     Lane,
-    Question,
     Walk,
     choose,
     logits_of,
@@ -69,7 +72,7 @@ class Giph(Refiner[EncodedProblem, GiphBatch]):
         """Relocate operators step by step; see `Refiner.rollout`."""
         samples = start.shape[1]
         lanes = [
-            Lane(one, start[p, s, : one.size], steps[p], evaluators[p], self.config.potential)
+            Lane(one, start[p, s, : one.size], steps[p], evaluators[p], self._ask)
             for p, one in enumerate(batch.encoded)
             for s in range(samples)
         ]
@@ -77,7 +80,7 @@ class Giph(Refiner[EncodedProblem, GiphBatch]):
         with torch.inference_mode():
             for t in range(max(steps)):
                 rows = [n for n in range(len(lanes)) if t < len(lanes[n].walk.pair)]
-                self._step(t, rows, lanes, sampler, samples, takes)
+                self._step(t, rows, lanes, batch, sampler, takes)
         walks = [lane.walk for lane in lanes]
         if torch.is_grad_enabled():
             return self._trajectories(batch, samples, walks)
@@ -91,20 +94,29 @@ class Giph(Refiner[EncodedProblem, GiphBatch]):
         t: int,
         rows: Sequence[int],
         lanes: Sequence[Lane],
+        batch: GiphBatch,
         sampler: Sampler,
-        samples: int,
         forced: Ints | None,
     ) -> None:
         """Take one step of the lanes with these numbers."""
+        samples = len(lanes) // len(batch)
         questions = [lanes[n].question() for n in rows]
         logits = logits_of(self.network, questions)
         pairs = choose(logits, questions, sampler, samples)
         for row, n in enumerate(rows):
             if forced is not None and forced[n, t, 1] >= 0:
-                pairs[row] = lanes[n].one.pair(*forced[n, t].tolist())
+                pairs[row] = batch.encoded[n // samples].pair(*forced[n, t].tolist())
         log_prob, entropy = (x.tolist() for x in scores(logits, questions, pairs))
         for row, n in enumerate(rows):
             lanes[n].act(t, pairs[row], (log_prob[row], entropy[row]))
+
+    def _ask(self, state: WalkState, sight: Sight) -> Question:
+        """Return what a step decides."""
+        if not self.config.potential:
+            sight = replace(sight, potential=np.zeros_like(sight.potential))
+        if self.config.variant == "task-eft":
+            return about_operators(state, sight, self.config.waits)
+        return about_pairs(state, sight)
 
     def evaluate(self, batch: GiphBatch, trajectories: Trajectories) -> Trajectories:
         """Recompute the probabilities of trajectories; see `Refiner.evaluate`."""
@@ -120,7 +132,7 @@ class Giph(Refiner[EncodedProblem, GiphBatch]):
         chosen: list[int] = []
         nodes = 0
         for n, walk in enumerate(walks):
-            for t, each in enumerate(replayed(batch.encoded[n // samples], walk)):
+            for t, each in enumerate(replayed(batch.encoded[n // samples], walk, self._ask)):
                 if questions and nodes + len(each.may) > NODES:
                     self._score(questions, chosen, log_prob, entropy)
                     questions, chosen, nodes = [], [], 0

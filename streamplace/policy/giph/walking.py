@@ -1,7 +1,8 @@
 """Walks: sequences of relocations, several at once, and their states again afterwards."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -9,13 +10,15 @@ from torch import Tensor, nn
 
 from streamplace.policy.decoding import UNAVAILABLE, Sampler
 from streamplace.policy.giph.encode import EncodedProblem
-from streamplace.policy.giph.kernels.view import View
-from streamplace.policy.giph.potentials import Times, potentials
+from streamplace.policy.giph.potentials import sight_of
+from streamplace.policy.giph.questions import Question, Sight
 from streamplace.policy.giph.state import WalkState
 from streamplace.policy.giph.union import union
 from streamplace.scoring.evaluator import Evaluator
-from streamplace.util.arrays import Bools, Floats, Ints
+from streamplace.util.arrays import Floats, Ints
 
+Asks: TypeAlias = Callable[[WalkState, Sight], Question]
+"""What a step decides in a state."""
 PROBABLE = UNAVAILABLE / 2  # logits below are of pairs that are not offered
 
 
@@ -33,8 +36,8 @@ class Walk:
         (T + 1, V) the placement before each step, and at the end.
     losses
         (T + 1,) their losses.
-    potential
-        T arrays, (N,), of the last feature of each pair.
+    sights
+        T values: what each step read.
     """
 
     operator: Ints
@@ -42,23 +45,7 @@ class Walk:
     pair: Ints
     devices: Ints
     losses: Floats
-    potential: list[Floats] = field(default_factory=list)
-
-
-@dataclass
-class Question:
-    """What a policy decides in one step: a graph, and the nodes that may be chosen.
-
-    Attributes
-    ----------
-    view
-        The graph.
-    may
-        (n,) which nodes may be chosen.
-    """
-
-    view: View
-    may: Bools
+    sights: list[Sight] = field(default_factory=list)
 
 
 class Lane:
@@ -73,15 +60,9 @@ class Lane:
     """
 
     def __init__(
-        self,
-        one: EncodedProblem,
-        start: Ints,
-        steps: int,
-        evaluator: Evaluator,
-        reads_potential: bool,
+        self, one: EncodedProblem, start: Ints, steps: int, evaluator: Evaluator, asks: Asks
     ) -> None:
-        self.one, self.evaluator = one, evaluator
-        self.state = WalkState(one, start)
+        self.known: tuple[list[float], list[float]] = ([], [])
         self.walk = Walk(
             operator=np.zeros(steps, np.int32),
             chosen=np.zeros(steps, np.int32),
@@ -89,19 +70,16 @@ class Lane:
             devices=np.zeros((steps + 1, one.size), np.int32),
             losses=np.zeros(steps + 1),
         )
-        self.known: tuple[list[float], list[float]] = ([], [])
-        self._reads_potential = reads_potential
-        self._times: Times | None = None
-        self._observe(0)
+        self._state = WalkState(one, start)
+        self._evaluator, self._asks = evaluator, asks
+        self._record(0)
 
     def question(self) -> Question:
         """Return what the next step decides."""
-        is_offered = self.state.offered()
-        potential = np.zeros(len(is_offered))
-        if self._reads_potential:
-            potential = potentials(self.one, self.state, self._times, is_offered)
-        self.walk.potential.append(potential)
-        return question(self.state, potential, is_offered)
+        if self._is_new:
+            self._sight = sight_of(self._state, self._evaluator)
+        self.walk.sights.append(self._sight)
+        return self._asks(self._state, self._sight)
 
     def act(self, t: int, pair: int, known: tuple[float, float]) -> None:
         """Take step t.
@@ -113,42 +91,38 @@ class Lane:
         known
             Its log-probability, and the entropy of the step.
         """
-        walk, pairs = self.walk, self.one.pairs
+        walk, pairs = self.walk, self._state.one.pairs
+        walk.pair[t] = pair
         for values, value in zip(self.known, known, strict=True):
             values.append(value)
-        walk.pair[t] = pair
-        if pair < 0:
-            walk.operator[t], walk.chosen[t] = 0, self.state.devices[0]
-            self.state.stay()
-            walk.devices[t + 1], walk.losses[t + 1] = walk.devices[t], walk.losses[t]
-            return
-        walk.operator[t], walk.chosen[t] = pairs.operator[pair], pairs.device[pair]
-        self.state.move(int(walk.operator[t]), int(walk.chosen[t]))
-        self._observe(t + 1)
+        walk.operator[t], walk.chosen[t] = 0, self._state.devices[0]
+        if pair >= 0:
+            walk.operator[t], walk.chosen[t] = pairs.operator[pair], pairs.device[pair]
+        step(self._state, walk, t)
+        self._record(t + 1)
 
-    def _observe(self, t: int) -> None:
+    def _record(self, t: int) -> None:
         """Record the placement after t steps and its loss."""
-        self.walk.devices[t] = self.state.devices
-        self.walk.losses[t] = self.evaluator.loss(self.state.devices)[0]
-        if self.one.is_pass and self._reads_potential:
-            self._times = Times(self.evaluator, self.state)
+        walk, devices = self.walk, self._state.devices
+        walk.devices[t] = devices
+        self._is_new = t == 0 or not np.array_equal(devices, walk.devices[t - 1])
+        walk.losses[t] = self._evaluator.loss(devices)[0] if self._is_new else walk.losses[t - 1]
 
 
-def question(state: WalkState, potential: Floats, is_offered: Bools) -> Question:
-    """Return what a step decides in a state."""
-    view = state.view(potential, is_offered)
-    return Question(view, state.movable()[view.pair])
+def step(state: WalkState, walk: Walk, t: int) -> None:
+    """Move as step t of a walk does."""
+    if walk.pair[t] < 0:
+        state.stay()
+    else:
+        state.move(int(walk.operator[t]), int(walk.chosen[t]))
 
 
-def replayed(one: EncodedProblem, walk: Walk) -> Iterator[Question]:
+def replayed(one: EncodedProblem, walk: Walk, asks: Asks) -> Iterator[Question]:
     """Yield what each step of a walk decided."""
     state = WalkState(one, walk.devices[0])
-    for t, potential in enumerate(walk.potential):
-        yield question(state, potential, state.offered())
-        if walk.pair[t] < 0:
-            state.stay()
-        else:
-            state.move(int(walk.operator[t]), int(walk.chosen[t]))
+    for t, sight in enumerate(walk.sights):
+        yield asks(state, sight)
+        step(state, walk, t)
 
 
 def logits_of(network: nn.Module, questions: Sequence[Question]) -> Tensor:
@@ -167,7 +141,7 @@ def choose(
     """Return the pair that each of R questions is answered with; -1 where none may be chosen."""
     nodes = sampler(logits, samples).tolist()
     return [
-        int(each.view.pair[node]) if each.may[node] else -1
+        int(each.answer[node]) if each.may[node] else -1
         for each, node in zip(questions, nodes, strict=True)
     ]
 
@@ -179,17 +153,11 @@ def scores(
 
     Both are (R,), and 0 where no pair could be chosen.
     """
-    nodes = torch.tensor([node_of(each, pair) for each, pair in zip(questions, pairs, strict=True)])
+    nodes = torch.tensor([each.node(pair) for each, pair in zip(questions, pairs, strict=True)])
     logs = torch.log_softmax(logits, dim=1)
-    offered = logits > PROBABLE
-    entropy = -(logs.exp() * logs).masked_fill(~offered, 0.0).sum(dim=1)
-    none = ~offered.any(dim=1)
+    is_offered = logits > PROBABLE
+    entropy = -(logs.exp() * logs).masked_fill(~is_offered, 0.0).sum(dim=1)
+    none = ~is_offered.any(dim=1)
     log_prob = logs.gather(1, nodes.clamp(min=0)[:, None]).squeeze(1)
     log_prob = torch.where(nodes < 0, UNAVAILABLE, log_prob)
     return log_prob.masked_fill(none, 0.0), entropy.masked_fill(none, 0.0)
-
-
-def node_of(each: Question, pair: int) -> int:
-    """Return the node of a pair; -1 if it is not part of the graph."""
-    node = int(np.searchsorted(each.view.pair, pair))
-    return node if node < len(each.view.pair) and each.view.pair[node] == pair else -1

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
 from sim.flow import Ints
 from sim.schedule.rules import Rules
 from streamplace.policy.config import PlacetoSizes
+from streamplace.policy.encoded import SortedBatch
 from streamplace.policy.placeto.kernels.messages import Passing
 from streamplace.policy.placeto.kernels.network import Problems
 from streamplace.policy.placeto.kernels.summaries import Streams
@@ -49,27 +50,7 @@ class EncodedProblem:
         return replace(self, order=order)
 
 
-class PlacetoBatch:
-    """Several encoded problems, largest first.
-
-    Raises
-    ------
-    ValueError
-        If the problems are not sorted by size, largest first.
-    """
-
-    def __init__(self, encoded: Sequence[EncodedProblem]) -> None:
-        self.encoded = tuple(encoded)
-        if np.any(np.diff(self.sizes) > 0):
-            raise ValueError("problems must be sorted by size, largest first")
-
-    @cached_property
-    def sizes(self) -> Ints:
-        """(P,) numbers of operators, in descending order."""
-        return np.array([one.size for one in self.encoded], dtype=np.int32)
-
-    def __len__(self) -> int:
-        return len(self.encoded)
+PlacetoBatch: TypeAlias = SortedBatch[EncodedProblem]
 
 
 def encode(problem: Problem, sizes: PlacetoSizes) -> EncodedProblem:

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from sim.schedule.fifo import fifo_memory
-from sim.schedule.rules import nothing_placed
+from sim.schedule.rules import nothing_placed, put_all
 from sim.schedule.task_graph import Columns
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.placeto.features import EncodedProblem
@@ -22,7 +22,6 @@ from streamplace.policy.placeto.kernels.sweep import (
     Draws,
     Walk,
     differentiate,
-    settle,
     sweep,
     walk_of,
 )
@@ -85,7 +84,7 @@ class _Run:
 
     def __init__(self, one: EncodedProblem, weights: Weights, walk: Walk, draws: Draws) -> None:
         self._placed = nothing_placed(one.rules)
-        settle(one.rules, self._placed, walk.devices[0])
+        put_all(one.rules, self._placed, walk.devices[0])
         memory = _memory(one, walk, 1)
         self._arguments = (one.arrays, weights, memory, one.rules, self._placed, walk, draws)
 

@@ -30,8 +30,8 @@ class StepReinforce(Algorithm[StepReinforceStage]):
     """Policy gradient over episodes that begin with the best placement so far.
 
     The loss of an episode is -Σ_t [(G_t - b_t) log π(a_t) + c H_t], where G_t is the discounted sum
-    of the rewards from step t on, b_t its mean over past episodes, H_t the entropy of the step, and
-    the reward of a step is the fall of the logarithm of the loss.
+    of the rewards from step t on, b_t a baseline, H_t the entropy of the step, and the reward of a
+    step is the fall of the loss or of its logarithm.
     """
 
     def __init__(self, stage: StepReinforceStage, learner: Learner, optimiser: Optimiser) -> None:
@@ -55,9 +55,9 @@ class StepReinforce(Algorithm[StepReinforceStage]):
     def loss(self, step: Step, record: Record) -> Tensor | None:
         """Return the loss of a step; None for episodes that are only evaluated."""
         stage, numbers = self.stage, step.problems.tolist()
-        _, generator = step.generators()
+        rng, generator = step.generators()
         policy, batch = refiner(self.learner.policy), self.learner.batch(step.problems)
-        start = self._start_of(batch, numbers)
+        start = self._start_of(batch, numbers, rng)
         steps = [policy.episode(one) for one in batch.encoded]
         evaluators = [self._evaluator(number) for number in numbers]
         if stage.evaluate_every and step.epoch % stage.evaluate_every == 0:
@@ -75,22 +75,32 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         losses = policy_loss - weight * summed_over_steps(made.entropy)
         return self.combined(losses.mean(dim=1))
 
-    def _start_of(self, batch: Batch, numbers: list[int]) -> Ints:
+    def _start_of(self, batch: Batch, numbers: list[int], rng: np.random.Generator) -> Ints:
         """Return the placements, (P, S, V), from which episodes start; -1 where there is none."""
-        start = np.full((len(batch), int(batch.sizes[0])), -1, dtype=np.int32)
+        shape = (len(batch), self.stage.samples, int(batch.sizes[0]))
+        start = np.full(shape, -1, dtype=np.int32)
+        if self.stage.restart == "anew":
+            rows = [[self._placed(n, rng) for _ in range(self.stage.samples)] for n in numbers]
+            for p, placed in enumerate(rows):
+                start[p, :, : batch.sizes[p]] = placed
+            return start
         for p, number in enumerate(numbers):
             best = self._starts.of(number)
             restarts = self.stage.restart == "best" and best
-            start[p, : batch.sizes[p]] = best[0] if restarts else self._first_of(number)
-        return np.repeat(start[:, None], self.stage.samples, axis=1)
+            start[p, :, : batch.sizes[p]] = best[0] if restarts else self._first_of(number)
+        return start
 
     def _first_of(self, number: int) -> Ints:
         """Return the start of a problem's first episode, (V,)."""
         if number not in self._first:
-            problem, seed = self.learner.encoded[number].problem, [self.learner.seed, 3, number]
-            placed = make_placer(self.stage.start)(problem, np.random.default_rng(seed))
-            self._first[number] = feasible(problem, placed.devices).devices
+            rng = np.random.default_rng([self.learner.seed, 3, number])
+            self._first[number] = self._placed(number, rng)
         return self._first[number]
+
+    def _placed(self, number: int, rng: np.random.Generator) -> Ints:
+        """Return a placement of a problem by the placer of starts, (V,)."""
+        problem = self.learner.encoded[number].problem
+        return feasible(problem, make_placer(self.stage.start)(problem, rng).devices).devices
 
     def _evaluator(self, number: int) -> Evaluator:
         """Return the evaluator of a problem, with the stage's penalty for memory."""
@@ -126,15 +136,28 @@ class StepReinforce(Algorithm[StepReinforceStage]):
 
     def _advantages(self, numbers: list[int], made: Trajectories) -> Floats:
         """Return the advantage of each step, (P, S, T); 0 beyond a problem's last step."""
-        rewards = -made.rewards if self.stage.reversed_rewards else made.rewards
-        returns = rewards.copy()
-        for t in range(returns.shape[2] - 2, -1, -1):
-            returns[:, :, t] += self.stage.discount * returns[:, :, t + 1]
+        stage = self.stage
+        rewards = made.rewards if stage.step_reward == "log" else made.falls
+        if stage.reversed_rewards:
+            rewards = -rewards
+        advantages = rewards.copy()
+        for t in range(advantages.shape[2] - 2, -1, -1):
+            advantages[:, :, t] += stage.discount * advantages[:, :, t + 1]
+        every = np.arange(advantages.shape[2])
+        if stage.baseline == "steps":
+            advantages -= np.cumsum(rewards, axis=2) / (every + 1)
+        if stage.baseline == "episodes":
+            self._subtract_episodes(numbers, made, advantages)
+        if stage.discounts_gradient:
+            advantages *= stage.discount**every
+        return np.where(made.mask.cpu().numpy(), advantages, 0.0)
+
+    def _subtract_episodes(self, numbers: list[int], made: Trajectories, returns: Floats) -> None:
+        """Subtract the mean returns of past episodes, these included, from returns, (P, S, T)."""
         for p, number in enumerate(numbers):
             steps = int(made.mask[p, 0].sum())
             mean = self._baseline.add(number, returns[p, :, :steps].mean(axis=0))
             returns[p, :, :steps] -= mean
-        return returns
 
     def state(self) -> State:
         """Return the state that this process needs to resume."""

@@ -4,24 +4,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.flow import Ints
-from sim.jit import bare, kernel
-from sim.schedule.rules import NOWHERE, Placed, Rules, may_run, put
+from sim.jit import kernel
+from sim.schedule.rules import NOWHERE, Placed, Rules, may_run, put, take_off
 from streamplace.policy.giph.kernels.gp_net import Pairs
 
 Bools = NDArray[np.bool_]
 
 
 @kernel
-def settle(rules: Rules, placed: Placed, devices: Ints) -> None:
-    """Record a placement, (V,), in the state of the constraints."""
-    for v in range(devices.shape[0]):
-        put(rules, placed, rules.unit_of[v], devices[v])
-
-
-@kernel
-def lift(rules: Rules, placed: Placed, unit: int, device: int) -> None:
+def move_unit(rules: Rules, placed: Placed, unit: int, device: int) -> None:
     """Move a unit to a device in the state of the constraints."""
-    _take(rules, placed, unit)
+    take_off(rules, placed, unit)
     put(rules, placed, unit, device)
 
 
@@ -33,8 +26,7 @@ def movable(pairs: Pairs, rules: Rules, placed: Placed, pivot: Ints, last: int) 
         unit = rules.unit_of[v]
         if unit == last:
             continue
-        home = placed.device[unit]
-        _take(rules, placed, unit)
+        home = take_off(rules, placed, unit)
         for pair in range(pairs.first[v], pairs.first[v + 1]):
             may[pair] = pair != pivot[v] and may_run(rules, placed, unit, pairs.device[pair])
         put(rules, placed, unit, home)
@@ -62,12 +54,3 @@ def offered(pairs: Pairs, kind: Ints, devices: Ints) -> Bools:
         d = pairs.device[pair]
         is_offered[pair] = is_used[d] or first_idle[kind[d]] == d
     return is_offered
-
-
-@bare
-def _take(rules: Rules, placed: Placed, unit: int) -> None:
-    """Take a unit off its device."""
-    d = placed.device[unit]
-    placed.device[unit] = NOWHERE
-    for r in range(rules.needs.shape[1]):
-        placed.left[d, r] += rules.needs[unit, r]

@@ -80,7 +80,7 @@ def _select(
                 raw[n, 2], raw[n, 3] = pairs.weight[pair], potential[pair]
                 n += 1
     first[pairs.order.shape[0]] = n
-    _scale(raw, n, x)
+    scale(raw, n, x)
     kept = np.empty((net.source.shape[0], EDGE_FEATURES))
     m = 0
     for e in range(pairs.source.shape[0]):
@@ -93,12 +93,12 @@ def _select(
                     kept[m, c] = net.features[at, c]
                 m += 1
     block[pairs.source.shape[0]] = m
-    _scale(kept, m, f)
+    scale(kept, m, f)
     return n, m
 
 
 @part
-def _scale(raw: Floats, rows: int, out: Single) -> None:
+def scale(raw: Floats, rows: int, out: Single) -> None:
     """Scale each column to -1 to 1; a column of one value becomes 0, and infinity 1."""
     for c in range(raw.shape[1]):
         low, high = np.inf, -np.inf

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sim.flow import Floats, Ints
 from sim.jit import kernel, part
 from sim.schedule.fifo import FifoMemory, fifo_makespan
-from sim.schedule.rules import NOWHERE, Placed, Rules, may_run, put
+from sim.schedule.rules import Placed, Rules, may_run, put, take_off
 from sim.schedule.task_graph import Columns
 from streamplace.policy.placeto.kernels.layers import Single, clear
 from streamplace.policy.placeto.kernels.messages import Changes, Passing
@@ -69,13 +69,6 @@ def walk_of(operator: Ints, start: Ints, devices: int, forced: Ints | None = Non
 
 
 @kernel
-def settle(rules: Rules, placed: Placed, devices: Ints) -> None:
-    """Record a placement, (V,), in the state of the constraints."""
-    for v in range(devices.shape[0]):
-        put(rules, placed, rules.unit_of[v], devices[v])
-
-
-@kernel
 def sweep(
     problem: Problems,
     weights: Weights,
@@ -114,7 +107,7 @@ def sweep(
             embed(problem, weights, 1, memory)
             conclude(problem, weights, v, times, 0, 1, memory)
         unit = rules.unit_of[v]
-        _lift(rules, placed, unit)
+        take_off(rules, placed, unit)
         for d in range(walk.logits.shape[1]):
             offered = may_run(rules, placed, unit, d)
             walk.logits[t, d] = memory.sums.logits[0, d] if offered else UNAVAILABLE
@@ -176,15 +169,6 @@ def differentiate(
                 problem, weights, walk.operator[t], state, count, memory, change, gradient
             )
         embed_back(problem, weights, count, memory, change, gradient)
-
-
-@part
-def _lift(rules: Rules, placed: Placed, unit: int) -> None:
-    """Take a unit off its device."""
-    d = placed.device[unit]
-    placed.device[unit] = NOWHERE
-    for r in range(rules.needs.shape[1]):
-        placed.left[d, r] += rules.needs[unit, r]
 
 
 @part

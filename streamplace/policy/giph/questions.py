@@ -1,0 +1,80 @@
+"""What a policy decides in a step: graphs of pairs, or of operators whose device follows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from streamplace.policy.giph.kernels.eft import earliest_pairs, least_pairs
+from streamplace.policy.giph.kernels.operators import operator_view
+from streamplace.policy.giph.kernels.view import View, view_of
+from streamplace.policy.giph.state import WalkState
+from streamplace.util.arrays import Bools, Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What a step reads besides the placement.
+
+    Attributes
+    ----------
+    potential
+        (N,) the last feature of each pair; see `potentials`.
+    start, finish
+        (V,) simulated times in seconds; None under throughput.
+    """
+
+    potential: Floats
+    start: Floats | None = None
+    finish: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What a policy decides in one step.
+
+    Attributes
+    ----------
+    view
+        The graph that the network reads.
+    may
+        (n,) which nodes may be chosen.
+    answer
+        (n,) the pair that the choice of each node means; -1: none.
+    """
+
+    view: View
+    may: Bools
+    answer: Ints
+
+    def node(self, pair: int) -> int:
+        """Return the node whose choice means a pair; -1 if there is none."""
+        nodes = np.flatnonzero(self.answer == pair)
+        return int(nodes[0]) if len(nodes) else -1
+
+
+def about_pairs(state: WalkState, sight: Sight) -> Question:
+    """Return the choice of a pair: the operator that moves, and its device."""
+    view = view_of(state.one.pairs, state.net, sight.potential, state.offered())
+    return Question(view, state.movable()[view.pair], view.pair)
+
+
+def about_operators(state: WalkState, sight: Sight, waits: bool) -> Question:
+    """Return the choice of an operator, which then goes where it ends first.
+
+    Under throughput, it goes where the largest utilisation is lowest. Its own device counts, too.
+
+    Parameters
+    ----------
+    waits
+        Whether operators wait until a device is idle.
+    """
+    pairs, net = state.one.pairs, state.net
+    view = operator_view(pairs, net, sight.potential)
+    candidates = state.movable() & state.offered()
+    may = np.add.reduceat(candidates, pairs.first[:-1]) > 0
+    candidates[net.pivot] = True
+    if sight.start is None or sight.finish is None:
+        answer = least_pairs(pairs, sight.potential, candidates)
+    else:
+        answer = earliest_pairs(pairs, net, sight.start, sight.finish, candidates, waits)
+    return Question(view, may, answer)
