@@ -14,7 +14,7 @@ from streamplace.util.arrays import Ints
 
 
 class OneOrderState:
-    """S partial placements of each of P problems on D devices, decoded in the problems' first order.
+    """S partial placements of each of P problems on D devices, in the first decoding order.
 
     There are S rows per problem. At step t the first `rows[t]` rows have an operator left.
 
