@@ -117,7 +117,8 @@ class PolicyPlacer:
             return self._refined(policy, problem, rng, start)
         if self.episodes > 1:
             raise UsageError(f"policy: episodes: {type(policy).__name__} builds placements at once")
-        needs_throughput(problem, "policy")
+        if not constructive(policy).any_objective:
+            needs_throughput(problem, "policy")
         with faults_of(policy, "placing"):
             drafts = self._drafts(policy, problem, rng)
         if len(drafts) == 1:

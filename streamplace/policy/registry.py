@@ -16,6 +16,7 @@ from streamplace.policy.config import (
     DeviceScorerSizes,
     EncoderDecoderSizes,
     PlacetoSizes,
+    RnnSizes,
     StrictModel,
 )
 from streamplace.util.plugins import installed, load_installed, load_ours, named_fault, names_of
@@ -62,6 +63,7 @@ KINDS = {
         EncoderDecoderSizes, "streamplace.policy.ni2020.network:EncoderDecoder"
     ),
     "placeto": PolicyKind(PlacetoSizes, "streamplace.policy.placeto.network:Placeto", refines=True),
+    "rnn": PolicyKind(RnnSizes, "streamplace.policy.rnn.network:Rnn"),
 }
 """The built-in kinds by name."""
 
