@@ -60,7 +60,7 @@ def logits(
     read = [np.concatenate(pair) for pair in zip(ahead, back[::-1], strict=True)]
     last, found = np.zeros(len(of["choose.bias"])), []
     for device in devices.tolist():
-        state, cell = _cell(of, "decoder", "", last, state, cell)
+        state, cell = _cell(of, "decoder", "_l0", last, state, cell)
         scores = [
             (
                 of["attention.score.weight"]

@@ -88,8 +88,8 @@ class RnnSizes(StrictModel):
     devices: Annotated[int, Field(ge=1, le=2048)] = Field(
         20, description="the number of devices, which is fixed"
     )
-    # the attention over V operators in V steps keeps V x V x `hidden` numbers for the gradient
-    operators: Annotated[int, Field(ge=1, le=1024)] = Field(
+    # the attention of V steps to V operators keeps V x V x `hidden` numbers per sample
+    operators: Annotated[int, Field(ge=1, le=512)] = Field(
         64, description="largest number of operators"
     )
     out_streams: Annotated[int, Field(ge=0, le=1024)] = Field(

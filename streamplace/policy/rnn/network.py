@@ -1,6 +1,7 @@
 """The RNN placer's network: a bidirectional LSTM, and an LSTM decoder with additive attention."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -24,6 +25,37 @@ BOUND, TEMPERATURE = 5.0, 10.0
 """Logits are at most `BOUND`, and a `TEMPERATURE` divides them before."""
 
 
+class Read(NamedTuple):
+    """What the encoder makes of P problems of at most T operators.
+
+    Attributes
+    ----------
+    outputs
+        (P, T, 2H) its outputs in decoding order; 0 beyond the last operator.
+    keys
+        (P, T, H) what they contribute to the scores of the attention.
+    padding
+        (P, T) added to these scores.
+    state, cell
+        (P, H) the final state and cell of the forward direction.
+    """
+
+    outputs: Tensor
+    keys: Tensor
+    padding: Tensor
+    state: Tensor
+    cell: Tensor
+
+    def first(self, samples: int) -> tuple[Tensor, Tensor]:
+        """Return the decoder's first state and cell, (1, P·S, H)."""
+        state, cell = (one.repeat_interleave(samples, dim=0) for one in (self.state, self.cell))
+        return state.unsqueeze(0), cell.unsqueeze(0)
+
+    def of_first(self, problems: int) -> "Read":
+        """Return what it makes of the first problems."""
+        return Read(*(one[:problems] for one in self))
+
+
 class Rnn(Constructive[EncodedProblem, RnnBatch]):
     """The network of the paper's baseline; see the README of this folder.
 
@@ -45,7 +77,7 @@ class Rnn(Constructive[EncodedProblem, RnnBatch]):
         self.encoder = nn.LSTM(
             features.feature_count(config), hidden, batch_first=True, bidirectional=True
         )
-        self.decoder = nn.LSTMCell(config.devices, hidden)
+        self.decoder = nn.LSTM(config.devices, hidden, batch_first=True)
         self.attention = nn.ModuleDict(
             {
                 "operator": nn.Linear(2 * hidden, hidden, bias=False),
@@ -96,6 +128,69 @@ class Rnn(Constructive[EncodedProblem, RnnBatch]):
     ) -> Trajectories:
         """Place every problem `samples` times; see `Constructive.rollout`.
 
+        The devices are chosen one after another without gradients. The probabilities of all steps
+        are then computed at once, which takes a fraction of the time.
+
+        Raises
+        ------
+        UnsuitableError
+            If a problem does not fit the network.
+        """
+        read = self._read(batch)
+        decoding, best = self._decode(batch, read, samples, sampler, forced, teacher)
+        logits = self._all_logits(read, decoding).masked_fill(~decoding.all_offered, UNAVAILABLE)
+        logs = torch.log_softmax(logits, dim=1)
+        taken = decoding.all_taken
+        agreement = None
+        if teacher is not None:
+            agreement = teacher.agreement(logs, torch.cat(best) & decoding.all_offered)
+        log_prob = logs.gather(1, taken.unsqueeze(1)).squeeze(1)
+        entropy = -(logs.exp() * logs).sum(dim=1)
+        return decoding.trajectories(taken, log_prob, entropy, agreement)
+
+    def sample(self, batch: RnnBatch, samples: int, sampler: Sampler) -> Ints:
+        """Place each of P problems S times without gradients; see `Constructive.sample`."""
+        with torch.inference_mode():
+            return self._decode(batch, self._read(batch), samples, sampler)[0].placements
+
+    def _decode(
+        self,
+        batch: RnnBatch,
+        read: Read,
+        samples: int,
+        sampler: Sampler,
+        forced: Ints | None = None,
+        teacher: Teacher | None = None,
+    ) -> tuple[RnnState, list[Tensor]]:
+        """Choose all devices; return them and a teacher's best devices of each step, (R', D)."""
+        decoding = RnnState(batch, samples, self.config.devices, forced)
+        expert = None if teacher is None else teacher.follow(batch.encoded, samples)
+        best: list[Tensor] = []
+        with torch.no_grad():
+            state, cell = (one[0] for one in read.first(samples))
+            weights = self.decoder.all_weights[0]
+            for t, now in enumerate(decoding.problems):
+                rows = decoding.rows[t]
+                memory = state[:rows], cell[:rows]
+                state, cell = torch.lstm_cell(decoding.last(t), memory, *weights)
+                logits = self._logits(read.of_first(now), state.view(now, samples, 1, -1))
+                logits = logits.masked_fill(~decoding.offered(t), UNAVAILABLE)
+                taken = decoding.take(t, sampler(logits, samples))
+                if expert is not None:
+                    devices = taken.cpu().numpy().astype(np.int32)
+                    best.append(batch.tensor(expert.judge(decoding.operators(t), devices)))
+        return decoding, best
+
+    def _all_logits(self, read: Read, decoding: RnnState) -> Tensor:
+        """Return the logits of all decisions, (N, D), ordered by step."""
+        problems, samples, steps = decoding.placements.shape
+        states, _ = self.decoder(decoding.all_last, read.first(samples))
+        logits = self._logits(read, states.view(problems, samples, steps, -1))
+        return logits.view(problems * samples, steps, -1).transpose(0, 1)[decoding.decided]
+
+    def _read(self, batch: RnnBatch) -> Read:
+        """Return what the encoder makes of problems.
+
         Raises
         ------
         UnsuitableError
@@ -103,62 +198,19 @@ class Rnn(Constructive[EncodedProblem, RnnBatch]):
         """
         for encoded in batch.encoded:
             self.check(encoded.problem)
-        decoding = RnnState(batch, samples, self.config.devices, forced)
-        expert = None if teacher is None else teacher.follow(batch.encoded, samples)
-        read, state, cell = self._read(batch)
-        keys = self.attention["operator"](read).unsqueeze(1)
-        padding = torch.where(batch.valid, 0.0, MASKED).unsqueeze(1)
-        state, cell = (one.repeat_interleave(samples, dim=0) for one in (state, cell))
-        chosen: list[Tensor] = []
-        log_prob: list[Tensor] = []
-        entropy: list[Tensor] = []
-        agreement: list[Tensor] = []
-        for t, now in enumerate(decoding.problems):
-            rows = decoding.rows[t]
-            state, cell = self.decoder(decoding.last(t), (state[:rows], cell[:rows]))
-            of_problems = state.view(now, samples, -1)
-            weights = self._attention(of_problems, keys[:now], padding[:now])
-            logits = self._logits(weights @ read[:now], of_problems)
-            logits = logits.masked_fill(~decoding.offered(t), UNAVAILABLE)
-            logs = torch.log_softmax(logits, dim=1)
-            taken = decoding.take(t, sampler(logs.detach(), samples))
-            if teacher is not None and expert is not None:
-                devices = taken.cpu().numpy().astype(np.int32)
-                best = batch.tensor(expert.judge(decoding.operators(t), devices))
-                agreement.append(teacher.agreement(logs, best & (logits > UNAVAILABLE / 2)))
-            chosen.append(taken)
-            log_prob.append(logs.gather(1, taken.unsqueeze(1)).squeeze(1))
-            entropy.append(-(logs.exp() * logs).sum(dim=1))
-        return decoding.trajectories(
-            torch.cat(chosen),
-            torch.cat(log_prob),
-            torch.cat(entropy),
-            torch.cat(agreement) if agreement else None,
-        )
-
-    def _read(self, batch: RnnBatch) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the encoder's outputs, (P, T, 2H), and its forward state and cell, (P, H)."""
         sizes = torch.from_numpy(batch.sizes).long()
         packed = pack_padded_sequence(batch.sequence, sizes, batch_first=True)
-        outputs, (state, cell) = self.encoder(packed)
-        read, _ = pad_packed_sequence(outputs, batch_first=True)
-        return read, state[0], cell[0]
+        packed_outputs, (state, cell) = self.encoder(packed)
+        outputs, _ = pad_packed_sequence(packed_outputs, batch_first=True)
+        padding = torch.where(batch.valid, 0.0, MASKED)
+        return Read(outputs, self.attention["operator"](outputs), padding, state[0], cell[0])
 
-    def _attention(self, state: Tensor, keys: Tensor, padding: Tensor) -> Tensor:
-        """Return the weights of operators, (P, S, T), for states, (P, S, H).
-
-        Parameters
-        ----------
-        keys
-            (P, 1, T, H) what the operators contribute to the scores.
-        padding
-            (P, 1, T) added to the scores.
-        """
-        query = self.attention["state"](state).unsqueeze(2)
-        score = self.attention["score"](torch.tanh(keys + query)).squeeze(3)
-        return torch.softmax(score + padding, dim=2)
-
-    def _logits(self, context: Tensor, state: Tensor) -> Tensor:
-        """Return logits, (R, D), from contexts, (P, S, 2H), and states, (P, S, H)."""
-        joined = self.choose(torch.cat([context, state], dim=2).flatten(0, 1))
+    def _logits(self, read: Read, state: Tensor) -> Tensor:
+        """Return logits, (P·S·T', D), from states, (P, S, T', H), at T' steps."""
+        query = self.attention["state"](state).unsqueeze(3)
+        keys, padding = (one[:, None, None] for one in (read.keys, read.padding))
+        score = self.attention["score"](torch.tanh(keys + query)).squeeze(4)
+        weights = torch.softmax(score + padding, dim=3)
+        context = weights @ read.outputs.unsqueeze(1)
+        joined = self.choose(torch.cat([context, state], dim=3).flatten(0, 2))
         return BOUND * torch.tanh(joined / TEMPERATURE)
