@@ -136,6 +136,7 @@ def place(
     search                     simulated annealing on the score
     multilevel                 simulated annealing on coarsened graphs; for large graphs
     policy                     a trained network; policy:samples=16 keeps the best of 16
+    rnn                        trains a network on this graph, which takes seconds
     metis, metis-recursive, fuser
                                partition the graph, by default into a part per device
     metis-oracle, metis-recursive-oracle, fuser-oracle

@@ -15,7 +15,8 @@ CURVES = "curves.png"
     type=param_types.CONFIG,
     metavar="NAME|FILE",
     help="Training configuration: one that comes with streamplace (best; paper, the published "
-    "recipe; or b, b-f1, b-f1-f2, the paper's ablations), a .toml file, or a run's config.json.",
+    "recipe; b, b-f1, b-f1-f2, the paper's ablations; placeto, placeto-stream; or rnn), a .toml "
+    "file, or a run's config.json.",
 )
 @click.option(
     "-o",

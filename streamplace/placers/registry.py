@@ -34,6 +34,7 @@ PLACERS = {
     "multilevel": "streamplace.placers.search.multilevel:Multilevel",
     "exact": "streamplace.placers.exact.exact:Exact",
     "policy": "streamplace.policy.placer:PolicyPlacer",
+    "rnn": "streamplace.training.rnn_placer:RnnPlacer",
     "climb": "streamplace.placers.search.first_improvement:Climb",
     "heft": "streamplace.placers.scheduling.lists:Heft",
     "peft": "streamplace.placers.scheduling.lists:Peft",
@@ -46,6 +47,10 @@ ONLY_MAKESPAN = ("heft", "peft", "cpop", "critical-path", "random-eft", "enumera
 """The placers that support only the makespan objective."""
 ONLY_THROUGHPUT = ("greedy", "contiguous", "multilevel", "policy")
 """The placers that support only throughput."""
+TRAINED = ("rnn",)
+"""The placers that train a network on the problem."""
+LEARNED = ("policy", *TRAINED)
+"""The placers that use a network."""
 PARTITIONERS = ("metis", "metis-recursive", "fuser")
 ORACLES = tuple(f"{name}-oracle" for name in PARTITIONERS)
 WARM_UP_EVALUATIONS = 500
@@ -125,7 +130,9 @@ def ready_placer(text: str, scoring: Scoring) -> Placer:
         On an unknown name or option.
     """
     placer = make_placer(text)
-    if scoring == "makespan" or scoring == "events":  # noqa: PLR1714 - for mypy
+    if text.partition(":")[0] in TRAINED:
+        warm_up(_after_one_step(placer), scoring)
+    elif scoring == "makespan" or scoring == "events":  # noqa: PLR1714 - for mypy
         if is_ours(text):
             warm_up(_limited(placer), scoring)
     elif isinstance(placer, Auto):
@@ -143,6 +150,12 @@ def _limited(placer: Placer) -> Placer:
     if not isinstance(placer, Auto | Search):
         return placer
     return replace(placer, seconds=None, evaluations=WARM_UP_EVALUATIONS)
+
+
+def _after_one_step(placer: Any) -> Placer:
+    """Return a placer that trains for one step only."""
+    limited: Placer = replace(placer, steps=1)
+    return limited
 
 
 def options_of(name: str) -> tuple[str, ...]:

@@ -75,7 +75,15 @@ class Policy(nn.Module, ABC, Generic[E, B]):
 
 
 class Constructive(Policy[E, B]):
-    """A policy that builds a placement step by step, one operator at a time."""
+    """A policy that builds a placement step by step, one operator at a time.
+
+    Attributes
+    ----------
+    any_objective
+        Whether it also places problems of makespans; otherwise, the placer `policy` refuses them.
+    """
+
+    any_objective: bool = False
 
     @abstractmethod
     def rollout(

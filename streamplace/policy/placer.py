@@ -2,16 +2,13 @@
 
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from threadpoolctl import ThreadpoolController
 
 from streamplace.errors import CheckpointError, UsageError
 from streamplace.placers.base import needs_throughput
@@ -23,6 +20,7 @@ from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Reorderable
 from streamplace.policy.faults import faults_of
 from streamplace.policy.refining import refined
+from streamplace.policy.threads import one_thread
 from streamplace.policy.weights import read_policy
 from streamplace.problem.order_names import check_order
 from streamplace.problem.placement import Placement
@@ -119,7 +117,8 @@ class PolicyPlacer:
             return self._refined(policy, problem, rng, start)
         if self.episodes > 1:
             raise UsageError(f"policy: episodes: {type(policy).__name__} builds placements at once")
-        needs_throughput(problem, "policy")
+        if not constructive(policy).any_objective:
+            needs_throughput(problem, "policy")
         with faults_of(policy, "placing"):
             drafts = self._drafts(policy, problem, rng)
         if len(drafts) == 1:
@@ -146,7 +145,7 @@ class PolicyPlacer:
                 Sampler(generator, first_is_likeliest=number == 0)
                 for number in range(self.episodes)
             ]
-            with _one_thread():
+            with one_thread():
                 devices = refined(policy, batch, [first], samplers, self.samples)[0]
         return Placement(problem, devices)
 
@@ -159,7 +158,7 @@ class PolicyPlacer:
         if self.samples > 1:
             generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
         sampler = Sampler(generator, TEMPERATURE, first_is_likeliest=True)
-        with _one_thread():
+        with one_thread():
             drafts: Ints = constructive(policy).sample(batch, self.samples, sampler)[0]
             if searching is not None:
                 drafts = np.concatenate([drafts, searching.beam(batch, self.beam)])
@@ -203,25 +202,3 @@ def _modified_ns(path: str | Path) -> int:
     if stat.S_ISFIFO(status.st_mode):
         raise CheckpointError(f"{path}: must be a regular file (got a pipe)")
     return status.st_mtime_ns
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Limit torch and numpy to one thread.
-
-    The matrix products of one problem are too small to split: waiting threads would double
-    the CPU time.
-    """
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with _blas().limit(limits=1, user_api="blas"):
-            yield
-    finally:
-        torch.set_num_threads(before)
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    """Return a controller of numpy's threads, cached because creating one takes milliseconds."""
-    return ThreadpoolController()

@@ -17,6 +17,7 @@ from streamplace.policy.config import (
     EncoderDecoderSizes,
     GiphSizes,
     PlacetoSizes,
+    RnnSizes,
     StrictModel,
 )
 from streamplace.util.plugins import installed, load_installed, load_ours, named_fault, names_of
@@ -64,6 +65,7 @@ KINDS = {
     ),
     "placeto": PolicyKind(PlacetoSizes, "streamplace.policy.placeto.network:Placeto", refines=True),
     "giph": PolicyKind(GiphSizes, "streamplace.policy.giph.policy:Giph", refines=True),
+    "rnn": PolicyKind(RnnSizes, "streamplace.policy.rnn.network:Rnn"),
 }
 """The built-in kinds by name."""
 

@@ -17,4 +17,5 @@ Share = Annotated[float, Field(ge=0, le=1)]
 PositiveFloat = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegativeFloat = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Rate = Annotated[float, Field(gt=0, le=1e30)]  # well below the largest 32-bit float
+Window = Annotated[int, Field(ge=1, le=10**6)]
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]

@@ -18,6 +18,7 @@ from streamplace.util.arrays import Floats, Ints
 ENGINE_SETTINGS = Settings(duration_s=30.0, measure_from_s=20.0)  # half the length of a scoring run
 
 LEAST = 1e-9  # smallest number whose logarithm is a reward
+MOST = 1e30  # largest loss whose root is a reward, so that squares of gradients are 32-bit floats
 
 
 class Rewards:
@@ -28,12 +29,13 @@ class Rewards:
     overloads all of them; under ``bottleneck`` it is then minus the logarithm of the largest
     utilisation, up to a constant. Under the makespan objective, both use the quality, which is the
     lower bound over the makespan. ``log-loss`` is minus the logarithm of the evaluator's loss: of
-    the makespan in seconds, or of the largest utilisation.
+    the makespan in seconds, or of the largest utilisation. ``sqrt-loss`` is minus its square root,
+    as in RNN placers (Mirhoseini et al. 2017).
 
     Parameters
     ----------
     kind
-        ``relative``, ``log`` or ``log-loss``.
+        ``relative``, ``log``, ``log-loss`` or ``sqrt-loss``.
     model
         Throughput model; None: each problem's own.
     evaluations
@@ -88,6 +90,8 @@ class Rewards:
     def _reward(self, problem: Problem, placements: Ints) -> Floats:
         if self.kind == "log-loss":
             return -np.log(np.maximum(evaluator(problem).loss(placements), LEAST))
+        if self.kind == "sqrt-loss":
+            return -np.sqrt(np.minimum(evaluator(problem).loss(placements), MOST))
         if isinstance(problem.objective, Makespan):
             quality = evaluator(problem).quality(placements)
             return quality if self.kind == "relative" else np.log(np.maximum(quality, LEAST))

@@ -23,6 +23,7 @@ from streamplace.training.limits import (
     PositiveFloat,
     Rate,
     Share,
+    Window,
 )
 
 
@@ -85,11 +86,11 @@ class Stage(StrictModel):
         0,
         description="largest sum of operators x devices in a step, to bound memory; 0: no limit",
     )
-    reward: Literal["relative", "log", "log-loss"] = Field(
+    reward: Literal["relative", "log", "log-loss", "sqrt-loss"] = Field(
         "relative",
         description="`relative`: relative throughput; `log`: log(throughput / upper bound); of a "
         "makespan, the lower bound over it and the log of that; `log-loss`: -log of the largest "
-        "utilisation, or of the makespan in seconds",
+        "utilisation, or of the makespan in seconds; `sqrt-loss`: minus the square root of these",
     )
     model: Model | None = Field(
         None, description="throughput model of the rewards; if absent, the problems' own"
@@ -162,7 +163,17 @@ class ReinforceStage(Stage):
     random_if_empty: Placements = Field(
         0, description="additional random placements while a problem's memory is empty"
     )
-    normalise: bool = Field(False, description="divide advantages by their standard deviation")
+    baseline: Literal["step", "running"] = Field(
+        "step",
+        description="what advantages are rewards above: `step`: the mean reward of the problem's "
+        "placements in the step; `running`: the mean of these means over steps, this one included",
+    )
+    window: Window = Field(1000, description="steps of a problem over which `running` is a mean")
+    normalise: bool = Field(
+        False,
+        description="divide advantages by their root mean square, with the baseline `step` their "
+        "standard deviation",
+    )
     entropy: NonNegativeFloat = Field(0.0, description="weight of the entropy bonus")
     per_decision: bool = Field(
         False, description="average the gradient over decisions instead of problems"
@@ -182,7 +193,7 @@ class ReinforceStage(Stage):
         if memory.imitate and not (memory.size and memory.samples):
             raise ValueError("memory.imitate: requires memory.size and memory.samples above 0")
         others = min(memory.size, memory.samples) + self.random_samples + self.random_if_empty
-        if self.samples + others <= 1:
+        if self.samples + others <= 1 and self.baseline == "step":
             raise ValueError("samples: learning needs at least 2 placements per problem")
         return self
 
@@ -226,7 +237,7 @@ class StepReinforceStage(Stage):
         "of the same step of past episodes; `steps`: the mean reward of the episode's steps so "
         "far, the step itself included; `none`: 0",
     )
-    window: Annotated[int, Field(ge=1, le=10**6)] = Field(
+    window: Window = Field(
         1000, description="episodes over which the baseline of each step is a mean"
     )
     entropy: NonNegativeFloat = Field(1.0, description="weight of the entropy bonus")

@@ -7,7 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from streamplace.util.arrays import Floats
+from streamplace.training.distributed import Workers
+from streamplace.util.arrays import Floats, Ints
 
 PREFIX = "memory.baseline."
 
@@ -32,10 +33,16 @@ class StepBaseline:
         mean: Floats = np.mean(kept, axis=0)
         return mean
 
-    def merged(self, parts: list[dict[int, list[Floats]]]) -> "StepBaseline":
-        """Return a baseline that joins the episodes of several processes; see `episodes`."""
+    def gathered(self, workers: Workers, own: Ints) -> "StepBaseline":
+        """Return a baseline that joins those of all processes; every process must call it.
+
+        Parameters
+        ----------
+        own
+            Numbers of the problems of this process.
+        """
         joined = StepBaseline(self.window)
-        for part in parts:
+        for part in workers.gathered(self.episodes(set(own.tolist()))):
             for problem, returns in part.items():
                 joined._returns[problem] = deque(returns, maxlen=self.window)
         return joined

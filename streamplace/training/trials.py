@@ -14,6 +14,7 @@ from streamplace.placers.registry import make_placer
 from streamplace.policy.config import PlacetoSizes
 from streamplace.policy.placeto import features, walking
 from streamplace.policy.placeto.network import Placeto
+from streamplace.policy.threads import one_thread
 from streamplace.problem.order_names import check_order
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
@@ -104,12 +105,8 @@ def run_trial(trial: Trial, stage: StepReinforceStage = PUBLISHED) -> Floats:
     devices = len(trial.problem.cluster.devices)
     own = {"devices": devices, "order": trial.order, "order_seed": trial.seed, **dict(trial.sizes)}
     sizes = PlacetoSizes.model_validate(own)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # trials run in processes of their own
-    try:
+    with one_thread():  # trials run in processes of their own
         return _uniform(trial, sizes, stage) if trial.uniform else _trained(trial, sizes, stage)
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _trained(trial: Trial, sizes: PlacetoSizes, stage: StepReinforceStage) -> Floats:

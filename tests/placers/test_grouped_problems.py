@@ -9,7 +9,7 @@ from streamplace.errors import PlacementError
 from streamplace.placers.exact.cp_sat import Model as CpSat
 from streamplace.placers.exact.decision import DecisionProblem
 from streamplace.placers.exact.exact import Exact
-from streamplace.placers.registry import THROUGHPUT_NAMES, ready_placer
+from streamplace.placers.registry import LEARNED, THROUGHPUT_NAMES, ready_placer
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.search import Search
 from streamplace.problem.objective import Model
@@ -20,7 +20,7 @@ from tests.support.placements import throughput_of
 SLACK = 1 + 1e-9
 MAX_PLACEMENTS = {"bottleneck": 20_000, "path-average": 1_500}
 PLACERS = (
-    *(n for n in THROUGHPUT_NAMES if n not in ("auto", "exact", "policy")),
+    *(n for n in THROUGHPUT_NAMES if n not in ("auto", "exact", *LEARNED)),
     "auto:evaluations=20000",
 )
 SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 60))]

@@ -14,6 +14,7 @@ SCORER: dict[str, Any] = {"hidden": 12, "hops": 1}
 PUBLISHED: dict[str, Any] = {"length": 12, "device_length": 4, "devices": 3}
 NI2020 = PolicyCase("encoder-decoder", PUBLISHED, ordered_devices=True, repaired=True)
 PLACETO = PolicyCase("placeto", {"devices": 3}, ordered_devices=True)
+RNN = PolicyCase("rnn", {"hidden": 8, "devices": 3, "operators": 16}, ordered_devices=True)
 BUILT_IN = {
     "device-scorer": PolicyCase("device-scorer", SCORER),
     "device-scorer, two orders": PolicyCase("device-scorer", SCORER | {"orders": [0, 1]}),
@@ -32,6 +33,9 @@ BUILT_IN = {
     "giph-task-eft": PolicyCase("giph", {"variant": "task-eft"}, objective="makespan"),
     "giph-task-eft, throughput": PolicyCase("giph", {"variant": "task-eft"}),
     "giph, without potential": PolicyCase("giph", {"potential": False}, objective="makespan"),
+    "rnn": RNN,
+    "rnn, backward": replace(RNN, sizes=RNN.sizes | {"order": "dfs-postorder", "labels": []}),
+    "rnn, frozen attention": replace(RNN, sizes=RNN.sizes | {"frozen_attention": True}),
     "b+f1&f2, one name": replace(NI2020, sizes=PUBLISHED | {"breaks_symmetry": True}),
 }
 SHORT = ("device-scorer", "placeto, makespan", "giph, makespan")

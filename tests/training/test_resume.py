@@ -82,6 +82,9 @@ STAGES = {
         imitation(epochs=0, optimiser={"rate": 1e-2, "warm_up": 4}),
         reinforce(model="path-average"),
     ),
+    "reinforce with a running baseline": (
+        reinforce(baseline="running", window=2, reward="sqrt-loss", epochs=2),
+    ),
 }
 
 

@@ -10,6 +10,7 @@ from benchmarks.reference.strategies import batches, problems
 from streamplace import simulate
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.registry import evaluator
 from streamplace.scoring.throughput import bound
 from streamplace.training.rewards import Rewards
 
@@ -29,3 +30,13 @@ def test_rewards_are_scores(model: str, data: st.DataObject) -> None:
     assert logs == pytest.approx(expected, abs=1e-9)
     assert (logs <= 1e-9).all()
     assert relative.total == len(rows)
+
+
+@given(data=st.data())
+def test_rewards_of_losses_are_their_logarithm_and_root(data: st.DataObject) -> None:
+    problem: Problem = data.draw(problems())
+    rows = data.draw(batches(problem, max_size=4))
+    losses = evaluator(problem).loss(rows).tolist()
+    logs, roots = (Rewards([problem], kind)(0, rows) for kind in ("log-loss", "sqrt-loss"))
+    assert logs == pytest.approx([-math.log(max(loss, 1e-9)) for loss in losses], rel=1e-12)
+    assert roots == pytest.approx([-math.sqrt(loss) for loss in losses], rel=1e-12)

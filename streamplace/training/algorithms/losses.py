@@ -5,8 +5,10 @@ from torch import Tensor
 MIN_SPREAD = 1e-3  # added to standard deviations before dividing by them
 
 
-def advantages(reward: Tensor, counted: Tensor, normalise: bool) -> Tensor:
-    """Return each sample's reward minus its problem's mean reward, (P, S).
+def advantages(
+    reward: Tensor, counted: Tensor, normalise: bool, baseline: Tensor | None = None
+) -> Tensor:
+    """Return each sample's reward minus its problem's baseline, (P, S).
 
     Parameters
     ----------
@@ -15,11 +17,15 @@ def advantages(reward: Tensor, counted: Tensor, normalise: bool) -> Tensor:
     counted
         (P, S) bool: which samples exist; the others have advantage 0.
     normalise
-        Whether to divide by the standard deviation.
+        Whether to divide by the root mean square, which is the standard deviation if the baseline
+        is the mean.
+    baseline
+        (P,) the baseline of each problem; None: the mean reward of its samples.
     """
     weight = counted.to(reward.dtype)
     count = weight.sum(dim=1, keepdim=True).clamp(min=1.0)
-    above = (reward - (reward * weight).sum(dim=1, keepdim=True) / count) * weight
+    mean = (reward * weight).sum(dim=1, keepdim=True) / count
+    above = (reward - (mean if baseline is None else baseline.unsqueeze(1))) * weight
     if not normalise:
         return above
     spread = ((above**2).sum(dim=1, keepdim=True) / count).sqrt()

@@ -1,6 +1,7 @@
 """REINFORCE (Williams 1992) with a memory buffer."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import torch
@@ -10,20 +11,28 @@ from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch
 from streamplace.policy.trajectories import Trajectories
-from streamplace.training.algorithms.base import Algorithm, Record, Step
+from streamplace.training.algorithms.base import Algorithm, Record, State, Step
 from streamplace.training.algorithms.losses import advantages, policy_loss
 from streamplace.training.elite_buffer import EliteBuffer
+from streamplace.training.learner import Learner
+from streamplace.training.optimiser import Optimiser
 from streamplace.training.repair import repaired
 from streamplace.training.stages import ReinforceStage
+from streamplace.training.step_baseline import StepBaseline
 from streamplace.util.arrays import Bools, Floats, Ints
 
 
 class Reinforce(Algorithm[ReinforceStage]):
-    """Policy gradient over sampled, remembered and random placements, with their mean as baseline.
+    """Policy gradient over sampled, remembered and random placements.
 
     A step has S rows (placements) per problem: first the policy's own samples, then remembered
-    placements, best first, then random ones.
+    placements, best first, then random ones. The baseline of a problem is the mean reward of its
+    rows, or the mean of these means over past steps.
     """
+
+    def __init__(self, stage: ReinforceStage, learner: Learner, optimiser: Optimiser) -> None:
+        super().__init__(stage, learner, optimiser)
+        self._baseline = StepBaseline(stage.window) if stage.baseline == "running" else None
 
     def new_memory(self) -> EliteBuffer:
         """Return an empty memory with the stage's size and threshold."""
@@ -48,7 +57,8 @@ class Reinforce(Algorithm[ReinforceStage]):
         if not counted.any():
             return None
         self._report(trajectories, reward[:, :samples], counted[:, :samples], numbers, record)
-        return self._loss(batch, trajectories, reward, counted, remembered)
+        baseline = self._baseline_of(numbers, reward, counted)
+        return self._loss(batch, trajectories, reward, counted, remembered, baseline)
 
     def _rows(self, batch: Batch, step: Step, rng: np.random.Generator) -> tuple[Ints, Bools, int]:
         """Return forced devices, (P, S, V), which rows exist, (P, S), and the remembered count."""
@@ -116,6 +126,20 @@ class Reinforce(Algorithm[ReinforceStage]):
         record["entropy"] = float(trajectories.mean_entropy[:, :samples].detach().mean())
         record["gap"] = float((self.memory.best[numbers[made]] - mean).mean())
 
+    def _baseline_of(self, numbers: np.ndarray, reward: Floats, counted: Bools) -> Floats | None:
+        """Return the running baseline of each problem, (P,); None for the mean of a step.
+
+        Each step is added to the mean as an episode of one step, whose return is the mean reward.
+        """
+        if self._baseline is None:
+            return None
+        baseline = np.zeros(len(numbers))
+        for p, number in enumerate(numbers.tolist()):
+            if counted[p].any():
+                mean = reward[p, counted[p]].mean(keepdims=True)
+                baseline[p] = self._baseline.add(number, mean)[0]
+        return baseline
+
     def _loss(
         self,
         batch: Batch,
@@ -123,6 +147,7 @@ class Reinforce(Algorithm[ReinforceStage]):
         reward: Floats,
         counted: Bools,
         remembered: int,
+        baseline: Floats | None,
     ) -> Tensor:
         stage, samples = self.stage, self.stage.samples
         log_probability = trajectories.log_probability
@@ -130,7 +155,10 @@ class Reinforce(Algorithm[ReinforceStage]):
         mask = torch.from_numpy(counted).to(device)
         length = torch.from_numpy(batch.sizes).to(device, torch.float32)
         advantage = advantages(
-            torch.from_numpy(reward).to(device, torch.float32), mask, stage.normalise
+            torch.from_numpy(reward).to(device, torch.float32),
+            mask,
+            stage.normalise,
+            None if baseline is None else torch.from_numpy(baseline).to(device, torch.float32),
         )
         if stage.memory.only_better:  # never unlearn rows that the policy did not sample
             advantage[:, samples:].clamp_(min=0.0)
@@ -142,3 +170,20 @@ class Reinforce(Algorithm[ReinforceStage]):
             entropy = trajectories.mean_entropy[:, :samples].mean(dim=1)
             loss = loss - stage.entropy * entropy * length
         return self.combined(loss, length if stage.per_decision else None)
+
+    def state(self) -> State:
+        """Return the state that this process needs to resume."""
+        return super().state() | ({} if self._baseline is None else self._baseline.state())
+
+    def merge(self) -> State:
+        """Return the joint state of all processes; every process must call it."""
+        joint = super().merge()
+        if self._baseline is None:
+            return joint
+        return joint | self._baseline.gathered(self.learner.workers, self.learner.own).state()
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Restore what `merge` returned; see `Algorithm.restore`."""
+        super().restore(state)
+        if self._baseline is not None:
+            self._baseline.restore(state)

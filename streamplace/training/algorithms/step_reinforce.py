@@ -168,8 +168,7 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         own = set(self.learner.own.tolist())
         mine = [entry for entry in self._starts.entries() if entry[0] in own]
         starts = self.learner.workers.gathered((mine, self._starts.best))
-        parts = self.learner.workers.gathered(self._baseline.episodes(own))
-        baseline = self._baseline.merged(list(parts))
+        baseline = self._baseline.gathered(self.learner.workers, self.learner.own)
         return super().merge() | self._starts.merged(starts).state(STARTS) | baseline.state()
 
     def restore(self, state: Mapping[str, Tensor]) -> None:

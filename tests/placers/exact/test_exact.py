@@ -7,7 +7,7 @@ from benchmarks.reference.random_problems import optimum, random_problem
 from streamplace import Cluster, Constraints, Device, Problem, StreamGraph
 from streamplace.errors import InfeasibleError, PlacementError, UsageError
 from streamplace.placers.exact.exact import Exact
-from streamplace.placers.registry import THROUGHPUT_NAMES, ready_placer
+from streamplace.placers.registry import LEARNED, THROUGHPUT_NAMES, ready_placer
 from streamplace.placers.search.search import Search
 from streamplace.problem.objective import Model
 from streamplace.scoring.registry import CLOSED_FORMS
@@ -19,7 +19,7 @@ from tests.support.placements import throughput_of
 TOLERANCE, SLACK = 1e-9, 1 + 1e-9
 MAX_PLACEMENTS = {"bottleneck": 20_000, "path-average": 3_000}  # limit for brute force
 AUTO = "auto:evaluations=20000"
-QUICK = (*(name for name in THROUGHPUT_NAMES if name not in ("auto", "exact", "policy")), AUTO)
+QUICK = (*(name for name in THROUGHPUT_NAMES if name not in ("auto", "exact", *LEARNED)), AUTO)
 
 SEEDS = [*range(12), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(12, 60))]
 

@@ -25,10 +25,13 @@ def column(table: Table, which: int) -> torch.Tensor:
     return torch.tensor([[cell[which] for cell in row] for row in table], dtype=torch.float64)
 
 
-def advantages_of(row: list[tuple[float, float, bool]], normalise: bool) -> list[float]:
+def advantages_of(
+    row: list[tuple[float, float, bool]], normalise: bool, baseline: float | None = None
+) -> list[float]:
     """Return the advantages of one problem's samples, in plain Python."""
     rewards = [reward for reward, _, counted in row if counted]
     mean = sum(rewards) / len(rewards) if rewards else 0.0
+    mean = mean if baseline is None else baseline
     variance = sum((r - mean) ** 2 for r in rewards) / len(rewards) if rewards else 0.0
     spread = math.sqrt(variance)
     unit = spread + MIN_SPREAD if normalise else 1.0
@@ -39,6 +42,15 @@ def advantages_of(row: list[tuple[float, float, bool]], normalise: bool) -> list
 def test_advantages(table: Table, normalise: bool) -> None:
     found = advantages(column(table, 0), column(table, 2).bool(), normalise)
     expected = [advantages_of(row, normalise) for row in table]
+    assert found.tolist() == pytest.approx(np.array(expected), abs=1e-12)
+
+
+@given(tables, st.booleans(), st.data())
+def test_advantages_above_a_baseline(table: Table, normalise: bool, data: st.DataObject) -> None:
+    baseline = data.draw(st.lists(eighths, min_size=len(table), max_size=len(table)))
+    known = torch.tensor(baseline, dtype=torch.float64)
+    found = advantages(column(table, 0), column(table, 2).bool(), normalise, known)
+    expected = [advantages_of(row, normalise, b) for row, b in zip(table, baseline, strict=True)]
     assert found.tolist() == pytest.approx(np.array(expected), abs=1e-12)
 
 

@@ -33,6 +33,7 @@ PLACERS = (
     "multilevel",
     "exact:seconds=0.02",
     "policy",
+    "rnn:steps=2:samples=2",
     "auto:evaluations=300",
 )
 FOR_MAKESPANS = {
@@ -46,6 +47,7 @@ FOR_MAKESPANS = {
     "climb for makespans": "climb:evaluations=200",
     "search for makespans": "search:evaluations=2000",
     "exact for makespans": "exact:seconds=0.02",
+    "rnn for makespans": "rnn:steps=2:samples=2",
     "auto for makespans": "auto:evaluations=300",
 }
 """Wrapper under the makespan objective -> placer with options."""
@@ -80,6 +82,7 @@ CALLED_FUNCTIONS = {
     "multilevel": ANNEALING_FUNCTIONS,
     "exact": (*ANNEALING_FUNCTIONS, *PROOF_FUNCTIONS),
     "policy": ("streamplace.policy.device_scorer.network:DeviceScorer.sample",),
+    "rnn": ("streamplace.policy.rnn.network:Rnn.rollout",),
     "auto": (*METIS_FUNCTIONS, *ANNEALING_FUNCTIONS),
     "heft": LIST_FUNCTIONS,
     "heft with contention": ("streamplace.placers.scheduling.lists:contention_schedule",),
@@ -91,6 +94,7 @@ CALLED_FUNCTIONS = {
     "climb for makespans": CHAIN_FUNCTIONS,
     "search for makespans": PASS_FUNCTIONS,
     "exact for makespans": (*PASS_FUNCTIONS, *ENUMERATION_FUNCTIONS),
+    "rnn for makespans": PASS_FUNCTIONS,
     "auto for makespans": PASS_FUNCTIONS,
     CP_SAT: CP_SAT_FUNCTIONS,
     "KaHIP fast": ("kahip:kaffpa",),
@@ -101,8 +105,8 @@ CALLED_FUNCTIONS = {
 
 CP-SAT is also a separate wrapper, since `exact` first searches and then seldom needs CP-SAT.
 """
-MAX_OPERATORS = {"fuser": 300}
-"""The largest number of operators for wrappers that take quadratic time."""
+MAX_OPERATORS = {"fuser": 300, "rnn": 100}
+"""The largest number of operators for placers that take quadratic time."""
 CP_SAT_MAX_OPERATORS = 60  # for larger problems, its models would be too large
 CP_SAT_TIME, CP_SAT_WALL_S = 0.01, 5.0  # limits of CP-SAT: deterministic time, and wall seconds
 
@@ -135,11 +139,16 @@ def attempt_of(name: str) -> Attempt:
     return lambda number, seed: try_placer(name, number, seed)
 
 
+def largest_for(placer: str) -> int:
+    """Return the largest number of operators for a placer, by its name with options."""
+    return MAX_OPERATORS.get(placer.partition(":")[0], LARGE)
+
+
 def try_makespan(name: str, number: int, seed: int) -> str | None:
     """Place a problem under the makespan objective and check the placement."""
     from streamplace.placers.registry import ready_placer  # noqa: PLC0415 - heavy
 
-    problem = unusual_problem(number, seed, LARGE).with_objective(Makespan())
+    problem = unusual_problem(number, seed, largest_for(name)).with_objective(Makespan())
     placer = ready_placer(name, "makespan")
     return answer_fault(placer(problem, np.random.default_rng(number)))
 
@@ -148,7 +157,7 @@ def try_placer(name: str, number: int, seed: int) -> str | None:
     """Place a problem and check the placement; the number determines some placers' options."""
     from streamplace.placers.registry import ready_placer  # noqa: PLC0415 - heavy
 
-    problem = unusual_problem(number, seed, MAX_OPERATORS.get(name, LARGE))
+    problem = unusual_problem(number, seed, largest_for(name))
     options = ""
     if name in ("metis", "metis-recursive", "fuser"):
         options += ("", ":parts=1", ":parts=2", ":parts=3", ":parts=1000")[number % 5]

@@ -28,6 +28,7 @@ LIMITED_BY_COUNT = {
     "random": "random:evaluations=20",
     "critical-path": "critical-path:samples=20",
     "random-eft": "random-eft:samples=20",
+    "rnn": "rnn:steps=2:samples=2",
 }
 """Placer -> the same placer with a limit on its work, and less of it than by default."""
 # exact is left out, since its time limit makes it depend on the machine

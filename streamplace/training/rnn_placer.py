@@ -1,0 +1,122 @@
+"""The placer `rnn`, which trains the RNN placer of GiPH anew for every problem."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from streamplace.errors import UnsuitableError, UsageError
+from streamplace.placers.repair import feasible
+from streamplace.policy.config import MAX_PLACEMENTS
+from streamplace.policy.registry import PolicySection, policy_section
+from streamplace.problem.order_names import check_order
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.training.stages import MemorySection, OptimiserSection, ReinforceStage
+
+LIMITS = (("steps", 1_000_000), ("samples", MAX_PLACEMENTS))
+
+
+@dataclass(frozen=True)
+class RnnPlacer:
+    """Train an RNN placer on the problem, and return the best placement that it has sampled.
+
+    It makes ``steps * samples`` evaluations. `policy.rnn` has the network; its README says what
+    follows the paper of GiPH and what its code.
+
+    Parameters
+    ----------
+    steps
+        Number of training steps.
+    samples
+        Number of placements that are sampled and scored in each step.
+    rate
+        Adam's learning rate: 0.01 in the paper, 0.1 in the released code.
+    order
+        The traversal order in which operators are read and placed, see `scoring.orders`.
+    frozen_attention
+        Whether to leave the attention's weights untrained, as the released code does by mistake.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range, or there is no such order.
+    """
+
+    steps: int = 100
+    samples: int = 4
+    rate: float = 0.01
+    order: str = "topo-level"
+    frozen_attention: bool = False
+
+    def __post_init__(self) -> None:
+        for option, most in LIMITS:
+            value = getattr(self, option)
+            if not 1 <= value <= most:
+                raise UsageError(f"rnn: {option} must be 1 to {most} (got {value})")
+        if not 0 < self.rate <= 1:
+            raise UsageError(f"rnn: rate must be above 0 and at most 1 (got {self.rate:g})")
+        check_order(self.order)
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the best placement found, repaired where it violates a constraint.
+
+        Raises
+        ------
+        UnsuitableError
+            If the graph or the cluster is too large.
+        PlacementError
+            If none of the network's placements can be repaired.
+        TrainingError
+            If gradients stop being finite.
+        """
+        from streamplace.policy.threads import one_thread  # noqa: PLC0415 - torch is heavy
+        from streamplace.training.per_problem import fit_each  # noqa: PLC0415 - torch is heavy
+
+        section = self._section(problem)
+        with one_thread():
+            ((fitted,),) = fit_each(section, [problem], [self.stage], rng)
+        (best,) = fitted.best
+        if best is None:  # nothing could be repaired: an error that says why
+            return feasible(problem, np.zeros(len(problem.graph.names), np.int32))
+        return best
+
+    @property
+    def stage(self) -> ReinforceStage:
+        """How the network is trained."""
+        return ReinforceStage(
+            algorithm="reinforce",
+            epochs=self.steps,
+            samples=self.samples,
+            reward="sqrt-loss",
+            baseline="running",
+            window=self.steps,
+            memory=MemorySection(size=1, samples=0),
+            optimiser=OptimiserSection(rate=self.rate),
+        )
+
+    def _section(self, problem: Problem) -> PolicySection:
+        """Return the kind and sizes of a network for one problem.
+
+        Raises
+        ------
+        UnsuitableError
+            If the problem is larger than sizes may be.
+        """
+        from streamplace.policy.rnn.features import labels_of, most_outputs  # noqa: PLC0415 - torch
+
+        sizes = {
+            "devices": len(problem.cluster.devices),
+            "operators": len(problem.graph.names),
+            "out_streams": most_outputs(problem),
+            "labels": labels_of(problem),
+            "order": self.order,
+            "frozen_attention": self.frozen_attention,
+        }
+        try:
+            return policy_section({"kind": "rnn", "sizes": sizes})
+        except ValueError as error:
+            raise UnsuitableError(
+                f"placer 'rnn' cannot place so large a problem: {error}"
+            ) from None
