@@ -67,6 +67,7 @@ SECTIONS = {
         "streamplace.problem.problem.Problem",
         "streamplace.problem.objective.Throughput",
         "streamplace.problem.makespan.Makespan",
+        "streamplace.problem.total_cost.TotalCost",
         "streamplace.problem.placement.Placement",
         "streamplace.problem.grouping.Grouping",
     ),
