@@ -78,9 +78,8 @@ class Adaptivity:
 
     def __post_init__(self) -> None:
         if self.protocol not in STEPS:
-            raise UsageError(
-                f"unknown protocol {self.protocol!r:.40}{valid_choices(self.protocol, tuple(STEPS))}"
-            )
+            close = valid_choices(self.protocol, tuple(STEPS))
+            raise UsageError(f"unknown protocol {self.protocol!r:.40}{close}")
         fewest = 1 - min(accumulate(STEPS[self.protocol]))
         check_range("devices", self.devices, 2048, fewest)
         check_range("changes", self.changes, 10**6, 0)
