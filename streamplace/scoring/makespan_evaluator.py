@@ -130,10 +130,7 @@ class MakespanEvaluator:
         """
         name, order = self.best(devices)
         repeats = self._repeats(order, devices)[:, 0]
-        if not np.isfinite(repeats).all():
-            if why := misplaced(self.problem.graph, self.problem.cluster, rows_of(devices)[0]):
-                raise ProblemError(why)
-            raise SimulationError("the pass never ends: a time overflows")
+        self.check_finite(repeats, devices, "the pass never ends")
         noises = self.compiled.noises
         return MakespanScore(
             problem=self.problem,
@@ -144,6 +141,13 @@ class MakespanEvaluator:
             bound_s=self.bound_s,
             fastest=self.compiled.fastest,
         )
+
+    def check_finite(self, seconds: Floats, devices: Placements, fault: str) -> None:
+        """Raise ProblemError or SimulationError, see `score`, unless all times are finite."""
+        if not np.isfinite(seconds).all():
+            if why := misplaced(self.problem.graph, self.problem.cluster, rows_of(devices)[0]):
+                raise ProblemError(why)
+            raise SimulationError(f"{fault}: a time overflows")
 
     @property
     def best_possible(self) -> float | None:

@@ -4,8 +4,6 @@ import numpy as np
 
 from sim.schedule.passes import timetable
 from sim.schedule.total_cost import execution_seconds, transfer_seconds
-from streamplace.errors import ProblemError, SimulationError
-from streamplace.problem.device_kinds import misplaced
 from streamplace.scoring.evaluator import Placements
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator, rows_of
 from streamplace.scoring.total_cost_score import TotalCostScore
@@ -67,20 +65,9 @@ class TotalCostEvaluator(MakespanEvaluator):
         return self.costs(devices)
 
     def score(self, devices: Placements) -> TotalCostScore:
-        """Return the score of one placement, (V,).
-
-        Raises
-        ------
-        ProblemError
-            If an operator is on a device that cannot run it.
-        SimulationError
-            If a time overflows.
-        """
+        """Return the score of one placement, (V,); see `MakespanEvaluator.score`."""
         row, repeats = rows_of(devices)[0], self._costs_of_repeats(devices)[:, 0]
-        if not np.isfinite(repeats).all():
-            if why := misplaced(self.problem.graph, self.problem.cluster, row):
-                raise ProblemError(why)
-            raise SimulationError("the total cost has no value: a time overflows")
+        self.check_finite(repeats, devices, "the total cost has no value")
         name, order = self.best(devices)
         made = timetable(self.tasks, order, row, self.compiled.noises[0])
         return TotalCostScore(

@@ -80,7 +80,7 @@ def test_their_number_obeys_littles_law() -> None:
     counts = [sum(1 for _ in connected_vehicles(scenario, 4, t)) for t in times]
     trips = [length(vehicle) for vehicle in vehicles(scenario, 4, 4000)]
     expected = 400 / 3600 * np.mean(trips) / scenario.speed
-    error = np.sqrt(np.var(counts) / len(counts) + np.var(trips) / len(trips) * 1e-4)
+    error = np.sqrt(np.var(counts) / len(counts) + np.var(trips) / len(trips) / 90**2)
     assert np.mean(counts) == pytest.approx(expected, abs=4 * error)
 
 
