@@ -121,6 +121,26 @@ def only_throughput(objective: Objective, what: str) -> None:
         raise UsageError(f"{what}, not objective {text_of(objective)!r}")
 
 
+def refuse_derived_makespan(objective: Objective, what: str) -> None:
+    """Refuse an objective that derives from `Makespan` where only that itself is supported.
+
+    Parameters
+    ----------
+    what
+        The beginning of the message, such as ``compare``.
+
+    Raises
+    ------
+    UsageError
+        If the objective is a subclass of `Makespan`, such as `TotalCost`.
+    """
+    if isinstance(objective, Makespan) and type(objective) is not Makespan:
+        name = type(objective).__name__
+        raise UsageError(
+            f"{what} does not support the objective {name}; use throughput or makespan"
+        )
+
+
 @cache
 def _options_of(cls: type[Objective]) -> dict[str, Any]:
     """Return the types of a class's options by name; fields of `Throughput` itself are none."""

@@ -1,5 +1,6 @@
 """Total costs: against a plain sum and the engine's times, noise, bounds, and what placers do."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,12 +17,14 @@ from sim.schedule.state import Noise
 from streamplace.errors import ObjectiveError, ProblemError, UsageError
 from streamplace.placers.registry import make_placer
 from streamplace.problem.objectives import make_objective
+from streamplace.report.data import entry
 from streamplace.scoring.evaluator import ScheduleTrace
 from streamplace.scoring.registry import evaluator, makespan_evaluator
 from streamplace.scoring.total_cost_evaluator import TotalCostEvaluator
 from streamplace.scoring.total_cost_score import TotalCostScore
 from streamplace.training.rewards import Rewards
 from streamplace.util.arrays import Ints
+from streamplace.workflows.explain import explain
 from streamplace.workflows.place import placed
 from tests.support.makespan_problems import feasible_rows, makespan_problem
 
@@ -168,6 +171,23 @@ def test_the_climb_finds_the_cheapest_placement_of_small_problems() -> None:
             assert reached >= least * (1 - 1e-12)
             found += bool(reached <= least * (1 + 1e-9))
     assert found > 10
+
+
+def test_workflows_of_schedules_refuse_it() -> None:
+    problem = of_total_cost(makespan_problem(8))
+    placement = sp.Placement(problem, random_rows(problem, 1)[0])
+    calls: list[tuple[str, Callable[[], object]]] = [
+        ("explain", lambda: explain(placement)),
+        ("report", lambda: entry("t", placement)),
+        ("migrate", lambda: sp.migrate(problem, placement, max_moves=1)),
+        (
+            "compare",
+            lambda: sp.compare([problem.graph], ["random"], objective=sp.TotalCost(), jobs=1),
+        ),
+    ]
+    for what, call in calls:
+        with pytest.raises(UsageError, match=f"{what} does not support the objective TotalCost"):
+            call()
 
 
 def test_it_has_no_name_for_files_and_the_command_line(tmp_path: Path) -> None:
