@@ -27,6 +27,7 @@ from streamplace.util.arrays import Ints
 from streamplace.workflows.explain import explain
 from streamplace.workflows.place import placed
 from tests.support.makespan_problems import feasible_rows, makespan_problem
+from tests.support.refiners import episode, pass_problem, placeto
 
 
 def of_total_cost(problem: sp.Problem, **changes: object) -> sp.Problem:
@@ -144,6 +145,15 @@ def test_rewards_follow_the_cost() -> None:
     rows = random_rows(problem, 4)
     found = Rewards([problem], "log-loss")(0, rows)
     np.testing.assert_allclose(found, -np.log(evaluator(problem).loss(rows)))
+
+
+def test_episodes_of_refiners_have_its_loss() -> None:
+    problem = of_total_cost(pass_problem(), batch=100)
+    made = episode(placeto(), problem)
+    assert made.losses is not None
+    assert made.best is not None
+    best = evaluator(problem).loss(made.best[0, 0][None])[0]
+    assert np.nanmin(made.losses[0, 0]) == best
 
 
 @pytest.mark.parametrize("placer", ["auto", "search", "heft", "critical-path"])
