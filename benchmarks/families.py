@@ -23,6 +23,8 @@ PUBLISHED = {
     "transformer-layer": "229, 1.24",
     "giph-code:cases=single": "28 (14-49)",
     "giph-paper:cases=single": "",
+    "sensor-fusion": "",
+    "sensor-fusion:block=1": "",
 }
 """Family -> published operators, streams per operator and diameter."""
 

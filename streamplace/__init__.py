@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from streamplace.problem.objective import Throughput as Throughput
     from streamplace.problem.placement import Placement as Placement
     from streamplace.problem.problem import Problem as Problem
+    from streamplace.problem.total_cost import TotalCost as TotalCost
     from streamplace.scoring.engine_score import EngineScore as EngineScore
     from streamplace.scoring.makespan_score import MakespanScore as MakespanScore
     from streamplace.scoring.objective_evaluator import ObjectiveEvaluator as ObjectiveEvaluator
@@ -99,6 +100,7 @@ _HOME = {
     "Throughput": "problem.objective",
     "ThroughputScore": "scoring.score",
     "to_networkx": "problem.networkx_interop",
+    "TotalCost": "problem.total_cost",
     "traversal_order": "scoring.orders",
     "Uplink": "problem.cluster",
     "write_cluster": "files",

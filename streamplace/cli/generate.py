@@ -64,7 +64,7 @@ class WithInstalled(click.Command):
     type=param_types.FILE,
     metavar="FILE",
     help="Also write the cluster of each graph, in the same order: .jsonl or .jsonl.gz. Only the "
-    "families giph-paper and giph-code have clusters.",
+    "families giph-paper, giph-code and sensor-fusion have clusters.",
 )
 @options.processes
 @options.common
@@ -83,9 +83,10 @@ def generate(
     """Generate benchmark graphs.
 
     FAMILY is dream (the branched benchmark of Ni et al., AAAI 2020), series-parallel or layered;
-    for makespans giph-paper or giph-code (task graphs with device networks), enas-cifar, enas-ptb
-    or nmt (training steps of neural networks), chain-mm, ffnn, transformer-block or
-    transformer-layer (tensor operations divided into shards). Options follow the name: KEY=VALUE.
+    for makespans giph-paper or giph-code (task graphs with device networks), sensor-fusion
+    (snapshots of vehicles and road-side units), enas-cifar, enas-ptb or nmt (training steps of
+    neural networks), chain-mm, ffnn, transformer-block or transformer-layer (tensor operations
+    divided into shards). Options follow the name: KEY=VALUE.
 
     FAMILY can also be your own: module:function[:OPTION=VALUE…], from module.py in the current
     folder or from an installed module, or a name that an installed package registers. The same seed

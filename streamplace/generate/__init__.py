@@ -1,6 +1,7 @@
 """Benchmark graphs from a seed, with the same bytes on any machine and number of processes.
 
-Built-in families use only uniform random numbers, the four arithmetic operations and square roots.
+Built-in families use only uniform random numbers, the four arithmetic operations and square roots;
+``sensor-fusion`` also rounds the results of other functions to fewer digits.
 Each graph has its own random generator, seeded with (seed, number of the graph).
 """
 
@@ -15,6 +16,7 @@ from streamplace.problem.graph import StreamGraph
 
 PRESETS = tuple(FAMILIES)
 MAX_GRAPHS = 10**7
+WITH_CLUSTERS = "giph-paper, giph-code and sensor-fusion"
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class Recipe:
         source = graph_source(self.preset)
         if not isinstance(source, ClusterSource):
             name = name_of(self.preset)
-            raise UsageError(f"family {name!r} has no clusters; giph-paper and giph-code have")
+            raise UsageError(f"family {name!r} has no clusters; {WITH_CLUSTERS} have")
         return source
 
     def _draw(self, number: int) -> Draw:

@@ -17,6 +17,7 @@ FAMILIES = {
     "layered": "streamplace.generate.layered:layered",
     "giph-paper": "streamplace.generate.giph:GiphPaper",
     "giph-code": "streamplace.generate.giph:GiphCode",
+    "sensor-fusion": "streamplace.generate.sensor_fusion:SensorFusion",
     "enas-cifar": "streamplace.generate.networks.enas_cifar:EnasCifar",
     "enas-ptb": "streamplace.generate.networks.enas_ptb:EnasPtb",
     "nmt": "streamplace.generate.networks.nmt:Nmt",

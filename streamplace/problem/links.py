@@ -35,8 +35,12 @@ class Links:
     def __init__(self, devices: Sequence[Device], network: Network) -> None:
         self.devices, self.network = devices, network
         self.index = {device.name: d for d, device in enumerate(devices)}
+        known = set[tuple[str | None, ...]]()
         for i, override in enumerate(network.overrides):
             self._check_ends(i, override)
+            if override.ends in known:
+                raise ClusterError(f"network.overrides[{i}]: the link has an override already")
+            known.add(override.ends)
         for uplink in network.uplinks:
             self._check_group(f"network.uplinks[{uplink.group!r}]", uplink.group)
 
@@ -156,8 +160,6 @@ class Links:
             wanted = "both from and to" if by_pair else "either from or to"
             wanted += ", or groups instead" if self.groups else ""
             raise ClusterError(f"{place}: {self.network.kind} links need {wanted}")
-        if override.ends in (other.ends for other in self.network.overrides[:i]):
-            raise ClusterError(f"{place}: the link has an override already")
         if override.source is not None and override.source == override.target:
             raise ClusterError(f"{place}: a device has no link to itself")
 

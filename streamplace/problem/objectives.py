@@ -56,7 +56,7 @@ def make_objective(text: str, from_file: bool = False) -> Objective:
         found = plugins.load_ours(OBJECTIVES[name])
     else:
         found, options = plugins.find(text, NOUN, GROUP, OBJECTIVES, from_file=from_file)
-    if not (isinstance(found, type) and issubclass(found, Throughput | Makespan)):
+    if not (isinstance(found, type) and (found is Makespan or issubclass(found, Throughput))):
         raise UsageError(f"{NOUN} {text!r}: is not a subclass of streamplace.Throughput")
     cls: Any = found
     arguments = read_options(text, options, _options_of(cls), NOUN)
@@ -86,9 +86,15 @@ def check_text(objective: Objective) -> None:
     Raises
     ------
     UsageError
-        If the text of an option's value cannot be read, or is read as another value.
+        If the objective has no name, or if the text of an option's value cannot be read, or is read
+        as another value.
     """
     cls: Any = type(objective)
+    if isinstance(objective, Makespan) and cls is not Makespan:
+        raise UsageError(
+            f"{NOUN} {cls.__name__}: files cannot store it; place the problem with makespan, or "
+            "keep the assignment"
+        )
     types = _options_of(cls)
     for name, value in _changed(objective).items():
         if not _is_read_back(name, value, types[name]):
@@ -113,6 +119,26 @@ def only_throughput(objective: Objective, what: str) -> None:
     """
     if type(objective) is not Throughput:
         raise UsageError(f"{what}, not objective {text_of(objective)!r}")
+
+
+def refuse_derived_makespan(objective: Objective, what: str) -> None:
+    """Refuse an objective that derives from `Makespan` where only that itself is supported.
+
+    Parameters
+    ----------
+    what
+        The beginning of the message, such as ``compare``.
+
+    Raises
+    ------
+    UsageError
+        If the objective is a subclass of `Makespan`, such as `TotalCost`.
+    """
+    if isinstance(objective, Makespan) and type(objective) is not Makespan:
+        name = type(objective).__name__
+        raise UsageError(
+            f"{what} does not support the objective {name}; use throughput or makespan"
+        )
 
 
 @cache

@@ -10,7 +10,7 @@ from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import constraints_to, graph_to
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan
-from streamplace.problem.objectives import only_throughput
+from streamplace.problem.objectives import only_throughput, refuse_derived_makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.report.loads import heaviest_work, plain_work, sums_of
@@ -86,6 +86,7 @@ def entry(
         If the objective is a user's, which the page cannot compute, or the graph of a schedule is
         too large for the page.
     """
+    refuse_derived_makespan(placement.problem.objective, "report")
     if isinstance(placement.problem.objective, Makespan):
         return schedule_entry(title, placement, placer, proven)
     return throughput_entry(title, placement, placer, proven)

@@ -81,7 +81,7 @@ class MakespanEvaluator:
 
     def _repeats(self, order: Order, devices: Placements) -> Floats:
         """Return the makespans of each repeat and placement, (r, K), in seconds."""
-        rows = _rows(devices)
+        rows = rows_of(devices)
         count(len(rows) * len(self.compiled.noises))
         return np.stack([makespans(self.tasks, order, rows, n) for n in self.compiled.noises])
 
@@ -99,7 +99,7 @@ class MakespanEvaluator:
         """Return starts, ends and busy shares under each placement, of the first repeat."""
         tables = [
             timetable(self.tasks, self.best(row)[1], row, self.compiled.noises[0])
-            for row in _rows(devices)
+            for row in rows_of(devices)
         ]
         return ScheduleTrace(
             device_loads=np.stack([table.busy for table in tables]),
@@ -130,20 +130,24 @@ class MakespanEvaluator:
         """
         name, order = self.best(devices)
         repeats = self._repeats(order, devices)[:, 0]
-        if not np.isfinite(repeats).all():
-            if why := misplaced(self.problem.graph, self.problem.cluster, _rows(devices)[0]):
-                raise ProblemError(why)
-            raise SimulationError("the pass never ends: a time overflows")
+        self.check_finite(repeats, devices, "the pass never ends")
         noises = self.compiled.noises
         return MakespanScore(
             problem=self.problem,
-            timetable=timetable(self.tasks, order, _rows(devices)[0], noises[0]),
+            timetable=timetable(self.tasks, order, rows_of(devices)[0], noises[0]),
             order=name,
             makespan_s=float(repeats.mean()),
             deviation_s=float(repeats.std()) if len(repeats) > 1 else None,
             bound_s=self.bound_s,
             fastest=self.compiled.fastest,
         )
+
+    def check_finite(self, seconds: Floats, devices: Placements, fault: str) -> None:
+        """Raise ProblemError or SimulationError, see `score`, unless all times are finite."""
+        if not np.isfinite(seconds).all():
+            if why := misplaced(self.problem.graph, self.problem.cluster, rows_of(devices)[0]):
+                raise ProblemError(why)
+            raise SimulationError(f"{fault}: a time overflows")
 
     @property
     def best_possible(self) -> float | None:
@@ -155,7 +159,7 @@ class MakespanEvaluator:
         return None
 
 
-def _rows(devices: Placements) -> Ints:
+def rows_of(devices: Placements) -> Ints:
     """Return placements as (K, V) int32, contiguous and writable, so that kernels compile once."""
     rows = np.ascontiguousarray(np.atleast_2d(devices), dtype=np.int32)
     return rows if rows.flags.writeable else rows.copy()

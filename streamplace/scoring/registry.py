@@ -8,6 +8,7 @@ from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model, Objective, Throughput
 from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
+from streamplace.problem.total_cost import TotalCost
 from streamplace.scoring.closed_form import (
     BottleneckEvaluator,
     ClosedFormEvaluator,
@@ -59,7 +60,11 @@ def throughput_evaluator(problem: Problem) -> ThroughputEvaluator:
 
 
 def makespan_evaluator(problem: Problem) -> "MakespanEvaluator":
-    """Return the evaluator of a problem whose objective is `Makespan`."""
+    """Return the evaluator of a problem whose objective is `Makespan` or derives from it."""
+    if isinstance(problem.objective, TotalCost):
+        from streamplace.scoring.total_cost_evaluator import TotalCostEvaluator  # noqa: PLC0415 - slow to load
+
+        return TotalCostEvaluator(problem)
     from streamplace.scoring.makespan_evaluator import MakespanEvaluator  # noqa: PLC0415 - slow to load
 
     return MakespanEvaluator(problem)

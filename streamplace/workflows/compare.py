@@ -18,7 +18,7 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan, PublishedName
 from streamplace.problem.objective import Model, Objective, Throughput, check_objective
-from streamplace.problem.objectives import text_of
+from streamplace.problem.objectives import refuse_derived_makespan, text_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Floats
@@ -157,6 +157,7 @@ def compared(
         raise UsageError("compare needs at least one graph, one placer and one source rate")
     check_seed(seed)
     check_objective(objective)
+    refuse_derived_makespan(objective, "compare")
     run = partial(_results, cases, jobs=jobs, backend=backend)
     chosen = tuple(named.values())
     if isinstance(objective, Makespan):

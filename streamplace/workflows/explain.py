@@ -12,7 +12,7 @@ from sim.threads import own_utilisations
 from sim.work import work_of
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Throughput
-from streamplace.problem.objectives import only_throughput
+from streamplace.problem.objectives import only_throughput, refuse_derived_makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.violations import violations
@@ -57,8 +57,10 @@ def explain(
     SimulationError
         If the equations of the model could not be solved.
     UsageError
-        If costs of constraints are wanted under the makespan objective.
+        If costs of constraints are wanted under the makespan objective, or if the objective is
+        `TotalCost`.
     """
+    refuse_derived_makespan(placement.problem.objective, "explain")
     if isinstance(placement.problem.objective, Makespan):
         if constraint_costs:
             only_throughput(placement.problem.objective, "constraint costs support only throughput")

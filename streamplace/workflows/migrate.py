@@ -18,6 +18,7 @@ from streamplace.placers.search.migrate import Migrate
 from streamplace.placers.warmup import scoring_of
 from streamplace.problem.device_kinds import misplaced
 from streamplace.problem.makespan import Makespan
+from streamplace.problem.objectives import refuse_derived_makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.score import Score
@@ -171,6 +172,7 @@ def migrate(
         If the problem or a limit is invalid, or no placement is found.
     """
     check_prefer("migrate", prefer)
+    refuse_derived_makespan(problem.objective, "migrate")
     if move_cost is not None and seconds is not None:
         seconds /= 2  # for each of the two searches
         placer = with_limit(placer, seconds)

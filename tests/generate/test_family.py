@@ -193,7 +193,7 @@ def test_an_installed_package_registers_a_family_by_name(folder: Path) -> None:
     assert "Families of installed packages: chain, gone, star" in help_text
     words = {"COMP_WORDS": "streamplace generate s", "COMP_CWORD": "2"}
     environment |= {**words, "_STREAMPLACE_COMPLETE": "bash_complete"}
-    assert outcome()[1].split() == ["plain,series-parallel", "plain,star"]
+    assert outcome()[1].split() == ["plain,series-parallel", "plain,sensor-fusion", "plain,star"]
 
 
 def test_help_mentions_packages_only_if_they_register_families(folder: Path) -> None:

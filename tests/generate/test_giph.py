@@ -158,5 +158,5 @@ def test_what_giph_refuses(family: str, count: int, sizes: range | None, message
 
 
 def test_families_without_clusters_say_so() -> None:
-    with pytest.raises(UsageError, match="family 'layered' has no clusters; giph-paper and"):
+    with pytest.raises(UsageError, match="family 'layered' has no clusters; giph-paper, giph-c"):
         Recipe("layered", 1).cluster(0)

@@ -5,9 +5,6 @@ import numpy as np
 from streamplace.generate.giph.ranges import (
     MEAN_BANDWIDTH,
     MEAN_DELAY,
-    MEAN_SPEED,
-    SPREAD_OF_DEVICES,
-    TYPE_PROBABILITY,
     TYPES,
     Ranges,
 )
@@ -24,8 +21,8 @@ def draw_cluster(seed: int, devices: int, ranges: Ranges) -> Cluster:
     stream = np.random.RandomState(seed)
     delay = stream.uniform(0, 2 * MEAN_DELAY, (devices, devices))
     bandwidth = ranges.bandwidths(stream, devices)
-    speed = stream.uniform(*ranges.around(MEAN_SPEED, SPREAD_OF_DEVICES), devices)
-    supported = _types(stream, devices)
+    speed = ranges.speeds(stream, devices)
+    supported = _types(stream, devices, ranges.type_probability)
     overrides = tuple(
         LinkOverride(
             f"d{a}",
@@ -42,23 +39,28 @@ def draw_cluster(seed: int, devices: int, ranges: Ranges) -> Cluster:
         "free", bandwidth_mbps=MEAN_BANDWIDTH, latency_s=MEAN_DELAY, overrides=overrides
     )
     return Cluster(
-        [
-            Device(f"d{d}", float(speed[d]), labels=tuple(f"type{t}" for t in supported[d]))
-            for d in range(devices)
-        ],
+        [Device(f"d{d}", float(speed[d]), labels=labels_of(supported[d])) for d in range(devices)],
         network,
     )
 
 
-def _types(stream: np.random.RandomState, devices: int) -> list[list[int]]:
+def labels_of(types: list[int]) -> tuple[str, ...]:
+    """Return the labels of hardware types."""
+    return tuple(f"type{t}" for t in types)
+
+
+def draw_types(stream: np.random.RandomState, probability: float) -> list[int]:
+    """Draw the hardware types of a device: each with a probability, and at least one."""
+    types = [t for t in range(TYPES) if stream.rand() < probability]
+    return types or [int(stream.choice(TYPES))]
+
+
+def _types(stream: np.random.RandomState, devices: int, probability: float) -> list[list[int]]:
     """Draw the hardware types of each device; every type is on some device if devices allow it."""
-    supported = []
-    for _ in range(devices):
-        types = [t for t in range(TYPES) if stream.rand() < TYPE_PROBABILITY]
-        supported.append(types or [int(stream.choice(TYPES))])
+    supported = [draw_types(stream, probability) for _ in range(devices)]
     for missing in sorted(set(range(TYPES)).difference(*supported)):
         # the code gives a missing type to no device of fewer than five, where tasks need it
-        holders = max(1, int(devices * TYPE_PROBABILITY))
+        holders = max(1, int(devices * probability))
         for d in stream.choice(devices, holders, replace=False).tolist():
             supported[d].append(missing)
     return supported

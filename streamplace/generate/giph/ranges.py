@@ -22,10 +22,17 @@ class Ranges:
         Whether numbers are within half the spread around their mean instead of the whole spread.
     reciprocal
         Whether the reciprocal of the bandwidth is uniform instead of the bandwidth.
+    spread_of_tasks, spread_of_devices
+        Spread of the numbers of tasks and edges, and of devices and links, as a share of the mean.
+    type_probability
+        Probability that a device supports a hardware type.
     """
 
     half: bool
     reciprocal: bool
+    spread_of_tasks: float = SPREAD_OF_TASKS
+    spread_of_devices: float = SPREAD_OF_DEVICES
+    type_probability: float = TYPE_PROBABILITY
 
     def around(self, mean: float, spread: float) -> tuple[float, float]:
         """Return the ends of the range around a mean."""
@@ -35,6 +42,11 @@ class Ranges:
     def bandwidths(self, stream: np.random.RandomState, devices: int) -> Floats:
         """Draw the bandwidth of each ordered pair of devices, (D, D)."""
         if self.reciprocal:
-            ends = self.around(1 / MEAN_BANDWIDTH, SPREAD_OF_DEVICES)
+            ends = self.around(1 / MEAN_BANDWIDTH, self.spread_of_devices)
             return 1.0 / stream.uniform(*ends, (devices, devices))
-        return stream.uniform(*self.around(MEAN_BANDWIDTH, SPREAD_OF_DEVICES), (devices, devices))
+        ends = self.around(MEAN_BANDWIDTH, self.spread_of_devices)
+        return stream.uniform(*ends, (devices, devices))
+
+    def speeds(self, stream: np.random.RandomState, devices: int) -> Floats:
+        """Draw the speed of each device, (D,)."""
+        return stream.uniform(*self.around(MEAN_SPEED, self.spread_of_devices), devices)

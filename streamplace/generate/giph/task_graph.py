@@ -10,7 +10,6 @@ from streamplace.generate.giph.cases import GraphCase
 from streamplace.generate.giph.ranges import (
     MEAN_BYTES,
     MEAN_COMPUTE,
-    SPREAD_OF_TASKS,
     TYPES,
     Ranges,
 )
@@ -30,13 +29,13 @@ def draw_graph(case: GraphCase, ranges: Ranges, name: str) -> StreamGraph:
     """
     successors = _structure(case)
     stream = np.random.RandomState(case.seed)
-    work = ranges.around(MEAN_COMPUTE, SPREAD_OF_TASKS)
+    work = ranges.around(MEAN_COMPUTE, ranges.spread_of_tasks)
     compute, types = [], []
     for _ in successors:
         compute.append(stream.uniform(*work))
         types.append(int(stream.choice(TYPES)))
     ends = [(task, target) for task, targets in successors.items() for target in targets]
-    data = stream.uniform(*ranges.around(MEAN_BYTES, SPREAD_OF_TASKS), len(ends))
+    data = stream.uniform(*ranges.around(MEAN_BYTES, ranges.spread_of_tasks), len(ends))
     payload = data * BYTES_PER_UNIT
     largest = np.zeros(len(successors))
     np.maximum.at(largest, np.array(ends)[:, 0], payload)

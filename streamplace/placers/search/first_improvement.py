@@ -46,7 +46,7 @@ class Climb:
             evaluations = PER_UNIT * problem.feasibility.unit_count
         budget = Budget(self.seconds, evaluations)
         row = first_row(problem) if start is None else feasible(problem, start.devices).devices
-        if isinstance(problem.objective, Makespan) and not problem.objective.noise:
+        if type(problem.objective) is Makespan and not problem.objective.noise:
             from streamplace.placers.scheduling.climb import climb_pass  # noqa: PLC0415 - slow to load
 
             return Placement(problem, climb_pass(problem, rng, row, budget))

@@ -1,0 +1,156 @@
+"""The parameters of the sensor-fusion scenario, and what is fixed on its map."""
+
+from dataclasses import dataclass, fields
+from math import exp, hypot
+from typing import NamedTuple
+
+import numpy as np
+
+from streamplace.errors import UsageError
+from streamplace.generate.limits import check_range
+from streamplace.generate.sensor_fusion.times import KINDS
+from streamplace.util.suggest import valid_choices
+
+LEAST_MBPS = 1e-6  # of devices that are too far apart for a task to use both
+LIMITS = {
+    "side": (2, 20),
+    "spacing": (1, 10_000),
+    "cameras": (0, 100),
+    "edge_a": (0, 500),
+    "edge_b": (0, 500),
+    "edge_c": (0, 500),
+    "arrivals": (1, 100_000),
+    "connected": (0, 1),
+    "speed": (0.1, 100),
+    "waypoints": (1, 100),
+    "vehicle_cameras": (0, 100),
+    "interval": (0.1, 3600),
+    "reach": (0, 100_000),
+    "bandwidth": (1e-3, 1e6),
+    "decay": (1, 1e6),
+    "latency": (0, 3600),
+    "camera_bytes": (0, 1e12),
+    "lidar_bytes": (0, 1e12),
+}
+"""Parameter -> its smallest and largest value."""
+
+
+class Point(NamedTuple):
+    """A position on the map in metres."""
+
+    x: float
+    y: float
+
+    def distance(self, other: "Point") -> float:
+        """Return the distance to another position in metres."""
+        return hypot(self.x - other.x, self.y - other.y)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """The parameters of GiPH's case study of cooperative sensor fusion, on a grid map.
+
+    Defaults that the paper does not state are marked with a star.
+
+    Parameters
+    ----------
+    side
+        Intersections on each side of the map; each has a road-side unit (RSU) of kind C.
+    spacing
+        * Metres between two intersections.
+    block
+        * Side of the square in the middle of the map whose sensors the task graphs contain; None:
+        the whole map.
+    cameras
+        Cameras at each intersection.
+    edge_a, edge_b, edge_c
+        Numbers of edge devices of each kind, at random positions.
+    arrivals
+        Vehicles that enter the map in an hour.
+    connected
+        Share of vehicles that are connected (CAVs).
+    speed
+        * Metres per second at which vehicles drive.
+    waypoints
+        * Random intersections that a vehicle visits before it leaves the map.
+    on_board
+        * Kind of the device in a connected vehicle: A, B or C.
+    vehicle_cameras
+        * Cameras of a connected vehicle, besides its LIDAR.
+    interval
+        Seconds between two snapshots.
+    reach
+        Metres within which devices and sensors interact.
+    bandwidth, decay
+        A link of d metres has bandwidth * exp(-d / decay) Mbit/s.
+    latency
+        * Latency of a link in seconds.
+    camera_bytes, lidar_bytes
+        * Bytes that a sensor sends to its task.
+
+    Raises
+    ------
+    UsageError
+        On an unknown kind, or a number that is out of range.
+    """
+
+    side: int = 6
+    spacing: float = 200.0
+    block: int | None = None
+    cameras: int = 4
+    edge_a: int = 10
+    edge_b: int = 10
+    edge_c: int = 20
+    arrivals: float = 3980.0
+    connected: float = 0.1
+    speed: float = 10.0
+    waypoints: int = 3
+    on_board: str = "A"
+    vehicle_cameras: int = 1
+    interval: float = 10.0
+    reach: float = 400.0
+    bandwidth: float = 60.0
+    decay: float = 100.0
+    latency: float = 0.0
+    camera_bytes: float = 50_000.0
+    lidar_bytes: float = 100_000.0
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name in LIMITS and value is not None:
+                smallest, largest = LIMITS[each.name]
+                check_range(each.name, value, largest, smallest)
+        if self.block is not None:
+            check_range("block", self.block, self.side)
+        if self.on_board not in KINDS:
+            close = valid_choices(self.on_board, KINDS)
+            raise UsageError(f"unknown on_board {self.on_board!r:.40}{close}")
+
+    @property
+    def intersections(self) -> tuple[Point, ...]:
+        """The positions of the intersections and of their RSUs, row by row."""
+        steps = range(self.side)
+        return tuple(Point(i * self.spacing, j * self.spacing) for j in steps for i in steps)
+
+    @property
+    def covered(self) -> tuple[int, ...]:
+        """The intersections whose sensors the task graphs contain."""
+        block = self.side if self.block is None else self.block
+        first = (self.side - block) // 2
+        steps = range(first, first + block)
+        return tuple(j * self.side + i for j in steps for i in steps)
+
+    def edge_devices(self, seed: int) -> list[tuple[str, Point]]:
+        """Return the kind and the position of each edge device, which the seed determines."""
+        kinds = ["A"] * self.edge_a + ["B"] * self.edge_b + ["C"] * self.edge_c
+        rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 0])))
+        drawn = rng.random((len(kinds), 2)) * ((self.side - 1) * self.spacing)
+        return [(kind, Point(x, y)) for kind, (x, y) in zip(kinds, drawn.tolist(), strict=True)]
+
+    def mbps(self, distance: float) -> float:
+        """Return the bandwidth of a link in Mbit/s.
+
+        It is rounded to six digits, because the last ones of exp differ between processors.
+        """
+        return float(f"{max(self.bandwidth * exp(-distance / self.decay), LEAST_MBPS):.6g}")
