@@ -13,9 +13,10 @@ from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.orders.outcome import outcome
 from streamplace.studies.orders.registered import ALL_ORDERS, FULL, QUICK, Registered, problem_of
 from streamplace.studies.orders.results import CLIMB, HEFT, PLACETO, RANDOM_POLICY, SEARCH
+from streamplace.studies.orders.shared_trials import SharedTrials
 from streamplace.studies.seeds import seed_of
 from streamplace.studies.study import Outcome, Plan, Row, Unit
-from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints, run_trial
+from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints
 from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.place import run_placer
 
@@ -77,12 +78,12 @@ class OrdersStudy:
     def _results(self, problem: Problem, settings: Any) -> Iterator[Row]:
         checkpoints, repeats = self.size.checkpoints, self.size.repeats
         base = [self.seed, settings["graph"], settings["devices"]]
-        sweeps = PUBLISHED.model_copy(update={"epochs": checkpoints[-1]})
+        trials = SharedTrials(PUBLISHED.model_copy(update={"epochs": checkpoints[-1]}))
         for method, uniform in ((PLACETO, False), (RANDOM_POLICY, True)):
             for order in ALL_ORDERS:
                 for repeat in range(repeats):
                     trial = Trial(problem, order, seed_of(*base, repeat), uniform)
-                    found = at_checkpoints(run_trial(trial, sweeps), checkpoints)
+                    found = at_checkpoints(trials.run(trial), checkpoints)
                     yield _row(method, order, repeat, found)
         for method, placer in LIMITED.items():
             for repeat in range(repeats):
