@@ -40,6 +40,6 @@ def sentence(where: str, pairs: Pairs, graphs: int) -> str:
     texts = [f"{a} and {b} coincide on {n} of {graphs} graphs" for (a, b), n in often.items()]
     rare = len(pairs) - len(often)
     if rare:
-        noun = "other pair" if often else "pair of orders"
+        noun = "other pair" if often else "pair"
         texts.append(f"{counted(rare, noun)} on fewer than half")
     return f"{where}: {'; '.join(texts) or 'no two orders coincide'}."

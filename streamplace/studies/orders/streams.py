@@ -21,7 +21,7 @@ from streamplace.studies.orders.stream_results import (
     WEIGHTED_ORDERS,
 )
 from streamplace.studies.seeds import seed_of
-from streamplace.studies.study import Outcome, Plan, Row, Unit
+from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
 from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints
 from streamplace.workflows.place import run_placer
 
@@ -34,7 +34,7 @@ ONE_PASS = {GREEDY: "greedy:order={}", POLICY: "policy:order={}"}
 
 
 @dataclass(frozen=True)
-class StreamOrdersStudy:
+class StreamOrdersStudy(Options):
     """The study of traversal orders for the throughput of streams.
 
     Graphs of the paper's branched benchmark are placed on five equal devices by greedy, by the
@@ -43,14 +43,9 @@ class StreamOrdersStudy:
 
     Parameters
     ----------
-    quick
-        Whether to run a small share of the plan.
-    seed
-        Seed of the graphs and of all runs.
+    quick, seed
+        See `Options`.
     """
-
-    quick: bool = False
-    seed: int = 0
 
     name: ClassVar[str] = "orders-throughput"
 

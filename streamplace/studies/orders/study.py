@@ -15,7 +15,7 @@ from streamplace.studies.orders.registered import ALL_ORDERS, FULL, QUICK, Regis
 from streamplace.studies.orders.results import CLIMB, HEFT, PLACETO, RANDOM_POLICY, SEARCH
 from streamplace.studies.orders.shared_trials import SharedTrials
 from streamplace.studies.seeds import seed_of
-from streamplace.studies.study import Outcome, Plan, Row, Unit
+from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
 from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints
 from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.place import run_placer
@@ -25,7 +25,7 @@ LIMITED = {CLIMB: "climb:evaluations={}", SEARCH: "search:evaluations={}"}
 
 
 @dataclass(frozen=True)
-class OrdersStudy:
+class OrdersStudy(Options):
     """The study of traversal orders by its registered plan.
 
     Every graph is placed on equal devices by Placeto, in eight orders, with several seeds. The
@@ -33,14 +33,9 @@ class OrdersStudy:
 
     Parameters
     ----------
-    quick
-        Whether to run a small share of the plan.
-    seed
-        Seed of the graphs and of all runs.
+    quick, seed
+        See `Options`.
     """
-
-    quick: bool = False
-    seed: int = 0
 
     name: ClassVar[str] = "orders"
 
