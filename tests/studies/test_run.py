@@ -89,7 +89,7 @@ def test_a_folder_of_another_plan_or_study_is_refused(tmp_path: Path) -> None:
         run_study(Squares(5), tmp_path, jobs=1)
     plan = json.loads((tmp_path / PLAN).read_text())
     (tmp_path / PLAN).write_text(json.dumps({**plan, "study": "cubes"}))
-    with pytest.raises(FormatError, match="holds the study 'cubes'"):
+    with pytest.raises(FormatError, match='holds the study "cubes"'):
         run_study(Squares(4), tmp_path, jobs=1)
     (tmp_path / PLAN).write_text("[]")
     with pytest.raises(FormatError, match="is not the plan of a study"):
