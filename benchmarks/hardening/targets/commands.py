@@ -226,4 +226,4 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
 }
 """Reader -> the commands that read such files."""
 WITH_TORCH = ("weights", "info-weights", "checkpoint", *studies.NAMES)
-"""Readers whose commands may load torch. `train` loads it too, but only after it accepts its config."""
+"""Readers whose commands may load torch. `train` loads it only after it accepts its config."""

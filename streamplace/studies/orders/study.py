@@ -92,7 +92,7 @@ class OrdersStudy(Options):
 
 
 def _longest_path(graph: StreamGraph) -> int:
-    """Return the number of operators on the longest path."""
+    """Return the number of streams on the longest path."""
     paths = longest_paths(graph.stream_source, graph.stream_target, len(graph.names))
     return int(paths.max())
 
