@@ -13,7 +13,8 @@ from streamplace.errors import FormatError
 from streamplace.studies.folder import PLAN, REPORT, RESULTS
 from streamplace.studies.run import run_study
 from streamplace.studies.saved import check_plan, plan_text, read_results, result_line
-from tests.studies.test_run import Squares
+from streamplace.studies.study import Row
+from tests.support.studies import Squares
 
 SETTINGS = {"graphs": 3, "orders": ["a", "b"]}
 values = st.recursive(
@@ -34,7 +35,7 @@ def test_written_results_are_read(tmp_path_factory: pytest.TempPathFactory, foun
 
 def test_every_truncation_leaves_the_complete_lines(tmp_path: Path) -> None:
     path = tmp_path / RESULTS
-    units = {"one": [{"a": 1.5}], "two": [{"b": None}]}
+    units: dict[str, list[Row]] = {"one": [{"a": 1.5}], "two": [{"b": None}]}
     lines = [result_line(key, rows, 1.0).encode() for key, rows in units.items()]
     whole = b"".join(lines)
     for size in range(len(whole)):

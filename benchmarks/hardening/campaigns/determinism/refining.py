@@ -10,6 +10,7 @@ from benchmarks.hardening.campaigns.determinism.makespans import MAKESPAN, clust
 from benchmarks.hardening.campaigns.determinism.surroundings import (
     GRAPHS,
     ON_WORKERS,
+    Result,
     Surroundings,
     differences_row,
     without_times,
@@ -47,7 +48,9 @@ def refine_row(folder: Path, processes: int, rng: np.random.Generator, count: in
     words = ("place", graph, "--cluster", file, *MAKESPAN, "--placer", "random", "-o", placed)
     first.run(*COMMAND, *words)
     policy = f"policy:file={weights}"
-    results = [(option, partial(place, ("--placer", f"{policy}:{option}"))) for option in OPTIONS]
+    results: list[tuple[str, Result]] = [
+        (option, partial(place, ("--placer", f"{policy}:{option}"))) for option in OPTIONS
+    ]
     results.append(("--start", partial(place, ("--placer", policy, "--start", placed))))
     results.append(("compare", compare))
     what = "Placeto: refined placements; tables of compare, without times"
