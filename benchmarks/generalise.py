@@ -14,9 +14,9 @@ throughput of METIS, its oracle, and one pass and the best of 16 of the policy; 
 import argparse
 from dataclasses import dataclass, replace
 
-from benchmarks.resampling import interval
 from streamplace import Cluster, Network, Recipe, compare
 from streamplace.scoring.registry import CLOSED_FORMS
+from streamplace.util.bootstrap import mean_intervals
 
 PLACERS = {
     "METIS": "metis",
@@ -84,7 +84,7 @@ def main() -> None:
             reached = comparison.relative_throughput[0]
             means = [f"{mean:.3f}" for mean in reached.mean(axis=1)]
             _, oracle, _, best_of_16 = reached  # in the order of `PLACERS`
-            low, high = interval(best_of_16 - oracle)
+            low, high = mean_intervals((best_of_16 - oracle)[None])[0]
             cells = [f"{preset}, {setting.title}", str(setting.graphs), *means]
             print(f"| {' | '.join(cells)} | {low:+.3f} to {high:+.3f} |", flush=True)
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from scipy.stats import kendalltau
 
-from benchmarks.resampling import interval
 from benchmarks.testbed.campaign import RESULTS, read
 from benchmarks.testbed.comparing import TIE, relation
 from benchmarks.testbed.scatter import draw
 from streamplace.util.arrays import Floats
+from streamplace.util.bootstrap import mean_intervals
 
 CONTENDERS = ("metis", "fuser", "policy", "auto")
 PICTURE = "scatter.png"
@@ -151,7 +151,7 @@ def against_metis(results: Results) -> list[str]:
             which: np.array([placers[name][which] for placers in results.values()])
             for which in ("measured", *MODELS)
         }
-        low, high = interval(columns["measured"] - base)
+        low, high = mean_intervals((columns["measured"] - base)[None])[0]
         mean = (columns["measured"] - base).mean()
         means = " | ".join(f"{column.mean():.3f}" for column in columns.values())
         difference = "" if name == "metis" else f"{mean:+.3f} ({low:+.3f} to {high:+.3f})"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamplace.cli import makespan_options, options, param_types
-from streamplace.plots.formats import KINDS
+from streamplace.cli.folder_options import folder_and_plots, pictures_of
 from streamplace.problem.makespan import Makespan, PublishedName
 
 if TYPE_CHECKING:
@@ -46,19 +46,7 @@ THROUGHPUT_PLACERS, MAKESPAN_PLACERS = "metis,metis-oracle,fuser,auto", "heft,pe
 @options.objective()
 @makespan_options.options
 @makespan_options.semantics
-@click.option(
-    "-o",
-    "folder",
-    callback=options.file_name,
-    type=param_types.FILE,
-    metavar="DIR",
-    help="Folder to write results, tables and plots into; created if missing.",
-)
-@click.option(
-    "--plots",
-    type=param_types.Choice((*KINDS, "none")),
-    help="File format of the plots in DIR.  [default: png]",
-)
+@folder_and_plots("Folder to write results, tables and plots into; created if missing.")
 @options.processes
 @options.common
 def compare(
@@ -143,7 +131,7 @@ def compare(
     if semantics is not None:
         makespan_options.require(kind, "semantics")
     placers = placers or (MAKESPAN_PLACERS if isinstance(kind, Makespan) else THROUGHPUT_PLACERS)
-    pictures = None if plots == "none" else plots or "png"
+    pictures = pictures_of(plots)
     if folder is not None:
         inputs = (dataset, cluster_file, clusters_file, *weights_of(placers))
         refuse_folder("-o", folder, names_of(pictures, isinstance(kind, Makespan)), inputs)

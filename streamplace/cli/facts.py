@@ -10,6 +10,10 @@ from streamplace.util.text import printable
 
 LABELS = {
     "links_that_differ": "links with their own settings",
+    "longest_path": "longest path, operators",
+    "longest_shortest_path": "longest shortest path, operators",
+    "streams_per_operator": "streams per operator",
+    "width": "width, operators of the largest level",
     "pes": "operators per device",
     "source_rate": "source rate, tuples/s",
     "source_rates": "source rates, tuples/s",

@@ -14,6 +14,10 @@ def info(file: str, seed: int, as_json: bool) -> None:
     FILE is a graph, a dataset (a file or folder of graphs, or dataset:real), one or several
     clusters, a placement, or a .safetensors file of a run: a policy's weights or a checkpoint.
 
+    A graph's longest path, and the longest of the shortest paths between two operators, follow
+    streams and count operators; the latter is left out above 1,000 operators. An operator's level
+    is the length of the longest path to it, and the width of a graph is that of its largest level.
+
     \b
     Examples:
     streamplace info dataset:real/riotbench-etl.json

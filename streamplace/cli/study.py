@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from streamplace.cli import options, param_types
-from streamplace.plots.formats import KINDS
+from streamplace.cli.folder_options import folder_and_plots, pictures_of
 
 if TYPE_CHECKING:
     from streamplace.studies.study import Study
@@ -33,23 +33,9 @@ def study() -> None:
 def folder_options(command: Command) -> Command:
     """Add --quick, -o, --plots and those of processes, which every study has."""
     quick = click.option("--quick", is_flag=True, help="A small share of the plan, in minutes.")
-    folder = click.option(
-        "-o",
-        "folder",
-        callback=options.file_name,
-        type=param_types.FILE,
-        required=True,
-        metavar="DIR",
-        help="Folder for results, tables and plots; created if missing, continued if not.",
-    )
-    plots = click.option(
-        "--plots",
-        type=param_types.Choice((*KINDS, "none")),
-        default="png",
-        show_default=True,
-        help="File format of the plots in DIR.",
-    )
-    return quick(folder(plots(options.processes(options.common(command)))))
+    text = "Folder for results, tables and plots; created if missing, continued if not."
+    output = folder_and_plots(text, required=True)
+    return quick(output(options.processes(options.common(command))))
 
 
 @study.command()
@@ -74,7 +60,7 @@ def dream(
     weights: str | None,
     quick: bool,
     folder: str,
-    plots: str,
+    plots: str | None,
     jobs: int | None,
     backend: str,
     address: str | None,
@@ -97,7 +83,7 @@ def dream(
     load_numba()
     from streamplace.studies.dream.study import DreamStudy  # noqa: PLC0415
 
-    chosen = DreamStudy(graphs, weights, quick, seed)
+    chosen = DreamStudy(quick, seed, graphs, weights)
     _run(chosen, folder, plots, jobs, backend, address, as_json=as_json)
 
 
@@ -114,7 +100,7 @@ def orders(
     objective: str,
     quick: bool,
     folder: str,
-    plots: str,
+    plots: str | None,
     jobs: int | None,
     backend: str,
     address: str | None,
@@ -148,7 +134,7 @@ def orders(
 def _run(
     chosen: "Study",
     folder: str,
-    plots: str,
+    plots: str | None,
     jobs: int | None,
     backend: str,
     address: str | None,
@@ -160,9 +146,8 @@ def _run(
     from streamplace.execution.backends import Backend  # noqa: PLC0415
     from streamplace.studies.run import run_study  # noqa: PLC0415
 
-    pictures = None if plots == "none" else plots
     outcome = run_study(
-        chosen, folder, pictures=pictures, jobs=jobs, backend=Backend(backend, address)
+        chosen, folder, pictures=pictures_of(plots), jobs=jobs, backend=Backend(backend, address)
     )
     if as_json:
         options.print_json(outcome.to_dict())

@@ -92,6 +92,8 @@ def check_target(path: str | Path, make: bool = False) -> None:
 
 def check_folder(path: str | Path) -> None:
     """Raise FormatError if a folder could not be created, or is not writable."""
+    if "\0" in str(path):
+        raise FormatError(f"{str(path)!r} is not a folder name")
     existing = Path(os.path.realpath(path))
     try:
         while not existing.exists():

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from math import fsum
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.resources import whole_amounts
+from streamplace.problem.shape import Shape
 
 
 def summary(path: str | Path) -> dict[str, Any]:
@@ -64,6 +66,7 @@ def _graph(graph: StreamGraph) -> dict[str, Any]:
         "name": graph.name,
         "operators": len(graph.names),
         "streams": len(graph.streams),
+        **{name: value for name, value in asdict(Shape.of(graph)).items() if value is not None},
         "sources": [graph.names[v] for v in graph.sources],
         "sinks": [graph.names[v] for v in graph.sinks],
         "source_rate": graph.source_rate,

@@ -1,18 +1,14 @@
 """The folder of a study: its plan, the results so far, and the outcome."""
 
-import json
 import os
-from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from streamplace.errors import FormatError
-from streamplace.files.atomic import write_text
-from streamplace.files.reading import read_json, to_json
+from streamplace.files.atomic import atomic, write_text
+from streamplace.files.reading import to_json
+from streamplace.studies.saved import OTHER, check_plan, plan_text, read_results, result_line
 from streamplace.studies.study import Outcome, Plan, Row
 
-FORMAT, VERSION = "streamplace-study", 1
 PLAN, RESULTS, REPORT = "study.json", "results.jsonl", "README.md"
 
 
@@ -30,70 +26,36 @@ class StudyFolder:
     Raises
     ------
     FormatError
-        If the folder holds the results of another study, or of another plan of this one; if a file
-        cannot be read or written.
+        If the folder holds the results of another study, or of another plan of this one; if it
+        holds files that are not a study's and would be overwritten; if a file cannot be read or
+        written.
     """
 
     def __init__(self, path: Path, name: str, plan: Plan) -> None:
-        self.path, self._name, self._plan = path, name, plan
+        self.path, self._plan = path, plan
         self.done: dict[str, list[Row]] = {}
-        saved, settings = path / PLAN, json.loads(json.dumps(dict(plan.settings)))
-        if saved.exists():
-            self._check(read_json(saved), settings)
-            self._read()
-        else:
-            head = {"format": FORMAT, "version": VERSION, "study": name}
-            head["streamplace"] = version("streamplace")
-            write_text(saved, to_json({**head, "settings": settings}))
-
-    def _check(self, saved: Any, settings: Mapping[str, Any]) -> None:
-        where, other = self.path / PLAN, "choose another folder with -o"
-        if not isinstance(saved, dict) or saved.get("format") != FORMAT:
-            raise FormatError(f"{where}: is not the plan of a study; {other}")
-        if saved.get("study") != self._name:
-            raise FormatError(f"{where}: holds the study {saved.get('study')!r:.40}; {other}")
-        before = saved.get("settings")
-        if before != settings:
-            keys = sorted({*settings, *(before if isinstance(before, dict) else ())})
-            was = before if isinstance(before, dict) else {}
-            different = next(key for key in keys if was.get(key) != settings.get(key))
-            raise FormatError(
-                f"{where}: was made with another plan: {different} was "
-                f"{json.dumps(was.get(different)):.80} and is now "
-                f"{json.dumps(settings.get(different)):.80}; {other}"
-            )
-
-    def _read(self) -> None:
-        """Read the results; a last line that was cut off when the study was killed is removed."""
-        path = self.path / RESULTS
-        if not path.exists():
+        saved, results = path / PLAN, path / RESULTS
+        if not os.path.lexists(saved):
+            for other in (RESULTS, REPORT):
+                if os.path.lexists(path / other):
+                    fault = f"holds {other} but no {PLAN}, so it is not a study's folder"
+                    raise FormatError(f"{path}: {fault}; {OTHER}")
+            write_text(saved, plan_text(name, plan.settings))
             return
-        keys = {unit.key for unit in self._plan.units}
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise FormatError(f"{path}: cannot read: {error}") from None
-        complete = text[: text.rfind("\n") + 1]
-        for number, line in enumerate(complete.splitlines(), start=1):
-            try:
-                entry = json.loads(line)
-                key, rows = entry["unit"], entry["rows"]
-            except (ValueError, KeyError, TypeError):
-                key, rows = None, None
-            if key not in keys or not isinstance(rows, list):
-                message = "is not a result of this study; remove the line, and it is computed again"
-                raise FormatError(f"{path}: line {number}: {message}")
-            self.done[key] = rows
-        if complete != text:
-            write_text(path, complete)
+        version = check_plan(saved, name, plan.settings)
+        if os.path.lexists(results):
+            keys = {unit.key for unit in plan.units}
+            self.done, complete = read_results(results, keys, version)
+            if len(complete) < results.stat().st_size:  # the study was killed within a line
+                with atomic(results) as file:
+                    file.write(complete)
 
     def add(self, key: str, rows: list[Row], seconds: float) -> None:
         """Write the results of a unit, and the CPU seconds that it took."""
         path = self.path / RESULTS
-        line = json.dumps({"unit": key, "cpu_s": round(seconds, 3), "rows": rows}) + "\n"
         try:
             with path.open("ab") as file:
-                file.write(line.encode())
+                file.write(result_line(key, rows, seconds).encode())
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:

@@ -82,6 +82,22 @@ class Outcome:
         }
 
 
+@dataclass(frozen=True)
+class Options:
+    """The options that every built-in study has.
+
+    Parameters
+    ----------
+    quick
+        Whether to run a small share of the plan.
+    seed
+        Seed of the graphs and of all runs.
+    """
+
+    quick: bool = False
+    seed: int = 0
+
+
 class Study(Protocol):
     """A published experiment. It is picklable, since its units run in other processes."""
 

@@ -145,3 +145,30 @@ def test_a_list_of_clusters(tmp_path: Path, capsys: Capture) -> None:
     assert "clusters: 2" in succeeds(capsys, "info", file).splitlines()
     file.write_text(file.read_text() + '{"devices": 3}\n')
     assert "clusters.jsonl: line 3" in refused(capsys, "info", file)
+
+
+def test_the_shape_of_a_graph(tmp_path: Path, capsys: Capture) -> None:
+    graph = tmp_path / "graph.json"
+    names = [{"name": name, "instructions": 1} for name in "abcd"]
+    ends = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "d"), ("a", "c")]
+    streams = [{"source": source, "target": target} for source, target in ends]
+    graph.write_text(json.dumps({"operators": names, "streams": streams}))
+    found = json.loads(succeeds(capsys, "info", graph, "--json"))
+    keys = ("longest_path", "longest_shortest_path", "streams_per_operator", "width")
+    assert [found[key] for key in keys] == [4, 3, 1.25, 1]
+    lines = succeeds(capsys, "info", graph).splitlines()
+    assert "longest path, operators: 4" in lines
+    assert "longest shortest path, operators: 3" in lines
+    assert "streams per operator: 1.25" in lines
+    assert "width, operators of the largest level: 1" in lines
+
+
+def test_the_longest_shortest_path_of_a_large_graph_is_left_out(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    graph = tmp_path / "graph.npz"
+    succeeds(capsys, "generate", "layered", "--operators", 1001, "-o", graph)
+    found = json.loads(succeeds(capsys, "info", graph, "--json"))
+    assert "longest_shortest_path" not in found
+    assert found["longest_path"] > 1
+    assert "longest shortest path" not in succeeds(capsys, "info", graph)

@@ -27,6 +27,7 @@ PLAIN: dict[str, Callable[[StreamGraph], list[int]]] = {
 }
 FORWARD = ("topo-lifo", "topo-level", "b-level", "by-depth", "by-path")
 BACKWARD = ("reversed-topo-lifo", "reversed-topo-level", "dfs-postorder")
+TWINS = ("reversed-topo-lifo", "dfs-postorder")
 GRAPHS = 1000
 
 
@@ -50,6 +51,25 @@ def test_orders_equal_independent_implementations() -> None:
         for name in BACKWARD:
             assert sources_first(graph, traversal_order(graph, name)[::-1]), (name, seed)
         check_weighted(graph, seed)
+
+
+def test_two_backward_orders_coincide_where_operators_are_listed_after_their_inputs() -> None:
+    for seed in range(GRAPHS // 4):
+        graph = plain.random_graph(seed)
+        forward = ("topo-lifo", "topo-level", "by-depth", "by-path")[seed % 4]
+        operators = [(graph.names[v], 1.0, 1.0) for v in traversal_order(graph, forward)]
+        listed = StreamGraph(operators, [(s.source, s.target) for s in graph.streams])
+        stack, search = (traversal_order(listed, name) for name in TWINS)
+        assert stack.tolist() == search.tolist(), seed
+
+
+def test_two_backward_orders_differ_where_an_operator_is_listed_before_its_input() -> None:
+    operators = [(name, 1.0, 1.0) for name in ("source", "left", "join", "late")]
+    ends = [("source", "join"), ("source", "late"), ("late", "left"), ("late", "join")]
+    graph = StreamGraph(operators, ends)
+    stack, search = ([graph.names[v] for v in traversal_order(graph, name)] for name in TWINS)
+    assert stack == ["left", "join", "late", "source"]
+    assert search == ["join", "left", "late", "source"]
 
 
 def check_weighted(graph: StreamGraph, seed: int) -> None:

@@ -1,49 +1,14 @@
 """Tests for the run of a study: results kept as they come, and resumed."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
 from streamplace.errors import FormatError, PlacementError
 from streamplace.studies.folder import PLAN, REPORT, RESULTS
 from streamplace.studies.run import run_study
-from streamplace.studies.study import Outcome, Plan, Row, Unit
-from streamplace.studies.table import Table
-
-
-@dataclass(frozen=True)
-class Squares:
-    """A study of the squares of numbers; one of them may be impossible."""
-
-    count: int
-    fails_at: int | None = None
-    calls: Path | None = None
-
-    name: ClassVar[str] = "squares"
-
-    def plan(self) -> Plan:
-        units = tuple(Unit(f"number {i}", {"i": i}) for i in range(self.count))
-        return Plan({"count": self.count}, units)
-
-    def run(self, unit: Unit) -> list[Row]:
-        i = unit.settings["i"]
-        if i == self.fails_at:
-            raise PlacementError("has no square")
-        if self.calls is not None:
-            with self.calls.open("a") as file:
-                file.write(f"{i}\n")
-        return [{"i": i, "square": float(i * i)}]
-
-    def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
-        total = sum(row["square"] for row in rows)
-        table = Table(
-            "squares", "squares", ("n", "square"), [(str(r["i"]), [r["square"]]) for r in rows]
-        )
-        return Outcome("Squares", (f"The sum is {total:g}.",), (table,))
+from tests.support.studies import Squares
 
 
 def test_the_folder_holds_plan_results_report_and_tables(tmp_path: Path) -> None:
@@ -89,7 +54,7 @@ def test_a_folder_of_another_plan_or_study_is_refused(tmp_path: Path) -> None:
         run_study(Squares(5), tmp_path, jobs=1)
     plan = json.loads((tmp_path / PLAN).read_text())
     (tmp_path / PLAN).write_text(json.dumps({**plan, "study": "cubes"}))
-    with pytest.raises(FormatError, match="holds the study 'cubes'"):
+    with pytest.raises(FormatError, match='holds the study "cubes"'):
         run_study(Squares(4), tmp_path, jobs=1)
     (tmp_path / PLAN).write_text("[]")
     with pytest.raises(FormatError, match="is not the plan of a study"):

@@ -10,7 +10,7 @@ from benchmarks.hardening.corpus import own_files
 from benchmarks.hardening.corpus.documents import CEPSIM, CLUSTER
 from benchmarks.hardening.corpus.engine_documents import IMPORTED
 from benchmarks.hardening.corpus.engine_documents.kafka_streams import KAFKA
-from benchmarks.hardening.targets import flink_against
+from benchmarks.hardening.targets import flink_against, studies
 from streamplace.files import write_placement
 from streamplace.integrations.kinds import WITH_CLUSTER, WRITERS
 
@@ -25,6 +25,7 @@ PASS = ("--objective", "makespan", "--order", "b-level")
 SCHEDULED = ("--objective", "makespan", "--placer", "heft")
 PUBLISHED = ("--semantics", "placeto")
 GREEDY = ("--cluster", "GPUS", "--placer", "greedy")
+STUDY = ("study", "dream", "--graphs", "GRAPH", "-o", BAD, "--plots", "none", "--jobs", "1")
 COMPARE_OPTIONS = ("--source-rate", "100", "--placers", "greedy", "--jobs", "1")
 COMPARE_MAKESPANS = ("--objective", "makespan", "--placers", "round-robin", "--jobs", "1")
 
@@ -214,6 +215,8 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "flink-apply": (_command("apply", "flink", "PLACEMENT", *RESTARTED, "--dry-run"),),
     "flink-against": (Command(("explain", "RUNNING", *AGAINST, "--json"), ()),),
     "info": (_command("info", BAD, "--json"), _command("info", BAD)),
+    "study-plan": (_command(*STUDY),),
+    "study-results": (_command(*STUDY), _command(*STUDY, "--json")),
     "weights": (
         _command("place", "GRAPH", "--placer", "policy:file=BAD", "-o", OUT),
         _command("info", BAD),
@@ -222,5 +225,5 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "checkpoint": (_command("train", "GRAPH", "--config", "CONFIG", "-o", "RUN", "--resume"),),
 }
 """Reader -> the commands that read such files."""
-WITH_TORCH = ("weights", "info-weights", "checkpoint")
-"""Readers whose commands load torch. `train` loads it too, but only after it accepts its config."""
+WITH_TORCH = ("weights", "info-weights", "checkpoint", *studies.NAMES)
+"""Readers whose commands may load torch. `train` loads it only after it accepts its config."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.hardening.corpus import own_files
+from benchmarks.hardening.corpus import own_files, study_files
 from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.corpus.engine_documents import DOCUMENTS, IMPORTED
 from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
@@ -18,7 +18,7 @@ from benchmarks.hardening.corpus.own_files import json_documents
 from benchmarks.hardening.mutation import npz_files, tensor_files
 from benchmarks.hardening.mutation.onnx_files import ONNX_FAULTS
 from benchmarks.hardening.mutation.text_files import Fault
-from benchmarks.hardening.targets import flink_against, flink_apply, flink_rest
+from benchmarks.hardening.targets import flink_against, flink_apply, flink_rest, studies
 from benchmarks.hardening.targets.consumers import (
     InconsistencyError,
     use_cluster,
@@ -77,6 +77,8 @@ class Parser:
         Whether the reader loads torch, which raises the memory limit.
     takes_folder
         Whether the reader takes the folder of the file instead of the file.
+    beside
+        Returns the valid files of the folder that a command reads, including that of the reader.
     """
 
     name: str
@@ -86,10 +88,21 @@ class Parser:
     faults: tuple[Fault, ...] | None = None
     torch: bool = False
     takes_folder: bool = False
+    beside: Callable[[], tuple[Document, ...]] = tuple
 
 
 def _own(name: str, read: Callable[[str], Any], use: Callable[[Any], None], **more: Any) -> Parser:
     return Parser(name, lambda: own_files.files()[name], read, use, **more)
+
+
+def _of_study(
+    name: str,
+    document: Callable[[], Document],
+    read: Callable[[str], Any],
+    use: Callable[[Any], None],
+) -> Parser:
+    beside = study_files.documents
+    return Parser(name, lambda: (document(),), read, use, takes_folder=True, beside=beside)
 
 
 def _imported(kind: str) -> Parser:
@@ -231,6 +244,10 @@ PARSERS: dict[str, Parser] = {
             use_result,
             faults=tensor_files.TENSOR_FAULTS,
             torch=True,
+        ),
+        _of_study("study-plan", study_files.plan_document, studies.read_plan, ignore),
+        _of_study(
+            "study-results", study_files.results_document, studies.read_found, studies.use_found
         ),
         Parser("checkpoint", _checkpoints, _resume, faults=tensor_files.TENSOR_FAULTS, torch=True),
     )

@@ -16,7 +16,7 @@ from streamplace.training.run import CHECKPOINT, POLICY
 
 KINDS = ("device-scorer", "encoder-decoder")
 READ = (*KINDS, "placeto")
-"""The kinds whose files are read damaged; the other campaigns change settings of `KINDS`."""
+"""All kinds; some campaigns change settings that only `KINDS` have."""
 PUBLISHED = Path(__file__).parents[2] / "weights" / "b-f1-f2.safetensors"
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import ClassVar
 
 from streamplace.errors import UsageError
-from streamplace.files import read_dataset
-from streamplace.generate import Recipe
+from streamplace.files.reading import read_bytes
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model
+from streamplace.studies.dream.graphs import generated, stored
 from streamplace.studies.dream.outcome import outcome
 from streamplace.studies.dream.systems import WEIGHTS, placers
-from streamplace.studies.study import Outcome, Plan, Row, Unit
+from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
 from streamplace.workflows.compare import compare
 
 SOURCE_RATES = (1e4, 2e4)  # tuples/s
@@ -23,7 +23,7 @@ BLOCK = 10  # graphs per unit of work
 
 
 @dataclass(frozen=True)
-class DreamStudy:
+class DreamStudy(Options):
     """Ni et al.'s comparison, with stronger baselines, on graphs of the same classes.
 
     Every system places every graph on 5 devices of 2500 MIPS with links of 1000 Mbps, at 1e4 and at
@@ -36,10 +36,8 @@ class DreamStudy:
         A dataset; None: 630 generated graphs of the paper's classes, as many as it tests on.
     weights
         A folder with the weights of the paper's allocators; None: they are left out.
-    quick
-        Whether to use 40 graphs only.
-    seed
-        Seed of the generated graphs and of the placers.
+    quick, seed
+        See `Options`; the quick study uses 40 graphs.
 
     Raises
     ------
@@ -49,8 +47,6 @@ class DreamStudy:
 
     graphs: str | None = None
     weights: str | None = None
-    quick: bool = False
-    seed: int = 0
 
     name: ClassVar[str] = "dream"
 
@@ -66,7 +62,7 @@ class DreamStudy:
             {}
             if self._weights is None
             else {
-                name: sha256((self._weights / file).read_bytes()).hexdigest()[:16]
+                name: sha256(read_bytes(self._weights / file)).hexdigest()[:16]
                 for name, file in WEIGHTS.items()
             }
         )
@@ -119,9 +115,7 @@ class DreamStudy:
     def _graphs(self, numbers: range | None = None) -> list[StreamGraph]:
         """Return the graphs of the study, or those of some numbers."""
         if self.graphs is not None:
-            graphs = read_dataset(self.graphs)
+            graphs = stored(self.graphs)
             return graphs if numbers is None else graphs[numbers.start : numbers.stop]
         count = QUICK_GRAPHS if self.quick else GRAPHS
-        recipe = Recipe("dream", count, seed=self.seed)
-        chosen = range(count) if numbers is None else range(numbers.start, min(numbers.stop, count))
-        return [recipe.graph(number) for number in chosen]
+        return generated(count, self.seed, numbers or range(count))

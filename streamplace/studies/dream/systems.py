@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os.path import isfile  # False for names that are no path, unlike `Path.is_file`
 from pathlib import Path
 
 from streamplace.errors import FormatError
@@ -77,7 +78,7 @@ def placers(weights: Path | None) -> Mapping[str, str]:
     if weights is None:
         return SYSTEMS
     for name, file in WEIGHTS.items():
-        if not (weights / file).is_file():
+        if not isfile(weights / file):
             raise FormatError(
                 f"{weights}: has no {file}, the weights of {name}; "
                 f"train them with the config {file.removesuffix('.safetensors')}"

@@ -15,7 +15,7 @@ BACKWARD = ("reversed-topo-lifo", "dfs-postorder")
 ADVICE = {"enas-cifar": BACKWARD, "nmt": BACKWARD[:1], "enas-ptb": ("bfs",)}
 """The orders that the paper advises for each family."""
 DEPTH_FIRST, TOPOLOGICAL = ("dfs-preorder", "dfs-postorder"), ("topo-lifo", "reversed-topo-lifo")
-LONG = 100  # operators on the longest path from which a graph has a long diameter
+LONG = 100  # streams on the longest path from which a graph has a long diameter
 VANISHED = 0.07  # differences that another system saw with an ample budget
 MIN_GRAPHS = 2
 HOLDS, REFUTED, UNDECIDED, UNTESTED = "holds", "refuted", "undecided", "untested"

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from streamplace.studies.orders.coincidence import coinciding, sentence
 from streamplace.studies.orders.effect import Effect
 from streamplace.studies.orders.guidelines import Verdict, verdicts
 from streamplace.studies.orders.published import ORDERS, WINS
-from streamplace.studies.orders.registered import ALL_ORDERS
+from streamplace.studies.orders.registered import ALL_ORDERS, problem_of
 from streamplace.studies.orders.results import (
     BY_ORDER,
     CLIMB,
@@ -38,7 +39,8 @@ def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
         _over_random_policy(results),
         _guidelines(judged),
     )
-    return Outcome(TITLE, tuple(_findings(results, judged)), tables, _pictures(results))
+    findings = (*_findings(results, judged), *_coincidences(plan))
+    return Outcome(TITLE, findings, tables, _pictures(results))
 
 
 def _steps(results: Sequence[Results]) -> Iterator[tuple[str, Results, int]]:
@@ -55,7 +57,9 @@ def _wins(results: Sequence[Results], graphs: int) -> Table:
         theirs = published[c] if c < len(published) else (None,) * len(ORDERS)
         rows.append((name, list(zip(one.wins(c), theirs, strict=True))))
     variants = (f"measured on {counted(graphs, 'graph')}", "published on 32 graphs")
-    caption = "graphs on which Placeto has the lowest mean makespan with an order"
+    caption = (
+        "graphs on which an order has Placeto's lowest mean makespan; the first order wins a tie"
+    )
     return Table("wins", caption, ("problems", *ORDERS), rows, variants)
 
 
@@ -131,6 +135,18 @@ def _strong_effect(one: Results, order: str, c: int) -> str:
         f"{effect} of that of the other published orders with Placeto, and "
         f"{of_random} with the uniformly random policy, which learns nothing."
     )
+
+
+def _coincidences(plan: Plan) -> Iterator[str]:
+    """Yield, for each family, which orders of its graphs coincide."""
+    settings = plan.settings
+    for family in settings["families"]:
+        problems = (
+            problem_of(family, number, settings["devices"][0], settings["seed"])
+            for number in range(settings["graphs"])
+        )
+        pairs = coinciding(problems, settings["orders"])
+        yield sentence(family, pairs, settings["graphs"])
 
 
 def _words(judged: Sequence[Verdict]) -> list[str]:

@@ -26,7 +26,7 @@ class Results:
         By method, in seconds, after each of C checkpoints: (G, O, R, C) for the methods that sweep
         in O orders, and (G, R, C) for the others; R repeats.
     longest_paths
-        (G,) operators on the longest path of each graph.
+        (G,) streams on the longest path of each graph.
     """
 
     family: str

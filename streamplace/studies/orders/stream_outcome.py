@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from streamplace.studies.orders.coincidence import CONTROL, coinciding, sentence
 from streamplace.studies.orders.effect import Effect
+from streamplace.studies.orders.stream_problems import problem_of
 from streamplace.studies.orders.stream_results import (
     GREEDY,
     PLACETO,
@@ -16,7 +18,6 @@ from streamplace.studies.study import Outcome, Plan, Row
 from streamplace.studies.table import Cell, Table
 
 TITLE = "Traversal orders for the throughput of streams"
-CONTROL = "random"
 WITH_ORDERS = (GREEDY, POLICY, PLACETO, RANDOM_POLICY)
 
 
@@ -61,6 +62,9 @@ def _findings(plan: Plan, reached: Reached) -> Iterator[str]:
         f"Placeto is better than the uniformly random policy with 95% confidence in {len(better)} "
         f"of {len(orders)} orders, and worse in {len(worse)}."
     )
+    count = plan.settings["graphs"]
+    problems = (problem_of(number, count, plan.settings["seed"]) for number in range(count))
+    yield sentence("dream", coinciding(problems, plan.settings["orders"]), count)
     search = float(reached[SEARCH][None].mean())
     sweeps = plan.settings["sweeps"]
     yield f"search reaches {search:.3f} with as many evaluations as {sweeps} sweeps."

@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from streamplace.generate import Recipe
-from streamplace.problem.cluster import Cluster
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.studies.orders.registered import ALL_ORDERS
+from streamplace.studies.orders.shared_trials import SharedTrials
 from streamplace.studies.orders.stream_outcome import outcome
+from streamplace.studies.orders.stream_problems import DEVICES, SOURCE_RATE, problem_of
 from streamplace.studies.orders.stream_results import (
     GREEDY,
     PLACETO,
@@ -21,12 +21,10 @@ from streamplace.studies.orders.stream_results import (
     WEIGHTED_ORDERS,
 )
 from streamplace.studies.seeds import seed_of
-from streamplace.studies.study import Outcome, Plan, Row, Unit
-from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints, run_trial
+from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
+from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints
 from streamplace.workflows.place import run_placer
 
-DEVICES = "5x2500"
-SOURCE_RATE = 1e4  # tuples/s
 GRAPHS, QUICK_GRAPHS = 200, 6
 SWEEPS, QUICK_SWEEPS = 50, 5
 REPEATS = 3
@@ -36,7 +34,7 @@ ONE_PASS = {GREEDY: "greedy:order={}", POLICY: "policy:order={}"}
 
 
 @dataclass(frozen=True)
-class StreamOrdersStudy:
+class StreamOrdersStudy(Options):
     """The study of traversal orders for the throughput of streams.
 
     Graphs of the paper's branched benchmark are placed on five equal devices by greedy, by the
@@ -45,14 +43,9 @@ class StreamOrdersStudy:
 
     Parameters
     ----------
-    quick
-        Whether to run a small share of the plan.
-    seed
-        Seed of the graphs and of all runs.
+    quick, seed
+        See `Options`.
     """
-
-    quick: bool = False
-    seed: int = 0
 
     name: ClassVar[str] = "orders-throughput"
 
@@ -88,22 +81,21 @@ class StreamOrdersStudy:
         return QUICK_SWEEPS if self.quick else SWEEPS
 
     def _results(self, number: int) -> Iterator[Row]:
-        graph = Recipe("dream", self._graphs, seed=self.seed).graph(number)
-        problem = Problem(graph, Cluster.parse(DEVICES), source_rate=SOURCE_RATE)
+        problem = problem_of(number, self._graphs, self.seed)
         for order in (*ALL_ORDERS, *WEIGHTED_ORDERS):
             for repeat in range(REPEATS if order == "random" else 1):
                 seed = seed_of(self.seed, number, repeat)
                 for method, placer in ONE_PASS.items():
                     reached = _placed(problem, placer.format(order), seed)
                     yield _row(number, method, order, repeat, reached)
-        sweeps = PUBLISHED.model_copy(update={"epochs": self._sweeps})
+        trials = SharedTrials(PUBLISHED.model_copy(update={"epochs": self._sweeps}))
         for order in ALL_ORDERS:
             for repeat in range(REPEATS):
                 for method, uniform in ((PLACETO, False), (RANDOM_POLICY, True)):
                     trial = Trial(problem, order, seed_of(self.seed, number, repeat), uniform)
-                    loss = at_checkpoints(run_trial(trial, sweeps), [self._sweeps])[0]
+                    loss = at_checkpoints(trials.run(trial), [self._sweeps])[0]
                     yield _row(number, method, order, repeat, min(1.0, 1.0 / float(loss)))
-        evaluations = self._sweeps * len(graph.names)
+        evaluations = self._sweeps * len(problem.graph.names)
         for repeat in range(REPEATS):
             placer = f"search:evaluations={evaluations}"
             reached = _placed(problem, placer, seed_of(self.seed, number, repeat))

@@ -13,9 +13,10 @@ from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.orders.outcome import outcome
 from streamplace.studies.orders.registered import ALL_ORDERS, FULL, QUICK, Registered, problem_of
 from streamplace.studies.orders.results import CLIMB, HEFT, PLACETO, RANDOM_POLICY, SEARCH
+from streamplace.studies.orders.shared_trials import SharedTrials
 from streamplace.studies.seeds import seed_of
-from streamplace.studies.study import Outcome, Plan, Row, Unit
-from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints, run_trial
+from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
+from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints
 from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.place import run_placer
 
@@ -24,7 +25,7 @@ LIMITED = {CLIMB: "climb:evaluations={}", SEARCH: "search:evaluations={}"}
 
 
 @dataclass(frozen=True)
-class OrdersStudy:
+class OrdersStudy(Options):
     """The study of traversal orders by its registered plan.
 
     Every graph is placed on equal devices by Placeto, in eight orders, with several seeds. The
@@ -32,14 +33,9 @@ class OrdersStudy:
 
     Parameters
     ----------
-    quick
-        Whether to run a small share of the plan.
-    seed
-        Seed of the graphs and of all runs.
+    quick, seed
+        See `Options`.
     """
-
-    quick: bool = False
-    seed: int = 0
 
     name: ClassVar[str] = "orders"
 
@@ -77,12 +73,12 @@ class OrdersStudy:
     def _results(self, problem: Problem, settings: Any) -> Iterator[Row]:
         checkpoints, repeats = self.size.checkpoints, self.size.repeats
         base = [self.seed, settings["graph"], settings["devices"]]
-        sweeps = PUBLISHED.model_copy(update={"epochs": checkpoints[-1]})
+        trials = SharedTrials(PUBLISHED.model_copy(update={"epochs": checkpoints[-1]}))
         for method, uniform in ((PLACETO, False), (RANDOM_POLICY, True)):
             for order in ALL_ORDERS:
                 for repeat in range(repeats):
                     trial = Trial(problem, order, seed_of(*base, repeat), uniform)
-                    found = at_checkpoints(run_trial(trial, sweeps), checkpoints)
+                    found = at_checkpoints(trials.run(trial), checkpoints)
                     yield _row(method, order, repeat, found)
         for method, placer in LIMITED.items():
             for repeat in range(repeats):
@@ -96,7 +92,7 @@ class OrdersStudy:
 
 
 def _longest_path(graph: StreamGraph) -> int:
-    """Return the number of operators on the longest path."""
+    """Return the number of streams on the longest path."""
     paths = longest_paths(graph.stream_source, graph.stream_target, len(graph.names))
     return int(paths.max())
 

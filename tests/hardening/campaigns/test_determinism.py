@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.hardening.campaigns.determinism import campaign, makespans, training
+from benchmarks.hardening.campaigns.determinism import campaign, makespans, refining, training
 from benchmarks.hardening.campaigns.determinism.surroundings import (
     GRAPHS,
     JOBS,
@@ -47,6 +47,12 @@ def test_makespans_are_deterministic(tmp_path: Path, rng: np.random.Generator) -
     row = makespans.place_row(tmp_path, PROCESSES, rng, ["search:evaluations=2000"])
     check(row, PROCESSES * (1 + len(makespans.SETTINGS)))
     check(makespans.compare_row(tmp_path, RUNS_OF_WORKERS, rng, "heft,peft"), RUNS_OF_WORKERS)
+
+
+@pytest.mark.long
+def test_refiners_are_deterministic(tmp_path: Path, rng: np.random.Generator) -> None:
+    row = refining.refine_row(tmp_path, PROCESSES, rng, count=4)
+    check(row, PROCESSES * (len(refining.OPTIONS) + 2))
 
 
 def test_the_graphs_occupy_all_workers() -> None:

@@ -13,6 +13,7 @@ from benchmarks.hardening.campaigns.invariants.deviations import EXACT
 from benchmarks.hardening.campaigns.invariants.makespans import (
     page_schedules,
     proven_placements,
+    refined_placements,
     rows,
     schedule_rules,
 )
@@ -48,6 +49,7 @@ def test_all_invariants_hold() -> None:
     assert found.keys() == {
         rows.NO_ERROR, rows.PLAIN, rows.BOUND, rows.INPUTS, rows.MESSAGES, rows.CORES,
         rows.CHANNELS, rows.SAME_PLACEMENT, BOUNDS_REORDERED, REORDERED.what,
+        refined_placements.FEASIBLE, refined_placements.NOT_WORSE, refined_placements.REPEATED,
         proven_placements.BOUND, proven_placements.EXACT_IS_OPTIMAL, proven_placements.PLACED,
         *(change.what for change in CHANGES),
     }  # fmt: skip
@@ -271,3 +273,33 @@ def test_a_slightly_wrong_page_is_noticed() -> None:
 
         assert page_schedules.compared(100, 0, "Node.js", timetables).violations == 0
         assert page_schedules.compared(100, 0, "Node.js", wrong).violations > 50
+
+
+def test_a_refiner_that_worsens_or_breaks_rules_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    placement = next(one for one in (drawn(n, 0)[1] for n in range(99)) if is_movable(one))
+    problem, rng = placement.problem, np.random.default_rng(0)
+    worst = max(
+        (np.full(len(problem.graph.names), d, np.int32) for d in range(2)),
+        key=lambda devices: float(makespan_evaluator(problem).makespans(devices)[0]),
+    )
+    monkeypatch.setattr(refined_placements, "refined_from", lambda start: worst)
+    monkeypatch.setattr(
+        refined_placements, "feasible", lambda problem, drawn: Placement(problem, 1 - worst)
+    )
+    found = dict(refined_placements.checks_of(problem, rng))
+    assert found[refined_placements.NOT_WORSE] > EXACT
+    monkeypatch.setattr(refined_placements, "obeying", lambda problem, rows: np.zeros(1, np.bool_))
+    assert dict(refined_placements.checks_of(problem, rng))[refined_placements.FEASIBLE] > EXACT
+
+
+def is_movable(placement: Placement) -> bool:
+    """Return whether all operators may be on either of two devices, of which one is slower."""
+    problem = placement.problem
+    if len(problem.cluster.devices) != 2:
+        return False
+    ends = [Placement(problem, np.full(len(problem.graph.names), d, np.int32)) for d in range(2)]
+    try:
+        one, other = (makespan_score(end).makespan_s for end in ends)
+    except ValueError:
+        return False
+    return 0.0 < one != other < np.inf

@@ -64,7 +64,8 @@ def run(
                     verdicts.judge(f"{name} {number} (seed {seed})", case, run_fork(case, forks))
             yield verdicts.row(f"command line, {name}")
         light = [name for name in readers if name not in (*WITH_TORCH, "config")]
-        yield forks_row(cases, plain, light, max(1, round(EXECUTED * share)), seed)
+        if light:
+            yield forks_row(cases, plain, light, max(1, round(EXECUTED * share)), seed)
 
 
 def _run_on_good_files(

@@ -13,14 +13,15 @@ from benchmarks.hardening.corpus.special_files import CLOSED, SPECIAL_FILES
 from benchmarks.hardening.harness.flink_server import Server
 from benchmarks.hardening.mutation.numbered_documents import BOMBS_AT, CUT_AT, bad_document
 from benchmarks.hardening.mutation.numbered_documents import COUNT as DOCUMENTS
+from benchmarks.hardening.targets import studies
 from benchmarks.hardening.targets.commands import COMMANDS, SERVED, Command, GoodFiles
 from benchmarks.hardening.targets.parsers import PARSERS
 
 COUNT = 300  # cases per reader
 CHECKPOINT = "checkpoint.safetensors"
 OUT_NAME = "out.json"  # a suffix that every command accepts
-NO_PATH = ("checkpoint", *SERVED)
-"""Readers that take the folder of a run or an address instead of the path of a file."""
+NO_PATH = ("checkpoint", *studies.NAMES, *SERVED)
+"""Readers that take a folder, which the command writes into, or an address instead of a file."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,8 @@ class CaseFactory:
 
     def _put(self, name: str, document: Document, inside: Path) -> str:
         """Put a file where the command reads it; return its path or address."""
-        (inside / document.name).write_bytes(document.data)
+        for each in (*PARSERS[name].beside(), document):
+            (inside / each.name).write_bytes(each.data)
         self.server.file = document.data
         if name in SERVED:
             return self.server.url

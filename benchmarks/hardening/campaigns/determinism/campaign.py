@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from benchmarks.hardening.campaigns.determinism import makespans
+from benchmarks.hardening.campaigns.determinism.refining import refine_row
 from benchmarks.hardening.campaigns.determinism.surroundings import (
     GRAPHS,
     JOBS,
@@ -134,6 +135,7 @@ ROWS: dict[str, Callable[[Path, int, np.random.Generator], Row]] = {
     "compare": compare_row,
     "place-makespan": makespans.place_row,
     "compare-makespan": makespans.compare_row,
+    "refine": refine_row,
     "train": training_row,
     "teacher": teacher_row,
     **{f"torchrun-{count}": partial(torchrun_row, count=count) for count in TORCHRUN},

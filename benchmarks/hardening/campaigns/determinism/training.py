@@ -17,7 +17,7 @@ from benchmarks.hardening.campaigns.determinism.surroundings import (
 )
 from benchmarks.hardening.harness.measured_commands import COMMAND
 from benchmarks.hardening.harness.rows import Row
-from benchmarks.hardening.targets.trained_files import KINDS
+from benchmarks.hardening.targets.trained_files import READ
 from benchmarks.reference.trainings import config, of_kind
 from streamplace.files import write_dataset, write_json
 from streamplace.generate import Recipe
@@ -33,7 +33,7 @@ def training_row(
     folder: Path,
     processes: int,
     rng: np.random.Generator,
-    kinds: Sequence[str] = KINDS,
+    kinds: Sequence[str] = READ,
     steps: int = STEPS,
 ) -> Row:
     """Train for a number of steps; compare parameters, Adam's moments, memory and log."""

@@ -15,7 +15,8 @@ with warnings.catch_warnings():
     import streamplace.policy.placer
     import streamplace.policy.placeto.network
     import streamplace.training.trainer  # noqa: F401
-from benchmarks.hardening.targets.commands import write_good_files
+from benchmarks.hardening.corpus import study_files
+from benchmarks.hardening.targets.commands import STUDY, GoodFiles, write_good_files
 from streamplace.cli.main import main
 
 torch.set_num_threads(1)
@@ -24,8 +25,14 @@ with (
     contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())),
     contextlib.redirect_stderr(io.StringIO()),
 ):
-    paths = write_good_files(Path(made)).paths
+    paths = {name: str(path) for name, path in write_good_files(Path(made)).paths.items()}
     run = f"{made}/run"
     main(["train", paths["GRAPH"], "--config", paths["CONFIG"], "-o", run])
     main(["place", paths["GRAPH"], "--placer", f"policy:file={run}/policy.safetensors"])
     main(["info", f"{run}/checkpoint.safetensors"])
+    study = Path(made) / "study"
+    study.mkdir()
+    for document in study_files.documents():
+        (study / document.name).write_bytes(document.data)
+    words = GoodFiles(paths).filled(STUDY, str(study), "")
+    assert main(words) == main([*words, "--json"]) == 0

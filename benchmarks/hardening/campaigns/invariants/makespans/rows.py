@@ -9,6 +9,7 @@ import numpy as np
 from benchmarks.hardening.campaigns.invariants.deviations import EXACT, Deviations
 from benchmarks.hardening.campaigns.invariants.makespans import (
     proven_placements,
+    refined_placements,
     schedule_rules,
     score_invariance,
 )
@@ -85,6 +86,7 @@ def checked(number: int, seed: int) -> Checked:
     if number % CHECKED_WITH_PLACERS == 1:
         for name in PLACERS:
             yield SAME_PLACEMENT, moved_by(name, problem, rng)
+        yield from refined_placements.checks_of(problem, rng)
     if number % CHECKED_WITH_PLACERS < CHECKED_WITH_PLACERS // 4 and proven_placements.is_small(
         problem
     ):

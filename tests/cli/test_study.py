@@ -1,0 +1,89 @@
+"""The commands `study …`: folders, options and inputs that are refused in one line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from streamplace.studies.folder import PLAN, REPORT
+from tests.support.cli import Capture, refused
+from tests.support.input_files import InputFiles
+
+STUDIES = (("dream", "--quick"), ("orders", "--quick"))
+TOO_LONG = "n" * 300
+
+
+@pytest.mark.parametrize("words", STUDIES, ids=" ".join)
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("file", "cannot create folder"),
+        ("file/below", "cannot create folder"),
+        (TOO_LONG, "File name too long"),
+        ("a\0b", "is not a folder name"),
+        ("/proc/study", ""),
+    ],
+)
+def test_a_folder_that_cannot_be_made(
+    words: tuple[str, ...], where: str, message: str, tmp_path: Path, capsys: Capture
+) -> None:
+    (tmp_path / "file").write_text("kept")
+    line = refused(capsys, "study", *words, "-o", tmp_path / where)
+    assert message in line
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+@pytest.mark.parametrize("words", STUDIES, ids=" ".join)
+def test_a_folder_of_something_else(
+    words: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
+    (tmp_path / REPORT).write_text("mine")
+    assert f"holds {REPORT} but no {PLAN}" in refused(capsys, "study", *words, "-o", tmp_path)
+    (tmp_path / PLAN).write_text("{")
+    assert f"{PLAN}: line 1" in refused(capsys, "study", *words, "-o", tmp_path)
+    (tmp_path / PLAN).write_text(json.dumps({"format": "streamplace-study", "version": 2}))
+    assert "holds the study null" in refused(capsys, "study", *words, "-o", tmp_path)
+    assert (tmp_path / REPORT).read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("orders", "--quick"), "missing option '-o'"),
+        (("orders", "-o", ""), "must not be empty"),
+        (("orders", "-o", "x", "--objective", "memory"), "'memory'"),
+        (("orders", "-o", "x", "--plots", "gif"), "'gif'"),
+        (("orders", "-o", "x", "--jobs", "0"), "--jobs"),
+        (("dream", "-o", "x", "--seed", "-1"), "--seed"),
+        (("dream", "-o", "x", "--graphs", "absent.jsonl"), "absent.jsonl: no such file"),
+        (("dream", "-o", "x", "--graphs", "-"), "stdin: must be a file or a folder"),
+        (("dream", "-o", "x", "--graphs", "."), ": holds no graph"),
+        (("dream", "-o", "x", "--weights", "absent"), "absent: has no b.safetensors"),
+        (("dream", "-o", "x", "--weights", TOO_LONG), "has no b.safetensors"),
+        (("dream", "-o", "x", "--weights", "a\0b"), ""),
+        (("dreams", "-o", "x"), "did you mean"),
+    ],
+)
+def test_options_that_are_refused(
+    words: tuple[str, ...],
+    message: str,
+    tmp_path: Path,
+    capsys: Capture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert message in refused(capsys, "study", *words)
+    assert not [*tmp_path.iterdir()]
+
+
+def test_the_dataset_is_not_overwritten(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "results.jsonl"
+    file.write_text(Path(inputs.graph).read_text().replace("\n", " ") + "\n")
+    before = file.read_bytes()
+    line = refused(capsys, "study", "dream", "--graphs", file, "-o", tmp_path)
+    assert "holds results.jsonl but no study.json" in line
+    assert [path.name for path in tmp_path.iterdir()] == ["results.jsonl"]
+    assert file.read_bytes() == before

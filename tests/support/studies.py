@@ -1,0 +1,41 @@
+"""A small study."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from streamplace.errors import PlacementError
+from streamplace.studies.study import Outcome, Plan, Row, Unit
+from streamplace.studies.table import Table
+
+
+@dataclass(frozen=True)
+class Squares:
+    """A study of the squares of numbers; one of them may be impossible."""
+
+    count: int
+    fails_at: int | None = None
+    calls: Path | None = None
+
+    name: ClassVar[str] = "squares"
+
+    def plan(self) -> Plan:
+        units = tuple(Unit(f"number {i}", {"i": i}) for i in range(self.count))
+        return Plan({"count": self.count}, units)
+
+    def run(self, unit: Unit) -> list[Row]:
+        i = unit.settings["i"]
+        if i == self.fails_at:
+            raise PlacementError("has no square")
+        if self.calls is not None:
+            with self.calls.open("a") as file:
+                file.write(f"{i}\n")
+        return [{"i": i, "square": float(i * i)}]
+
+    def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
+        total = sum(row["square"] for row in rows)
+        table = Table(
+            "squares", "squares", ("n", "square"), [(str(r["i"]), [r["square"]]) for r in rows]
+        )
+        return Outcome("Squares", (f"The sum is {total:g}.",), (table,))
