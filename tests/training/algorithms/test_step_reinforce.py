@@ -103,6 +103,17 @@ def test_evaluated_episodes_do_not_set_the_start() -> None:
     assert not algorithm._starts.of(0)
 
 
+def test_episodes_start_anew_from_the_placer_of_starts() -> None:
+    loop = looped(restart="anew", start="random", samples=2, epochs=2)
+    list(loop.steps())
+    algorithm = loop.algorithm
+    assert isinstance(algorithm, StepReinforce)
+    batch = loop.learner.batch(np.array([0]))
+    starts = [algorithm._start_of(batch, [0], np.random.default_rng(seed))[0] for seed in (0, 0, 1)]
+    assert np.array_equal(starts[0], starts[1])
+    assert len({row.tobytes() for pair in starts for row in pair}) == 4
+
+
 @pytest.mark.parametrize("restart", ["best", "start"])
 def test_episodes_start_from_the_best_placement_or_from_the_first_start(restart: str) -> None:
     loop = looped(restart=restart, epochs=6)
@@ -111,7 +122,7 @@ def test_episodes_start_from_the_best_placement_or_from_the_first_start(restart:
         algorithm = loop.algorithm
         assert isinstance(algorithm, StepReinforce)
         batch = loop.learner.batch(np.array([0]))
-        starts.append(algorithm._start_of(batch, [0])[0, 0])
+        starts.append(algorithm._start_of(batch, [0], np.random.default_rng(0))[0, 0])
         rewards.append(algorithm.best_rewards[0])
     assert rewards == sorted(rewards)
     assert rewards[-1] > rewards[0]
@@ -138,3 +149,26 @@ def test_evaluations_are_counted_by_step_and_start() -> None:
     loop = looped(epochs=3, evaluate_every=2, samples=2)
     list(loop.steps())
     assert loop.learner.evaluations.tolist() == [3 * 2 * (9 + 1)]
+
+
+def test_the_baseline_of_steps_is_the_mean_reward_so_far() -> None:
+    (only,) = advantages(looped(baseline="steps"), [1.0, 3.0, 8.0])
+    assert only == [12.0 - 1.0, 11.0 - 2.0, 8.0 - 4.0]
+    assert advantages(looped(baseline="none"), [1.0, 3.0]) == [[4.0, 3.0]]
+
+
+def test_the_gradient_of_later_steps_is_discounted() -> None:
+    settings = {"baseline": "none", "discount": 0.5, "discounts_gradient": True}
+    assert advantages(looped(**settings), [0.0, 2.0, 4.0]) == [[2.0, 0.5 * 4.0, 0.25 * 4.0]]
+
+
+def test_rewards_are_falls_of_the_loss_or_of_its_logarithm() -> None:
+    class Walked(Made):
+        falls = np.array([[[5.0, 1.0]]])
+
+    walked = Walked([0.5, 0.1])
+    found = [
+        algorithm_of(looped(baseline="none", step_reward=reward))._advantages([0], walked)  # type: ignore[arg-type]
+        for reward in ("log", "loss")
+    ]
+    assert [one[0, 0].tolist() for one in found] == [[0.6, 0.1], [6.0, 1.0]]

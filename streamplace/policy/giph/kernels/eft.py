@@ -45,12 +45,17 @@ def earliest_pairs(
 
 @kernel
 def least_pairs(pairs: Pairs, potential: Floats, candidates: Bools) -> Ints:
-    """Return the candidate with the lowest potential of each operator, (V,); -1 without one."""
+    """Return the candidate with the lowest potential of each operator, (V,); -1 without one.
+
+    The cheapest of several equal ones counts.
+    """
     best = np.full(pairs.order.shape[0], -1, np.int32)
     for v in range(best.shape[0]):
+        least, cost = np.inf, np.inf
         for pair in range(pairs.first[v], pairs.first[v + 1]):
-            if candidates[pair] and (best[v] < 0 or potential[pair] < potential[best[v]]):
-                best[v] = pair
+            value, weight = potential[pair], pairs.weight[pair]
+            if candidates[pair] and (value < least or (value == least and weight < cost)):
+                best[v], least, cost = pair, value, weight
     return best
 
 

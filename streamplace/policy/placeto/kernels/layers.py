@@ -39,8 +39,8 @@ def cut(change: Single, at: int, rows: int, y: Single, to: int) -> None:
     """Clear the gradient where a ReLU returned 0."""
     for r in range(rows):
         for o in range(y.shape[1]):
-            if y[to + r, o] <= ZERO:
-                change[at + r, o] = ZERO
+            kept = change[at + r, o]  # stored always, so that the compiler vectorises the loop
+            change[at + r, o] = kept if y[to + r, o] > ZERO else ZERO
 
 
 @part
