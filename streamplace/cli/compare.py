@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamplace.cli import makespan_options, options, param_types
+from streamplace.cli.cluster_lists import clusters_option, read_list
 from streamplace.cli.folder_options import folder_and_plots, pictures_of
 from streamplace.problem.makespan import Makespan, PublishedName
 
@@ -29,15 +30,7 @@ THROUGHPUT_PLACERS, MAKESPAN_PLACERS = "metis,metis-oracle,fuser,auto", "heft,pe
     f"[default: {THROUGHPUT_PLACERS}; with --objective makespan {MAKESPAN_PLACERS}]",
 )
 @options.cluster()
-@click.option(
-    "--clusters",
-    "clusters_file",
-    callback=options.file_name,
-    type=param_types.FILE,
-    metavar="FILE",
-    help="Clusters (.jsonl or .jsonl.gz, one per line) instead of one for all graphs: graph i is "
-    "placed on cluster i.",
-)
+@clusters_option("instead of one for all graphs: graph i is placed on cluster i.")
 @click.option("--cross", is_flag=True, help="With --clusters: place every graph on every cluster.")
 @options.losses
 @options.source_rates("each graph's own", "with several, the comparison is repeated for each")
@@ -197,19 +190,12 @@ def _clusters(file: str, graphs: int, cross: bool, lost: "Losses") -> "list[Clus
 
     Their number must be that of the graphs unless every graph is placed on every cluster.
     """
-    from streamplace.errors import FormatError, located, within  # noqa: PLC0415 - see compare
-    from streamplace.files import read_clusters  # noqa: PLC0415
+    from streamplace.errors import located, within  # noqa: PLC0415 - see compare
     from streamplace.files.reading import name_of  # noqa: PLC0415
-    from streamplace.util.text import counted  # noqa: PLC0415
 
-    clusters, where = read_clusters(file), name_of(file)
-    if not cross and len(clusters) != graphs:
-        raise FormatError(
-            f"{where}: expected {counted(graphs, 'cluster')}, one per graph (got "
-            f"{len(clusters):,}); --cross places every graph on every cluster"
-        )
+    remedy = "; --cross places every graph on every cluster"
     left = []
-    for number, cluster in enumerate(clusters):
-        with located(where), within(f"cluster {number}"):
+    for number, cluster in enumerate(read_list(file, 0 if cross else graphs, remedy)):
+        with located(name_of(file)), within(f"cluster {number}"):
             left.append(lost.cluster(cluster) if lost else cluster)
     return left

@@ -3,6 +3,7 @@
 import click
 
 from streamplace.cli import options, param_types
+from streamplace.cli.cluster_lists import clusters_option, read_list
 
 CURVES = "curves.png"
 
@@ -15,8 +16,8 @@ CURVES = "curves.png"
     type=param_types.CONFIG,
     metavar="NAME|FILE",
     help="Training configuration: one that comes with streamplace (best; paper, the published "
-    "recipe; b, b-f1, b-f1-f2, the paper's ablations; placeto, placeto-stream; or rnn), a .toml "
-    "file, or a run's config.json.",
+    "recipe; b, b-f1, b-f1-f2, the paper's ablations; placeto, placeto-stream; giph, giph-stream; "
+    "or rnn), a .toml file, or a run's config.json.",
 )
 @click.option(
     "-o",
@@ -27,6 +28,7 @@ CURVES = "curves.png"
     metavar="RUN",
     help="Run folder to write; created if missing.",
 )
+@clusters_option("for the graphs: graph i is trained on cluster i, not on those of --config.")
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint in the run folder.")
 @click.option(
     "--seed",
@@ -42,6 +44,7 @@ def train(
     dataset: str,
     config: str,
     output: str,
+    clusters_file: str | None,
     resume: bool,
     seed: int | None,
     jobs: int | None,
@@ -90,14 +93,21 @@ def train(
     from streamplace.training.trainer import train as run  # noqa: PLC0415
 
     # --config may be the config.json in RUN, which is not overwritten then
-    inputs = (dataset, *(file for teacher in settings.teachers for file in weights_of(teacher)))
+    inputs = (
+        dataset,
+        clusters_file,
+        *(file for teacher in settings.teachers for file in weights_of(teacher)),
+    )
     refuse_folder("-o", output, (*WRITTEN, CURVES), inputs)
+    graphs = read_dataset(dataset)
+    clusters = None if clusters_file is None else read_list(clusters_file, len(graphs))
     progress = TrainingProgress([(stage.algorithm, stage.epochs) for stage in settings.stage])
     trained = run(
-        read_dataset(dataset),
+        graphs,
         settings,
         Path(output),
         dataset=dataset,
+        clusters=clusters,
         resume=resume,
         jobs=jobs,
         backend=workers,

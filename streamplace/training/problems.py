@@ -21,9 +21,17 @@ from streamplace.training.rewards import ENGINE_SETTINGS
 
 
 def make_problems(
-    graphs: Sequence[StreamGraph], groups: Sequence[ProblemsSection], seed: int
+    graphs: Sequence[StreamGraph],
+    groups: Sequence[ProblemsSection],
+    seed: int,
+    clusters: Sequence[Cluster] | None = None,
 ) -> list[Problem]:
-    """Return the problems of all groups: each graph at each source rate, on a random cluster.
+    """Return the problems of all groups: each graph at each source rate.
+
+    Parameters
+    ----------
+    clusters
+        The cluster of each graph; None: each gets one of its group's, drawn at random.
 
     Raises
     ------
@@ -33,12 +41,15 @@ def make_problems(
     return [
         one
         for number, group in enumerate(groups)
-        for one in _group(graphs, group, np.random.default_rng([seed, 0, number]))
+        for one in _group(graphs, group, np.random.default_rng([seed, 0, number]), clusters)
     ]
 
 
 def _group(
-    graphs: Sequence[StreamGraph], config: ProblemsSection, rng: np.random.Generator
+    graphs: Sequence[StreamGraph],
+    config: ProblemsSection,
+    rng: np.random.Generator,
+    own: Sequence[Cluster] | None,
 ) -> Iterator[Problem]:
     clusters = [Cluster.parse(text).devices for text in config.devices]
     smallest, largest = config.operators
@@ -51,7 +62,7 @@ def _group(
             kind=config.networks[rng.integers(len(config.networks))],
             bandwidth_mbps=config.bandwidth_mbps[rng.integers(len(config.bandwidth_mbps))],
         )
-        cluster = Cluster(devices, network)
+        cluster = Cluster(devices, network) if own is None else own[number]
         rates: list[float | None] = [*config.source_rates] or [None]
         for rate in rates:
             with within(graph.name or f"graph {number}"):

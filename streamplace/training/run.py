@@ -17,6 +17,7 @@ from streamplace.placers.registry import ready_placer
 from streamplace.policy.hashed_tensors import exists, unpacked
 from streamplace.policy.registry import make_policy
 from streamplace.policy.weights import pack_policy, parameter_hash
+from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.training.algorithms.base import Record
@@ -84,6 +85,7 @@ class Run:
         resume: bool,
         workers: Workers,
         *,
+        clusters: Sequence[Cluster] | None = None,
         jobs: int | None = None,
         backend: Backend = LOCAL,
     ) -> "Run":
@@ -91,7 +93,7 @@ class Run:
         _check(graphs, config, folder, resume)
         torch.manual_seed(config.run.seed)
         policy = make_policy(config.policy).to(workers.device)
-        trained, held_out = _split(graphs, config)
+        trained, held_out = _split(graphs, config, clusters)
         card = {
             "dataset": dataset,
             "problems": hash_of([*trained, *held_out]),
@@ -185,13 +187,20 @@ def _check(graphs: Sequence[StreamGraph], config: TrainConfig, folder: Path, res
 
 
 def _split(
-    graphs: Sequence[StreamGraph], config: TrainConfig
+    graphs: Sequence[StreamGraph], config: TrainConfig, clusters: Sequence[Cluster] | None
 ) -> tuple[list[Problem], list[Problem]]:
     """Return the problems to train on and the problems held out for validation."""
     seed, held_out = config.run.seed, config.run.held_out
     order = np.random.default_rng([seed, 4]).permutation(len(graphs))
+    if clusters is not None and len(clusters) != len(graphs):
+        raise ConfigError(f"clusters: must be one per graph, {len(graphs)} (got {len(clusters)})")
     trained, held = (
-        make_problems([graphs[i] for i in part], config.problems, seed)
+        make_problems(
+            [graphs[i] for i in part],
+            config.problems,
+            seed,
+            None if clusters is None else [clusters[i] for i in part],
+        )
         for part in (order[held_out:], order[:held_out])
     )
     return trained, held

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -10,6 +11,7 @@ from streamplace.errors import FormatError
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import cpu_count
 from streamplace.files.folder_lock import held
+from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.training.algorithms.base import Record
 from streamplace.training.config import TrainConfig
@@ -25,6 +27,7 @@ def train(
     folder: Path,
     *,
     dataset: str = "",
+    clusters: Sequence[Cluster] | None = None,
     resume: bool = False,
     jobs: int | None = None,
     backend: Backend = LOCAL,
@@ -39,6 +42,8 @@ def train(
         ``policy.safetensors``.
     dataset
         Name of the dataset, recorded on the card of the weights.
+    clusters
+        The cluster of each graph; None: those of the config.
     resume
         Whether to resume from the folder's checkpoint; with the same number of threads, the result
         is bit for bit that of an uninterrupted run.
@@ -61,9 +66,8 @@ def train(
         _lock(folder, workers, stack)
         try:
             torch.set_num_threads(config.run.threads or max(1, cpu_count() // workers.local_count))
-            run = Run.start(
-                graphs, config, folder, dataset, resume, workers, jobs=jobs, backend=backend
-            )
+            start = partial(Run.start, clusters=clusters, jobs=jobs, backend=backend)
+            run = start(graphs, config, folder, dataset, resume, workers)
             try:
                 with interruptions(run.loop.learner.stop):
                     return _finish(run, on_step)

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import streamplace as sp
 from benchmarks.hardening.harness.forks import Forks
 from benchmarks.reference.trainings import SMALL, graphs, opened
 from streamplace.cli.main import main
-from streamplace.files import read_dataset, write_dataset
+from streamplace.files import read_dataset, write_clusters, write_dataset
 from streamplace.training import read_config, train
 from streamplace.training.run import CHECKPOINT, POLICY
 from tests.support.cli import (
@@ -90,6 +91,20 @@ def test_progress_goes_only_to_stderr(files: Path, tmp_path: Path, capsys: Captu
     for epoch, line in enumerate(validations):
         assert f"epoch {epoch + 1} of 2 " in line
         assert f"step {3 * epoch + 3} " in line
+
+
+def test_graphs_with_clusters_of_their_own(files: Path, tmp_path: Path, capsys: Capture) -> None:
+    clusters = [sp.Cluster.parse(f"{2 + i % 2}x{1500 + i}") for i in range(len(graphs()))]
+    write_clusters(tmp_path / "clusters.jsonl", clusters)
+    more = ["--clusters", str(tmp_path / "clusters.jsonl")]
+    succeeds(capsys, *command(files, tmp_path / "run", "-q", *more))
+    assert log_of(tmp_path / "run")
+    write_clusters(tmp_path / "few.jsonl", clusters[:2])
+    few = ["--clusters", str(tmp_path / "few.jsonl")]
+    error = refused(capsys, *command(files, tmp_path / "other", *few))
+    assert "few.jsonl: expected" in error
+    assert "one per graph (got 2)" in error
+    assert not (tmp_path / "other").exists()
 
 
 def test_quiet_training_prints_only_the_result(

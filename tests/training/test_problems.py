@@ -54,6 +54,14 @@ def test_by_default_every_graph_is_a_problem_at_its_own_rate() -> None:
     assert identities(problems_of({})) == expected
 
 
+def test_graphs_keep_the_clusters_of_their_own() -> None:
+    clusters = [Cluster.parse(f"{2 + i % 3}x{1000 + i}") for i in range(COUNT)]
+    section = ProblemsSection.model_validate({"operators": [5, 6], "devices": ["9x1"]})
+    found = make_problems(graphs(), [section], 0, clusters)
+    expected = [c for g, c in zip(graphs(), clusters, strict=True) if 5 <= len(g.names) <= 6]
+    assert [one.cluster for one in found] == expected
+
+
 def test_groups_select_graphs_by_their_operators() -> None:
     found = problems_of({"operators": [5, 6]}, {"operators": [9, 100]})
     sizes = [len(g.names) for g in graphs()]
