@@ -60,6 +60,8 @@ POLICIES: dict[str, dict[str, Any]] = {
     "device-scorer": {"hidden": 8, "hops": 1},
     "encoder-decoder": {"length": 8, "hops": 1, "device_length": 4, "devices": 3},
     "placeto": {"devices": 3},
+    "giph": {},
+    "rnn": {"hidden": 4, "devices": 3, "operators": 16, "out_streams": 4, "labels": []},
 }
 STEPS: dict[str, Any] = {"algorithm": "reinforce-steps", "evaluate_every": 2, "window": 2}
 """The stage of policies that refine placements, without what it shares with the reinforce stage."""

@@ -49,7 +49,7 @@ def test_all_invariants_hold() -> None:
     assert found.keys() == {
         rows.NO_ERROR, rows.PLAIN, rows.BOUND, rows.INPUTS, rows.MESSAGES, rows.CORES,
         rows.CHANNELS, rows.SAME_PLACEMENT, BOUNDS_REORDERED, REORDERED.what,
-        refined_placements.FEASIBLE, refined_placements.NOT_WORSE, refined_placements.REPEATED,
+        *refined_placements.ROWS,
         proven_placements.BOUND, proven_placements.EXACT_IS_OPTIMAL, proven_placements.PLACED,
         *(change.what for change in CHANGES),
     }  # fmt: skip
@@ -282,14 +282,15 @@ def test_a_refiner_that_worsens_or_breaks_rules_is_noticed(monkeypatch: pytest.M
         (np.full(len(problem.graph.names), d, np.int32) for d in range(2)),
         key=lambda devices: float(makespan_evaluator(problem).makespans(devices)[0]),
     )
-    monkeypatch.setattr(refined_placements, "refined_from", lambda start: worst)
+    monkeypatch.setattr(refined_placements, "refined_from", lambda start, kind: worst)
     monkeypatch.setattr(
         refined_placements, "feasible", lambda problem, drawn: Placement(problem, 1 - worst)
     )
     found = dict(refined_placements.checks_of(problem, rng))
-    assert found[refined_placements.NOT_WORSE] > EXACT
+    assert found[refined_placements.NOT_WORSE.format("GiPH")] > EXACT
     monkeypatch.setattr(refined_placements, "obeying", lambda problem, rows: np.zeros(1, np.bool_))
-    assert dict(refined_placements.checks_of(problem, rng))[refined_placements.FEASIBLE] > EXACT
+    found = dict(refined_placements.checks_of(problem, rng))
+    assert found[refined_placements.FEASIBLE.format("Placeto")] > EXACT
 
 
 def is_movable(placement: Placement) -> bool:

@@ -1,6 +1,7 @@
 """Tests of the graph of pairs against a plain construction."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ SIZES = GiphSizes()
 
 def data_of(problem: sp.Problem) -> dict[tuple[int, int], float]:
     """Return the bits of the message between each pair of operators."""
-    graph, joined = problem.graph, {}
+    graph = problem.graph
+    joined: dict[tuple[int, int], float] = {}
     names = {name: v for v, name in enumerate(graph.names)}
     batch = problem.makespan_objective.batch
     for stream in graph.streams:
@@ -41,9 +43,9 @@ def expected_edges(problem: sp.Problem, devices: Any) -> Mapping[Any, Any]:
         devices.tolist(),
         feasible,
         data_of(problem),
-        lambda b, k, m: costs_between(problem, b, k, m),
+        partial(costs_between, problem),
     )
-    return {(a, b): f for a, b, f in graph.edges(data="f")}
+    return {(a, b): features["f"] for a, b, features in graph.edges(data=True)}
 
 
 def found_edges(one: EncodedProblem, net: GpNet) -> dict[Any, Any]:

@@ -1,7 +1,8 @@
-"""Placeto against the placement that it starts from."""
+"""Policies that refine placements against the placement that they start from."""
 
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,16 +12,19 @@ from benchmarks.reference.rules import obeying
 from streamplace import Placement, Problem
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.repair import feasible
-from streamplace.policy.config import PlacetoSizes
+from streamplace.policy.base import Refiner, refiner
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.placeto.network import Placeto
 from streamplace.policy.refining import refined
+from streamplace.policy.registry import make_policy, policy_section
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Ints
 
-FEASIBLE = "makespans: Placeto, feasible"
-NOT_WORSE = "makespans: Placeto, not worse than its start"
-REPEATED = "makespans: Placeto, the same placement from the same seed"
+FEASIBLE = "makespans: {}, feasible"
+NOT_WORSE = "makespans: {}, not worse than its start"
+REPEATED = "makespans: {}, the same placement from the same seed"
+KINDS = {"Placeto": "placeto", "GiPH": "giph"}
+"""The kind of each system."""
+ROWS = tuple(row.format(name) for name in KINDS for row in (FEASIBLE, NOT_WORSE, REPEATED))
 EPISODES = 2
 
 
@@ -32,16 +36,17 @@ def checks_of(problem: Problem, rng: np.random.Generator) -> Iterator[tuple[str,
         start = feasible(problem, drawn)
     except (PlacementError, InfeasibleError):
         return
-    found, again = (refined_from(start) for _ in range(2))
-    before, after = makespan_evaluator(problem).makespans(np.stack([start.devices, found]))
-    yield FEASIBLE, 0.0 if obeying(problem, found[None])[0] else np.inf
-    yield NOT_WORSE, relative_excess(float(after), float(before))
-    yield REPEATED, float((found != again).mean())
+    for name, kind in KINDS.items():
+        found, again = (refined_from(start, kind) for _ in range(2))
+        before, after = makespan_evaluator(problem).makespans(np.stack([start.devices, found]))
+        yield FEASIBLE.format(name), 0.0 if obeying(problem, found[None])[0] else np.inf
+        yield NOT_WORSE.format(name), relative_excess(float(after), float(before))
+        yield REPEATED.format(name), float((found != again).mean())
 
 
-def refined_from(start: Placement) -> Ints:
-    """Return the placement, (V,), that Placeto with random weights makes of another one."""
-    policy = network(len(start.problem.cluster.devices))
+def refined_from(start: Placement, kind: str) -> Ints:
+    """Return the placement, (V,), that a policy with random weights makes of another one."""
+    policy = network(kind, len(start.problem.cluster.devices))
     batch = policy.batch([policy.encode(start.problem)])
     generator = torch.Generator().manual_seed(0)
     samplers = [Sampler(generator, first_is_likeliest=not number) for number in range(EPISODES)]
@@ -51,8 +56,9 @@ def refined_from(start: Placement) -> Ints:
 
 
 @cache
-def network(devices: int) -> Placeto:
-    """Return a network with random weights."""
+def network(kind: str, devices: int) -> Refiner[Any, Any]:
+    """Return a network with random weights; that of Placeto fits one number of devices."""
+    sizes = {"devices": devices} if kind == "placeto" else {}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(devices)
-        return Placeto(PlacetoSizes(devices=devices))
+        return refiner(make_policy(policy_section({"kind": kind, "sizes": sizes})))
