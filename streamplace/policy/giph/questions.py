@@ -59,9 +59,16 @@ def about_pairs(state: WalkState, sight: Sight) -> Question:
 
 
 def about_operators(state: WalkState, sight: Sight, waits: bool) -> Question:
-    """Return the choice of an operator, which then goes where it ends first.
+    """Return the choice of an operator, which then goes where it ends first (`destinations`)."""
+    view = operator_view(state.one.pairs, state.net, sight.potential)
+    return Question(view, *destinations(state, sight, waits))
 
-    Under throughput, it goes where the largest utilisation is lowest. Its own device counts, too.
+
+def destinations(state: WalkState, sight: Sight, waits: bool) -> tuple[Bools, Ints]:
+    """Return which operators may move, (V,), and the pair with which each ends first, (V,).
+
+    Under throughput, it is the pair with which the largest utilisation is lowest. The current
+    device counts, too.
 
     Parameters
     ----------
@@ -69,12 +76,9 @@ def about_operators(state: WalkState, sight: Sight, waits: bool) -> Question:
         Whether operators wait until a device is idle.
     """
     pairs, net = state.one.pairs, state.net
-    view = operator_view(pairs, net, sight.potential)
     candidates = state.movable() & state.offered()
     may = np.add.reduceat(candidates, pairs.first[:-1]) > 0
     candidates[net.pivot] = True
     if sight.start is None or sight.finish is None:
-        answer = least_pairs(pairs, sight.potential, candidates)
-    else:
-        answer = earliest_pairs(pairs, net, sight.start, sight.finish, candidates, waits)
-    return Question(view, may, answer)
+        return may, least_pairs(pairs, sight.potential, candidates)
+    return may, earliest_pairs(pairs, net, sight.start, sight.finish, candidates, waits)
