@@ -49,7 +49,7 @@ def test_damaged_files_are_refused(trained: TrainedFiles) -> None:
     rows = list(campaign.damage_rows(trained, SHARE, 1))
     for row in rows:
         check(row)
-    assert [row.tried for row in rows] == [300, 60, 60, 800, 160, 160]
+    assert [row.tried for row in rows] == [500, 100, 100, 1200, 240, 240]
     assert [CHANGED in row.wrong for row in rows] == [True] * 3 + [False] * 3
 
 
