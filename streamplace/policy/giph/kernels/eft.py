@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from sim.flow import Floats, Ints
 from sim.jit import kernel, part
-from streamplace.policy.giph.kernels.gp_net import GpNet, Pairs, transfer
+from streamplace.policy.giph.kernels.gp_net import GpNet, Pairs, last_arrival
 
 Bools = NDArray[np.bool_]
 
@@ -34,7 +34,7 @@ def earliest_pairs(
         for pair in range(pairs.first[v], pairs.first[v + 1]):
             if not candidates[pair]:
                 continue
-            end = _arrival(pairs, net, finish, v, pairs.device[pair])
+            end = last_arrival(pairs, net, finish, v, pairs.device[pair])
             if waits:
                 end = _idle(pairs, net, start, finish, by_start, v, pairs.device[pair], end)
             end += pairs.weight[pair]
@@ -57,18 +57,6 @@ def least_pairs(pairs: Pairs, potential: Floats, candidates: Bools) -> Ints:
             if candidates[pair] and (value < least or (value == least and weight < cost)):
                 best[v], least, cost = pair, value, weight
     return best
-
-
-@part
-def _arrival(pairs: Pairs, net: GpNet, finish: Floats, v: int, device: int) -> float:
-    """Return when the last input of an operator arrives at a device."""
-    arrival = 0.0
-    for i in range(pairs.first_in[v], pairs.first_in[v + 1]):
-        e = pairs.inward[i]
-        u = pairs.source[e]
-        sent = transfer(pairs, e, pairs.device[net.pivot[u]], device)
-        arrival = max(arrival, finish[u] + sent)
-    return arrival
 
 
 @part

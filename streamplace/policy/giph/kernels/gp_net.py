@@ -109,6 +109,18 @@ def transfer(pairs: Pairs, e: int, k: int, m: int) -> float:
 
 
 @part
+def last_arrival(pairs: Pairs, net: GpNet, finish: Floats, v: int, device: int) -> float:
+    """Return when the last input of an operator arrives at a device; 0 without inputs."""
+    arrival = 0.0
+    for i in range(pairs.first_in[v], pairs.first_in[v + 1]):
+        e = pairs.inward[i]
+        u = pairs.source[e]
+        sent = transfer(pairs, e, pairs.device[net.pivot[u]], device)
+        arrival = max(arrival, finish[u] + sent)
+    return arrival
+
+
+@part
 def _connect(pairs: Pairs, net: GpNet, e: int) -> None:
     """Write the block of a stream."""
     i, j = pairs.source[e], pairs.target[e]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from sim.flow import Floats, Ints
 from sim.jit import kernel, part
-from streamplace.policy.giph.kernels.gp_net import EDGE_FEATURES, GpNet, Pairs, transfer
+from streamplace.policy.giph.kernels.gp_net import EDGE_FEATURES, GpNet, Pairs, last_arrival
 
 Bools = NDArray[np.bool_]
 Single = NDArray[np.float32]
@@ -131,13 +131,7 @@ def start_potentials(pairs: Pairs, net: GpNet, start: Floats, finish: Floats) ->
         if pairs.first_in[v] == pairs.first_in[v + 1]:
             continue
         for pair in range(pairs.first[v], pairs.first[v + 1]):
-            if pair == net.pivot[v]:
-                continue
-            arrival = -np.inf
-            for i in range(pairs.first_in[v], pairs.first_in[v + 1]):
-                e = pairs.inward[i]
-                u = pairs.source[e]
-                sent = transfer(pairs, e, pairs.device[net.pivot[u]], pairs.device[pair])
-                arrival = max(arrival, finish[u] + sent)
-            potential[pair] = arrival - start[v]
+            if pair != net.pivot[v]:
+                arrival = last_arrival(pairs, net, finish, v, pairs.device[pair])
+                potential[pair] = arrival - start[v]
     return potential
