@@ -195,8 +195,7 @@ def place(
     from streamplace.workflows.migrate import migrate  # noqa: PLC0415
     from streamplace.workflows.place import placed  # noqa: PLC0415
 
-    if limited:
-        check_limits(start, placer, both=max_moves is not None and move_cost is not None)
+    check_limits(start, placer, max_moves, move_cost)
     inputs = (graph, cluster_file, constraints_file, *weights_of(placer))
     check_targets({"-o": output}, inputs)  # the file of --start may be replaced by the result
     cluster = options.the_cluster(cluster_file, devices)

@@ -106,14 +106,21 @@ def _lost_kinds(graph: StreamGraph, whole: Cluster, lost: Losses) -> str:
     return f"--without removes all devices of kind {listed(kinds)}" if kinds else ""
 
 
-def check_limits(start: str | None, placer: str, *, both: bool) -> None:
+def check_limits(
+    start: str | None, placer: str, max_moves: int | None, move_cost: float | None
+) -> None:
     """Refuse limits of moves with options that they do not go with."""
+    if max_moves is None and move_cost is None:
+        return
     if start is None:
         raise click.UsageError("--max-moves and --move-cost require --start")
-    if placer != "auto":
-        raise click.UsageError("cannot combine --placer with --max-moves or --move-cost")
-    if both:
+    if max_moves is not None and move_cost is not None:
         raise click.UsageError("cannot combine --max-moves with --move-cost")
+    can_price = move_cost is not None and registry.improver_of(placer) is not None
+    if placer != "auto" and not can_price:
+        raise click.UsageError(
+            "cannot combine --placer with --max-moves or --move-cost, except giph with --move-cost"
+        )
 
 
 def with_options(placer: str, time_limit: float | None, prefer: str | None, operators: int) -> str:

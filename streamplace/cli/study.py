@@ -131,6 +131,39 @@ def orders(
     _run(kind(quick, seed), folder, plots, jobs, backend, address, as_json=as_json)
 
 
+@study.command()
+@folder_options
+def giph(
+    quick: bool,
+    folder: str,
+    plots: str | None,
+    jobs: int | None,
+    backend: str,
+    address: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Repeat the experiments of GiPH on makespans.
+
+    GiPH (Hu et al., MLSys 2023), its ablations, Placeto and an RNN placer are trained with five
+    seeds and compared with random placements, climb and search at equal evaluations, HEFT and
+    PEFT: on one and on ten device networks, on 1,000 further cases, with noise, under the total
+    cost, on clusters of other sizes, on clusters that change, and on sensor fusion. The whole plan
+    takes about ten hours on two cores.
+
+    \b
+    Examples:
+    streamplace study giph --quick -o giph-study
+    streamplace study giph --jobs 8 -o giph-study
+    """
+    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when it runs
+
+    load_numba()
+    from streamplace.studies.giph.study import GiphStudy  # noqa: PLC0415
+
+    _run(GiphStudy(quick, seed), folder, plots, jobs, backend, address, as_json=as_json)
+
+
 def _run(
     chosen: "Study",
     folder: str,

@@ -1,6 +1,6 @@
 """Protocols for placers, provers and list schedulers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -10,6 +10,7 @@ from streamplace.errors import ObjectiveError, PlacementError
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.util.arrays import Floats, Ints
 
 
 class Placer(Protocol):
@@ -33,6 +34,31 @@ class Placer(Protocol):
             If no feasible placement was found.
         InfeasibleError
             If it is proven that no feasible placement exists.
+        """
+        ...
+
+
+@runtime_checkable
+class Improver(Protocol):
+    """A placer that also improves a placement by any worth, such as one less the price of moves."""
+
+    def best_by(
+        self,
+        problem: Problem,
+        start: Placement,
+        worth: Callable[[Ints], Floats],
+        rng: np.random.Generator,
+    ) -> Placement:
+        """Return the feasible placement of most worth that is found from one placement.
+
+        Parameters
+        ----------
+        start
+            A feasible placement; the result is worth at least as much.
+        worth
+            Returns the worth of placements, (K,) for (K, V).
+        rng
+            The only source of randomness.
         """
         ...
 

@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 from streamplace.errors import UsageError
 from streamplace.placers import custom
 from streamplace.placers.auto import Auto
-from streamplace.placers.base import Placer
+from streamplace.placers.base import Improver, Placer
 from streamplace.placers.partition.base import Partitioner
 from streamplace.placers.partition.oracle import Oracle
 from streamplace.placers.search.search import Search
@@ -34,6 +34,7 @@ PLACERS = {
     "multilevel": "streamplace.placers.search.multilevel:Multilevel",
     "exact": "streamplace.placers.exact.exact:Exact",
     "policy": "streamplace.policy.placer:PolicyPlacer",
+    "giph": "streamplace.policy.giph.placer:GiphPlacer",
     "rnn": "streamplace.training.rnn_placer:RnnPlacer",
     "climb": "streamplace.placers.search.first_improvement:Climb",
     "heft": "streamplace.placers.scheduling.lists:Heft",
@@ -49,7 +50,7 @@ ONLY_THROUGHPUT = ("greedy", "contiguous", "multilevel", "policy")
 """The placers that support only throughput."""
 TRAINED = ("rnn",)
 """The placers that train a network on the problem."""
-LEARNED = ("policy", *TRAINED)
+LEARNED = ("policy", "giph", *TRAINED)
 """The placers that use a network."""
 PARTITIONERS = ("metis", "metis-recursive", "fuser")
 ORACLES = tuple(f"{name}-oracle" for name in PARTITIONERS)
@@ -71,7 +72,7 @@ AUTO_TRIES_OF_LARGE = ("greedy", "multilevel", "metis:weights=utilisation", "sin
 """The placers that `auto` runs on large graphs."""
 AUTO_OF_PASSES = "contiguous"
 """The placer that `auto` runs first on graphs of the firing rule ``all``."""
-FROM_START = ("auto", "search", "exact", "climb")
+FROM_START = ("auto", "search", "exact", "climb", "giph")
 """The placers that use an initial placement."""
 OPTIONS_OF_AUTO = ("seconds", "evaluations", "prefer")
 NAMES = ("auto", *PLACERS, *ORACLES)
@@ -191,6 +192,18 @@ def _oracle(text: str, name: str, options: list[str]) -> Placer:
             f"placer {name!r}: an oracle needs a partitioner, which has a number of parts"
         )
     return Oracle(inner)
+
+
+def improver_of(text: str) -> Improver | None:
+    """Return the placer for a name with options if it improves placements by any worth.
+
+    Raises
+    ------
+    UsageError
+        On an unknown name or option.
+    """
+    placer = make_placer(text)
+    return placer if isinstance(placer, Improver) else None
 
 
 def with_limit(text: str, seconds: float) -> str:

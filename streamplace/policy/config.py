@@ -1,8 +1,8 @@
 """Sizes of the built-in networks, validated when they are read."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from streamplace.problem.order_names import OrderName
 
@@ -107,6 +107,39 @@ class GiphSizes(StrictModel):
         True,
         description="in `task-eft`, count the time until a device is idle; the paper's does not",
     )
+    criticality: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.0,
+        description="read how critical operators and streams are: a part of the work flows along "
+        "heavy streams, and this share of the rest moves to the critical path of each schedule; "
+        "0.1 in the released code; 0: do not read it",
+    )
+    reciprocals: bool = Field(
+        False,
+        description="read seconds per unit of work and of data instead of speed and bandwidth, as "
+        "the released code does",
+    )
+    finish: bool = Field(
+        False,
+        description="read how much later an operator would end on another device, with the time "
+        "until that device is idle",
+    )
+
+    @property
+    def pair_features(self) -> int:
+        """The number of features of a pair."""
+        return 4 + (self.criticality > 0.0) + self.finish
+
+    @property
+    def edge_features(self) -> int:
+        """The number of features of an edge between pairs."""
+        return 4 + (self.criticality > 0.0)
+
+    @model_validator(mode="after")
+    def _of_pairs(self) -> Self:
+        for name in ("criticality", "reciprocals", "finish"):
+            if self.variant == "task-eft" and getattr(self, name):
+                raise ValueError(f"{name}: features of pairs, which task-eft does not read")
+        return self
 
 
 class RnnSizes(StrictModel):

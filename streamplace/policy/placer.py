@@ -89,8 +89,7 @@ class PolicyPlacer:
         return isinstance(self._policy(), Refiner)
 
     def _policy(self) -> AnyPolicy:
-        file = self.file or str(SHIPPED)
-        return _policy(file, _modified_ns(file))
+        return policy_in(self.file or str(SHIPPED))
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -179,6 +178,17 @@ def _searching(policy: AnyPolicy) -> BeamSearching:
     if isinstance(policy, BeamSearching):
         return policy
     raise UsageError(f"policy: beam: {type(policy).__name__} does not support beam search")
+
+
+def policy_in(file: str) -> AnyPolicy:
+    """Return the policy in a weights file, which is read again only after it changed.
+
+    Raises
+    ------
+    CheckpointError
+        If the weights cannot be read.
+    """
+    return _policy(file, _modified_ns(file))
 
 
 @lru_cache(maxsize=8)

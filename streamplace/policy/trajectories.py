@@ -61,21 +61,21 @@ class Trajectories:
         ValueError
             If the policy builds placements, which are scored only when they are complete.
         """
-        return self._falls(np.log)
+        return self.falls_of(np.log)
 
-    @property
-    def falls(self) -> Floats:
-        """(P, S, T) the fall of the loss at each step; 0 beyond the last one.
+    def falls_of(self, of: Callable[[Floats], Floats]) -> Floats:
+        """Return the fall of a function of the losses at each step, (P, S, T).
+
+        Parameters
+        ----------
+        of
+            Maps losses, (P, S, T + 1), to an array of that shape.
 
         Raises
         ------
         ValueError
             If the policy builds placements.
         """
-        return self._falls(np.asarray)
-
-    def _falls(self, of: Callable[[Floats], Floats]) -> Floats:
-        """Return the fall of a function of the loss at each step, (P, S, T)."""
         if self.losses is None:
             raise ValueError("trajectories without losses have no reward per step")
         falls = -np.diff(of(self.losses), axis=2)

@@ -96,6 +96,15 @@ class Links:
         Links are numbered as in `ends`, followed by `limited_uplinks`. An unlimited bandwidth
         is inf.
         """
+        if name not in self._columns:
+            self._columns[name] = self._column(name)
+        return self._columns[name].copy()
+
+    @cached_property
+    def _columns(self) -> dict[str, Floats]:
+        return {}
+
+    def _column(self, name: str) -> Floats:
         column = np.full(self.own_links, _or_inf(getattr(self.network, name)), dtype=np.float64)
         for override in sorted(self.network.overrides, key=lambda o: o.devices_named):
             if getattr(override, name) is not None:

@@ -114,7 +114,9 @@ class Study(Protocol):
         ...
 
     def run(self, unit: Unit) -> list[Row]:
-        """Return the results of one unit, the same ones on every machine and in every order.
+        """Return the results of one unit.
+
+        They are the same on every machine and in every order, except for CPU times, ``cpu_s``.
 
         Raises
         ------

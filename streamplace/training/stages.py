@@ -209,10 +209,11 @@ class StepReinforceStage(Stage):
         "log-loss",
         description="only `log-loss`; see `step_reward`",
     )
-    step_reward: Literal["log", "loss"] = Field(
+    step_reward: Literal["log", "loss", "best"] = Field(
         "log",
         description="the reward of a step: `log`: the fall of the log of the loss; `loss`: the "
-        "fall of the loss itself, in seconds or as a utilisation",
+        "fall of the loss itself, in seconds or as a utilisation; `best`: the fall of the log of "
+        "the lowest loss of the episode so far",
     )
     start: PlacerName = Field("single", description="placer of the first episode's start")
     restart: Literal["best", "start", "anew"] = Field(
@@ -231,11 +232,12 @@ class StepReinforceStage(Stage):
     discounts_gradient: bool = Field(
         False, description="weight the gradient of step t by discount^t, as in GiPH's paper"
     )
-    baseline: Literal["episodes", "steps", "none"] = Field(
+    baseline: Literal["episodes", "samples", "steps", "none"] = Field(
         "episodes",
         description="what is subtracted from the return of each step: `episodes`: the mean return "
-        "of the same step of past episodes; `steps`: the mean reward of the episode's steps so "
-        "far, the step itself included; `none`: 0",
+        "of the same step of past episodes; `samples`: that of the problem's other episodes of the "
+        "update, which all start from one placement (needs `samples` of 2 or more); `steps`: the "
+        "mean reward of the episode's steps so far, the step itself included; `none`: 0",
     )
     window: Window = Field(
         1000, description="episodes over which the baseline of each step is a mean"
@@ -264,6 +266,8 @@ class StepReinforceStage(Stage):
     def _of_losses(self) -> Self:
         if self.reward != "log-loss":
             raise ValueError(f"reward: must be 'log-loss' (got {self.reward!r})")
+        if self.baseline == "samples" and self.samples == 1:
+            raise ValueError("baseline: 'samples' needs samples of 2 or more (got 1)")
         return self
 
 

@@ -10,7 +10,7 @@ from streamplace.display.mixins import Displayable
 from streamplace.display.text import number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 from streamplace.errors import within
-from streamplace.placers.registry import ready_placer, with_limit
+from streamplace.placers.registry import improver_of, ready_placer, with_limit
 from streamplace.placers.search.balance import Prefer, check_prefer
 from streamplace.placers.search.current import current_devices
 from streamplace.placers.search.forced_moves import must_move, with_fewest_moves
@@ -159,7 +159,8 @@ def migrate(
         to send the operators' memory_bytes over a mean link. Under the makespan objective, the
         share by which moves must shorten the makespan for each such second.
     placer
-        The placer to run if `max_moves` is None; it starts from `old`.
+        The placer to run if `max_moves` is None; it starts from `old`. With `move_cost`, `giph`
+        looks for the moves itself, and what others find is considered besides a search.
     seconds
         Time limit in seconds if moves are limited.
     prefer
@@ -177,7 +178,8 @@ def migrate(
         seconds /= 2  # for each of the two searches
         placer = with_limit(placer, seconds)
     if max_moves is not None or move_cost is not None:
-        limited = Migrate(old, max_moves, move_cost, seconds, prefer=prefer)
+        improver = improver_of(placer) if move_cost is not None else None
+        limited = Migrate(old, max_moves, move_cost, seconds, prefer=prefer, improver=improver)
     current = current_devices(problem, old)
     staying = with_fewest_moves(current)
     if max_moves is None and move_cost is None:
@@ -186,12 +188,13 @@ def migrate(
         ready_placer("search:evaluations=1", scoring_of(problem))
         started = work_clock.now()
         unlimited = None
-        if move_cost is not None:
+        if move_cost is not None and limited.improver is None:
             unlimited = _solved(problem, placer, seed, staying).placement
         with within("re-placing"):
             placement = limited(problem, np.random.default_rng(seed), unlimited)
         limit = f"max_moves={max_moves}" if move_cost is None else f"move_cost={move_cost:g}"
-        result = _result_of(placement, f"migrate:{limit}", work_clock.now() - started)
+        name = "migrate" if limited.improver is None else placer
+        result = _result_of(placement, f"{name}:{limit}", work_clock.now() - started)
     assignment = old.assignment if isinstance(old, Placement) else old
     moves, necessary = (moves_between(assignment, one) for one in (result.placement, staying))
     index = problem.graph.index

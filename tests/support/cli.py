@@ -44,7 +44,7 @@ def json_of(capsys: Capture, *arguments: object) -> Any:
     return json.loads(succeeds(capsys, *arguments, "--json"), parse_constant=pytest.fail)
 
 
-def place_by_cli(capsys: Capture, graph: Path, file: Path, *options: object) -> Path:
+def place_by_cli(capsys: Capture, graph: Path | str, file: Path, *options: object) -> Path:
     """Write a placement of the graph into the file, and return the file."""
     succeeds(capsys, "place", graph, *options, "-o", file)
     return file

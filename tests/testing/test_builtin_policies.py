@@ -26,6 +26,9 @@ BUILT_IN = {
     "placeto, rounds": replace(PLACETO, sizes={"devices": 3, "rounds": 2, "closest": 3}),
     "giph": PolicyCase("giph"),
     "giph, makespan": PolicyCase("giph", objective="makespan"),
+    "giph, further features": PolicyCase(
+        "giph", {"criticality": 0.1, "finish": True, "reciprocals": True}, objective="makespan"
+    ),
     "giph-3": PolicyCase("giph", {"variant": "giph-k", "rounds": 3}, objective="makespan"),
     "giph-ne": PolicyCase("giph", {"variant": "giph-ne"}, objective="makespan"),
     "giph-ne-pol": PolicyCase("giph", {"variant": "giph-ne-pol"}, objective="makespan"),

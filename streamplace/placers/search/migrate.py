@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from streamplace.errors import UnsuitableError, UsageError
+from streamplace.placers.base import Improver
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.balance import Prefer, check_prefer
 from streamplace.placers.search.current import Current, current_devices
@@ -13,7 +14,7 @@ from streamplace.placers.search.forced_moves import with_fewest_moves
 from streamplace.placers.search.limited_moves import best_within_moves
 from streamplace.placers.search.moves_search import MovesSearch
 from streamplace.placers.search.nearby import Nearby
-from streamplace.placers.search.priced_moves import best_for_price
+from streamplace.placers.search.priced_moves import best_for_price, improved_for_price
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -47,11 +48,14 @@ class Migrate:
         ``balance``: where everything offered is carried, each whole percent by which the largest
         utilisation falls counts as a gain of 0.01. ``fewest``: nothing counts but throughput or
         makespan.
+    improver
+        With `move_cost`, a placer that looks for the moves instead, with its own limit.
 
     Raises
     ------
     UsageError
-        Unless exactly one of `max_moves` and `move_cost` is set, and is at least 0.
+        Unless exactly one of `max_moves` and `move_cost` is set, and is at least 0; or if
+        `improver` is set without `move_cost`.
     """
 
     old: Placement | Mapping[str, str]
@@ -60,6 +64,7 @@ class Migrate:
     seconds: float | None = None
     evaluations: int | None = None
     prefer: Prefer = "fewest"
+    improver: Improver | None = None
 
     def __post_init__(self) -> None:
         if (self.max_moves is None) == (self.move_cost is None):
@@ -68,6 +73,8 @@ class Migrate:
             raise UsageError(f"max_moves must be at least 0 (got {self.max_moves})")
         if self.move_cost is not None and not 0 <= self.move_cost < np.inf:
             raise UsageError(f"move_cost must be finite and at least 0 (got {self.move_cost:g})")
+        if self.improver is not None and self.move_cost is None:
+            raise UsageError("an improver requires move_cost")
         check_limits("migrate", self.seconds, self.evaluations)
         check_prefer("migrate", self.prefer)
 
@@ -94,6 +101,9 @@ class Migrate:
         moves = self._moves(current, staying, rng)
         if self.max_moves is not None:
             return best_within_moves(moves, staying, self.max_moves, budget)
+        if self.improver is not None:
+            least = Placement(problem, staying)
+            return improved_for_price(moves, least, self.move_cost or 0.0, self.improver, rng)
         drafts = [staying] if start is None else [staying, start.devices]
         return best_for_price(moves, drafts, self.move_cost or 0.0, budget)
 

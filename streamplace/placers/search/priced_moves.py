@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from streamplace.placers.base import Improver
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.current import moving_seconds
 from streamplace.placers.search.fewer_moves import GAIN, best_with_fewest_moves, polished
@@ -36,10 +37,7 @@ def best_for_price(search: Nearby, drafts: list[Ints], price: float, budget: Bud
     """
     current = search.current
     problem, seconds = current.problem, moving_seconds(current.problem)
-
-    def worth(rows: Ints) -> Floats:
-        return search.value(rows) - price * current.costs(rows, seconds)
-
+    worth = _worth(search, price)
     staying = drafts[0]
     limit = _largest_cost(search, staying, price, seconds)
     best_already = search.value(staying[None])[0] >= search.highest_value - GAIN
@@ -60,6 +58,27 @@ def best_for_price(search: Nearby, drafts: list[Ints], price: float, budget: Bud
     least = distinct[current.costs(distinct, seconds).argmin()]
     rows = np.stack([_cheaper(search, row, least, worth, seconds, budget) for row in promising])
     return Placement(problem, best_with_fewest_moves(current, rows, worth(rows)))
+
+
+def improved_for_price(
+    search: Nearby, staying: Placement, price: float, improver: Improver, rng: np.random.Generator
+) -> Placement:
+    """Return the placement of most value less `price` per second of moving that a placer finds."""
+    worth, current = _worth(search, price), search.current
+    found = improver.best_by(current.problem, staying, worth, rng).devices
+    rows = np.stack([staying.devices, found])
+    return Placement(current.problem, best_with_fewest_moves(current, rows, worth(rows)))
+
+
+def _worth(search: Nearby, price: float) -> Worth:
+    """Return the function of the value of placements less the price of their moves."""
+    current, seconds = search.current, moving_seconds(search.current.problem)
+
+    def worth(rows: Ints) -> Floats:
+        values: Floats = search.value(rows) - price * current.costs(rows, seconds)
+        return values
+
+    return worth
 
 
 def _cheaper(

@@ -30,15 +30,15 @@ class EncodedProblem:
         The constraints.
     kind
         (D,) devices of one kind are interchangeable.
-    merges_idle
-        Whether only the first of several equal idle devices is offered.
+    sizes
+        What the policy reads and offers.
     """
 
     problem: Problem
     pairs: Pairs
     rules: Rules
     kind: Ints
-    merges_idle: bool
+    sizes: GiphSizes
 
     @property
     def size(self) -> int:
@@ -85,5 +85,5 @@ def encode(problem: Problem, sizes: GiphSizes) -> EncodedProblem:
         pairs=pairs_of(problem),
         rules=rules_of(problem.feasibility, problem.cluster),
         kind=interchangeable(problem),
-        merges_idle=sizes.merges_idle,
+        sizes=sizes,
     )

@@ -7,12 +7,14 @@ import torch
 from torch import Tensor, nn
 
 from streamplace.policy.config import GiphSizes
-from streamplace.policy.giph.kernels.gp_net import EDGE_FEATURES
 from streamplace.policy.giph.kernels.passing import Direction
-from streamplace.policy.giph.kernels.view import PAIR_FEATURES, View
+from streamplace.policy.giph.kernels.view import View
 from streamplace.policy.giph.passing import Pass, against, along
 
-JOINED = PAIR_FEATURES + EDGE_FEATURES
+
+def joined(sizes: GiphSizes) -> int:
+    """Return the number of features of a pair and of its edges' means."""
+    return sizes.pair_features + sizes.edge_features
 
 
 def linear(inputs: int, outputs: int) -> nn.Linear:
@@ -96,8 +98,8 @@ class TwoWayNetwork(nn.Module):
         super().__init__()
         self.joins_edges = sizes.variant == "giph-ne"
         self.outgoing = sizes.edge_means == "out"
-        inputs = JOINED if self.joins_edges else PAIR_FEATURES
-        features = 0 if self.joins_edges else EDGE_FEATURES
+        inputs = joined(sizes) if self.joins_edges else sizes.pair_features
+        features = 0 if self.joins_edges else sizes.edge_features
         rounds = sizes.rounds if sizes.variant == "giph-k" else 0
         self.first, self.second = linear(inputs, inputs), linear(inputs, sizes.length)
         self.ahead = Messages(sizes.length, features, rounds)
@@ -121,7 +123,7 @@ class FeaturesOnly(nn.Module):
     def __init__(self, sizes: GiphSizes) -> None:
         super().__init__()
         self.outgoing = sizes.edge_means == "out"
-        self.head = Head(JOINED, sizes.hidden)
+        self.head = Head(joined(sizes), sizes.hidden)
 
     def forward(self, view: View) -> Tensor:
         """Return the logit of each node, (n,)."""
@@ -138,7 +140,7 @@ class GraphSage(nn.Module):
     def __init__(self, sizes: GiphSizes) -> None:
         super().__init__()
         self.outgoing = sizes.edge_means == "out"
-        lengths = (JOINED, 16, 16, 2 * sizes.length)
+        lengths = (joined(sizes), 16, 16, 2 * sizes.length)
         pairs = list(pairwise(lengths))
         self.own = nn.ModuleList(linear(a, b) for a, b in pairs)
         self.others = nn.ModuleList(linear(a, b) for a, b in pairs)
@@ -157,7 +159,7 @@ class GraphSage(nn.Module):
 
 
 def with_edge_means(view: View, outgoing: bool) -> Tensor:
-    """Return features of nodes with the mean features of their edges, (n, 8); 0 without edges."""
+    """Return features of nodes with the mean features of their edges, (n, ·); 0 without edges."""
     ends = torch.from_numpy(view.source if outgoing else view.target).long()
     x = torch.from_numpy(view.x)
     return torch.cat([x, _means(torch.from_numpy(view.f), ends, len(x))], dim=1)

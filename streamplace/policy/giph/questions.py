@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamplace.policy.giph.kernels.eft import earliest_pairs, least_pairs
+from streamplace.policy.giph.kernels.eft import earliest_pairs, finish_changes, least_pairs
 from streamplace.policy.giph.kernels.operators import operator_view
-from streamplace.policy.giph.kernels.view import View, view_of
+from streamplace.policy.giph.kernels.view import NONE, View, view_of
 from streamplace.policy.giph.state import WalkState
 from streamplace.util.arrays import Bools, Floats, Ints
 
@@ -18,14 +18,18 @@ class Sight:
     Attributes
     ----------
     potential
-        (N,) the last feature of each pair; see `potentials`.
+        (N,) the fourth feature of each pair; see `potentials`.
     start, finish
         (V,) simulated times in seconds; None under throughput.
+    critical_operators, critical_streams
+        (V,) and (E,) criticalities; None if they are not read.
     """
 
     potential: Floats
     start: Floats | None = None
     finish: Floats | None = None
+    critical_operators: Floats | None = None
+    critical_streams: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +58,28 @@ class Question:
 
 def about_pairs(state: WalkState, sight: Sight) -> Question:
     """Return the choice of a pair: the operator that moves, and its device."""
-    view = view_of(state.one.pairs, state.net, sight.potential, state.offered())
+    sizes, pairs = state.one.sizes, state.one.pairs
+    further = _of_pairs(state, sight), _of_streams(sight), sizes.reciprocals
+    view = view_of(pairs, state.net, sight.potential, state.offered(), *further)
     return Question(view, state.movable()[view.pair], view.pair)
+
+
+def _of_pairs(state: WalkState, sight: Sight) -> Floats:
+    """Return the further features of pairs, (N, ·)."""
+    pairs, columns = state.one.pairs, []
+    if sight.critical_operators is not None:
+        columns.append(sight.critical_operators[pairs.operator])
+    if state.one.sizes.finish:
+        if sight.start is None or sight.finish is None:
+            columns.append(np.zeros(len(pairs.operator)))
+        else:
+            columns.append(finish_changes(pairs, state.net, sight.start, sight.finish))
+    return np.stack(columns, axis=1) if columns else NONE
+
+
+def _of_streams(sight: Sight) -> Floats:
+    """Return the further features of streams, (E, ·)."""
+    return NONE if sight.critical_streams is None else sight.critical_streams[:, None]
 
 
 def about_operators(state: WalkState, sight: Sight, waits: bool) -> Question:

@@ -44,7 +44,7 @@ class WalkState:
 
     def offered(self) -> Bools:
         """Return the pairs that are part of the graph, (N,)."""
-        if not self.one.merges_idle:
+        if not self.one.sizes.merges_idle:
             return np.ones(len(self.one.pairs.operator), np.bool_)
         return offered(self.one.pairs, self.one.kind, self.devices)
 

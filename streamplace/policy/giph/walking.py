@@ -72,14 +72,16 @@ class Lane:
         )
         self._state = WalkState(one, start)
         self._evaluator, self._asks = evaluator, asks
+        self._sight: Sight | None = None
         self._record(0)
 
     def question(self) -> Question:
         """Return what the next step decides."""
-        if self._is_new:
-            self._sight = sight_of(self._state, self._evaluator)
-        self.walk.sights.append(self._sight)
-        return self._asks(self._state, self._sight)
+        sight = self._sight
+        if sight is None or self._is_new:
+            sight = self._sight = sight_of(self._state, self._evaluator, sight)
+        self.walk.sights.append(sight)
+        return self._asks(self._state, sight)
 
     def act(self, t: int, pair: int, known: tuple[float, float]) -> None:
         """Take step t.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamplace.studies.orders.effect import Effect
+from streamplace.studies.effect import Effect
 from streamplace.studies.orders.published import ORDERS
 from streamplace.studies.orders.registered import ALL_ORDERS
 from streamplace.studies.orders.results import PLACETO, Results

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from streamplace.studies.effect import Effect
 from streamplace.studies.orders.coincidence import coinciding, sentence
-from streamplace.studies.orders.effect import Effect
 from streamplace.studies.orders.guidelines import Verdict, verdicts
 from streamplace.studies.orders.published import ORDERS, WINS
 from streamplace.studies.orders.registered import ALL_ORDERS, problem_of

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.artist import Artist
 
 from streamplace.plots.style import COLOURS, GREY, MARKERS, legend_below, picture
-from streamplace.studies.orders.effect import Effect
+from streamplace.studies.effect import Effect
 from streamplace.studies.orders.registered import ALL_ORDERS
 from streamplace.studies.orders.results import BY_ORDER, Results
 

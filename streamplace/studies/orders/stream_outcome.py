@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from streamplace.studies.effect import Effect
 from streamplace.studies.orders.coincidence import CONTROL, coinciding, sentence
-from streamplace.studies.orders.effect import Effect
 from streamplace.studies.orders.stream_problems import problem_of
 from streamplace.studies.orders.stream_results import (
     GREEDY,

@@ -1,6 +1,6 @@
 """REINFORCE for policies that refine placements: a reward and a baseline per step."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import torch
@@ -24,6 +24,12 @@ from streamplace.training.step_baseline import StepBaseline
 from streamplace.util.arrays import Floats, Ints
 
 STARTS = "memory.start."
+FALLING: Mapping[str, Callable[[Floats], Floats]] = {
+    "log": np.log,
+    "loss": np.asarray,
+    "best": lambda losses: np.log(np.fmin.accumulate(losses, axis=2)),
+}
+"""The function of losses, (P, S, T + 1), whose fall is the reward of a step."""
 
 
 class StepReinforce(Algorithm[StepReinforceStage]):
@@ -80,7 +86,8 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         shape = (len(batch), self.stage.samples, int(batch.sizes[0]))
         start = np.full(shape, -1, dtype=np.int32)
         if self.stage.restart == "anew":
-            rows = [[self._placed(n, rng) for _ in range(self.stage.samples)] for n in numbers]
+            different = 1 if self.stage.baseline == "samples" else self.stage.samples
+            rows = [[self._placed(n, rng) for _ in range(different)] for n in numbers]
             for p, placed in enumerate(rows):
                 start[p, :, : batch.sizes[p]] = placed
             return start
@@ -137,7 +144,7 @@ class StepReinforce(Algorithm[StepReinforceStage]):
     def _advantages(self, numbers: list[int], made: Trajectories) -> Floats:
         """Return the advantage of each step, (P, S, T); 0 beyond a problem's last step."""
         stage = self.stage
-        rewards = made.rewards if stage.step_reward == "log" else made.falls
+        rewards = made.falls_of(FALLING[stage.step_reward])
         if stage.reversed_rewards:
             rewards = -rewards
         advantages = rewards.copy()
@@ -146,6 +153,10 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         every = np.arange(advantages.shape[2])
         if stage.baseline == "steps":
             advantages -= np.cumsum(rewards, axis=2) / (every + 1)
+        if stage.baseline == "samples":
+            samples = advantages.shape[1]
+            others = advantages.sum(axis=1, keepdims=True) - advantages
+            advantages -= others / (samples - 1)
         if stage.baseline == "episodes":
             self._subtract_episodes(numbers, made, advantages)
         if stage.discounts_gradient:

@@ -8,8 +8,9 @@ import pytest
 import torch
 
 import streamplace as sp
-from streamplace.training.algorithms.step_reinforce import StepReinforce
+from streamplace.training.algorithms.step_reinforce import FALLING, StepReinforce
 from streamplace.training.loop import Loop
+from streamplace.util.arrays import Floats
 from tests.support.refiners import pass_problem, placeto
 from tests.support.stages import loop_of
 
@@ -35,11 +36,14 @@ def algorithm_of(loop: Loop) -> StepReinforce:
 
 
 class Made:
-    """Trajectories of one sample with known rewards."""
+    """Trajectories of some samples of one problem with known rewards."""
 
-    def __init__(self, rewards: list[float]) -> None:
-        self.rewards = np.array(rewards)[None, None]
-        self.mask = torch.ones(1, 1, len(rewards), dtype=torch.bool)
+    def __init__(self, *rewards: list[float]) -> None:
+        self._rewards = np.array(rewards)[None]
+        self.mask = torch.ones(self._rewards.shape, dtype=torch.bool)
+
+    def falls_of(self, _of: object) -> Floats:
+        return self._rewards
 
 
 def advantages(loop: Loop, *episodes: list[float]) -> list[list[float]]:
@@ -51,6 +55,33 @@ def test_advantages_are_returns_to_go_less_their_mean_at_each_step() -> None:
     first, second = advantages(looped(), [1.0, 2.0, 4.0], [3.0, 0.0, 0.0])
     assert first == [0.0, 0.0, 0.0]  # the baseline includes the episode itself
     assert second == [3 - (7 + 3) / 2, 0 - (6 + 0) / 2, 0 - (4 + 0) / 2]
+
+
+def test_the_baseline_of_other_samples_is_their_mean_return_at_each_step() -> None:
+    algorithm = algorithm_of(looped(baseline="samples", samples=3))
+    rows = [1.0, 2.0], [3.0, 0.0], [0.0, 6.0]  # returns to go: 3 2, 3 0, 6 6
+    found = algorithm._advantages([0], Made(*rows))[0].tolist()  # type: ignore[arg-type]
+    assert found == [[-1.5, -1.0], [-1.5, -4.0], [3.0, 5.0]]
+
+
+def test_with_that_baseline_all_new_episodes_of_a_problem_start_from_one_placement() -> None:
+    for baseline, distinct in (("samples", 1), ("steps", 4)):
+        loop = looped(baseline=baseline, samples=4, restart="anew", start="random")
+        algorithm = algorithm_of(loop)
+        batch = loop.learner.batch(np.array([0]))
+        start = algorithm._start_of(batch, [0], np.random.default_rng(1))
+        assert len(np.unique(start[0], axis=0)) == distinct
+
+
+def test_that_baseline_needs_several_samples() -> None:
+    with pytest.raises(ValueError, match="baseline: 'samples' needs samples of 2 or more"):
+        looped(baseline="samples", samples=1)
+
+
+def test_the_reward_best_is_the_fall_of_the_lowest_loss_so_far() -> None:
+    losses = np.array([8.0, 4.0, 16.0, 2.0, 2.0])[None, None]
+    lowest = FALLING["best"](losses)
+    np.testing.assert_allclose(-np.diff(lowest)[0, 0], np.log([2.0, 1.0, 2.0, 1.0]))
 
 
 def test_the_baseline_forgets_episodes_beyond_its_window() -> None:
@@ -163,12 +194,6 @@ def test_the_gradient_of_later_steps_is_discounted() -> None:
 
 
 def test_rewards_are_falls_of_the_loss_or_of_its_logarithm() -> None:
-    class Walked(Made):
-        falls = np.array([[[5.0, 1.0]]])
-
-    walked = Walked([0.5, 0.1])
-    found = [
-        algorithm_of(looped(baseline="none", step_reward=reward))._advantages([0], walked)  # type: ignore[arg-type]
-        for reward in ("log", "loss")
-    ]
-    assert [one[0, 0].tolist() for one in found] == [[0.6, 0.1], [6.0, 1.0]]
+    losses = np.array([8.0, 4.0, 2.0])[None, None]
+    for reward, expected in (("log", [np.log(2.0)] * 2), ("loss", [4.0, 2.0])):
+        np.testing.assert_allclose(-np.diff(FALLING[reward](losses))[0, 0], expected)

@@ -44,6 +44,24 @@ def earliest_pairs(
 
 
 @kernel
+def finish_changes(pairs: Pairs, net: GpNet, start: Floats, finish: Floats) -> Floats:
+    """Return how much later each operator alone would end with each pair, (N,), in seconds.
+
+    See `earliest_pairs`; operators wait until a device is idle. It is 0 for pivots.
+    """
+    change = np.zeros(pairs.operator.shape[0])
+    by_start = np.argsort(start).astype(np.int32)
+    for v in range(start.shape[0]):
+        for pair in range(pairs.first[v], pairs.first[v + 1]):
+            if pair != net.pivot[v]:
+                device = pairs.device[pair]
+                at = last_arrival(pairs, net, finish, v, device)
+                at = _idle(pairs, net, start, finish, by_start, v, device, at)
+                change[pair] = at + pairs.weight[pair] - finish[v]
+    return change
+
+
+@kernel
 def least_pairs(pairs: Pairs, potential: Floats, candidates: Bools) -> Ints:
     """Return the candidate with the lowest potential of each operator, (V,); -1 without one.
 

@@ -13,16 +13,17 @@ Bools = NDArray[np.bool_]
 Single = NDArray[np.float32]
 PAIR_FEATURES = 4
 ABSENT = -1
+NONE = np.empty((0, 0))
 
 
 class View(NamedTuple):
     """A graph whose nodes are sorted by operator, as the network reads it: n nodes, m edges."""
 
     pair: Ints  # (n,) the pair that each node is
-    x: Single  # (n, 4) work, speed, cost and potential; each column scaled to -1 to 1
+    x: Single  # (n, 4 + ·) work, speed, cost, potential, others; each column scaled to -1 to 1
     source: Ints  # (m,) nodes
     target: Ints  # (m,)
-    f: Single  # (m, 4) data, bandwidth, delay and cost; each column scaled to -1 to 1
+    f: Single  # (m, 4 + ·) data, bandwidth, delay, cost, others; each column scaled to -1 to 1
     order: Ints  # (V,) operators in a topological order
     first: Ints  # (V + 1,) first node of each operator
     first_in: Ints  # (V + 1,) index of each operator's first input in `inward`
@@ -32,23 +33,37 @@ class View(NamedTuple):
     block: Ints  # (E + 1,) first edge of each stream
 
 
-def view_of(pairs: Pairs, net: GpNet, potential: Floats, is_offered: Bools) -> View:
+def view_of(
+    pairs: Pairs,
+    net: GpNet,
+    potential: Floats,
+    is_offered: Bools,
+    of_pairs: Floats = NONE,
+    of_streams: Floats = NONE,
+    reciprocals: bool = False,
+) -> View:
     """Return the graph of the pairs that are offered.
 
     Parameters
     ----------
     potential
-        (N,) the last feature of each pair.
+        (N,) the fourth feature of each pair.
+    of_pairs, of_streams
+        (N, ·) and (E, ·) further features; the rows of streams count for all their edges.
+    reciprocals
+        Whether the reciprocals of speeds and bandwidths are features instead of these.
     is_offered
         (N,) whether a pair is part of the graph; pivots must be.
     """
     nodes, edges = len(pairs.operator), len(net.source)
-    x = np.empty((nodes, PAIR_FEATURES), np.float32)
-    f = np.empty((edges, EDGE_FEATURES), np.float32)
+    of_pairs = of_pairs if of_pairs.size else np.empty((nodes, 0))
+    of_streams = of_streams if of_streams.size else np.empty((len(pairs.source), 0))
+    x = np.empty((nodes, PAIR_FEATURES + of_pairs.shape[1]), np.float32)
+    f = np.empty((edges, EDGE_FEATURES + of_streams.shape[1]), np.float32)
     pair, source, target = (np.empty(n, np.int32) for n in (nodes, edges, edges))
     first, block = np.empty(len(pairs.first), np.int32), np.empty(len(pairs.block), np.int32)
-    out = (pair, x, source, target, f, first, block)
-    n, m = _select(pairs, net, potential, is_offered, *out)
+    numbers = (potential, is_offered, of_pairs, of_streams, reciprocals)
+    n, m = _select(pairs, net, *numbers, pair, x, source, target, f, first, block)
     streams = (pairs.first_in, pairs.inward, pairs.first_out, pairs.outward)
     return View(pair[:n], x[:n], source[:m], target[:m], f[:m], pairs.order, first, *streams, block)
 
@@ -59,6 +74,9 @@ def _select(
     net: GpNet,
     potential: Floats,
     is_offered: Bools,
+    of_pairs: Floats,
+    of_streams: Floats,
+    reciprocals: bool,
     chosen: Ints,
     x: Single,
     source: Ints,
@@ -69,19 +87,22 @@ def _select(
 ) -> tuple[int, int]:
     """Copy and scale nodes and edges; return their numbers."""
     node = np.full(is_offered.shape[0], ABSENT, np.int32)
-    raw = np.empty((is_offered.shape[0], PAIR_FEATURES))
+    raw = np.empty((is_offered.shape[0], x.shape[1]))
     n = 0
     for v in range(pairs.order.shape[0]):
         first[v] = n
         for pair in range(pairs.first[v], pairs.first[v + 1]):
             if is_offered[pair]:
                 node[pair], chosen[n] = n, pair
-                raw[n, 0], raw[n, 1] = pairs.size[v], pairs.speed[pairs.device[pair]]
+                speed = pairs.speed[pairs.device[pair]]
+                raw[n, 0], raw[n, 1] = pairs.size[v], 1.0 / speed if reciprocals else speed
                 raw[n, 2], raw[n, 3] = pairs.weight[pair], potential[pair]
+                for c in range(of_pairs.shape[1]):
+                    raw[n, PAIR_FEATURES + c] = of_pairs[pair, c]
                 n += 1
     first[pairs.order.shape[0]] = n
     scale(raw, n, x)
-    kept = np.empty((net.source.shape[0], EDGE_FEATURES))
+    kept = np.empty((net.source.shape[0], f.shape[1]))
     m = 0
     for e in range(pairs.source.shape[0]):
         block[e] = m
@@ -91,6 +112,10 @@ def _select(
                 source[m], target[m] = one, other
                 for c in range(EDGE_FEATURES):
                     kept[m, c] = net.features[at, c]
+                if reciprocals:
+                    kept[m, 1] = 1.0 / kept[m, 1]
+                for c in range(of_streams.shape[1]):
+                    kept[m, EDGE_FEATURES + c] = of_streams[e, c]
                 m += 1
     block[pairs.source.shape[0]] = m
     scale(kept, m, f)

@@ -1,0 +1,125 @@
+"""The placer `giph`: relocations by a policy trained on generated problems."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from streamplace.errors import UsageError
+from streamplace.placers.repair import feasible
+from streamplace.placers.starting import fast_placement
+from streamplace.policy.faults import faults_of
+from streamplace.policy.giph.policy import MOVES, Giph
+from streamplace.policy.giph.search import Episodes, Value, least_loss
+from streamplace.policy.placer import policy_in
+from streamplace.policy.threads import one_thread
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.util.arrays import Floats, Ints
+
+SHIPPED = Path(__file__).parents[1] / "shipped"
+SHORT = 4  # relocations of an episode where every relocation has a price
+MOST = 10_000_000  # evaluations
+
+
+@dataclass(frozen=True)
+class GiphPlacer:
+    """Improve a placement by relocations that a policy chooses.
+
+    Every relocation is scored, and the best placement is returned. Episodes of two relocations per
+    operator start from the best placement so far. The policy is GiPH (Hu et al., MLSys 2023).
+
+    Parameters
+    ----------
+    evaluations
+        Number of relocations; 0: two per operator.
+    file
+        A weights file of the kind `giph`; the shipped weights for the objective by default.
+
+    Raises
+    ------
+    UsageError
+        If `evaluations` is out of range.
+    """
+
+    evaluations: int = 0
+    file: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.evaluations <= MOST:
+            raise UsageError(f"giph: evaluations must be 0 to {MOST} (got {self.evaluations})")
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the best placement of all episodes; it is never worse than the start.
+
+        Parameters
+        ----------
+        start
+            The placement to improve; without one, the best placement of a few fast placers.
+
+        Raises
+        ------
+        CheckpointError
+            If the weights cannot be read.
+        UsageError
+            If they are those of another kind of policy.
+        PlacementError
+            If the placement to start from cannot be repaired.
+        """
+        first = fast_placement(problem, rng) if start is None else start
+        row = feasible(problem, first.devices).devices
+        return self._improved(problem, row, rng, least_loss, MOVES * len(row))
+
+    def best_by(
+        self,
+        problem: Problem,
+        start: Placement,
+        worth: Callable[[Ints], Floats],
+        rng: np.random.Generator,
+    ) -> Placement:
+        """Return the placement of most worth among those of short episodes from one placement.
+
+        Parameters
+        ----------
+        start
+            A feasible placement, such as the one after the fewest necessary moves.
+        worth
+            Returns the worth of placements, (K,) for (K, V), such as what they gain less the price
+            of their moves.
+        """
+
+        def value(rows: Ints, _losses: Floats) -> Floats:
+            return worth(rows)
+
+        steps = min(SHORT, MOVES * len(start.devices))
+        return self._improved(problem, start.devices, rng, value, steps)
+
+    def _improved(
+        self, problem: Problem, start: Ints, rng: np.random.Generator, value: Value, steps: int
+    ) -> Placement:
+        """Return the best placement of episodes with a number of steps."""
+        policy = self._policy(problem)
+        evaluations = self.evaluations or MOVES * len(start)
+        generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
+        with faults_of(policy, "placing"), one_thread():
+            policy.check(problem)
+            episodes = Episodes(policy, policy.encode(problem), value, generator)
+            if steps < MOVES * len(start):
+                best = episodes.best_from(start, steps, evaluations)
+            else:
+                best = episodes.repeated(start, steps, evaluations)
+        return Placement(problem, best)
+
+    def _policy(self, problem: Problem) -> Giph:
+        makespan = isinstance(problem.objective, Makespan)
+        name = "giph-makespan" if makespan else "giph-throughput"
+        file = self.file or str(SHIPPED / f"{name}.safetensors")
+        policy = policy_in(file)
+        if not isinstance(policy, Giph):
+            raise UsageError(f"giph: {file} has a policy of another kind; use policy:file=…")
+        return policy

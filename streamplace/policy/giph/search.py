@@ -1,0 +1,86 @@
+"""The best placement of many episodes of relocations, by any value of placements."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+import torch
+
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.giph.encode import EncodedProblem
+from streamplace.policy.giph.policy import Giph
+from streamplace.policy.giph.walking import Walk
+from streamplace.scoring.registry import evaluator
+from streamplace.util.arrays import Floats, Ints
+
+AT_ONCE = 32  # episodes whose steps are computed together
+
+Value: TypeAlias = Callable[[Ints, Floats], Floats]
+"""The values, (K,), of placements, (K, V), with their losses, (K,)."""
+
+
+def least_loss(_rows: Ints, losses: Floats) -> Floats:
+    """Return the value by which the placement of the least loss is the best."""
+    return -losses
+
+
+class Episodes:
+    """Episodes on one problem, all of them from placements of which the best is kept.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    encoded
+        The problem, encoded by the policy.
+    value
+        What is maximised; the policy itself prefers relocations that lower the loss.
+    generator
+        The source of all random choices.
+    """
+
+    def __init__(
+        self, policy: Giph, encoded: EncodedProblem, value: Value, generator: torch.Generator
+    ) -> None:
+        self._policy, self._encoded = policy, encoded
+        self._value, self._sampler = value, Sampler(generator)
+        self._evaluator = evaluator(encoded.problem)
+
+    def best_from(self, start: Ints, steps: int, evaluations: int) -> Ints:
+        """Return the best placement, (V,), of episodes that all start from one placement.
+
+        Parameters
+        ----------
+        start
+            (V,) a feasible placement; it is a candidate as well.
+        steps
+            Relocations of an episode.
+        evaluations
+            Relocations of all episodes together; the last ones are shorter.
+        """
+        best, highest = start, -np.inf
+        whole, rest = divmod(evaluations, steps)
+        lengths = [steps] * whole + [rest] * (rest > 0)
+        while lengths:
+            count = sum(length == lengths[0] for length in lengths[:AT_ONCE])
+            for walk in self._walks(start, lengths[0], count):
+                values = self._value(walk.devices, walk.losses)
+                which = int(values.argmax())
+                if values[which] > highest:
+                    best, highest = walk.devices[which], float(values[which])
+            del lengths[:count]
+        return best
+
+    def repeated(self, start: Ints, steps: int, evaluations: int) -> Ints:
+        """Return the best placement, (V,), of episodes that start from the best one so far."""
+        best = start
+        for done in range(0, evaluations, steps):
+            best = self.best_from(best, steps, min(steps, evaluations - done))
+        return best
+
+    def _walks(self, start: Ints, steps: int, count: int) -> list[Walk]:
+        batch = self._policy.batch([self._encoded])
+        rows = np.repeat(start[None, None], count, axis=1)
+        made = self._policy.refine(batch, rows, [steps], self._sampler, [self._evaluator])
+        assert isinstance(made.record, list), "the record of a policy for relocations"
+        return made.record

@@ -1,0 +1,80 @@
+"""The registered plan of the study: sizes, systems and problems, fixed before it was run."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from streamplace.policy.config import GiphSizes, PlacetoSizes
+
+GIPH = "GiPH"
+PAPER_TRAINED = "GiPH, trained as in the paper"
+OURS = "GiPH with ends and criticality"
+PLACETO = "Placeto"
+SYSTEMS: Mapping[str, GiphSizes | PlacetoSizes] = {
+    GIPH: GiphSizes(),
+    PAPER_TRAINED: GiphSizes(),
+    OURS: GiphSizes(criticality=0.1, finish=True),
+    "GiPH-3": GiphSizes(variant="giph-k", rounds=3),
+    "GiPH-5": GiphSizes(variant="giph-k", rounds=5),
+    "GiPH-NE": GiphSizes(variant="giph-ne"),
+    "GiPH-NE-Pol": GiphSizes(variant="giph-ne-pol"),
+    "GraphSAGE-NE": GiphSizes(variant="graphsage-ne"),
+    "GiPH-task-EFT": GiphSizes(variant="task-eft"),
+    "GiPH without potential": GiphSizes(potential=False),
+    PLACETO: PlacetoSizes(devices=20),
+}
+"""The policies of the paper and its ablations, and GiPH with further features."""
+
+PER_OPERATOR = (0.5, 1.0, 1.5, 2.0)
+"""Evaluations per operator after which the lowest makespan is recorded; an episode has two."""
+
+
+@dataclass(frozen=True)
+class Registered:
+    """The size of the study.
+
+    Parameters
+    ----------
+    cases
+        Named test cases of each setting.
+    drawn
+        Cases for counts of wins, each with a graph and a network of its own.
+    seeds
+        Training seeds of every policy.
+    epochs
+        Setting -> passes over its training cases, with one update per case.
+    training_cases
+        Setting -> number of training cases.
+    samples
+        Episodes per update.
+    graphs, changes
+        Task graphs on the changing cluster, and its changes.
+    """
+
+    cases: int = 60
+    drawn: int = 1000
+    seeds: int = 5
+    epochs: Mapping[str, int] = field(default_factory=lambda: {"single": 1, "several": 3})
+    training_cases: Mapping[str, int] = field(
+        default_factory=lambda: {"single": 300, "several": 120}  # all that there are
+    )
+    samples: int = 4
+    graphs: int = 20
+    changes: int = 20
+
+    def settings(self) -> Mapping[str, Any]:
+        """Return the plan as JSON values."""
+        return {**asdict(self), "systems": list(SYSTEMS), "per_operator": list(PER_OPERATOR)}
+
+
+FULL = Registered()
+QUICK = Registered(
+    cases=6,
+    drawn=20,
+    seeds=1,
+    epochs={"single": 1, "several": 1},
+    training_cases={"single": 4, "several": 4},
+    samples=2,
+    graphs=1,
+    changes=4,
+)

@@ -1,0 +1,178 @@
+"""Tests for the study of GiPH: its units, counts of wins, tables and findings."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from streamplace.studies.giph.adaptive import FREE_MOVES
+from streamplace.studies.giph.adaptive import SYSTEMS as OF_CHANGES
+from streamplace.studies.giph.experiments import DRAWN, PAPER_RANGES, SEVERAL, SINGLE
+from streamplace.studies.giph.outcome import outcome
+from streamplace.studies.giph.plain import CLIMB, EFT, HEFT, LIMITED, ONCE, PEFT, RANDOM, SEARCH
+from streamplace.studies.giph.published import WINS
+from streamplace.studies.giph.registered import GIPH, OURS, PER_OPERATOR, QUICK, SYSTEMS
+from streamplace.studies.giph.results import results_of
+from streamplace.studies.giph.study import GiphStudy
+from streamplace.studies.study import Plan, Row
+
+LEVELS = {
+    HEFT: 1.0,
+    PEFT: 0.97,
+    GIPH: 0.98,
+    OURS: 0.979,
+    RANDOM: 1.5,
+    CLIMB: 1.1,
+    SEARCH: 0.975,
+    EFT: 1.2,
+}
+
+
+def test_published_shares_sum_to_all_cases() -> None:
+    assert all(sum(shares) == pytest.approx(100.0) for shares in WINS.values())
+
+
+def test_units_have_distinct_names_and_every_test_has_plain_placers() -> None:
+    study = GiphStudy(quick=True)
+    units = study.plan().units
+    keys = [unit.key for unit in units]
+    assert len({*keys}) == len(keys)
+    trained = {
+        (u.settings["experiment"], u.settings["system"]) for u in units if "system" in u.settings
+    }
+    assert {system for experiment, system in trained if experiment == SINGLE} == {*SYSTEMS}
+    plain = {(u.settings["experiment"], u.settings["test"]) for u in units if "first" in u.settings}
+    assert {(SEVERAL, DRAWN), (SEVERAL, PAPER_RANGES), (SINGLE, SINGLE)} <= plain
+
+
+def _without_times(rows: list[Row]) -> list[Row]:
+    return [{k: v for k, v in row.items() if k != "cpu_s"} for row in rows]
+
+
+def _unit(prefix: str) -> tuple[GiphStudy, Any]:
+    study = GiphStudy(quick=True)
+    return study, next(unit for unit in study.plan().units if unit.key.startswith(prefix))
+
+
+@pytest.mark.parametrize("prefix", ["GiPH-NE-Pol: single", "Placeto: single"])
+def test_a_policy_has_a_row_per_case_and_repeats(prefix: str) -> None:
+    study, unit = _unit(prefix)
+    rows = study.run(unit)
+    assert [row["case"] for row in rows] == list(range(QUICK.cases))
+    assert _without_times(study.run(unit)) == _without_times(rows)
+    for row in rows:
+        assert len(row["losses"]) == len(PER_OPERATOR)
+        assert (np.diff(row["losses"]) <= 0).all()
+        assert row["losses"][-1] >= row["longest_s"] >= row["shortest_s"] > 0
+
+
+def test_plain_placers_make_no_more_evaluations_than_an_episode() -> None:
+    study, unit = _unit("plain placers: several, drawn")
+    rows = study.run(unit)
+    systems = {row["system"] for row in rows}
+    assert {*ONCE, *LIMITED} - systems == {name for name in (*ONCE, *LIMITED) if "00" in name}
+    by_system = {
+        system: [r["losses"][-1] for r in rows if r["system"] == system] for system in systems
+    }
+    assert np.mean(by_system[CLIMB]) < np.mean(by_system[RANDOM])
+    assert np.mean(by_system["climb from HEFT"]) <= np.mean(by_system[HEFT])
+
+
+def test_few_relocations_after_each_change() -> None:
+    study, unit = _unit("changes as in the paper")
+    rows = study.run(unit)
+    assert {row["system"] for row in rows} == {*OF_CHANGES}
+    for row in rows:
+        if f"{FREE_MOVES} relocations" in row["system"]:
+            assert row["moves"] <= FREE_MOVES
+        if row["system"] == "forced relocations only":
+            assert row["moves"] == 0
+        assert row["makespan_s"] > 0
+
+
+def _rows(experiment: str, test: str, levels: dict[str, float], cases: int = 12) -> list[Row]:
+    """Return results of systems with known makespans over HEFT's."""
+    rng = np.random.default_rng(1)
+    rows: list[Row] = []
+    for case in range(cases):
+        heft = float(rng.uniform(5.0, 9.0))
+        for system, level in levels.items():
+            for repeat in range(2 if system in SYSTEMS else 1):
+                final = heft * level * float(rng.uniform(0.999, 1.001)) if level != 1.0 else heft
+                rows.append(
+                    {
+                        "experiment": experiment,
+                        "test": test,
+                        "case": case,
+                        "operators": 20,
+                        "depth": 8 + 2 * case,
+                        "longest_s": 4.0,
+                        "shortest_s": 1.0,
+                        "repeat": repeat,
+                        "system": system,
+                        "losses": [final * f for f in (1.3, 1.2, 1.1, 1.0)],
+                        "cpu_s": 0.01,
+                    }
+                )
+    return rows
+
+
+def _changes() -> list[Row]:
+    return [
+        {
+            "protocol": "code",
+            "repeat": 0,
+            "graph": graph,
+            "change": change,
+            "system": system,
+            "makespan_s": 1.02,
+            "from_scratch_s": 1.0,
+            "moves": 2,
+            "relocation_s": 0.5,
+        }
+        for graph in range(3)
+        for change in range(2)
+        for system in OF_CHANGES
+    ]
+
+
+def test_wins_compare_equal_seeds_and_cases() -> None:
+    found = results_of(_rows(SINGLE, SINGLE, LEVELS | {"GiPH-3": 0.98}))[SINGLE, SINGLE]
+    assert found.wins(GIPH, HEFT) == (100.0, 0.0, 0.0)
+    assert found.wins(GIPH, GIPH) == (0.0, 100.0, 0.0)
+    better, equal, worse = found.wins(GIPH, "GiPH-3")
+    assert better + equal + worse == pytest.approx(100.0)
+    assert 20 < better < 80
+    assert found.over(GIPH, HEFT).mean == pytest.approx(0.98, abs=1e-3)
+    assert found.curve(GIPH)[0] == pytest.approx(1.3 * 0.98, abs=2e-3)
+    assert found.slr(HEFT)[1] == pytest.approx(4 * found.slr(HEFT)[0])
+
+
+def test_the_outcome_names_what_is_better_without_training() -> None:
+    levels = LEVELS | dict.fromkeys(set(SYSTEMS) - {GIPH, OURS}, 1.05)
+    rows = [
+        *_rows(SINGLE, SINGLE, levels),
+        *_rows(SEVERAL, SEVERAL, levels),
+        *_rows(SEVERAL, DRAWN, levels),
+        *_rows(SEVERAL, PAPER_RANGES, levels),
+        *_changes(),
+    ]
+    made = outcome(Plan({}, ()), rows)
+    assert any(
+        "Without training, better than both on one network" in text and PEFT in text
+        for text in made.findings
+    )
+    names = [table.name for table in made.tables]
+    assert names == [
+        "makespans-one-network",
+        "makespans-ten-networks",
+        "wins",
+        "depth",
+        "others",
+        "changes",
+    ]
+    for table in made.tables:
+        assert len(table.markdown()) > 100
+        assert all(len(cells) == len(table.head) - 1 for _, cells in table.rows)
+    first = made.tables[0].rows[0]
+    assert first[0] == PEFT
