@@ -38,6 +38,15 @@ def folder_options(command: Command) -> Command:
     return quick(output(options.processes(options.common(command))))
 
 
+objective_option = click.option(
+    "--objective",
+    type=param_types.Choice(("makespan", "throughput")),
+    default="makespan",
+    show_default=True,
+    help="makespan: the published experiment. throughput: the same question for streams.",
+)
+
+
 @study.command()
 @click.option(
     "--graphs",
@@ -88,13 +97,7 @@ def dream(
 
 
 @study.command()
-@click.option(
-    "--objective",
-    type=param_types.Choice(("makespan", "throughput")),
-    default="makespan",
-    show_default=True,
-    help="makespan: the published experiment. throughput: the same question for streams.",
-)
+@objective_option
 @folder_options
 def orders(
     objective: str,
@@ -132,8 +135,10 @@ def orders(
 
 
 @study.command()
+@objective_option
 @folder_options
 def giph(
+    objective: str,
     quick: bool,
     folder: str,
     plots: str | None,
@@ -149,19 +154,23 @@ def giph(
     seeds and compared with random placements, climb and search at equal evaluations, HEFT and
     PEFT: on one and on ten device networks, on 1,000 further cases, with noise, under the total
     cost, on clusters of other sizes, on clusters that change, and on sensor fusion. The whole plan
-    takes about ten hours on two cores.
+    takes about ten hours on two cores. With --objective throughput, jobs of the branched benchmark
+    are re-placed after the loss of a device and after a rise of the rate, with a price per move.
 
     \b
     Examples:
     streamplace study giph --quick -o giph-study
     streamplace study giph --jobs 8 -o giph-study
+    streamplace study giph --objective throughput -o stream-giph
     """
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when it runs
 
     load_numba()
+    from streamplace.studies.giph.streams import StreamGiphStudy  # noqa: PLC0415
     from streamplace.studies.giph.study import GiphStudy  # noqa: PLC0415
 
-    _run(GiphStudy(quick, seed), folder, plots, jobs, backend, address, as_json=as_json)
+    kind = GiphStudy if objective == "makespan" else StreamGiphStudy
+    _run(kind(quick, seed), folder, plots, jobs, backend, address, as_json=as_json)
 
 
 def _run(

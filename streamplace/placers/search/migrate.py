@@ -102,7 +102,8 @@ class Migrate:
         if self.max_moves is not None:
             return best_within_moves(moves, staying, self.max_moves, budget)
         if self.improver is not None:
-            least = Placement(problem, staying)
+            few = Budget(evaluations=len(staying))
+            least = best_within_moves(moves, staying, 0, few)  # necessary moves to good devices
             return improved_for_price(moves, least, self.move_cost or 0.0, self.improver, rng)
         drafts = [staying] if start is None else [staying, start.devices]
         return best_for_price(moves, drafts, self.move_cost or 0.0, budget)

@@ -1,0 +1,127 @@
+"""Re-placement of streams after a loss or a change of rate, where every move has a price."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from streamplace.generate import Recipe
+from streamplace.placers.registry import make_placer
+from streamplace.placers.search.current import current_devices, moving_seconds
+from streamplace.placers.search.migrate import Migrate
+from streamplace.policy.giph.placer import GiphPlacer
+from streamplace.policy.threads import one_thread
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.losses import Losses
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.registry import evaluator
+from streamplace.studies.giph.stream_outcome import outcome
+from streamplace.studies.seeds import seed_of
+from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
+from streamplace.util import work_clock
+
+DEVICES = "5x2500"
+RATE, HIGHER_RATE = 1e4, 2e4  # tuples/s
+STATE_BYTES = 1e7  # of every operator: .08 s over a link of 1000 Mbit/s
+PRICE = 0.1  # relative throughput that a second of moving must gain
+GRAPHS, QUICK_GRAPHS = 630, 6
+BLOCK = 10  # graphs per unit of work
+OURS, TENTH = 5000, 500  # evaluations
+
+LOSS, RISE = "the loss of a device", "a doubling of the rate"
+SYSTEMS: dict[str, Callable[[Placement], Migrate]] = {
+    "our re-placement": lambda old: Migrate(old, move_cost=PRICE, evaluations=OURS),
+    "our re-placement, a tenth": lambda old: Migrate(old, move_cost=PRICE, evaluations=TENTH),
+    "giph, a tenth": lambda old: Migrate(old, move_cost=PRICE, improver=GiphPlacer(TENTH)),
+    "giph, two per operator": lambda old: Migrate(old, move_cost=PRICE, improver=GiphPlacer()),
+    "necessary moves only": lambda old: Migrate(old, max_moves=0, evaluations=1),
+}
+
+
+@dataclass(frozen=True)
+class StreamGiphStudy(Options):
+    """The study of re-placement with a price per move, for throughput.
+
+    Graphs of the paper's branched benchmark run on five devices. Then the device with the highest
+    load is lost, or the rate doubles, and each system re-places the job.
+
+    Parameters
+    ----------
+    quick, seed
+        See `Options`.
+    """
+
+    name: ClassVar[str] = "giph-throughput"
+
+    def plan(self) -> Plan:
+        """Return the plan: a unit is ten graphs."""
+        settings = {
+            "graphs": self._graphs,
+            "devices": DEVICES,
+            "source_rates": [RATE, HIGHER_RATE],
+            "state_bytes": STATE_BYTES,
+            "price": PRICE,
+            "systems": list(SYSTEMS),
+            "seed": self.seed,
+        }
+        starts = range(0, self._graphs, BLOCK)
+        return Plan(settings, tuple(Unit(f"graphs from {s}", {"first": s}) for s in starts))
+
+    def run(self, unit: Unit) -> list[Row]:
+        """Return a row for each graph, change and system."""
+        first = unit.settings["first"]
+        recipe = Recipe("dream", self._graphs, seed=self.seed)
+        numbers = range(first, min(first + BLOCK, self._graphs))
+        with one_thread():
+            return [row for n in numbers for row in self._results(n, recipe.graph(n))]
+
+    def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
+        """Return what each system reaches after each change, with intervals."""
+        return outcome(plan, rows)
+
+    @property
+    def _graphs(self) -> int:
+        return QUICK_GRAPHS if self.quick else GRAPHS
+
+    def _results(self, number: int, drawn: StreamGraph) -> Iterator[Row]:
+        operators = [replace(one, memory_bytes=STATE_BYTES) for one in drawn.operators]
+        graph = StreamGraph(operators, drawn.streams, name=drawn.name)
+        cluster = Cluster.parse(DEVICES)
+        before = Problem(graph, cluster, source_rate=RATE)
+        rng = np.random.default_rng(seed_of(self.seed, number))
+        old = make_placer(f"search:evaluations={OURS}")(before, rng)
+        loads = evaluator(before).trace(old.devices).device_loads[0]
+        lost = Losses((cluster.names[int(loads.argmax())],))
+        changed = {
+            LOSS: Problem(graph, lost.cluster(cluster), source_rate=RATE),
+            RISE: Problem(graph, cluster, source_rate=HIGHER_RATE),
+        }
+        for change, problem in changed.items():
+            for system, migrate in SYSTEMS.items():
+                rng = np.random.default_rng(seed_of(self.seed, number, 1))
+                begun = work_clock.now()
+                found = migrate(old)(problem, rng)
+                spent = work_clock.now() - begun
+                yield {
+                    "graph": number,
+                    "change": change,
+                    "system": system,
+                    **_worth(problem, old, found),
+                    "cpu_s": spent,
+                }
+
+
+def _worth(problem: Problem, old: Placement, new: Placement) -> Row:
+    """Return what a placement is worth, and what its moves cost."""
+    current = current_devices(problem, old)
+    rows = new.devices[None]
+    quality = float(evaluator(problem).quality(new.devices)[0])
+    cost = PRICE * float(current.costs(rows, moving_seconds(problem))[0])
+    return {
+        "relative_throughput": quality,
+        "moves": int(current.moves(rows)[0]),
+        "worth": quality - cost,
+    }
