@@ -120,3 +120,18 @@ def test_operators_alone_have_no_further_features() -> None:
     for option, value in (("criticality", 0.1), ("finish", True), ("reciprocals", True)):
         with pytest.raises(ValidationError, match="which task-eft does not read"):
             GiphSizes.model_validate({"variant": "task-eft", option: value})
+
+
+def test_a_graph_without_streams_has_the_same_columns() -> None:
+    graph = sp.StreamGraph(
+        [sp.Operator("a", 1e6, 0.0), sp.Operator("b", 2e6, 0.0)], source_rate=1.0
+    )
+    problem = sp.Problem(graph, sp.Cluster.parse("2x1000,1x500"), objective=sp.Makespan())
+    one = encode(problem, GiphSizes(criticality=0.1, finish=True))
+    state = WalkState(one, np.array([0, 2], np.int32))
+    view = about_pairs(state, sight_of(state, makespan_evaluator(problem))).view
+    assert view.x.shape[1] == one.sizes.pair_features
+    assert view.f.shape == (0, one.sizes.edge_features)
+    assert (
+        sp.place(graph, "2x1000,1x500", objective=sp.Makespan(), placer="giph").score.makespan_s
+    ) > 0

@@ -33,6 +33,7 @@ PLACERS = (
     "multilevel",
     "exact:seconds=0.02",
     "policy",
+    "giph:evaluations=20",
     "rnn:steps=2:samples=2",
     "auto:evaluations=300",
 )
@@ -47,6 +48,7 @@ FOR_MAKESPANS = {
     "climb for makespans": "climb:evaluations=200",
     "search for makespans": "search:evaluations=2000",
     "exact for makespans": "exact:seconds=0.02",
+    "giph for makespans": "giph:evaluations=20",
     "rnn for makespans": "rnn:steps=2:samples=2",
     "auto for makespans": "auto:evaluations=300",
 }
@@ -82,6 +84,7 @@ CALLED_FUNCTIONS = {
     "multilevel": ANNEALING_FUNCTIONS,
     "exact": (*ANNEALING_FUNCTIONS, *PROOF_FUNCTIONS),
     "policy": ("streamplace.policy.device_scorer.network:DeviceScorer.sample",),
+    "giph": ("streamplace.policy.giph.policy:Giph.rollout",),
     "rnn": ("streamplace.policy.rnn.network:Rnn.rollout",),
     "auto": (*METIS_FUNCTIONS, *ANNEALING_FUNCTIONS),
     "heft": LIST_FUNCTIONS,
@@ -94,6 +97,7 @@ CALLED_FUNCTIONS = {
     "climb for makespans": CHAIN_FUNCTIONS,
     "search for makespans": PASS_FUNCTIONS,
     "exact for makespans": (*PASS_FUNCTIONS, *ENUMERATION_FUNCTIONS),
+    "giph for makespans": ("streamplace.policy.giph.policy:Giph.rollout",),
     "rnn for makespans": PASS_FUNCTIONS,
     "auto for makespans": PASS_FUNCTIONS,
     CP_SAT: CP_SAT_FUNCTIONS,
@@ -105,7 +109,7 @@ CALLED_FUNCTIONS = {
 
 CP-SAT is also a separate wrapper, since `exact` first searches and then seldom needs CP-SAT.
 """
-MAX_OPERATORS = {"fuser": 300, "rnn": 100}
+MAX_OPERATORS = {"fuser": 300, "giph": 100, "rnn": 100}
 """The largest number of operators for placers that take quadratic time."""
 CP_SAT_MAX_OPERATORS = 60  # for larger problems, its models would be too large
 CP_SAT_TIME, CP_SAT_WALL_S = 0.01, 5.0  # limits of CP-SAT: deterministic time, and wall seconds

@@ -56,8 +56,8 @@ def view_of(
         (N,) whether a pair is part of the graph; pivots must be.
     """
     nodes, edges = len(pairs.operator), len(net.source)
-    of_pairs = of_pairs if of_pairs.size else np.empty((nodes, 0))
-    of_streams = of_streams if of_streams.size else np.empty((len(pairs.source), 0))
+    of_pairs = np.empty((nodes, 0)) if of_pairs is NONE else of_pairs
+    of_streams = np.empty((len(pairs.source), 0)) if of_streams is NONE else of_streams
     x = np.empty((nodes, PAIR_FEATURES + of_pairs.shape[1]), np.float32)
     f = np.empty((edges, EDGE_FEATURES + of_streams.shape[1]), np.float32)
     pair, source, target = (np.empty(n, np.int32) for n in (nodes, edges, edges))
