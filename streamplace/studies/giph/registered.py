@@ -40,7 +40,9 @@ class Registered:
     drawn
         Cases for counts of wins, each with a graph and a network of its own.
     seeds
-        Training seeds of every policy.
+        Training seeds of every policy on the released settings.
+    other_seeds
+        Training seeds in the other experiments.
     epochs
         Setting -> passes over its training cases, with one update per case.
     training_cases
@@ -54,6 +56,7 @@ class Registered:
     cases: int = 60
     drawn: int = 1000
     seeds: int = 5
+    other_seeds: int = 2
     epochs: Mapping[str, int] = field(default_factory=lambda: {"single": 1, "several": 3})
     training_cases: Mapping[str, int] = field(
         default_factory=lambda: {"single": 300, "several": 120}  # all that there are
@@ -72,6 +75,7 @@ QUICK = Registered(
     cases=6,
     drawn=20,
     seeds=1,
+    other_seeds=1,
     epochs={"single": 1, "several": 1},
     training_cases={"single": 4, "several": 4},
     samples=2,

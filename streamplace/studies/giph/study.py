@@ -10,7 +10,7 @@ from streamplace.policy.threads import one_thread
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.giph.adaptive import PROTOCOLS, adapted
-from streamplace.studies.giph.experiments import SEVERAL, Experiment, experiments
+from streamplace.studies.giph.experiments import SEVERAL, SINGLE, Experiment, experiments
 from streamplace.studies.giph.learning import random_starts, trained, walked
 from streamplace.studies.giph.outcome import outcome
 from streamplace.studies.giph.plain import plain
@@ -74,12 +74,14 @@ class GiphStudy(Options):
     def _policy_units(self) -> Iterator[Unit]:
         for repeat in range(self.size.seeds):
             for experiment, one in self._experiments.items():
+                if repeat >= self.size.other_seeds and experiment not in (SINGLE, SEVERAL):
+                    continue
                 for system in one.systems:
                     what = {"experiment": experiment, "system": system, "repeat": repeat}
                     yield Unit(f"{system}: {experiment}, seed {repeat}", what)
 
     def _adaptive_units(self) -> Iterator[Unit]:
-        for repeat in range(self.size.seeds):
+        for repeat in range(self.size.other_seeds):
             for protocol in PROTOCOLS:
                 what = {"protocol": protocol, "repeat": repeat}
                 yield Unit(f"changes as in the {protocol}, seed {repeat}", what)
