@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
 
 from streamplace.errors import UsageError
 from streamplace.policy.base import AnyPolicy
-from streamplace.policy.registry import PolicySection, make_policy, make_stack
+from streamplace.policy.fresh import new_policy
+from streamplace.policy.registry import PolicySection, make_stack
 from streamplace.problem.problem import Problem
 from streamplace.training.in_memory import Fitted, check_arguments, fit, run_loop
 from streamplace.training.limits import LARGEST_SEED
@@ -57,7 +57,7 @@ def fit_each(
         if count < 1:
             raise UsageError(f"{name}: must be at least 1 (got {count})")
     tasks = [(number, repeat) for number in range(len(problems)) for repeat in range(repeats)]
-    policies = {task: _new_policy(section, int(rng.integers(LARGEST_SEED))) for task in tasks}
+    policies = {task: new_policy(section, int(rng.integers(LARGEST_SEED))) for task in tasks}
     results: dict[tuple[int, int], Fitted] = {}
     for group in _groups(problems, tasks, at_once):
         members = [policies.pop(task) for task in group]
@@ -68,13 +68,6 @@ def fit_each(
     return [
         [results[number, repeat] for repeat in range(repeats)] for number in range(len(problems))
     ]
-
-
-def _new_policy(section: PolicySection, seed: int) -> AnyPolicy:
-    """Return a policy with random parameters from a seed, without changing torch's generator."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        return make_policy(section)
 
 
 def _groups(

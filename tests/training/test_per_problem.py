@@ -7,11 +7,11 @@ import torch
 from streamplace import Problem, Recipe
 from streamplace.errors import TrainingError
 from streamplace.policy.base import AnyPolicy
+from streamplace.policy.fresh import new_policy
 from streamplace.policy.registry import KINDS, PolicyKind, PolicySection, make_stack, policy_section
 from streamplace.policy.weights import parameter_hash
 from streamplace.training import Fitted, fit_each
 from streamplace.training.optimiser import BAD_STEPS, Optimiser
-from streamplace.training.per_problem import _new_policy
 from streamplace.training.stages import (
     DaggerStage,
     MemorySection,
@@ -116,13 +116,13 @@ def test_a_new_policy_does_not_change_torch_s_generator() -> None:
     torch.manual_seed(1)
     expected = torch.rand(1)
     torch.manual_seed(1)
-    _new_policy(SECTION, 0)
+    new_policy(SECTION, 0)
     assert torch.equal(torch.rand(1), expected)
 
 
 def test_gradients_of_members_are_clipped_separately() -> None:
     """A member whose gradient is not finite is not updated in the step."""
-    policies = [_new_policy(SECTION, seed) for seed in range(3)]
+    policies = [new_policy(SECTION, seed) for seed in range(3)]
     stack = make_stack("device-scorer", policies)
     assert stack is not None
     optimiser = Optimiser(stack, OptimiserSection(rate=1e-2, largest_gradient=2.0), (0, 1))
@@ -146,7 +146,7 @@ def test_gradients_of_members_are_clipped_separately() -> None:
 
 def test_a_member_whose_gradient_is_not_finite_is_unchanged() -> None:
     """Not even momentum from earlier steps moves it, while the others continue."""
-    stack = make_stack("device-scorer", [_new_policy(SECTION, seed) for seed in range(2)])
+    stack = make_stack("device-scorer", [new_policy(SECTION, seed) for seed in range(2)])
     assert stack is not None
     optimiser = Optimiser(stack, OptimiserSection(rate=1e-2), (0, 1))
     for parameter in stack.parameters():
@@ -162,7 +162,7 @@ def test_a_member_whose_gradient_is_not_finite_is_unchanged() -> None:
 
 
 def test_training_fails_when_no_member_has_a_finite_gradient() -> None:
-    policies = [_new_policy(SECTION, seed) for seed in range(2)]
+    policies = [new_policy(SECTION, seed) for seed in range(2)]
     stack = make_stack("device-scorer", policies)
     assert stack is not None
     optimiser = Optimiser(stack, OptimiserSection(), (0, 1))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from streamplace.errors import UsageError
 from streamplace.placers.repair import feasible
@@ -105,10 +104,10 @@ class GiphPlacer:
         """Return the best placement of episodes with a number of steps."""
         policy = self._policy(problem)
         evaluations = self.evaluations or MOVES * len(start)
-        generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
+        seed = int(rng.integers(2**62))
         with faults_of(policy, "placing"), one_thread():
             policy.check(problem)
-            episodes = Episodes(policy, policy.encode(problem), value, generator)
+            episodes = Episodes(policy, policy.encode(problem), value, seed)
             if steps < MOVES * len(start):
                 best = episodes.best_from(start, steps, evaluations)
             else:

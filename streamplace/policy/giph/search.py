@@ -35,15 +35,13 @@ class Episodes:
         The problem, encoded by the policy.
     value
         What is maximised; the policy itself prefers relocations that lower the loss.
-    generator
-        The source of all random choices.
+    seed
+        The seed of all random choices.
     """
 
-    def __init__(
-        self, policy: Giph, encoded: EncodedProblem, value: Value, generator: torch.Generator
-    ) -> None:
+    def __init__(self, policy: Giph, encoded: EncodedProblem, value: Value, seed: int) -> None:
         self._policy, self._encoded = policy, encoded
-        self._value, self._sampler = value, Sampler(generator)
+        self._value, self._sampler = value, Sampler(torch.Generator().manual_seed(seed))
         self._evaluator = evaluator(encoded.problem)
 
     def best_from(self, start: Ints, steps: int, evaluations: int) -> Ints:

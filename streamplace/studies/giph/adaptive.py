@@ -3,20 +3,19 @@
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import torch
 
 from streamplace.generate.giph.changes import Adaptivity
 from streamplace.generate.giph.ranges import TYPES
 from streamplace.placers.search.migrate import Migrate
-from streamplace.policy.decoding import Sampler
 from streamplace.policy.giph.policy import Giph
+from streamplace.policy.giph.search import Episodes, least_loss
+from streamplace.policy.refining import episodes
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.published import with_published_semantics
 from streamplace.problem.relocation import RelocationCost
 from streamplace.scoring.registry import evaluator
-from streamplace.studies.giph.learning import walked
 from streamplace.studies.study import Row
 from streamplace.workflows.place import run_placer
 
@@ -59,28 +58,16 @@ def adapted(policy: Giph, protocol: str, graphs: int, changes: int, seed: int) -
                 }
 
 
-def few_moves(policy: Giph, problem: Problem, start: Placement, moves: int, seed: int) -> Placement:
-    """Return the best placement of many short episodes from one placement.
-
-    All episodes together have two steps per operator.
-    """
-    one = policy.encode(problem)
-    batch, episodes = policy.batch([one]), -(-policy.episode(one) // moves)
-    starts = np.repeat(start.devices[None, None], episodes, axis=1)
-    sampler = Sampler(torch.Generator().manual_seed(seed))
-    made = policy.refine(batch, starts, [moves], sampler, [evaluator(problem)])
-    assert made.losses is not None, "refiners return losses"
-    assert made.best is not None, "and the best placements"
-    best = int(np.nanmin(made.losses[0], axis=1).argmin())
-    return Placement(problem, made.best[0, best])
+def _few(policy: Giph, problem: Problem, start: Placement, seed: int) -> Placement:
+    """Return the best placement of short episodes with two steps per operator in all."""
+    found = Episodes(policy, policy.encode(problem), least_loss, seed)
+    evaluations = EPISODE * len(start.devices)
+    return Placement(problem, found.best_from(start.devices, FREE_MOVES, evaluations))
 
 
-def _giph(policy: Giph, problem: Problem, start: Placement, seed: int) -> Placement:
-    return few_moves(policy, problem, start, FREE_MOVES, seed)
-
-
-def _whole_episode(policy: Giph, problem: Problem, start: Placement, seed: int) -> Placement:
-    (found,), _ = walked(policy, [problem], [start.devices], EPISODE, seed)
+def _whole(policy: Giph, problem: Problem, start: Placement, seed: int) -> Placement:
+    """Return the best placement of one long episode."""
+    (found,) = episodes(policy, [problem], [start.devices], EPISODE, seed)
     return Placement(problem, found.best)
 
 
@@ -111,8 +98,8 @@ def _scratch(problem: Problem, seed: int) -> Placement:
 
 
 SYSTEMS: dict[str, Callable[[Giph, Problem, Placement, int], Placement]] = {
-    f"GiPH, {FREE_MOVES} relocations": _giph,
-    "GiPH, a whole episode": _whole_episode,
+    f"GiPH, {FREE_MOVES} relocations": _few,
+    "GiPH, a whole episode": _whole,
     f"our re-placement, {FREE_MOVES} relocations": _migrate,
     "HEFT": _heft,
     "forced relocations only": _stay,

@@ -12,7 +12,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.total_cost import TotalCost
 from streamplace.scoring.registry import evaluator
-from streamplace.studies.giph.learning import Walked
+from streamplace.studies.giph.learning import at_checkpoints
 from streamplace.util.arrays import Ints
 from streamplace.workflows.place import run_placer
 
@@ -91,7 +91,7 @@ def plain(
         evaluations = round(per_operator[-1] * operators) + 1  # the start is one of them
         best, lowest = random_task_eft(problem, start, evaluations, rng, waits=waits)
         spent = time.process_time() - begun
-        yield name, Reached(Walked(lowest, best).after(per_operator), best, spent)
+        yield name, Reached(at_checkpoints(lowest, operators, per_operator), best, spent)
 
 
 def _limited(

@@ -4,24 +4,30 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from streamplace.policy.config import GiphSizes, PlacetoSizes
+from streamplace.policy.registry import PolicySection, policy_section
 
 GIPH = "GiPH"
 PAPER_TRAINED = "GiPH, trained as in the paper"
 OURS = "GiPH with ends and criticality"
 PLACETO = "Placeto"
-SYSTEMS: Mapping[str, GiphSizes | PlacetoSizes] = {
-    GIPH: GiphSizes(),
-    PAPER_TRAINED: GiphSizes(),
-    OURS: GiphSizes(criticality=0.1, finish=True),
-    "GiPH-3": GiphSizes(variant="giph-k", rounds=3),
-    "GiPH-5": GiphSizes(variant="giph-k", rounds=5),
-    "GiPH-NE": GiphSizes(variant="giph-ne"),
-    "GiPH-NE-Pol": GiphSizes(variant="giph-ne-pol"),
-    "GraphSAGE-NE": GiphSizes(variant="graphsage-ne"),
-    "GiPH-task-EFT": GiphSizes(variant="task-eft"),
-    "GiPH without potential": GiphSizes(potential=False),
-    PLACETO: PlacetoSizes(devices=20),
+
+
+def _giph(**sizes: object) -> PolicySection:
+    return policy_section({"kind": "giph", "sizes": sizes})
+
+
+SYSTEMS: Mapping[str, PolicySection] = {
+    GIPH: _giph(),
+    PAPER_TRAINED: _giph(),
+    OURS: _giph(criticality=0.1, finish=True),
+    "GiPH-3": _giph(variant="giph-k", rounds=3),
+    "GiPH-5": _giph(variant="giph-k", rounds=5),
+    "GiPH-NE": _giph(variant="giph-ne"),
+    "GiPH-NE-Pol": _giph(variant="giph-ne-pol"),
+    "GraphSAGE-NE": _giph(variant="graphsage-ne"),
+    "GiPH-task-EFT": _giph(variant="task-eft"),
+    "GiPH without potential": _giph(potential=False),
+    PLACETO: policy_section({"kind": "placeto", "sizes": {"devices": 20}}),
 }
 """The policies of the paper and its ablations, and GiPH with further features."""
 

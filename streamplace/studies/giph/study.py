@@ -6,12 +6,13 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from sim.orders import longest_paths
+from streamplace.policy.refining import episodes
 from streamplace.policy.threads import one_thread
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.giph.adaptive import PROTOCOLS, adapted
 from streamplace.studies.giph.experiments import SEVERAL, SINGLE, Experiment, experiments
-from streamplace.studies.giph.learning import random_starts, trained, walked
+from streamplace.studies.giph.learning import at_checkpoints, random_starts, trained
 from streamplace.studies.giph.outcome import outcome
 from streamplace.studies.giph.plain import plain
 from streamplace.studies.giph.registered import FULL, GIPH, PER_OPERATOR, QUICK, Registered
@@ -105,15 +106,14 @@ class GiphStudy(Options):
         policy = self._trained(experiment, system, repeat)
         for test in self._experiments[experiment].tests:
             problems, starts = self._tested(experiment, test)
-            found, seconds = walked(policy, problems, starts, PER_OPERATOR[-1], repeat)
+            found = episodes(policy, problems, starts, PER_OPERATOR[-1], repeat)
             for number, (problem, one) in enumerate(zip(problems, found, strict=True)):
-                about = _about(experiment, test, number, problem)
                 yield {
-                    **about,
+                    **_about(experiment, test, number, problem),
                     "system": system,
                     "repeat": repeat,
-                    "losses": one.after(PER_OPERATOR),
-                    "cpu_s": seconds * (len(one.lowest) - 1),
+                    "losses": at_checkpoints(one.lowest, len(one.best), PER_OPERATOR),
+                    "cpu_s": one.cpu_s,
                 }
 
     def _adapted(self, protocol: str, repeat: int) -> Iterator[Row]:

@@ -50,11 +50,11 @@ def test_a_share_moves_to_the_path_whose_inputs_arrive_last(number: int) -> None
     path = np.flatnonzero(on_streams)
     assert set(on_streams[path]) == {0.25}
     last = int(finish.argmax())
-    seen = {last}
+    reached = {last}
     for e in sorted(path.tolist(), key=lambda e: -finish[pairs.target[e]]):
         v = int(pairs.target[e])
-        assert v in seen
-        seen.add(int(pairs.source[e]))
+        assert v in reached
+        reached.add(int(pairs.source[e]))
         arrivals = {
             i: finish[pairs.source[i]]
             + costs_between(problem, pairs.data[i], int(devices[pairs.source[i]]), int(devices[v]))[
@@ -63,7 +63,7 @@ def test_a_share_moves_to_the_path_whose_inputs_arrive_last(number: int) -> None
             for i in np.flatnonzero(pairs.target == v).tolist()
         }
         assert arrivals[e] == pytest.approx(max(arrivals.values()))
-    assert {int(v) for v in np.flatnonzero(moved)} == seen
+    assert {int(v) for v in np.flatnonzero(moved)} == reached
     again, _ = move_to_path(pairs, state.net, finish, 0.25, moved, on_streams)
     assert again[last] == pytest.approx(0.25 + 0.75 * 0.25)
 
