@@ -25,7 +25,9 @@ def refusal(**parts: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["placeto", "placeto-stream", "giph", "giph-makespan", "giph-stream"])
+@pytest.mark.parametrize(
+    "name", ["placeto", "placeto-stream", "giph", "giph-makespan", "giph-stream"]
+)
 def test_shipped_configs_train(name: str, tmp_path: Path) -> None:
     config = read_config(name)
     stage = config.stage[0].model_copy(update={"epochs": 3, "evaluate_every": 2})
