@@ -66,6 +66,13 @@ def test_pair_overrides() -> None:
     assert ends == [("a", "a"), ("a", "b"), ("b", "a"), ("b", "b")]
 
 
+def test_a_column_is_a_copy() -> None:
+    cluster = Cluster.equal(2)
+    first = cluster.link_column("bandwidth_mbps")
+    first[:] = 0.0
+    assert (cluster.link_column("bandwidth_mbps") > 0.0).all()
+
+
 def test_nic_overrides() -> None:
     overrides = (LinkOverride("b", None, bandwidth_mbps=5.0), LinkOverride(None, "a", latency_s=9))
     cluster = Cluster(TWO, Network("nic", overrides=overrides))
