@@ -66,7 +66,7 @@ class ProblemsSection(StrictModel):
     devices: list[Annotated[str, AfterValidator(_devices)]] = Field(
         ["5x2500"], min_length=1, description="clusters; each graph gets one, drawn at random"
     )
-    networks: list[Literal["pair", "nic"]] = Field(
+    networks: list[Literal["pair", "nic", "egress"]] = Field(
         ["pair"], min_length=1, description="kinds of network, drawn in the same way"
     )
     bandwidth_mbps: list[PositiveFloat] = Field(

@@ -10,7 +10,7 @@ from benchmarks.makespans.auto import Lines, Settings, compare
 from benchmarks.makespans.drawn import FAMILIES, KINDS, ORDERS, drawn_problem
 from benchmarks.makespans.rivals import RIVALS, EqualTime
 from benchmarks.makespans.tally import Compared, report
-from streamplace.placers.registry import MAKESPAN_NAMES, TRAINED, make_placer
+from streamplace.placers.registry import MAKESPAN_NAMES, LEARNED, make_placer
 from tests.support.makespan_problems import makespan_of
 from tests.support.placers import seeded_rng
 
@@ -23,9 +23,9 @@ def made(number: int, own: float | None, other: float | None) -> Compared:
     return Compared(number, "dream, free, fifo", 14, 2, makespans, {"auto": 1.0, "heft": 0.5})
 
 
-def test_every_placer_but_exact_and_trained_ones_is_a_rival() -> None:
+def test_every_placer_but_exact_and_learned_ones_is_a_rival() -> None:
     named = {name.partition(":")[0] for name in RIVALS}
-    assert named == set(MAKESPAN_NAMES) - {"auto", "exact", *TRAINED}
+    assert named == set(MAKESPAN_NAMES) - {"auto", "exact", *LEARNED}
 
 
 def test_families_kinds_and_orders_take_turns() -> None:

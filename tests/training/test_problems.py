@@ -89,14 +89,14 @@ def test_every_graph_at_each_rate_on_one_cluster() -> None:
 def test_clusters_are_drawn_from_all_combinations() -> None:
     devices = ["2x2500", "1x4000,2x1500"]
     found = problems_of(
-        {"devices": devices, "networks": ["pair", "nic"], "bandwidth_mbps": [3.0, 1e4]}
+        {"devices": devices, "networks": ["pair", "egress"], "bandwidth_mbps": [3.0, 1e4]}
     )
     clusters = [one.cluster for one in found]
     drawn = {(c.devices, c.network.kind, c.network.bandwidth_mbps) for c in clusters}
     expected = {
         (Cluster.parse(text).devices, kind, bandwidth)
         for text in devices
-        for kind in ("pair", "nic")
+        for kind in ("pair", "egress")
         for bandwidth in (3.0, 1e4)
     }
     assert drawn == expected
