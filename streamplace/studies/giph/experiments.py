@@ -83,7 +83,7 @@ def experiments(size: Registered) -> dict[str, Experiment]:
 
     def of_setting(setting: str, tests: Mapping[str, Cases], **others: Any) -> Experiment:
         recipe = f"giph-code:cases={setting}:split="
-        named = Cases(f"{recipe}test", size.cases, thorough=True)
+        named = Cases(f"{recipe}test", size.cases, thorough="objective" not in others)
         train = Cases(f"{recipe}train", cases[setting])
         return Experiment(train, epochs[setting], {setting: named, **tests}, **others)
 

@@ -78,7 +78,7 @@ class Registered:
 
 FULL = Registered()
 QUICK = Registered(
-    cases=6,
+    cases=4,
     drawn=20,
     seeds=1,
     other_seeds=1,
