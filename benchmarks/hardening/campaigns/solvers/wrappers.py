@@ -33,7 +33,7 @@ PLACERS = (
     "multilevel",
     "exact:seconds=0.02",
     "policy",
-    "giph:evaluations=20",
+    "giph:evaluations=6",
     "rnn:steps=2:samples=2",
     "auto:evaluations=300",
 )
@@ -48,7 +48,7 @@ FOR_MAKESPANS = {
     "climb for makespans": "climb:evaluations=200",
     "search for makespans": "search:evaluations=2000",
     "exact for makespans": "exact:seconds=0.02",
-    "giph for makespans": "giph:evaluations=20",
+    "giph for makespans": "giph:evaluations=6",
     "rnn for makespans": "rnn:steps=2:samples=2",
     "auto for makespans": "auto:evaluations=300",
 }
