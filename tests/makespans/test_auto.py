@@ -10,7 +10,7 @@ from benchmarks.makespans.auto import Lines, Settings, compare
 from benchmarks.makespans.drawn import FAMILIES, KINDS, ORDERS, drawn_problem
 from benchmarks.makespans.rivals import RIVALS, EqualTime
 from benchmarks.makespans.tally import Compared, report
-from streamplace.placers.registry import MAKESPAN_NAMES, LEARNED, make_placer
+from streamplace.placers.registry import LEARNED, MAKESPAN_NAMES, make_placer
 from tests.support.makespan_problems import makespan_of
 from tests.support.placers import seeded_rng
 
