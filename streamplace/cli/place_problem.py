@@ -116,8 +116,7 @@ def check_limits(
         raise click.UsageError("--max-moves and --move-cost require --start")
     if max_moves is not None and move_cost is not None:
         raise click.UsageError("cannot combine --max-moves with --move-cost")
-    can_price = move_cost is not None and registry.improver_of(placer) is not None
-    if placer != "auto" and not can_price:
+    if placer != "auto" and (move_cost is None or registry.improver_of(placer) is None):
         raise click.UsageError(
             "cannot combine --placer with --max-moves or --move-cost, except giph with --move-cost"
         )

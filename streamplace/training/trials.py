@@ -12,8 +12,9 @@ from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import each
 from streamplace.placers.registry import make_placer
 from streamplace.policy.config import PlacetoSizes
+from streamplace.policy.fresh import new_policy
 from streamplace.policy.placeto import features, walking
-from streamplace.policy.placeto.network import Placeto
+from streamplace.policy.registry import PolicySection
 from streamplace.policy.threads import one_thread
 from streamplace.problem.order_names import check_order
 from streamplace.problem.problem import Problem
@@ -110,9 +111,7 @@ def run_trial(trial: Trial, stage: StepReinforceStage = PUBLISHED) -> Floats:
 
 
 def _trained(trial: Trial, sizes: PlacetoSizes, stage: StepReinforceStage) -> Floats:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(trial.seed)
-        policy = Placeto(sizes)
+    policy = new_policy(PolicySection(kind="placeto", sizes=sizes), trial.seed)
     fitted = fit(policy, [trial.problem], [stage], np.random.default_rng(trial.seed))
     losses: Floats = np.exp(-fitted.best_rewards[:, 0])
     return losses

@@ -1,4 +1,4 @@
-"""The last feature of each pair: an estimate of what a move there gains, without a simulation."""
+"""The fourth feature of each pair: an estimate of what a move there gains, without a simulation."""
 
 from dataclasses import replace
 

@@ -75,7 +75,7 @@ class StreamGiphStudy(Options):
         first = unit.settings["first"]
         recipe = Recipe("dream", self._graphs, seed=self.seed)
         numbers = range(first, min(first + BLOCK, self._graphs))
-        with one_thread():
+        with one_thread(), work_clock.cpu_time():
             return [row for n in numbers for row in self._results(n, recipe.graph(n))]
 
     def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:

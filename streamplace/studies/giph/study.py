@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from sim.orders import longest_paths
 from streamplace.policy.refining import episodes
 from streamplace.policy.threads import one_thread
 from streamplace.problem.problem import Problem
@@ -16,6 +15,7 @@ from streamplace.studies.giph.learning import at_checkpoints, random_starts, tra
 from streamplace.studies.giph.outcome import outcome
 from streamplace.studies.giph.plain import plain
 from streamplace.studies.giph.registered import FULL, GIPH, PER_OPERATOR, QUICK, Registered
+from streamplace.studies.longest_path import longest_path
 from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
 
 PLAIN_CASES = 50  # cases per unit of the plain placers
@@ -25,7 +25,7 @@ PLAIN_CASES = 50  # cases per unit of the plain placers
 class GiphStudy(Options):
     """The study of GiPH by its registered plan.
 
-    All policies are trained with several seeds, and tested on cases that they have not seen, from
+    All policies are trained with several seeds, and tested on cases that are not among them, from
     the random placement from which climb and the other placers start as well.
 
     Parameters
@@ -139,9 +139,7 @@ def _about(experiment: str, test: str, number: int, problem: Problem) -> Row:
         "test": test,
         "case": number,
         "operators": len(graph.names),
-        "depth": int(
-            longest_paths(graph.stream_source, graph.stream_target, len(graph.names)).max()
-        ),
+        "depth": longest_path(graph),
         "longest_s": paths.longest,
         "shortest_s": paths.shortest,
     }

@@ -6,10 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sim.orders import longest_paths
-from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
+from streamplace.studies.longest_path import longest_path
 from streamplace.studies.orders.outcome import outcome
 from streamplace.studies.orders.registered import ALL_ORDERS, FULL, QUICK, Registered, problem_of
 from streamplace.studies.orders.results import CLIMB, HEFT, PLACETO, RANDOM_POLICY, SEARCH
@@ -62,7 +61,7 @@ class OrdersStudy(Options):
         about = {
             **unit.settings,
             "operators": len(graph.names),
-            "longest_path": _longest_path(graph),
+            "longest_path": longest_path(graph),
         }
         return [{**about, **row} for row in self._results(problem, unit.settings)]
 
@@ -89,12 +88,6 @@ class OrdersStudy(Options):
                 yield _row(method, None, repeat, np.array(rows))
         heft = _placed(problem, "heft", base)
         yield _row(HEFT, None, 0, np.full(len(checkpoints), heft))
-
-
-def _longest_path(graph: StreamGraph) -> int:
-    """Return the number of streams on the longest path."""
-    paths = longest_paths(graph.stream_source, graph.stream_target, len(graph.names))
-    return int(paths.max())
 
 
 def _placed(problem: Problem, placer: str, seed: Sequence[int]) -> float:

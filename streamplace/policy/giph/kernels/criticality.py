@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.flow import Floats
 from sim.jit import kernel
-from streamplace.policy.giph.kernels.gp_net import GpNet, Pairs, transfer
+from streamplace.policy.giph.kernels.gp_net import GpNet, Pairs, last_input
 
 SHARPNESS = 10.0  # of the split of an operator's criticality among its streams, as in the code
 
@@ -56,13 +56,7 @@ def move_to_path(
     v = int(np.argmax(finish))
     while v >= 0:
         of_operators[v] += share
-        last, latest = -1, -np.inf
-        for k in range(pairs.first_in[v], pairs.first_in[v + 1]):
-            e = pairs.inward[k]
-            u = pairs.source[e]
-            sent = transfer(pairs, e, pairs.device[net.pivot[u]], pairs.device[net.pivot[v]])
-            if finish[u] + sent > latest:
-                last, latest = e, finish[u] + sent
+        last, _ = last_input(pairs, net, finish, v, pairs.device[net.pivot[v]])
         v = -1
         if last >= 0:
             of_streams[last] += share

@@ -109,14 +109,22 @@ def transfer(pairs: Pairs, e: int, k: int, m: int) -> float:
 
 
 @part
-def last_arrival(pairs: Pairs, net: GpNet, finish: Floats, v: int, device: int) -> float:
-    """Return when the last input of an operator arrives at a device; 0 without inputs."""
-    arrival = 0.0
+def last_input(pairs: Pairs, net: GpNet, finish: Floats, v: int, device: int) -> tuple[int, float]:
+    """Return the input of an operator that arrives last at a device, and when; -1, 0 if none."""
+    last, arrival = -1, 0.0
     for i in range(pairs.first_in[v], pairs.first_in[v + 1]):
         e = pairs.inward[i]
         u = pairs.source[e]
-        sent = transfer(pairs, e, pairs.device[net.pivot[u]], device)
-        arrival = max(arrival, finish[u] + sent)
+        at = finish[u] + transfer(pairs, e, pairs.device[net.pivot[u]], device)
+        if last < 0 or at > arrival:
+            last, arrival = e, at
+    return last, arrival
+
+
+@part
+def last_arrival(pairs: Pairs, net: GpNet, finish: Floats, v: int, device: int) -> float:
+    """Return when the last input of an operator arrives at a device; 0 without inputs."""
+    _, arrival = last_input(pairs, net, finish, v, device)
     return arrival
 
 
