@@ -16,6 +16,7 @@ from streamplace.util.arrays import Floats, Ints
 
 Digraph: TypeAlias = "nx.DiGraph[int]"
 AHEAD, BACK = 3, 7  # first layers of `node`
+LARGEST = 1e12  # entry of an embedding
 
 
 def digraph(problem: Problem) -> Digraph:
@@ -98,6 +99,7 @@ class PlainNetwork:
                 if heard[v]:
                     messages = torch.stack([done[u] for u in heard[v]])
                     done[v] = own[v] + self._summary("node", layer, messages)
+                    done[v] = done[v].clamp(max=LARGEST)
             return torch.stack([done[v] for v in range(len(own))])
         now = own
         for _ in range(self._rounds):
@@ -107,7 +109,7 @@ class PlainNetwork:
                 else torch.zeros_like(own[v])
                 for v in range(len(own))
             ]
-            now = own + torch.stack(added)
+            now = (own + torch.stack(added)).clamp(max=LARGEST)
         return now
 
     def _summary(self, name: str, layer: int, rows: Tensor) -> Tensor:

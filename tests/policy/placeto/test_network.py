@@ -1,5 +1,7 @@
 """Tests of Placeto's kernels against the network in plain torch."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -112,3 +114,19 @@ def test_initial_weights_are_glorot_and_biases_zero() -> None:
             continue
         limit = (6 / (parameter.shape[1] + parameter.shape[2])) ** 0.5
         assert 0.8 * limit < float(parameter.detach().abs().max()) <= limit
+
+
+def test_embeddings_of_deep_graphs_do_not_overflow() -> None:
+    """Each level of a chain multiplies the embeddings; 300 levels would exceed all numbers."""
+    names = [f"v{i}" for i in range(300)]
+    graph = sp.StreamGraph([(name, 1e6, 8.0) for name in names], list(pairwise(names)))
+    problem = sp.Problem(graph, sp.Cluster.parse("1x4000,2x1500"), objective=sp.Makespan())
+    policy = placeto()
+    with torch.no_grad():
+        for parameter in policy.parameters():
+            parameter.abs_().mul_(2.0)
+    made = episode(policy, problem)
+    assert torch.isfinite(made.log_prob).all()
+    assert set(made.placements.ravel()) <= {0, 1, 2}
+    made.log_prob.sum().backward()  # type: ignore[no-untyped-call]
+    assert all(torch.isfinite(p.grad).all() for p in policy.parameters() if p.grad is not None)

@@ -23,6 +23,8 @@ from streamplace.policy.placeto.kernels.layers import (
 )
 
 Bools = NDArray[np.bool_]
+LARGEST = np.float32(1e12)
+"""The largest entry of an embedding: over hundreds of levels, random layers can overflow."""
 
 
 class Passing(NamedTuple):
@@ -72,6 +74,8 @@ def receive(
 ) -> None:
     """Compute h_v = own_v + g(Σ f(h_p)) over the sources p of each slot v, or own_v if none.
 
+    Entries above `LARGEST` are cut to it.
+
     Parameters
     ----------
     own
@@ -97,7 +101,8 @@ def receive(
             affine(memory.hidden, at, states, layers, f + 3, memory.added, at, True)
             for r in range(states):
                 for i in range(length):
-                    memory.embedding[at + r, i] += memory.added[at + r, i]
+                    total = memory.embedding[at + r, i] + memory.added[at + r, i]
+                    memory.embedding[at + r, i] = min(total, LARGEST)
         if passing.sends[slot]:
             affine(memory.embedding, at, states, layers, f, memory.sending, at, True)
             affine(memory.sending, at, states, layers, f + 1, memory.message, at, True)
@@ -132,6 +137,8 @@ def receive_back(
             inputs_back(one, 0, states, layers, f, change.embedding, at)
         for r in range(states):
             for i in range(own.shape[1]):
+                if memory.embedding[at + r, i] >= LARGEST:
+                    change.embedding[at + r, i] = 0.0
                 own[of + r, i] += change.embedding[at + r, i]
         first, end = passing.first[slot], passing.first[slot + 1]
         if first < end:
