@@ -61,8 +61,10 @@ POLICIES: dict[str, dict[str, Any]] = {
     "encoder-decoder": {"length": 8, "hops": 1, "device_length": 4, "devices": 3},
     "placeto": {"devices": 3},
     "giph": {},
+    "rebuild": {},
     "rnn": {"hidden": 4, "devices": 3, "operators": 16, "out_streams": 4, "labels": []},
 }
+OF_MAKESPANS = ("rebuild",)
 STEPS: dict[str, Any] = {"algorithm": "reinforce-steps", "evaluate_every": 2, "window": 2}
 """The stage of policies that refine placements, without what it shares with the reinforce stage."""
 
@@ -79,8 +81,9 @@ def graphs() -> list[StreamGraph]:
 
 
 def of_kind(kind: str) -> Sections:
-    """Return the policy section of a tiny network."""
-    return {"policy": {"kind": kind, "sizes": POLICIES[kind]}}
+    """Return the policy section of a tiny network, and the objective if it needs makespans."""
+    problems = {"problems": {"objective": "makespan"}} if kind in OF_MAKESPANS else {}
+    return {"policy": {"kind": kind, "sizes": POLICIES[kind]}, **problems}
 
 
 def config(sections: Sections | None = None, **more: dict[str, Any]) -> TrainConfig:

@@ -64,7 +64,7 @@ class WithInstalled(click.Command):
     type=param_types.FILE,
     metavar="FILE",
     help="Also write the cluster of each graph, in the same order: .jsonl or .jsonl.gz. Only the "
-    "families giph-paper, giph-code and sensor-fusion have clusters.",
+    "families giph-paper, giph-code, contended and sensor-fusion have clusters.",
 )
 @options.processes
 @options.common
@@ -86,7 +86,8 @@ def generate(
     for makespans giph-paper or giph-code (task graphs with device networks), sensor-fusion
     (snapshots of vehicles and road-side units), enas-cifar, enas-ptb or nmt (training steps of
     neural networks), chain-mm, ffnn, transformer-block or transformer-layer (tensor operations
-    divided into shards). Options follow the name: KEY=VALUE.
+    divided into shards), or contended (large ones of these on shared links). Options follow the
+    name: KEY=VALUE.
 
     FAMILY can also be your own: module:function[:OPTION=VALUE…], from module.py in the current
     folder or from an installed module, or a name that an installed package registers. The same seed

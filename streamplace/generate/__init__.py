@@ -16,7 +16,7 @@ from streamplace.problem.graph import StreamGraph
 
 PRESETS = tuple(FAMILIES)
 MAX_GRAPHS = 10**7
-WITH_CLUSTERS = "giph-paper, giph-code and sensor-fusion"
+WITH_CLUSTERS = "giph-paper, giph-code, contended and sensor-fusion"
 
 
 @dataclass(frozen=True)

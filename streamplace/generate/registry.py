@@ -24,6 +24,7 @@ FAMILIES = {
     "chain-mm": "streamplace.generate.sharded.chain_mm:ChainMM",
     "ffnn": "streamplace.generate.sharded.ffnn:FFNN",
     "transformer-block": "streamplace.generate.sharded.transformer:TransformerBlock",
+    "contended": "streamplace.generate.contended:Contended",
     "transformer-layer": "streamplace.generate.sharded.transformer:TransformerLayer",
 }
 """The built-in families, by name; they are imported on first use."""

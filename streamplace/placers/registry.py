@@ -35,6 +35,7 @@ PLACERS = {
     "exact": "streamplace.placers.exact.exact:Exact",
     "policy": "streamplace.policy.placer:PolicyPlacer",
     "giph": "streamplace.policy.giph.placer:GiphPlacer",
+    "rebuild": "streamplace.policy.rebuild.placer:RebuildPlacer",
     "rnn": "streamplace.training.rnn_placer:RnnPlacer",
     "climb": "streamplace.placers.search.first_improvement:Climb",
     "heft": "streamplace.placers.scheduling.lists:Heft",
@@ -44,13 +45,13 @@ PLACERS = {
     "random-eft": "streamplace.placers.scheduling.sampled:RandomEft",
     "enumerative": "streamplace.placers.scheduling.enumerative:Enumerative",
 }
-ONLY_MAKESPAN = ("heft", "peft", "cpop", "critical-path", "random-eft", "enumerative")
+ONLY_MAKESPAN = ("heft", "peft", "cpop", "critical-path", "random-eft", "enumerative", "rebuild")
 """The placers that support only the makespan objective."""
 ONLY_THROUGHPUT = ("greedy", "contiguous", "multilevel", "policy")
 """The placers that support only throughput."""
 TRAINED = ("rnn",)
 """The placers that train a network on the problem."""
-LEARNED = ("policy", "giph", *TRAINED)
+LEARNED = ("policy", "giph", "rebuild", *TRAINED)
 """The placers that use a network."""
 PARTITIONERS = ("metis", "metis-recursive", "fuser")
 ORACLES = tuple(f"{name}-oracle" for name in PARTITIONERS)
@@ -72,7 +73,7 @@ AUTO_TRIES_OF_LARGE = ("greedy", "multilevel", "metis:weights=utilisation", "sin
 """The placers that `auto` runs on large graphs."""
 AUTO_OF_PASSES = "contiguous"
 """The placer that `auto` runs first on graphs of the firing rule ``all``."""
-FROM_START = ("auto", "search", "exact", "climb", "giph")
+FROM_START = ("auto", "search", "exact", "climb", "giph", "rebuild")
 """The placers that use an initial placement."""
 OPTIONS_OF_AUTO = ("seconds", "evaluations", "prefer")
 NAMES = ("auto", *PLACERS, *ORACLES)

@@ -20,6 +20,7 @@ def fast_placement(problem: Problem, rng: np.random.Generator) -> Placement:
     if not isinstance(problem.objective, Makespan):
         return Greedy()(problem, rng)
     from streamplace.placers.scheduling.portfolio import portfolio  # noqa: PLC0415 - slow to load
+    from streamplace.placers.scheduling.search import quick_placers  # noqa: PLC0415 - slow to load
 
-    rows = portfolio(problem, rng, None)
+    rows = portfolio(problem, rng, None, quick_placers(problem))
     return Placement(problem, rows[int(evaluator(problem).loss(rows).argmin())])

@@ -139,7 +139,16 @@ class Constructive(Policy[E, B]):
 
 
 class Refiner(Policy[E, B]):
-    """A policy that improves a placement step by step, by moving one operator at a time."""
+    """A policy that improves a placement step by step.
+
+    Attributes
+    ----------
+    relocates
+        Whether an action is an operator and the device to which it moves. Otherwise the parts of
+        an action are the policy's own, and the placement does not follow from them alone.
+    """
+
+    relocates: bool = True
 
     @abstractmethod
     def episode(self, encoded: E) -> int:

@@ -142,6 +142,12 @@ class GiphSizes(StrictModel):
         return self
 
 
+class RebuildSizes(StrictModel):
+    """Sizes of the policy that builds parts of a placement anew; see `policy.rebuild`."""
+
+    hidden: Length = Field(16, description="size of the hidden layer")
+
+
 class RnnSizes(StrictModel):
     """Sizes of the RNN placer of GiPH (Hu et al. 2023); see `policy.rnn`."""
 

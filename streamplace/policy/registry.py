@@ -17,6 +17,7 @@ from streamplace.policy.config import (
     EncoderDecoderSizes,
     GiphSizes,
     PlacetoSizes,
+    RebuildSizes,
     RnnSizes,
     StrictModel,
 )
@@ -65,6 +66,7 @@ KINDS = {
     ),
     "placeto": PolicyKind(PlacetoSizes, "streamplace.policy.placeto.network:Placeto", refines=True),
     "giph": PolicyKind(GiphSizes, "streamplace.policy.giph.policy:Giph", refines=True),
+    "rebuild": PolicyKind(RebuildSizes, "streamplace.policy.rebuild.policy:Rebuild", refines=True),
     "rnn": PolicyKind(RnnSizes, "streamplace.policy.rnn.network:Rnn"),
 }
 """The built-in kinds by name."""

@@ -12,6 +12,7 @@ Every check raises an AssertionError whose message states what the policy does w
 
 from collections.abc import Callable
 
+from streamplace.policy.base import refiner
 from streamplace.policy.registry import policy_kind
 from streamplace.testing.actions import check_actions
 from streamplace.testing.batching import check_batches, check_evaluate, check_samples
@@ -74,9 +75,19 @@ REFINER_CHECKS: dict[str, Callable[[PolicyCase], None]] = {
 """The checks of policies that refine placements by name."""
 
 
+OF_RELOCATIONS = ("probabilities", "numbering", "device order")
+
+
 def checks_of(case: PolicyCase) -> dict[str, Callable[[PolicyCase], None]]:
-    """Return the checks that apply to a policy by name; see `CHECKS` and `REFINER_CHECKS`."""
-    return REFINER_CHECKS if policy_kind(case.kind).refines else CHECKS
+    """Return the checks that apply to a policy by name; see `CHECKS` and `REFINER_CHECKS`.
+
+    Checks that follow operators and devices through actions apply only if the policy `relocates`.
+    """
+    if not policy_kind(case.kind).refines:
+        return CHECKS
+    if refiner(case.policy()).relocates:
+        return REFINER_CHECKS
+    return {name: check for name, check in REFINER_CHECKS.items() if name not in OF_RELOCATIONS}
 
 
 def check_policy(case: PolicyCase) -> None:

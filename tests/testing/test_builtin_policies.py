@@ -36,6 +36,7 @@ BUILT_IN = {
     "giph-task-eft": PolicyCase("giph", {"variant": "task-eft"}, objective="makespan"),
     "giph-task-eft, throughput": PolicyCase("giph", {"variant": "task-eft"}),
     "giph, without potential": PolicyCase("giph", {"potential": False}, objective="makespan"),
+    "rebuild": PolicyCase("rebuild", {"hidden": 4}, objective="makespan"),
     "rnn": RNN,
     "rnn, backward": replace(RNN, sizes=RNN.sizes | {"order": "dfs-postorder", "labels": []}),
     "rnn, frozen attention": replace(RNN, sizes=RNN.sizes | {"frozen_attention": True}),

@@ -49,6 +49,7 @@ FOR_MAKESPANS = {
     "search for makespans": "search:evaluations=2000",
     "exact for makespans": "exact:seconds=0.02",
     "giph for makespans": "giph:evaluations=6",
+    "rebuild": "rebuild:evaluations=20",
     "rnn for makespans": "rnn:steps=2:samples=2",
     "auto for makespans": "auto:evaluations=300",
 }
@@ -98,6 +99,7 @@ CALLED_FUNCTIONS = {
     "search for makespans": PASS_FUNCTIONS,
     "exact for makespans": (*PASS_FUNCTIONS, *ENUMERATION_FUNCTIONS),
     "giph for makespans": ("streamplace.policy.giph.policy:Giph.rollout",),
+    "rebuild": ("streamplace.policy.rebuild.policy:Rebuild.rollout",),
     "rnn for makespans": PASS_FUNCTIONS,
     "auto for makespans": PASS_FUNCTIONS,
     CP_SAT: CP_SAT_FUNCTIONS,

@@ -22,7 +22,7 @@ from streamplace.util.arrays import Ints
 FEASIBLE = "makespans: {}, feasible"
 NOT_WORSE = "makespans: {}, not worse than its start"
 REPEATED = "makespans: {}, the same placement from the same seed"
-KINDS = {"Placeto": "placeto", "GiPH": "giph"}
+KINDS = {"Placeto": "placeto", "GiPH": "giph", "rebuild": "rebuild"}
 """The kind of each system."""
 ROWS = tuple(row.format(name) for name in KINDS for row in (FEASIBLE, NOT_WORSE, REPEATED))
 EPISODES = 2

@@ -1,0 +1,1 @@
+"""A policy that builds parts of a placement anew by list scheduling."""

@@ -1,0 +1,90 @@
+"""The placer `rebuild`: parts of a placement built anew, chosen by a trained policy."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from streamplace.errors import UsageError
+from streamplace.placers.repair import feasible
+from streamplace.placers.starting import fast_placement
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.faults import faults_of
+from streamplace.policy.placer import policy_in
+from streamplace.policy.rebuild.policy import Rebuild
+from streamplace.policy.threads import one_thread
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.registry import evaluator
+
+SHIPPED = Path(__file__).parents[1] / "shipped" / "best-makespan.safetensors"
+MOST = 10_000_000  # evaluations
+
+
+@dataclass(frozen=True)
+class RebuildPlacer:
+    """Improve a placement by building parts of it anew with list scheduling.
+
+    A trained policy chooses the parts and the rule of each list schedule. A part is kept unless
+    the makespan rises.
+
+    Parameters
+    ----------
+    evaluations
+        Number of parts to build, each of which is one evaluation; 0: two per operator.
+    file
+        A weights file of the kind `rebuild`; the shipped weights by default.
+
+    Raises
+    ------
+    UsageError
+        If `evaluations` is out of range.
+    """
+
+    evaluations: int = 0
+    file: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.evaluations <= MOST:
+            raise UsageError(f"rebuild: evaluations must be 0 to {MOST} (got {self.evaluations})")
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the best placement found; it is never worse than the start.
+
+        Parameters
+        ----------
+        start
+            The placement to improve; without one, the best placement of a few fast placers.
+
+        Raises
+        ------
+        CheckpointError
+            If the weights cannot be read.
+        ObjectiveError
+            If the objective is not the makespan.
+        UsageError
+            If the weights are those of another kind of policy.
+        PlacementError
+            If the placement to start from cannot be repaired.
+        """
+        policy = self._policy()
+        with faults_of(policy, "placing"), one_thread():
+            encoded = policy.encode(problem)
+            first = fast_placement(problem, rng) if start is None else start
+            row = feasible(problem, first.devices).devices
+            steps = self.evaluations or policy.episode(encoded)
+            sampler = Sampler(torch.Generator().manual_seed(int(rng.integers(2**62))))
+            batch = policy.batch([encoded])
+            made = policy.refine(batch, row[None, None], [steps], sampler, [evaluator(problem)])
+        assert made.best is not None, "refiners return the best placements"
+        return Placement(problem, made.best[0, 0])
+
+    def _policy(self) -> Rebuild:
+        file = self.file or str(SHIPPED)
+        policy = policy_in(file)
+        if not isinstance(policy, Rebuild):
+            raise UsageError(f"rebuild: {file} has a policy of another kind; use policy:file=…")
+        return policy

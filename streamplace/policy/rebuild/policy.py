@@ -1,0 +1,161 @@
+"""The policy that chooses which part of a placement to build anew, and by which rule."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from streamplace.policy.base import Refiner
+from streamplace.policy.config import RebuildSizes
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.rebuild.choices import COUNTS, RELEVANT
+from streamplace.policy.rebuild.encode import FEATURES, EncodedProblem, RebuildBatch, encode
+from streamplace.policy.rebuild.walking import Lane, Walk
+from streamplace.policy.trajectories import Trajectories, of_choices
+from streamplace.problem.problem import Problem
+from streamplace.scoring.evaluator import Evaluator
+from streamplace.util.arrays import Ints
+
+SEEDS = 2**31
+STEPS = 2  # of an episode per operator
+
+
+class Rebuild(Refiner[EncodedProblem, RebuildBatch]):
+    """A policy that builds parts of a placement anew with a list scheduler.
+
+    A step chooses a part of the graph, and the weights of messages, of PEFT's optimistic costs and
+    of noise by which the list scheduler compares devices (see `policy.rebuild.choices`). It keeps
+    the result unless the makespan rises. The network reads a few numbers of the problem and of
+    the episode so far, and has one hidden layer.
+    """
+
+    relocates = False
+
+    def __init__(self, sizes: RebuildSizes) -> None:
+        super().__init__()
+        self.config = sizes
+        self.hidden = nn.Linear(FEATURES, sizes.hidden)
+        self.heads = nn.Linear(sizes.hidden, sum(COUNTS))
+
+    def encode(self, problem: Problem) -> EncodedProblem:
+        """Return what the policy reads of a problem; see `Policy.encode`.
+
+        Raises
+        ------
+        UnsuitableError
+            If the objective is not the makespan.
+        """
+        return encode(problem)
+
+    def batch(self, encoded: Sequence[EncodedProblem]) -> RebuildBatch:
+        """Join encoded problems, largest first; see `Policy.batch`."""
+        return RebuildBatch(encoded)
+
+    def episode(self, encoded: EncodedProblem) -> int:
+        """Return the number of steps of an episode: two per operator."""
+        return STEPS * encoded.size
+
+    def rollout(
+        self,
+        batch: RebuildBatch,
+        start: Ints,
+        steps: Sequence[int],
+        sampler: Sampler,
+        evaluators: Sequence[Evaluator],
+        forced: Ints | None = None,
+    ) -> Trajectories:
+        """Build parts anew step by step; see `Refiner.rollout`.
+
+        The first part of an action is the seed of the step's random numbers.
+        """
+        samples = start.shape[1]
+        lanes = [
+            Lane(one, start[p, s, : one.size], steps[p], evaluators[p])
+            for p, one in enumerate(batch.encoded)
+            for s in range(samples)
+        ]
+        with torch.inference_mode():
+            for t in range(max(steps)):
+                rows = [n for n in range(len(lanes)) if t < steps[n // samples]]
+                actions = self._actions([lanes[n] for n in rows], t, sampler, samples)
+                for row, n in enumerate(rows):
+                    action = actions[row]
+                    if forced is not None:
+                        own = forced[n // samples, n % samples, t]
+                        action = np.where(own >= 0, own, action)
+                    lanes[n].act(t, action)
+        return self._trajectories([lane.walk for lane in lanes], len(batch), start.shape)
+
+    def evaluate(self, batch: RebuildBatch, trajectories: Trajectories) -> Trajectories:
+        """Recompute the probabilities of trajectories; see `Refiner.evaluate`."""
+        walks = trajectories.record
+        assert isinstance(walks, list), "trajectories must be this policy's own"
+        return self._trajectories(walks, len(batch), trajectories.placements.shape)
+
+    def _actions(self, lanes: Sequence[Lane], t: int, sampler: Sampler, samples: int) -> Ints:
+        """Return the actions of some walks, (R, 1 + H)."""
+        logits = self._logits(np.stack([lane.features(t) for lane in lanes]))
+        seeds = torch.full((len(lanes),), t)
+        if sampler.generator is not None:
+            seeds = torch.randint(SEEDS, (len(lanes),), generator=sampler.generator)
+        chosen = [sampler(part, samples) for part in logits]
+        actions: Ints = torch.stack([seeds, *chosen], dim=1).numpy()
+        return actions
+
+    def _logits(self, features: np.ndarray) -> Sequence[Tensor]:
+        """Return the logits of each head, (N, values), from features, (N, F)."""
+        read = torch.from_numpy(features).to(self.heads.weight)
+        logits: Tensor = self.heads(torch.tanh(self.hidden(read)))
+        return torch.split(logits, COUNTS, dim=1)
+
+    def _trajectories(self, walks: list[Walk], problems: int, shape: Sequence[int]) -> Trajectories:
+        """Return walks as trajectories with differentiable probabilities.
+
+        Parameters
+        ----------
+        shape
+            P, S and V, the shape of placements.
+        """
+        lengths = torch.tensor([len(walk.actions) for walk in walks])
+        most, parts = int(lengths.max()), 1 + len(COUNTS)
+        mask = torch.arange(most) < lengths[:, None]
+        actions = np.concatenate([walk.actions for walk in walks])
+        log_prob, entropy = self._scores(np.concatenate([w.features for w in walks]), actions)
+        losses = np.full((len(walks), most + 1), np.nan)
+        placements = np.full((len(walks), shape[2]), -1, np.int32)
+        for n, walk in enumerate(walks):
+            losses[n, : len(walk.losses)] = walk.losses
+            placements[n, : len(walk.devices)] = walk.devices
+
+        def spread(values: Tensor, beyond: float) -> Tensor:
+            """Return values of steps, (N, A), as (P, S, T, A)."""
+            empty = torch.full((*mask.shape, parts), beyond, dtype=values.dtype)
+            full = empty.masked_scatter(mask.unsqueeze(2), values)
+            return full.view(problems, -1, most, parts)
+
+        placed = placements.reshape(problems, -1, shape[2])
+        return Trajectories(
+            actions=spread(torch.from_numpy(actions), -1),
+            log_prob=spread(log_prob, 0.0),
+            entropy=spread(entropy, 0.0),
+            mask=mask.view(problems, -1, most),
+            placements=placed,
+            losses=losses.reshape(problems, -1, most + 1),
+            best=placed,
+            record=walks,
+        )
+
+    def _scores(self, features: np.ndarray, actions: Ints) -> tuple[Tensor, Tensor]:
+        """Return log-probabilities and entropies of actions, (N, 1 + H) each; 0 for seeds."""
+        matters = torch.from_numpy(RELEVANT[actions[:, 1]])
+        scores = [
+            of_choices(logits, actions[:, 1 + head])
+            for head, logits in enumerate(self._logits(features))
+        ]
+        none = torch.zeros(len(actions), 1)
+        log_prob, entropy = (
+            torch.where(matters, torch.stack(values, dim=1), 0.0)
+            for values in zip(*scores, strict=True)
+        )
+        return torch.cat([none, log_prob], dim=1), torch.cat([none, entropy], dim=1)

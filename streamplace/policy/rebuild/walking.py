@@ -1,0 +1,161 @@
+"""Walks: sequences of parts that are built anew, each kept unless the loss rises."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.schedule.connected import grow
+from sim.schedule.contention import Present, Weights, schedule_part
+from sim.schedule.passes import timetable
+from sim.schedule.queues import no_events
+from streamplace.placers.repair import feasible
+from streamplace.policy.rebuild.choices import COUNTS, Choice, choice_of
+from streamplace.policy.rebuild.encode import FEATURES, EncodedProblem
+from streamplace.scoring.evaluator import Evaluator
+from streamplace.util.arrays import Floats, Ints
+
+FADING = 0.9  # weight of the past in the share of steps that helped
+NEIGHBOURING = 0.5  # share of moved parts whose target is the device of a neighbour
+SPREAD = 0.3  # exponent of the random factors of heavy streams
+NO_DEVICES = np.zeros(0, np.int32)
+
+
+@dataclass
+class Walk:
+    """The T steps of one sample.
+
+    Attributes
+    ----------
+    actions
+        (T, 1 + H) the seed of each step's random numbers, and the number of each head's value.
+    features
+        (T, F) what each step read.
+    losses
+        (T + 1,) the loss of the placement before each step, and at the end.
+    devices
+        (V,) the placement so far, which is the best one.
+    """
+
+    actions: Ints
+    features: Floats
+    losses: Floats
+    devices: Ints
+
+
+class Lane:
+    """One walk while it is taken; it begins with the repaired start if constraints forbid that.
+
+    Attributes
+    ----------
+    walk
+        The steps so far.
+    """
+
+    def __init__(self, one: EncodedProblem, start: Ints, steps: int, evaluator: Evaluator) -> None:
+        devices = start.astype(np.int32)
+        if one.problem.feasibility.violation(devices) is not None:
+            devices = feasible(one.problem, devices).devices
+        self.walk = Walk(
+            actions=np.zeros((steps, 1 + len(COUNTS)), np.int64),
+            features=np.zeros((steps, FEATURES)),
+            losses=np.full(steps + 1, evaluator.loss(devices)[0]),
+            devices=devices,
+        )
+        self._one, self._evaluator = one, evaluator
+        self._helped = 0.0
+        self._observe()
+
+    def features(self, t: int) -> Floats:
+        """Record and return what step t reads, (F,)."""
+        walk = self.walk
+        fall = np.log((walk.losses[0] + 1e-300) / (walk.losses[t] + 1e-300))
+        episode = [t / len(walk.actions), self._helped, min(4.0, 4.0 * fall)]
+        read: Floats = np.concatenate([self._one.features, episode])
+        walk.features[t] = read
+        return read
+
+    def act(self, t: int, action: Ints) -> None:
+        """Take step t by an action, (1 + H,)."""
+        walk = self.walk
+        walk.actions[t] = action
+        rng = np.random.default_rng(int(action[0]))
+        made = self._made(choice_of(action[1:].tolist()), rng)
+        walk.losses[t + 1] = walk.losses[t]
+        self._helped *= FADING
+        if made is None or np.array_equal(made, walk.devices):
+            return
+        loss = float(self._evaluator.loss(made)[0])
+        if loss > walk.losses[t]:
+            return
+        if loss < walk.losses[t]:
+            self._helped += 1.0 - FADING
+        walk.devices, walk.losses[t + 1] = made, loss
+        self._observe()
+
+    def _observe(self) -> None:
+        """Read the times and the critical path of the present placement."""
+        scored, devices = self._one.scored, self.walk.devices
+        order = scored.best(devices)[1]
+        table = timetable(scored.tasks, order, devices, scored.compiled.noises[0])
+        self._start, self._end = table.start, table.end
+        path = [step.number for step in table.critical_path if step.kind == "operator"]
+        self._critical = np.array(path)
+
+    def _made(self, choice: Choice, rng: np.random.Generator) -> Ints | None:
+        """Return the placement that a step tries, (V,); None if it violates constraints."""
+        taken = self._part(choice, rng)
+        if choice.part == "moved":
+            return self._moved(taken, rng)
+        one, compiled = self._one, self._one.scored.compiled
+        tasks, rules = compiled.tasks, compiled.rules
+        is_kept = np.ones(len(rules.row_of), np.bool_)
+        is_kept[rules.unit_of[taken]] = False
+        added = choice.ahead * one.ahead
+        if choice.noise > 0.0:
+            scale = choice.noise * self._end.max() / one.size
+            added = added + scale * rng.standard_exponential(added.shape)
+        rank = self._start.max() - self._start if choice.present else one.rank
+        feasible = schedule_part(
+            tasks.columns,
+            rules,
+            rank,
+            Weights(choice.received, choice.sent, added),
+            Present(self.walk.devices, is_kept),
+            one.memory,
+        )
+        return one.memory.devices.copy() if feasible else None
+
+    def _part(self, choice: Choice, rng: np.random.Generator) -> Ints:
+        """Return the operators that are placed anew."""
+        one = self._one
+        if choice.part == "all":
+            return np.arange(one.size, dtype=np.int32)
+        size = max(2, round(one.size**choice.size))
+        first = int(rng.choice(self._critical) if choice.critical else rng.integers(one.size))
+        if choice.part == "window":
+            middle = self._start + self._end
+            nearest = np.argsort(np.abs(middle - middle[first]), kind="stable")
+            return nearest[:size].astype(np.int32)
+        drawn = rng.standard_exponential(len(one.neighbours.operator))
+        keys = drawn if choice.part == "near" else -one.neighbours.seconds * drawn**SPREAD
+        devices = self.walk.devices if choice.part in ("own", "moved") else NO_DEVICES
+        taken = np.zeros(one.size, np.bool_)
+        grow(one.neighbours, first, size, keys, devices, no_events(len(keys) + 1), taken)
+        return np.flatnonzero(taken).astype(np.int32)
+
+    def _moved(self, taken: Ints, rng: np.random.Generator) -> Ints | None:
+        """Return the placement with a part on another device, (V,)."""
+        one, rules, devices = self._one, self._one.scored.compiled.rules, self.walk.devices
+        here = devices[taken[0]]
+        others = np.delete(np.arange(one.scored.compiled.tasks.devices), here)
+        if rng.random() < NEIGHBOURING:
+            first, other = one.neighbours.first, one.neighbours.operator
+            near = np.unique(
+                np.concatenate([devices[other[first[v] : first[v + 1]]] for v in taken])
+            )
+            others = near[near != here] if np.any(near != here) else others
+        if not len(others):
+            return None
+        made = devices.copy()
+        made[np.isin(rules.unit_of, rules.unit_of[taken])] = others[rng.integers(len(others))]
+        return made if one.problem.feasibility.violation(made) is None else None
