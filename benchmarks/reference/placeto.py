@@ -16,7 +16,7 @@ from streamplace.util.arrays import Floats, Ints
 
 Digraph: TypeAlias = "nx.DiGraph[int]"
 AHEAD, BACK = 3, 7  # first layers of `node`
-LARGEST = 1e12  # entry of an embedding
+LARGEST, EXTREME = 1e12, 1e6  # entry of an embedding, and logit
 
 
 def digraph(problem: Problem) -> Digraph:
@@ -88,7 +88,8 @@ class PlainNetwork:
         for number, members in enumerate((ancestors, descendants, others)):
             parts.append(self._summary("sums", 4 * number, both[sorted(members)]))
         joined = self._layer("first", 0, torch.cat(parts)).relu()
-        return self._layer("logits", 0, self._layer("second", 0, joined).relu())
+        logits = self._layer("logits", 0, self._layer("second", 0, joined).relu())
+        return logits.clamp(-EXTREME, EXTREME)
 
     def _pass(self, own: Tensor, graph: Digraph, layer: int) -> Tensor:
         heard = {v: sorted(graph.predecessors(v)) for v in graph}

@@ -10,7 +10,7 @@ from sim.jit import kernel, part
 from sim.schedule.fifo import FifoMemory, fifo_makespan
 from sim.schedule.rules import Placed, Rules, may_run, put, take_off
 from sim.schedule.task_graph import Columns
-from streamplace.policy.placeto.kernels.layers import Single, clear
+from streamplace.policy.placeto.kernels.layers import ZERO, Single, clear
 from streamplace.policy.placeto.kernels.messages import Changes, Passing
 from streamplace.policy.placeto.kernels.network import (
     Differences,
@@ -26,6 +26,7 @@ from streamplace.policy.placeto.kernels.network import (
 
 Bools = NDArray[np.bool_]
 UNAVAILABLE = np.float32(-1e9)  # logit of a device that is not offered, as in policy.decoding
+EXTREME = np.float32(1e6)  # size of the largest logits of devices that are offered
 
 
 class Walk(NamedTuple):
@@ -110,7 +111,8 @@ def sweep(
         take_off(rules, placed, unit)
         for d in range(walk.logits.shape[1]):
             offered = may_run(rules, placed, unit, d)
-            walk.logits[t, d] = memory.sums.logits[0, d] if offered else UNAVAILABLE
+            logit = min(max(memory.sums.logits[0, d], -EXTREME), EXTREME)
+            walk.logits[t, d] = logit if offered else UNAVAILABLE
         walk.chosen[t] = walk.forced[t]
         if walk.forced[t] < 0:
             walk.chosen[t] = _chosen(walk.logits, draws, t)
@@ -164,7 +166,8 @@ def differentiate(
             t = first + state
             conclude(problem, weights, walk.operator[t], walk.times[t], state, count, memory)
             for d in range(of_logits.shape[1]):
-                change.sums.logits[0, d] = of_logits[t, d]
+                is_cut = abs(memory.sums.logits[0, d]) >= EXTREME
+                change.sums.logits[0, d] = ZERO if is_cut else of_logits[t, d]
             conclude_back(
                 problem, weights, walk.operator[t], state, count, memory, change, gradient
             )
