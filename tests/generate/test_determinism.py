@@ -23,13 +23,13 @@ GOLDEN = {
     "ffnn": "6d2fd975d3cd1c79c6cf5706554346d170a947faf12388d6cd0bd2769bb967b5",
     "transformer-block": "ad211a44c5a3bbed06e74af898a05cbd4317cdcdb24e47bb0a53d2e213ea80f0",
     "transformer-layer": "4b1af268fe787520ab7bad010547b40089c75486eb369a3541f23191419a49fd",
-    "contended": "39eb4b8c1002e53f31af320c61b5ffb26dbe5fac6b80669add1a9be0d77674f7",
+    "contended": "f88c7748f686abc30b9545d9a4c4a487e7bbdbc962083852aa567bde4ba9244c",
     "nmt": "7805fefb28dbae30e2da29a9bcb6caa5f1b115a93a46a0c2abf4d457288ff3ea",
 }
 
 
 CLUSTERS = {
-    "contended": "?",
+    "contended": "ef16a99f8cab469c111d631bada3cbfe422a99b96018d7a867e6c7604c8449a0",
     "giph-paper": "2d4d7cf56b57db66557fff3c0dbe952ebbecced988188fe38c25059b0f5601d4",
     "giph-code": "2ffa3f342af152628f51191834b3b275fdd62f5ecd07efed6012f64159da579a",
     "sensor-fusion": "126e0aa8b4411d62d92b11509520f449f738ff8d99e9a2c678ada4a1f737eb5a",

@@ -129,7 +129,7 @@ def best_of_passes(
         if number < 0:
             length, order = max(1, int(min(CLIMB * left, first))), scored.best(best)[1]
         begun = work_clock.now()
-        chain = annealer.chain(start, order, _cooling(length, units, number), enough_s)
+        chain = annealer.chain(start, order, cooling_of(length, units, number), enough_s)
         budget.charge(chain.evaluations, work_clock.now() - begun)
         found.append(chain.devices)
         waited += length
@@ -139,7 +139,7 @@ def best_of_passes(
     return np.asarray(every[int(scored.makespans(every).argmin())])
 
 
-def _cooling(evaluations: int, units: int, number: int) -> Cooling:
+def cooling_of(evaluations: int, units: int, number: int) -> Cooling:
     """Return the parameters of a chain: longer chains start hotter, and climbs have no heat."""
     hot = min(HOTTEST, WARMING * evaluations / units) if number >= 0 else NO_HEAT
     shares = Shares(SWAPS, BLOCKS, JOINS, CRITICAL[number % len(CRITICAL)])

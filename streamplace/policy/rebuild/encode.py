@@ -9,12 +9,16 @@ from sim.schedule.connected import Neighbours, neighbours_of
 from sim.schedule.contention import Memory, no_schedule
 from sim.schedule.ranks import mean_messages, mean_seconds, optimistic_costs, upward_rank
 from sim.schedule.task_graph import FREE
-from streamplace.placers.scheduling.passes import pass_evaluator
+from streamplace.errors import ObjectiveError
 from streamplace.policy.encoded import SortedBatch
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
+from streamplace.problem.total_cost import TotalCost
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Floats
 
+TINY_S = 1e-12  # so that graphs without work or messages have a ratio
 FEATURES = 8
 """Numbers that a step reads: five of the problem, and three of the episode so far."""
 
@@ -57,8 +61,19 @@ RebuildBatch: TypeAlias = SortedBatch[EncodedProblem]
 
 
 def encode(problem: Problem) -> EncodedProblem:
-    """Return what the policy reads of a problem; see `Policy.encode`."""
-    scored = pass_evaluator(problem, "rebuild")
+    """Return what the policy reads of a problem; see `Policy.encode`.
+
+    Raises
+    ------
+    ObjectiveError
+        If the objective is not the makespan.
+    """
+    if not isinstance(problem.objective, Makespan) or isinstance(problem.objective, TotalCost):
+        raise ObjectiveError(
+            "rebuild supports only makespan; add --objective makespan, or objective=sp.Makespan() "
+            "in Python"
+        )
+    scored = makespan_evaluator(problem)
     tasks, masks = scored.tasks, scored.compiled.masks
     seconds, messages = mean_seconds(tasks, *masks), mean_messages(tasks, *masks)
     ahead = optimistic_costs(tasks, *masks)
@@ -66,7 +81,7 @@ def encode(problem: Problem) -> EncodedProblem:
         1.0,
         np.log(tasks.operators) / 4.0,
         np.log(tasks.devices) / 2.0,
-        np.log((messages.mean() + 1e-12) / (seconds.mean() + 1e-12)) / 4.0,
+        np.log((messages.sum() + TINY_S) / (seconds.sum() + TINY_S)) / 4.0,
         float(tasks.network != FREE),
     ]
     return EncodedProblem(

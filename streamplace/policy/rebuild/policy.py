@@ -43,7 +43,7 @@ class Rebuild(Refiner[EncodedProblem, RebuildBatch]):
 
         Raises
         ------
-        UnsuitableError
+        ObjectiveError
             If the objective is not the makespan.
         """
         return encode(problem)
