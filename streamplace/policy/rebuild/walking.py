@@ -17,6 +17,7 @@ from streamplace.util.arrays import Floats, Ints
 FADING = 0.9  # weight of the past in the share of steps that helped
 NEIGHBOURING = 0.5  # share of moved parts whose target is the device of a neighbour
 SPREAD = 0.3  # exponent of the random factors of heavy streams
+TINY_S = 1e-300  # so that makespans of 0 have a ratio
 NO_DEVICES = np.zeros(0, np.int32)
 
 
@@ -68,7 +69,7 @@ class Lane:
     def features(self, t: int) -> Floats:
         """Record and return what step t reads, (F,)."""
         walk = self.walk
-        fall = np.log((walk.losses[0] + 1e-300) / (walk.losses[t] + 1e-300))
+        fall = np.log((walk.losses[0] + TINY_S) / (walk.losses[t] + TINY_S))
         episode = [t / len(walk.actions), self._helped, min(4.0, 4.0 * fall)]
         read: Floats = np.concatenate([self._one.features, episode])
         walk.features[t] = read
@@ -115,7 +116,7 @@ class Lane:
             scale = choice.noise * self._end.max() / one.size
             added = added + scale * rng.standard_exponential(added.shape)
         rank = self._start.max() - self._start if choice.present else one.rank
-        feasible = schedule_part(
+        is_feasible = schedule_part(
             tasks.columns,
             rules,
             rank,
@@ -123,7 +124,7 @@ class Lane:
             Present(self.walk.devices, is_kept),
             one.memory,
         )
-        return one.memory.devices.copy() if feasible else None
+        return one.memory.devices.copy() if is_feasible else None
 
     def _part(self, choice: Choice, rng: np.random.Generator) -> Ints:
         """Return the operators that are placed anew."""
