@@ -1,0 +1,233 @@
+"""Passes scaled to the capacity of the machine.
+
+A scaled pass takes some seconds in all. The simulator gets the problem that runs: the seconds
+of operators, the bytes of messages on the wire, and the bandwidth and latency of links.
+"""
+
+from dataclasses import dataclass
+from math import inf, isfinite
+
+import numpy as np
+
+from benchmarks.testbed.facilities import TestbedError
+from benchmarks.testbed.passes.executors import KINDS, PACE, PACKETS
+from benchmarks.testbed.passes.job import Job
+from benchmarks.testbed.passes.worker.channels import HEADER
+from benchmarks.testbed.scaling import HEADERS_BYTES, NS
+from streamplace import Cluster, Device, LinkOverride, Makespan, Network, Problem, StreamGraph
+from streamplace.scoring.tasks import make_tasks
+from streamplace.util.arrays import Floats, Ints
+
+MEAN_S = 0.025
+"""Mean time of an operator over all operators and devices of a scaled pass."""
+CORES, MOST_CORES = 0.9, 0.25
+"""Cores for all devices together, and the largest share of one."""
+MBPS = 20.0  # of the fastest link
+UNLIMITED_MBPS = 10_000.0
+SEGMENT_BYTES = PACKETS.mtu + 14 - HEADERS_BYTES
+
+
+@dataclass(frozen=True)
+class Overheads:
+    """What the testbed adds to the times of a pass, in seconds.
+
+    Parameters
+    ----------
+    slowness
+        (D,) measured time of an operator's work on each device, relative to the intended time.
+    dispatch_s
+        (D,) from the end of an operator's work to the start of the next operator on its device.
+    message_s
+        From the end of an operator to the arrival of its message, without the message's bytes.
+    """
+
+    slowness: tuple[float, ...]
+    dispatch_s: tuple[float, ...]
+    message_s: float
+
+    @classmethod
+    def none(cls, devices: int) -> "Overheads":
+        """Return those of an ideal testbed."""
+        return cls((1.0,) * devices, (0.0,) * devices, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledPass:
+    """A pass of V operators and E streams as it runs on D devices.
+
+    Parameters
+    ----------
+    original
+        The problem that was scaled.
+    factor
+        Seconds on the testbed per second of the original problem.
+    shares
+        (D,) share of a core of each device.
+    mbps
+        (D * D,) bandwidth in Mbit/s from each device to each.
+    seconds
+        (V, D) time of each operator on each device on the testbed; infinity where it cannot run.
+    size
+        (E,) int32 bytes of each message, without headers.
+    latency_s
+        (D, D) seconds.
+    """
+
+    original: Problem
+    factor: float
+    shares: tuple[float, ...]
+    mbps: tuple[float, ...]
+    seconds: Floats
+    size: Ints
+    latency_s: Floats
+
+    def job(self, devices: Ints) -> Job:
+        """Return the pass of a placement, (V,)."""
+        graph = self.original.graph
+        own = self.seconds[np.arange(len(devices)), devices]
+        return Job(
+            devices,
+            own * PACE * np.array(self.shares)[devices] * NS,
+            graph.stream_source,
+            graph.stream_target,
+            self.size,
+            self.latency_s,
+            graph.multicast == "device",
+        )
+
+    def problem(self, overheads: Overheads) -> Problem:
+        """Return the problem that the simulator gets.
+
+        An idle link passes a burst at once and is slower to recover: in the terms of LogP, a
+        message has a burst less of bytes, and the link a gap as long as a burst takes.
+        """
+        graph, count = self.original.graph, len(self.shares)
+        cluster = self.original.cluster
+        seconds = self.seconds * np.array(overheads.slowness)
+        wire = np.maximum(on_the_wire(self.size) - PACKETS.burst_bytes, 0)
+        passed = StreamGraph.from_columns(
+            graph.names,
+            np.zeros(len(graph.names)),
+            np.zeros(len(graph.names)),
+            np.stack([graph.stream_source, graph.stream_target], axis=1),
+            seconds_on={
+                v: {f"d{d}": s if isfinite(s) else None for d, s in enumerate(row)}
+                for v, row in enumerate(seconds.tolist())
+            },
+            stream_payload_bytes=wire,
+            name=graph.name,
+            firing="all",
+            multicast=graph.multicast,
+        )
+        devices = [
+            Device(name, 1.0, kind=f"d{d}", startup_s=overheads.dispatch_s[d])
+            for d, name in enumerate(cluster.names)
+        ]
+        links = [
+            LinkOverride(
+                cluster.names[a],
+                cluster.names[b],
+                self.mbps[a * count + b],
+                self.latency_s[a, b] + overheads.message_s,
+                gap_s=PACKETS.burst_bytes * 8e-6 / self.mbps[a * count + b],
+            )
+            for a in range(count)
+            for b in range(count)
+            if a != b
+        ]
+        network = Network(cluster.network.kind, overrides=tuple(links))
+        return Problem(passed, Cluster(devices, network), objective=Makespan())
+
+
+def on_the_wire(size: Ints) -> Ints:
+    """Return the bytes of messages with all headers on the wire."""
+    whole = size + HEADER.size
+    return (whole + HEADERS_BYTES * -(-whole // SEGMENT_BYTES)).astype(np.int32)
+
+
+def scale_pass(problem: Problem, mean_s: float = MEAN_S) -> ScaledPass:
+    """Scale one pass of a problem to the machine.
+
+    All times are multiplied by one factor, so that operators take `mean_s` on average.
+
+    Raises
+    ------
+    TestbedError
+        If the testbed does not have what the problem needs.
+    """
+    if reason := unsuitable(problem):
+        raise TestbedError(f"the testbed cannot run this pass: {reason}")
+    cluster = problem.cluster
+    tasks = make_tasks(problem.graph, cluster, _objective(problem))
+    seconds = tasks.seconds_by_device()
+    mean = float(seconds[np.isfinite(seconds)].mean())
+    if not mean > 0:
+        raise TestbedError("the testbed cannot run this pass: no operator takes any time")
+    factor = mean_s / mean
+    count = len(cluster.devices)
+    rate = np.broadcast_to(tasks.rate, count * count)
+    finite = rate[np.isfinite(rate)]
+    fastest = float(finite.max()) if len(finite) else inf
+    mbps = np.where(np.isfinite(rate), MBPS * rate / fastest, UNLIMITED_MBPS)
+    wire = tasks.bits / 8.0 * factor * MBPS * 1e6 / fastest
+    size = np.where(tasks.silent, 0, wire - HEADERS_BYTES * wire / (SEGMENT_BYTES + HEADERS_BYTES))
+    latency = np.broadcast_to(tasks.latency_s, count * count).reshape(count, count)
+    return ScaledPass(
+        problem,
+        factor,
+        _shares(cluster),
+        tuple(mbps.tolist()),
+        seconds * factor,
+        np.maximum(0, np.rint(size) - HEADER.size).astype(np.int32),
+        latency * factor,
+    )
+
+
+def _shares(cluster: Cluster) -> tuple[float, ...]:
+    """Return the share of a core of each device, in proportion to its speed."""
+    speed = np.array([device.mips for device in cluster.devices])
+    largest = min(MOST_CORES, CORES * speed.max() / speed.sum())
+    return tuple((largest * speed / speed.max()).tolist())
+
+
+def _objective(problem: Problem) -> Makespan:
+    assert isinstance(problem.objective, Makespan)
+    return problem.objective
+
+
+def unsuitable(problem: Problem) -> str:
+    """Return what a problem has that the testbed has not; empty if nothing."""
+    objective, network = problem.objective, problem.cluster.network
+    if not isinstance(objective, Makespan):
+        return "its objective is not a makespan"
+    count = len(problem.cluster.devices)
+    rate = problem.cluster.link_column("bandwidth_mbps")
+    reasons = {
+        f"its network is {network.kind}, not {' or '.join(KINDS)}": network.kind not in KINDS,
+        f"its order is {objective.order}, not fifo": objective.order != "fifo",
+        "it has a barrier": objective.barrier,
+        "outputs of sources are everywhere": objective.inputs_everywhere,
+        "it has noise": objective.noise > 0,
+        "its messages go to several devices at once": problem.graph.multicast == "all",
+        "devices and operators have several cores": _has_several_cores(problem),
+        "its messages take CPU time": _has_overheads(problem),
+        "its links have gaps": bool(problem.cluster.link_column("gap_s").any()),
+        "its devices rest after operators": any(d.startup_s for d in problem.cluster.devices),
+    }
+    if found := next((reason for reason, holds in reasons.items() if holds), ""):
+        return found
+    if network.kind == "egress" and count > 1:
+        own = rate.reshape(count, count)[~np.eye(count, dtype=bool)].reshape(count, count - 1)
+        if (own != own[:, :1]).any():
+            return "the links of a sender have different bandwidths"
+    return ""
+
+
+def _has_several_cores(problem: Problem) -> bool:
+    several = any(device.cores > 1 for device in problem.cluster.devices)
+    return several
+
+
+def _has_overheads(problem: Problem) -> bool:
+    cluster = problem.cluster
+    return bool(cluster.link_column("overhead_s").any() or np.any(cluster.overhead_s_per_byte))
