@@ -12,6 +12,7 @@ import numpy as np
 from benchmarks.testbed.facilities import TestbedError
 from benchmarks.testbed.passes.executors import KINDS, PACE, PACKETS
 from benchmarks.testbed.passes.job import Job
+from benchmarks.testbed.passes.overheads import SEGMENT_BYTES, Overheads, on_the_wire
 from benchmarks.testbed.passes.worker.channels import HEADER
 from benchmarks.testbed.scaling import HEADERS_BYTES, NS
 from streamplace import Cluster, Device, LinkOverride, Makespan, Network, Problem, StreamGraph
@@ -24,31 +25,6 @@ CORES, MOST_CORES = 0.9, 0.25
 """Cores for all devices together, and the largest share of one."""
 MBPS = 20.0  # of the fastest link
 UNLIMITED_MBPS = 10_000.0
-SEGMENT_BYTES = PACKETS.mtu + 14 - HEADERS_BYTES
-
-
-@dataclass(frozen=True)
-class Overheads:
-    """What the testbed adds to the times of a pass, in seconds.
-
-    Parameters
-    ----------
-    slowness
-        (D,) measured time of an operator's work on each device, relative to the intended time.
-    dispatch_s
-        (D,) from the end of an operator's work to the start of the next operator on its device.
-    message_s
-        From the end of an operator to the arrival of its message, without the message's bytes.
-    """
-
-    slowness: tuple[float, ...]
-    dispatch_s: tuple[float, ...]
-    message_s: float
-
-    @classmethod
-    def none(cls, devices: int) -> "Overheads":
-        """Return those of an ideal testbed."""
-        return cls((1.0,) * devices, (0.0,) * devices, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +79,7 @@ class ScaledPass:
         """
         graph, count = self.original.graph, len(self.shares)
         cluster = self.original.cluster
-        seconds = self.seconds * np.array(overheads.slowness)
+        seconds = self.seconds * np.array(overheads.slowness) + np.array(overheads.dispatch_s)
         wire = np.maximum(on_the_wire(self.size) - PACKETS.burst_bytes, 0)
         passed = StreamGraph.from_columns(
             graph.names,
@@ -120,8 +96,7 @@ class ScaledPass:
             multicast=graph.multicast,
         )
         devices = [
-            Device(name, 1.0, kind=f"d{d}", startup_s=overheads.dispatch_s[d])
-            for d, name in enumerate(cluster.names)
+            Device(device.name, 1.0, kind=f"d{d}") for d, device in enumerate(cluster.devices)
         ]
         links = [
             LinkOverride(
@@ -137,12 +112,6 @@ class ScaledPass:
         ]
         network = Network(cluster.network.kind, overrides=tuple(links))
         return Problem(passed, Cluster(devices, network), objective=Makespan())
-
-
-def on_the_wire(size: Ints) -> Ints:
-    """Return the bytes of messages with all headers on the wire."""
-    whole = size + HEADER.size
-    return (whole + HEADERS_BYTES * -(-whole // SEGMENT_BYTES)).astype(np.int32)
 
 
 def scale_pass(problem: Problem, mean_s: float = MEAN_S) -> ScaledPass:
@@ -224,8 +193,7 @@ def unsuitable(problem: Problem) -> str:
 
 
 def _has_several_cores(problem: Problem) -> bool:
-    several = any(device.cores > 1 for device in problem.cluster.devices)
-    return several
+    return any(device.cores > 1 for device in problem.cluster.devices)
 
 
 def _has_overheads(problem: Problem) -> bool:

@@ -7,7 +7,6 @@ import struct
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from queue import SimpleQueue
 from threading import Thread
 from typing import NamedTuple
@@ -97,11 +96,12 @@ def ends_with_the_process(work: Callable[[], None]) -> Callable[[], None]:
     """Return a function for a thread, at whose end the whole process ends."""
 
     def run() -> None:
-        with suppress(ConnectionError):  # another device has ended; the parent process reports that
-            try:
-                work()
-            except BaseException:
-                traceback.print_exc()
+        try:
+            work()
+        except ConnectionError:
+            pass  # another device has ended; the parent process reports that
+        except BaseException:
+            traceback.print_exc()
         os._exit(1)
 
     return run
