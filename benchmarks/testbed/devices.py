@@ -100,15 +100,20 @@ class Devices:
         for worker, message in zip(self.workers, messages, strict=True):
             _send(worker, message)
 
-    def receive(self) -> list[Any]:
+    def receive(self, timeout_s: float = TIMEOUT_S) -> list[Any]:
         """Return the answer of each device, (D,).
+
+        Parameters
+        ----------
+        timeout_s
+            Seconds to wait for each of them.
 
         Raises
         ------
         TestbedError
             If a device has ended or does not answer.
         """
-        return [_receive(worker) for worker in self.workers]
+        return [_receive(worker, timeout_s) for worker in self.workers]
 
 
 def _worker(program: str, namespace: str, core: int) -> subprocess.Popen[str]:
@@ -135,10 +140,10 @@ def _send(worker: subprocess.Popen[str], message: object) -> None:
         raise TestbedError("the process of a device has ended") from None
 
 
-def _receive(worker: subprocess.Popen[str]) -> Any:
+def _receive(worker: subprocess.Popen[str], timeout_s: float = TIMEOUT_S) -> Any:
     assert worker.stdout is not None
-    if not select.select([worker.stdout], [], [], TIMEOUT_S)[0]:
-        raise TestbedError(f"no answer from a device within {TIMEOUT_S:g} s; is the machine busy?")
+    if not select.select([worker.stdout], [], [], timeout_s)[0]:
+        raise TestbedError(f"no answer from a device within {timeout_s:g} s; is the machine busy?")
     line = worker.stdout.readline()
     if not line:
         raise TestbedError("the process of a device has ended")

@@ -7,9 +7,10 @@ from typing import Self
 
 import numpy as np
 
-from benchmarks.testbed.devices import Devices
+from benchmarks.testbed.devices import TIMEOUT_S, Devices
 from benchmarks.testbed.facilities import TestbedError
 from benchmarks.testbed.passes.job import Job, documents
+from benchmarks.testbed.scaling import NS
 from benchmarks.testbed.wiring import Packets, address
 from streamplace.problem.network import NetworkKind
 from streamplace.util.arrays import Floats
@@ -101,5 +102,13 @@ class Executors(Devices):
         self.send(documents(job, self._jobs))
         self.receive()
         self.send([{"start_s": time.monotonic() + LEAD_S}] * len(self.devices))
-        rows = np.array([row for answer in self.receive() for row in answer])
+        answers = self.receive(TIMEOUT_S + self._one_by_one_s(job))
+        rows = np.array([row for answer in answers for row in answer])
         return PassTimes(*rows[np.argsort(rows[:, 0]), 1:].T)
+
+    def _one_by_one_s(self, job: Job) -> float:
+        """Return the seconds of all operators and messages, as if nothing ran beside another."""
+        work_s = job.cost_ns / NS / np.array(self.speeds)[job.devices]
+        ends = job.devices[job.source], job.devices[job.target]
+        mbps = np.reshape(self.mbps, job.latency_s.shape)[ends]
+        return float(np.sum(work_s) + np.sum(job.size * 8e-6 / mbps + job.latency_s[ends]))

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.testbed.facilities import TestbedError
 from benchmarks.testbed.passes.executors import Executors
-from benchmarks.testbed.passes.scaling import ScaledPass, scale_pass
+from benchmarks.testbed.passes.scaling import MEAN_S, ScaledPass, scale_pass
 from streamplace import Problem
 from streamplace.util.arrays import Floats, Ints
 
@@ -25,6 +25,8 @@ class Meter:
         Passes of a placement, of whose makespans the median counts.
     limit
         Largest number of passes in all, such as the budget of a training run; None: no limit.
+    mean_s
+        Mean time of an operator on the testbed, in seconds; see `scale_pass`.
 
     Attributes
     ----------
@@ -37,8 +39,14 @@ class Meter:
         If the machine or the testbed cannot run the problem.
     """
 
-    def __init__(self, problem: Problem, repeats: int = 3, limit: int | None = None) -> None:
-        self._scaled = scale_pass(problem)
+    def __init__(
+        self,
+        problem: Problem,
+        repeats: int = 3,
+        limit: int | None = None,
+        mean_s: float = MEAN_S,
+    ) -> None:
+        self._scaled = scale_pass(problem, mean_s)
         self._repeats = repeats
         self._limit = limit
         self._executors = Executors(

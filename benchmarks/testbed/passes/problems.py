@@ -32,6 +32,8 @@ PLACERS = {
 NEAR = {"auto+3%": 1.03, "auto+6%": 1.06, "auto+12%": 1.12}
 """Placements of similar quality: a few random moves from the best one, with about these simulated
 makespans relative to it."""
+ORDER = ("auto", "auto+6%", "heft", "round-robin", "auto+3%", "metis", "auto+12%", "random")
+"""Order in which campaigns with fewer placements take them."""
 TRIES = 400  # placements among which the nearest in quality is chosen
 MOVES = 4  # at most
 
@@ -76,7 +78,8 @@ def placements(scaled: ScaledPass) -> dict[str, Ints]:
     tried = _moved(found["auto"], len(scaled.shares), np.random.default_rng(SEED))
     ratio = predicted(problem, tried) / predicted(problem, found["auto"][None])
     near = {name: tried[np.abs(ratio - aim).argmin()] for name, aim in NEAR.items()}
-    return found | near
+    chosen = found | near
+    return {name: chosen[name] for name in ORDER}
 
 
 def _moved(start: Ints, devices: int, rng: np.random.Generator) -> Ints:

@@ -1,7 +1,7 @@
 """Passes scaled to the capacity of the machine.
 
-A scaled pass takes some seconds in all. The simulator gets the problem that runs: the seconds
-of operators, the bytes of messages on the wire, and the bandwidth and latency of links.
+The simulator gets the problem that runs: the seconds of operators, the bytes of messages on the
+wire, and the bandwidth and latency of links.
 """
 
 from dataclasses import dataclass
@@ -10,9 +10,10 @@ from math import inf, isfinite
 import numpy as np
 
 from benchmarks.testbed.facilities import TestbedError
-from benchmarks.testbed.passes.executors import KINDS, PACE, PACKETS
+from benchmarks.testbed.passes.executors import PACE, PACKETS
 from benchmarks.testbed.passes.job import Job
 from benchmarks.testbed.passes.overheads import SEGMENT_BYTES, Overheads, on_the_wire
+from benchmarks.testbed.passes.suitability import suitable
 from benchmarks.testbed.passes.worker.channels import HEADER
 from benchmarks.testbed.scaling import HEADERS_BYTES, NS
 from streamplace import Cluster, Device, LinkOverride, Makespan, Network, Problem, StreamGraph
@@ -24,6 +25,7 @@ MEAN_S = 0.025
 CORES, MOST_CORES = 0.9, 0.25
 """Cores for all devices together, and the largest share of one."""
 MBPS = 20.0  # of the fastest link
+LONGEST_S = 10.0  # of an operator or a message
 UNLIMITED_MBPS = 10_000.0
 
 
@@ -58,9 +60,19 @@ class ScaledPass:
     latency_s: Floats
 
     def job(self, devices: Ints) -> Job:
-        """Return the pass of a placement, (V,)."""
+        """Return the pass of a placement, (V,).
+
+        Raises
+        ------
+        TestbedError
+            If a device cannot run one of its operators.
+        """
         graph = self.original.graph
         own = self.seconds[np.arange(len(devices)), devices]
+        if not np.isfinite(own).all():
+            v = int(np.isinf(own).argmax())
+            device = self.original.cluster.names[devices[v]]
+            raise TestbedError(f"operator {graph.names[v]!r} cannot run on device {device!r}")
         return Job(
             devices,
             own * PACE * np.array(self.shares)[devices] * NS,
@@ -122,12 +134,10 @@ def scale_pass(problem: Problem, mean_s: float = MEAN_S) -> ScaledPass:
     Raises
     ------
     TestbedError
-        If the testbed does not have what the problem needs.
+        If the testbed does not have what the problem needs, or its times differ too much.
     """
-    if reason := unsuitable(problem):
-        raise TestbedError(f"the testbed cannot run this pass: {reason}")
     cluster = problem.cluster
-    tasks = make_tasks(problem.graph, cluster, _objective(problem))
+    tasks = make_tasks(problem.graph, cluster, suitable(problem))
     seconds = tasks.seconds_by_device()
     mean = float(seconds[np.isfinite(seconds)].mean())
     if not mean > 0:
@@ -141,6 +151,11 @@ def scale_pass(problem: Problem, mean_s: float = MEAN_S) -> ScaledPass:
     wire = tasks.bits / 8.0 * factor * MBPS * 1e6 / fastest
     size = np.where(tasks.silent, 0, wire - HEADERS_BYTES * wire / (SEGMENT_BYTES + HEADERS_BYTES))
     latency = np.broadcast_to(tasks.latency_s, count * count).reshape(count, count)
+    slowest = size.max(initial=0.0) * 8e-6 / mbps.min() + latency.max() * factor
+    longest = max(float(slowest), float(seconds[np.isfinite(seconds)].max()) * factor)
+    if longest > LONGEST_S:
+        wrong = f"an operator or a message would take {longest:.3g} s where operators take"
+        raise TestbedError(f"{wrong} {mean_s:g} s on average; the most is {LONGEST_S:g} s")
     return ScaledPass(
         problem,
         factor,
@@ -157,45 +172,3 @@ def _shares(cluster: Cluster) -> tuple[float, ...]:
     speed = np.array([device.mips for device in cluster.devices])
     largest = min(MOST_CORES, CORES * speed.max() / speed.sum())
     return tuple((largest * speed / speed.max()).tolist())
-
-
-def _objective(problem: Problem) -> Makespan:
-    assert isinstance(problem.objective, Makespan)
-    return problem.objective
-
-
-def unsuitable(problem: Problem) -> str:
-    """Return what a problem has that the testbed has not; empty if nothing."""
-    objective, network = problem.objective, problem.cluster.network
-    if not isinstance(objective, Makespan):
-        return "its objective is not a makespan"
-    count = len(problem.cluster.devices)
-    rate = problem.cluster.link_column("bandwidth_mbps")
-    reasons = {
-        f"its network is {network.kind}, not {' or '.join(KINDS)}": network.kind not in KINDS,
-        f"its order is {objective.order}, not fifo": objective.order != "fifo",
-        "it has a barrier": objective.barrier,
-        "outputs of sources are everywhere": objective.inputs_everywhere,
-        "it has noise": objective.noise > 0,
-        "its messages go to several devices at once": problem.graph.multicast == "all",
-        "devices and operators have several cores": _has_several_cores(problem),
-        "its messages take CPU time": _has_overheads(problem),
-        "its links have gaps": bool(problem.cluster.link_column("gap_s").any()),
-        "its devices rest after operators": any(d.startup_s for d in problem.cluster.devices),
-    }
-    if found := next((reason for reason, holds in reasons.items() if holds), ""):
-        return found
-    if network.kind == "egress" and count > 1:
-        own = rate.reshape(count, count)[~np.eye(count, dtype=bool)].reshape(count, count - 1)
-        if (own != own[:, :1]).any():
-            return "the links of a sender have different bandwidths"
-    return ""
-
-
-def _has_several_cores(problem: Problem) -> bool:
-    return any(device.cores > 1 for device in problem.cluster.devices)
-
-
-def _has_overheads(problem: Problem) -> bool:
-    cluster = problem.cluster
-    return bool(cluster.link_column("overhead_s").any() or np.any(cluster.overhead_s_per_byte))

@@ -2,12 +2,11 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
-
-TIMEOUT_S = 20.0  # without a message that an operator waits for
 
 
 class Arrival(NamedTuple):
@@ -137,14 +136,9 @@ class Executor:
 
     def _wait(self) -> None:
         """Wait for the next message to arrive, or for the latency of one to be over."""
-        latest_s = TIMEOUT_S
-        if self._pending:
-            latest_s = max(0.0, self._pending[0].at_s - time.monotonic())
-        try:
+        latest_s = max(0.0, self._pending[0].at_s - time.monotonic()) if self._pending else None
+        with suppress(Empty):
             heappush(self._pending, self._arrivals.get(timeout=latest_s))
-        except Empty:
-            if not self._pending:
-                raise ConnectionError("no message has arrived for long") from None
 
     def _input(self, operator: int, at_s: float) -> None:
         """Count an input of an operator, which may make it ready."""
