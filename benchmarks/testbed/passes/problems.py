@@ -36,6 +36,7 @@ ORDER = ("auto", "auto+6%", "heft", "round-robin", "auto+3%", "metis", "auto+12%
 """Order in which campaigns with fewer placements take them."""
 TRIES = 400  # placements among which the nearest in quality is chosen
 MOVES = 4  # at most
+SAME = 1e-3  # difference of two simulated makespans that no measurement shows
 
 
 def problems(count: int) -> Iterator[Problem]:
@@ -67,19 +68,32 @@ def _between(ends: tuple[float, float], count: int, rng: np.random.Generator) ->
 
 
 def placements(scaled: ScaledPass) -> dict[str, Ints]:
-    """Return placements of a pass by name, (V,) each; they do not depend on the calibration."""
+    """Return placements of a pass by name, (V,) each, with different simulated makespans.
+
+    They do not depend on the calibration. Where a placer's makespan agrees with that of another
+    one, its placement is replaced by a few random moves from it.
+    """
     problem = scaled.problem(Overheads.none(len(scaled.shares)))
+    rng = np.random.default_rng(SEED)
     found = {
         name: place(
             problem.graph, problem.cluster, objective=Makespan(), placer=placer, seed=SEED
         ).placement.devices
         for name, placer in PLACERS.items()
     }
-    tried = _moved(found["auto"], len(scaled.shares), np.random.default_rng(SEED))
+    tried = _moved(found["auto"], len(scaled.shares), rng)
     ratio = predicted(problem, tried) / predicted(problem, found["auto"][None])
-    near = {name: tried[np.abs(ratio - aim).argmin()] for name, aim in NEAR.items()}
-    chosen = found | near
-    return {name: chosen[name] for name in ORDER}
+    found |= {name: tried[np.abs(ratio - aim).argmin()] for name, aim in NEAR.items()}
+    chosen: dict[str, Ints] = {}
+    seconds: list[float] = []
+    for name in ORDER:
+        rows = np.concatenate([found[name][None], _moved(found[name], len(scaled.shares), rng)])
+        own = predicted(problem, rows)
+        distinct = (np.abs(own[:, None] / np.array([*seconds, np.inf]) - 1) > SAME).all(axis=1)
+        first = int(distinct.argmax())
+        chosen[f"{name}+moves" if first else name] = rows[first]
+        seconds.append(float(own[first]))
+    return chosen
 
 
 def _moved(start: Ints, devices: int, rng: np.random.Generator) -> Ints:
