@@ -9,7 +9,7 @@ SUPPLY := .venv-supply
 INSTALL := -m pip install -q --disable-pip-version-check
 LOCKED := $(INSTALL) --require-hashes --no-deps --only-binary :all: -r
 
-.PHONY: venv demo test test-long test-backends test-browser test-fuzz lint bench docs flink-loop flink-failures testbed testbed-short testbed-flink harden audit locks release clean
+.PHONY: venv demo test test-long test-backends test-browser test-fuzz lint bench docs flink-loop flink-failures testbed testbed-short testbed-dag testbed-flink harden audit locks release clean
 
 venv: $(READY)
 
@@ -72,6 +72,9 @@ testbed: $(READY)
 	$(BIN)/python -m benchmarks.testbed tables
 	$(BIN)/python -m benchmarks.testbed campaign
 	$(BIN)/python -m benchmarks.testbed report
+
+testbed-dag: $(READY)
+	$(BIN)/python -m benchmarks.testbed.passes campaign --or-skip
 
 testbed-flink: $(READY) $(FLINK)/.ready
 	PYTHONPATH=examples/flink $(BIN)/python -m benchmarks.testbed.flink $(FLINK_HOME)

@@ -1,9 +1,10 @@
 """Runs of the testbed that are interrupted at random moments, and what they leave behind.
 
-    python -m benchmarks.testbed.interruptions [--times 20] [--seed 0]
+    python -m benchmarks.testbed.interruptions [--passes] [--times 20] [--seed 0]
 
 SIGINT, SIGTERM and SIGHUP are sent in turn, at moments between the first namespace and a running
-job. Finally a run is killed with SIGKILL, and the next run must find and remove its leftovers.
+job (with --passes: a running pass). Finally a run is killed with SIGKILL, and the next run must
+find and remove its leftovers.
 """
 
 import argparse
@@ -23,7 +24,8 @@ from benchmarks.testbed.ownership import PREFIX, is_alive
 from benchmarks.testbed.programs import ip
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMAND = (sys.executable, "-m", "benchmarks.testbed.one_job")
+JOB, PASS = "benchmarks.testbed.one_job", "benchmarks.testbed.passes.one_pass"
+WORKERS = (b"benchmarks.testbed.worker", b"benchmarks.testbed.passes.worker")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 TIMEOUT_S = 30.0  # for a run to end after the signal
 LATEST_S = 3.0  # latest moment of a signal, after the run is ready to create devices
@@ -34,7 +36,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--times", type=int, default=20, help="number of runs; default: 20")
     parser.add_argument("--seed", type=int, default=0, help="seed of the moments; default: 0")
+    parser.add_argument("--passes", action="store_true", help="interrupt passes, not streams")
     arguments = parser.parse_args()
+    program = PASS if arguments.passes else JOB
     try:
         check()
     except TestbedError as error:
@@ -45,17 +49,28 @@ def main() -> int:
     left = 0
     for i in range(arguments.times):
         after = float(rng.uniform(0.0, LATEST_S))
-        left += len(interrupt(SIGNALS[i % len(SIGNALS)], after, links))
-    killed = interrupt(signal.SIGKILL, LATEST_S, links)
-    swept = interrupt(signal.SIGTERM, LATEST_S, links)
+        left += len(interrupt(SIGNALS[i % len(SIGNALS)], after, links, program))
+    killed = interrupt(signal.SIGKILL, LATEST_S, links, program)
+    swept = interrupt(signal.SIGTERM, LATEST_S, links, program)
     print(f"interrupted {arguments.times} times: {left} leftovers")
     print(f"killed with SIGKILL: {len(killed)} leftovers; after the next run: {len(swept)}")
     return 0 if left == 0 and not swept else 1
 
 
-def interrupt(number: signal.Signals, after_s: float, links: set[str]) -> list[str]:
-    """Start a run, send it a signal after some seconds; print and return what it left."""
-    run = subprocess.Popen(COMMAND, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+def interrupt(
+    number: signal.Signals, after_s: float, links: set[str], program: str = JOB
+) -> list[str]:
+    """Start a run, send it a signal after some seconds; print and return what it left.
+
+    Parameters
+    ----------
+    links
+        Links of the host before the run.
+    program
+        Module that prints a line before it creates the first device, and runs jobs until it ends.
+    """
+    command = (sys.executable, "-m", program)
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert run.stdout is not None
     run.stdout.readline()
     time.sleep(after_s)
@@ -92,7 +107,8 @@ def workers() -> Iterator[tuple[str, str]]:
     """Yield the process ids of every worker and of its parent."""
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if b"benchmarks.testbed.worker" in (path / "cmdline").read_bytes().split(b"\0"):
+            words = (path / "cmdline").read_bytes().split(b"\0")
+            if any(worker in words for worker in WORKERS):
                 fields = (path / "stat").read_text().rpartition(")")[2].split()
                 if fields[0] != "Z":
                     yield path.name, fields[1]

@@ -5,6 +5,7 @@ The host's own network is not changed, and names inside the namespaces need not 
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
@@ -12,11 +13,34 @@ from benchmarks.testbed.programs import ip, tc
 from streamplace.problem.cluster import NetworkKind
 
 MTU = 9000
-BURST_BYTES = 20_000  # more than a packet, less than a link carries in a tick of the scheduler
 QUEUE_BYTES = 64_000_000  # more than all TCP windows together, so that no packet is dropped
 UNLIMITED_MBPS = 10_000.0
 LINK = "eth0"
 CLASS = re.compile(r"class htb 1:(\w+) .*\n Sent (\d+) bytes")
+
+
+@dataclass(frozen=True)
+class Packets:
+    """How links cut and pass what is sent.
+
+    Parameters
+    ----------
+    mtu
+        Largest packet in bytes, without the Ethernet header.
+    burst_bytes
+        Bytes that an idle link passes at once; more than a packet.
+    joined
+        Whether the kernel may handle several packets of a connection as one, which costs less CPU
+        time but lets them pass together.
+    """
+
+    mtu: int
+    burst_bytes: int
+    joined: bool
+
+
+STREAMING = Packets(MTU, burst_bytes=20_000, joined=True)
+"""For rates: a burst is less than a link carries in a tick of the scheduler."""
 
 
 def address(device: int) -> str:
@@ -24,43 +48,52 @@ def address(device: int) -> str:
     return f"10.88.{device // 250}.{device % 250 + 1}"
 
 
-def build(switch: str, devices: Sequence[str]) -> None:
+def build(switch: str, devices: Sequence[str], packets: Packets) -> None:
     """Create the namespaces of the switch and of the devices, and connect them."""
     ip(f"netns add {name}" for name in (switch, *devices))
-    ip(["link add bridge type bridge", f"link set bridge mtu {MTU} up"], switch)
+    mtu = f"mtu {packets.mtu}"
+    limits = mtu if packets.joined else f"{mtu} gso_max_segs 1"
+    ip(["link add bridge type bridge", f"link set bridge {mtu} up"], switch)
     for d, device in enumerate(devices):
         ip([f"link add {LINK} netns {device} type veth peer name p{d} netns {switch}"])
-        ip([f"link set p{d} mtu {MTU} master bridge up"], switch)
-        own = [f"address add {address(d)}/16 dev {LINK}", f"link set {LINK} mtu {MTU} up"]
+        ip([f"link set p{d} {mtu} master bridge up"], switch)
+        own = [f"address add {address(d)}/16 dev {LINK}", f"link set {LINK} {limits} up"]
         ip([*own, "link set lo up"], device)
 
 
-def shape(kind: NetworkKind, switch: str, devices: Sequence[str], mbps: Sequence[float]) -> None:
+def shape(
+    kind: NetworkKind, switch: str, devices: Sequence[str], mbps: Sequence[float], burst_bytes: int
+) -> None:
     """Limit the bandwidth of links.
 
     Parameters
     ----------
     mbps
-        (L,) in Mbit/s, in the order of `Cluster.link_ends`; inf: no limit.
+        (L,) in Mbit/s, in the order of `Cluster.link_ends`; inf: no limit. With `egress`, all links
+        of a sender have the same.
+    burst_bytes
+        See `Packets`.
     """
     count = len(devices)
     if kind == "nic":
         for d, device in enumerate(devices):
-            tc([_bucket(LINK, mbps[d])], device)
-            tc([_bucket(f"p{d}", mbps[count + d])], switch)
+            tc([_bucket(LINK, mbps[d], burst_bytes)], device)
+            tc([_bucket(f"p{d}", mbps[count + d], burst_bytes)], switch)
         return
     for d, device in enumerate(devices):
-        tc(_classes(d, mbps[d * count : (d + 1) * count]), device)
+        own = mbps[d * count : (d + 1) * count]
+        lines = _classes(d, own, burst_bytes)
+        tc([_bucket(LINK, max(own), burst_bytes)] if kind == "egress" else lines, device)
 
 
-def _bucket(link: str, mbps: float) -> str:
+def _bucket(link: str, mbps: float, burst_bytes: int) -> str:
     if mbps == inf:
         return f"qdisc replace dev {link} root pfifo limit 10000"
-    bucket = f"tbf rate {_bits(mbps)} burst {BURST_BYTES} limit {QUEUE_BYTES}"
+    bucket = f"tbf rate {_bits(mbps)} burst {burst_bytes} limit {QUEUE_BYTES}"
     return f"qdisc replace dev {link} root {bucket}"
 
 
-def _classes(own: int, mbps: Sequence[float]) -> list[str]:
+def _classes(own: int, mbps: Sequence[float], burst_bytes: int) -> list[str]:
     """Return the lines that create a class for each other device, selected by its address."""
     lines = [f"qdisc replace dev {LINK} root handle 1: htb default fff"]
     for d, limit in enumerate(mbps):
@@ -68,7 +101,7 @@ def _classes(own: int, mbps: Sequence[float]) -> list[str]:
             continue
         rate = _bits(min(limit, UNLIMITED_MBPS))
         number = f"{d + 1:x}"
-        shaped = f"htb rate {rate} ceil {rate} burst {BURST_BYTES} cburst {BURST_BYTES}"
+        shaped = f"htb rate {rate} ceil {rate} burst {burst_bytes} cburst {burst_bytes}"
         selector = f"match ip dst {address(d)}/32 flowid 1:{number}"
         lines += [
             f"class replace dev {LINK} parent 1: classid 1:{number} {shaped} quantum {MTU + 14}",

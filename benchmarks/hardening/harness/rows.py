@@ -1,14 +1,13 @@
 """Rows of results and the runs that produced them, stored as JSON."""
 
 import json
-import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Self
 
+from benchmarks.commit import running_commit
 from streamplace.files import write_json
 
 MAX_FAULTS = 20  # whose descriptions a row keeps
@@ -91,7 +90,7 @@ class Run:
             command += f" --share {share:g}"
         if seed:
             command += f" --seed {seed}"
-        return cls(command, share, seed, _commit(), f"{datetime.now(UTC):%Y-%m-%d}")
+        return cls(command, share, seed, running_commit(), f"{datetime.now(UTC):%Y-%m-%d}")
 
 
 Counted = tuple[Row, Run]
@@ -118,12 +117,3 @@ def read_rows(path: Path) -> list[Counted]:
     """Return the rows that `save_rows` wrote; an empty list if the file does not exist."""
     rows = json.loads(path.read_text()) if path.exists() else []
     return [(Row(**row), Run(**run)) for row in rows if (run := row.pop("run"))]
-
-
-@cache
-def _commit() -> str:
-    """Return the commit of the running code, which is determined once."""
-    command = ["git", "describe", "--always", "--dirty"]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent
-    ).stdout.strip()

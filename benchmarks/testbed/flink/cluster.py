@@ -92,8 +92,14 @@ def flink(home: Path, folder: Path, scaled: Scaled) -> Iterator[TestbedFlink]:
     """Yield a Flink cluster on devices with the network of a scaled problem."""
     prefix = f"{own_prefix()}f"
     switch, devices = f"{prefix}s", [f"{prefix}d{d}" for d in range(len(scaled.shares))]
-    wiring.build(switch, devices)
-    wiring.shape(scaled.problem.cluster.network.kind, switch, devices, scaled.mbps)
+    wiring.build(switch, devices, wiring.STREAMING)
+    wiring.shape(
+        scaled.problem.cluster.network.kind,
+        switch,
+        devices,
+        scaled.mbps,
+        wiring.STREAMING.burst_bytes,
+    )
     ip([f"address add {MASTER}/16 dev bridge", "link set lo up"], switch)
     groups = [Group(device, None) for device in devices]
     made = TestbedFlink(home, folder, devices, groups)

@@ -1,0 +1,14 @@
+"""The commit that a result was measured with."""
+
+import subprocess
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def running_commit() -> str:
+    """Return the commit of the running code, with ``-dirty`` if it has changes; determined once."""
+    command = ["git", "describe", "--always", "--dirty"]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent
+    ).stdout.strip()

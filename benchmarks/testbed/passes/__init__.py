@@ -1,0 +1,1 @@
+"""One pass of a graph on the testbed: its makespan, measured and simulated."""
