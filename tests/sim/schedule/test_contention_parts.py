@@ -12,7 +12,7 @@ from sim.schedule.contention import (
 )
 from sim.schedule.lists import ListSchedule
 from streamplace.util.arrays import Ints
-from tests.sim.schedule.test_list_schedulers import check, problems
+from tests.support.list_schedules import check, problems
 from tests.support.schedule_tasks import TaskProblem, heft_rank
 
 SEED = 3

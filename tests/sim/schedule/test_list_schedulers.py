@@ -1,51 +1,17 @@
 """List schedulers: their own schedules are possible, and they obey the rules."""
 
-from collections.abc import Iterator
-
 import numpy as np
-import pytest
 
 from benchmarks.reference.schedule_problems import schedule_problem
 from sim.schedule.contention import contention_schedule
-from sim.schedule.lists import ListSchedule, list_schedule
+from sim.schedule.lists import list_schedule
 from sim.schedule.passes import timetable
 from sim.schedule.ranks import optimistic_costs
 from sim.schedule.sampled import sampled_placements
 from sim.schedule.state import RANKED, Order
 from sim.schedule.task_graph import FREE
-from tests.support.schedule_tasks import TaskProblem, heft_rank, task_problem
-
-SEEDS = range(150)
-
-
-def problems() -> Iterator[TaskProblem]:
-    """Yield random problems, in which every operator is on a device that it may use."""
-    for seed in SEEDS:
-        problem = task_problem(schedule_problem(seed, large=seed % 15 == 0))
-        if problem.rules.allowed[np.arange(len(problem.devices)), problem.devices].all():
-            yield problem
-
-
-def check(problem: TaskProblem, schedule: ListSchedule) -> None:
-    """Check that a schedule keeps to cores, rests, inputs and masks."""
-    tasks, on = problem.tasks, schedule.devices
-    rows = np.arange(tasks.operators)
-    assert problem.rules.allowed[rows, on].all()
-    seconds = tasks.seconds[rows, tasks.class_of[on]]
-    assert schedule.end - schedule.start == pytest.approx(seconds, abs=1e-12)
-    for e, (v, w) in enumerate(zip(tasks.source, tasks.target, strict=True)):
-        delay = 0.0
-        if on[v] != on[w] and not tasks.silent[e]:
-            link = on[v] * tasks.devices + on[w]
-            delay = tasks.bits[e] / tasks.rate[link] + tasks.latency_s[link]
-        assert schedule.start[w] >= schedule.end[v] + delay - 1e-9
-    for d in range(tasks.devices):
-        here = np.flatnonzero((on == d) & (schedule.end > schedule.start))
-        rested = schedule.end[here] + tasks.startup_s[d]
-        for moment in schedule.start[here]:
-            running = (schedule.start[here] <= moment) & (rested > moment + 1e-12)
-            cores = np.minimum(tasks.cores[here[running]], tasks.device_cores[d])
-            assert cores.sum() <= tasks.device_cores[d]
+from tests.support.list_schedules import check, problems
+from tests.support.schedule_tasks import heft_rank, task_problem
 
 
 def test_schedules_of_heft_and_peft_are_possible() -> None:
