@@ -87,7 +87,11 @@ def test_clusters_are_written_in_the_order_of_the_graphs(tmp_path: Path, capsys:
 @pytest.mark.parametrize(
     ("family", "name", "message"),
     [
-        ("layered", "c.jsonl", "family 'layered' has no clusters; giph-paper, giph-code and"),
+        (
+            "layered",
+            "c.jsonl",
+            "family 'layered' has no clusters; giph-paper, giph-code, contended and",
+        ),
         ("giph-code", "c.json", "c.json: must end in .jsonl or .jsonl.gz"),
         ("giph-code", "x.jsonl", "-o and --clusters name the same file"),
     ],
