@@ -1,0 +1,83 @@
+"""Problems as tensors for DOPPLER's networks."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from streamplace.policy.doppler.edges import groups_of
+from streamplace.policy.doppler.encode import EncodedProblem
+from streamplace.policy.encoded import SortedBatch
+from streamplace.util.arrays import Ints
+
+
+class DopplerBatch(SortedBatch[EncodedProblem]):
+    """P problems joined end to end, with V operators in total, largest first.
+
+    Attributes
+    ----------
+    devices
+        The largest number of devices of any problem.
+    first
+        (P + 1,) batch index of each problem's first operator; the last entry is V.
+    starts
+        (P,) the same as a tensor, without the last entry.
+    exists
+        (P, D) bool, the devices that each problem has.
+    features
+        (V, 5) float32 features of the operators; see `EncodedProblem`.
+    problem_of
+        (V,) int64 problem of each operator.
+    values, value_of, source, target
+        The streams in both directions as `edges.Groups`.
+    to_exit, to_entry
+        Pairs of batch indices, (N,) each: an operator, and one on its longest path.
+    """
+
+    def __init__(
+        self, encoded: Sequence[EncodedProblem], device: torch.device | str = "cpu"
+    ) -> None:
+        super().__init__(encoded)
+        self.device = torch.device(device)
+        self.devices = max(one.devices for one in self.encoded)
+        self.first = np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
+        self.starts = self.tensor(self.first[:-1])
+        counts = np.array([one.devices for one in self.encoded])
+        self.exists = self.tensor(np.arange(self.devices) < counts[:, None])
+        self.features = self.tensor(np.concatenate([one.features for one in self.encoded]))
+        self.problem_of = self.tensor(np.repeat(np.arange(len(self)), self.sizes))
+        source, target = (
+            self._joined(lambda one, end=end: getattr(one.costs, end))
+            for end in ("source", "target")
+        )
+        values = np.concatenate([one.edges for one in self.encoded])
+        groups = groups_of(
+            np.concatenate([source, target]),
+            np.concatenate([target, source]),
+            np.concatenate([values, values]),
+            int(self.first[-1]),
+        )
+        self.values, self.value_of, self.source, self.target = map(self.tensor, groups)
+        self.to_exit, self.to_entry = (
+            tuple(
+                self.tensor(self._joined(lambda one, n=name, part=part: getattr(one, n)[part]))
+                for part in range(2)
+            )
+            for name in ("to_exit", "to_entry")
+        )
+
+    def tensor(self, column: np.ndarray) -> Tensor:
+        """Return an array as a tensor on the batch's torch device."""
+        return torch.from_numpy(np.ascontiguousarray(column)).to(self.device)
+
+    def active(self, step: int) -> int:
+        """Return the number of problems that have an operator left at a step."""
+        return int(np.searchsorted(-self.sizes, -step))
+
+    def _joined(self, column: Callable[[EncodedProblem], Ints]) -> Ints:
+        """Return a column of operator indices of all problems as batch indices."""
+        parts = [
+            column(one) + start for one, start in zip(self.encoded, self.first, strict=False)
+        ]
+        return np.concatenate(parts)
