@@ -30,7 +30,7 @@ def check_sampling(case: PolicyCase) -> None:
         scored = scored_choices(policy, problem, choices_of(policy, problem))
         logs = scored.log_probability[:, 0].cpu().double()
         rows, which = np.unique(scored.placements[:, 0], axis=0, return_inverse=True)
-        probability = np.bincount(which.reshape(-1), logs.exp().numpy())
+        probability = np.minimum(np.bincount(which.reshape(-1), logs.exp().numpy()), 1.0)
         _compare(case, policy, problem, rows, probability, Sampler(generator()), "samples")
         every = len(rows) == len(problem.cluster.devices) ** len(problem.graph.names)
         if every and float(logs.min()) > UNAVAILABLE / 2:

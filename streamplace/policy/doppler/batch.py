@@ -15,6 +15,11 @@ from streamplace.util.arrays import Ints
 class DopplerBatch(SortedBatch[EncodedProblem]):
     """P problems joined end to end, with V operators in total, largest first.
 
+    Parameters
+    ----------
+    like
+        A tensor of the precision and the torch device of all others.
+
     Attributes
     ----------
     devices
@@ -26,7 +31,7 @@ class DopplerBatch(SortedBatch[EncodedProblem]):
     exists
         (P, D) bool, the devices that each problem has.
     features
-        (V, 5) float32 features of the operators; see `EncodedProblem`.
+        (V, 5) features of the operators; see `EncodedProblem`.
     problem_of
         (V,) int64 problem of each operator.
     values, value_of, source, target
@@ -35,11 +40,9 @@ class DopplerBatch(SortedBatch[EncodedProblem]):
         Pairs of batch indices, (N,) each: an operator, and one on its longest path.
     """
 
-    def __init__(
-        self, encoded: Sequence[EncodedProblem], device: torch.device | str = "cpu"
-    ) -> None:
+    def __init__(self, encoded: Sequence[EncodedProblem], like: Tensor) -> None:
         super().__init__(encoded)
-        self.device = torch.device(device)
+        self._like = like
         self.devices = max(one.devices for one in self.encoded)
         self.first = np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
         self.starts = self.tensor(self.first[:-1])
@@ -68,8 +71,9 @@ class DopplerBatch(SortedBatch[EncodedProblem]):
         )
 
     def tensor(self, column: np.ndarray) -> Tensor:
-        """Return an array as a tensor on the batch's torch device."""
-        return torch.from_numpy(np.ascontiguousarray(column)).to(self.device)
+        """Return an array as a tensor on the batch's torch device, in its precision if real."""
+        made = torch.from_numpy(np.ascontiguousarray(column)).to(self._like.device)
+        return made.to(self._like.dtype) if made.is_floating_point() else made
 
     def active(self, step: int) -> int:
         """Return the number of problems that have an operator left at a step."""

@@ -43,7 +43,7 @@ class Doppler(Constructive[EncodedProblem, DopplerBatch]):
 
     def batch(self, encoded: Sequence[EncodedProblem]) -> DopplerBatch:
         """Join encoded problems, largest first; see `Policy.batch`."""
-        return DopplerBatch(encoded, self.torch_device)
+        return DopplerBatch(encoded, like=next(self.parameters()))
 
     def rollout(
         self,
