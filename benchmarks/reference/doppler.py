@@ -95,7 +95,10 @@ class Networks:
                 received[w] = received[w] + h[v] @ matrix
                 received[v] = received[v] + h[w] @ matrix
             h = np.array(
-                [self._gru(name, np.maximum(m, 0.0), own) for m, own in zip(received, h, strict=True)]
+                [
+                    self._gru(name, np.maximum(m, 0.0), own)
+                    for m, own in zip(received, h, strict=True)
+                ]
             )
         return _leaky(h)
 

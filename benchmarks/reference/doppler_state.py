@@ -46,7 +46,9 @@ class Plain:
             seconds, ends = tasks.seconds_by_device(), (tasks.source, tasks.target)
             per_bit = np.broadcast_to(1.0 / tasks.rate, devices**2).reshape(devices, devices)
             latency = np.broadcast_to(tasks.latency_s, devices**2).reshape(devices, devices)
-            bits = [0.0 if silent else b for b, silent in zip(tasks.bits, tasks.silent, strict=True)]
+            bits = [
+                0.0 if silent else b for b, silent in zip(tasks.bits, tasks.silent, strict=True)
+            ]
             sent = [(b * per_bit + (b > 0) * latency) * apart for b in bits]
         else:
             arrays = flow(problem)
@@ -145,10 +147,10 @@ class PlainState:
             if self.plain.is_pass:
                 first = min((self._start[u] for u in inputs), default=0.0)
                 last = max((self._end[u] for u in inputs), default=0.0)
-                rows.append([load, work, first, last, self._earliest(v, d)])
+                rows.append([load, work, first, last, self._earliest(v, d), self.plain.seconds[v, d]])
             else:
-                then = load + self.plain.seconds[v, d]
-                rows.append([load, work, self._crossing(1, d), self._crossing(0, d), then])
+                own, crossing = self.plain.seconds[v, d], [self._crossing(end, d) for end in (1, 0)]
+                rows.append([load, work, *crossing, load + own, own])
         return rows
 
     def place(self, v: int, d: int) -> None:
@@ -164,7 +166,11 @@ class PlainState:
         latest = max([1e-300, *self._end.values()])
         return np.array(
             [
-                [v in self._device, self._start.get(v, 0.0) / latest, self._end.get(v, 0.0) / latest]
+                [
+                    v in self._device,
+                    self._start.get(v, 0.0) / latest,
+                    self._end.get(v, 0.0) / latest,
+                ]
                 for v in range(len(self.plain.mean))
             ],
             np.float64,

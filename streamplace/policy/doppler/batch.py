@@ -81,7 +81,5 @@ class DopplerBatch(SortedBatch[EncodedProblem]):
 
     def _joined(self, column: Callable[[EncodedProblem], Ints]) -> Ints:
         """Return a column of operator indices of all problems as batch indices."""
-        parts = [
-            column(one) + start for one, start in zip(self.encoded, self.first, strict=False)
-        ]
+        parts = [column(one) + start for one, start in zip(self.encoded, self.first, strict=False)]
         return np.concatenate(parts)

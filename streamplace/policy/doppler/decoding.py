@@ -37,7 +37,7 @@ class Step:
     operators
         (R',) the operators of the step.
     features
-        (R', D, 5) float32 features of the devices; 0 for those that a problem lacks.
+        (R', D, 6) float32 features of the devices; 0 for those that a problem lacks.
     offered
         (R', D) bool, the devices that the operators may go to.
     devices

@@ -111,7 +111,7 @@ def longest_paths(
 
 
 def paths_of(following: Ints) -> tuple[Ints, Ints]:
-    """Return the path from each operator as pairs: the operator, (N,), and one on its path, (N,)."""
+    """Return the path from each operator as pairs: the operator, and one on its path, (N,) each."""
     owner, passed = [np.arange(len(following))], [np.arange(len(following))]
     while True:
         onward = following[passed[-1]]

@@ -6,6 +6,7 @@ from streamplace.policy.doppler.batch import DopplerBatch
 from streamplace.util.arrays import Ints
 
 FREE = -1
+OF_ACTIONS = 4  # dimensions of forced actions; devices have one less
 
 
 class Forced:
@@ -30,7 +31,7 @@ class Forced:
         self._device: Ints = np.full(shape, FREE, np.int64)
         for p, one in enumerate(batch.encoded):
             order, devices = self._operator[p, :, : one.size], self._device[p, :, : one.size]
-            if choices is not None and choices.ndim == 4:
+            if choices is not None and choices.ndim == OF_ACTIONS:
                 order[:] = choices[p, :, : one.size, 0]
                 known = order >= 0
                 sample = np.nonzero(known)[0]

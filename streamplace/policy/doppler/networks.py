@@ -75,7 +75,9 @@ class Select(Network):
         decision, operator = candidates.nonzero(as_tuple=True)
         count = len(candidates)
         at = batch.starts[rows.problem[decision]] + operator
-        own, sums = embedded[at, rows.column[decision]].tensor_split([embedded.shape[2] // 3], dim=1)
+        own, sums = embedded[at, rows.column[decision]].tensor_split(
+            [embedded.shape[2] // 3], dim=1
+        )
         to_exit, to_entry = among(sums, decision, count).chunk(2, dim=1)
         latent = leaky_relu(self.latent(among(batch.features[at], decision, count)), SLOPE)
         scored = self.head(own, to_exit, to_entry, latent)
@@ -113,7 +115,7 @@ class Place(Network):
         resident
             (N, D, L) sums of the embeddings of the operators on each device.
         features, offered
-            (N, D, 5) features of the devices, and (N, D) bool, which of them may be chosen.
+            (N, D, 6) features of the devices, and (N, D) bool, which of them may be chosen.
         """
         at = batch.starts[rows.problem] + operators
         own = embedded[at, rows.column].unsqueeze(1).expand_as(resident)

@@ -105,6 +105,8 @@ class Doppler(Constructive[EncodedProblem, DopplerBatch]):
                 if expert is not None:
                     selecting = isinstance(expert, Selecting)
                     of_operators = expert.select(step.candidates) if selecting else None
-                    best.append((of_operators, expert.judge(step.operators, devices.astype(np.int32))))
+                    best.append(
+                        (of_operators, expert.judge(step.operators, devices.astype(np.int32)))
+                    )
                 decoding.place(devices)
         return decoding, best

@@ -34,7 +34,9 @@ class Scores:
             return
         times = None if step.times is None else self._batch.tensor(step.times)
         networks = (self._select, self._place)
-        self._embedded = [None if one is None else one.embed(self._batch, times) for one in networks]
+        self._embedded = [
+            None if one is None else one.embed(self._batch, times) for one in networks
+        ]
         self._has_embedded = True
 
     def of_operators(self) -> Tensor:
@@ -89,9 +91,7 @@ class Scored:
         parts = [None if logs is None else -(logs.exp() * logs).sum(dim=1) for logs in self.logs]
         return self._stacked(parts)
 
-    def agreement(
-        self, teacher: Teacher, best: Sequence[tuple[Bools | None, Bools]]
-    ) -> Tensor:
+    def agreement(self, teacher: Teacher, best: Sequence[tuple[Bools | None, Bools]]) -> Tensor:
         """Return the log-probability of a teacher's operators and devices, (N, 2).
 
         The part of an expert that names no operators is 0.
@@ -126,7 +126,13 @@ def all_scores(select: Select | None, place: Place | None, decoding: Decoding) -
     else:
         parts = [
             checkpoint(
-                _logs, select, place, decoding, [step], batch.tensor(step.times), use_reentrant=False
+                _logs,
+                select,
+                place,
+                decoding,
+                [step],
+                batch.tensor(step.times),
+                use_reentrant=False,
             )
             for step in steps
             if step.times is not None
@@ -159,9 +165,9 @@ def residents(batch: DopplerBatch, step: Step, rows: Rows, embedded: Tensor) -> 
     """Return the sums of the embeddings of the operators on each device, (R', D, L), at a step."""
     on = batch.tensor(step.on.astype(np.int64))
     row, operator = (on >= 0).nonzero(as_tuple=True)
-    there = embedded[batch.starts[rows.problem[row]] + operator, rows.column[row]]
+    sent = embedded[batch.starts[rows.problem[row]] + operator, rows.column[row]]
     shape = (len(on) * batch.devices, embedded.shape[2])
-    sums = embedded.new_zeros(shape).index_add(0, row * batch.devices + on[row, operator], there)
+    sums = embedded.new_zeros(shape).index_add(0, row * batch.devices + on[row, operator], sent)
     return sums.view(len(on), batch.devices, -1)
 
 

@@ -14,6 +14,7 @@ OF_PASS = (
     "first start",  # the earliest start of these inputs; 0 without any
     "last end",  # their latest end; 0 without any
     "earliest start",  # of the operator on the device
+    "own",  # the operator's time on the device
 )
 OF_FLOW = (
     "used",  # utilisation of the device
@@ -21,9 +22,10 @@ OF_FLOW = (
     "into",  # utilisation of links by the streams that enter the device
     "out of",  # utilisation of links by the streams that leave it
     "then",  # utilisation of the device with the operator
+    "own",  # utilisation of the device by the operator
 )
 OF_DEVICE = len(OF_PASS)
-BEST = OF_DEVICE - 1
+BEST = OF_PASS.index("earliest start")
 """The feature whose lowest value a rule prefers: the earliest start, or the least utilisation."""
 TINY = 1e-6  # differences that count as none, relative to the mean cost of an operator
 
@@ -32,7 +34,7 @@ Single = NDArray[np.float32]
 
 @kernel
 def device_features(costs: Costs, partial: Partial, operators: Ints, features: Floats) -> None:
-    """Fill in the features of all devices, (S, D, 5), for another operator, (S,), per placement.
+    """Fill in the features of all devices, (S, D, 6), for another operator, (S,), per placement.
 
     They are `OF_PASS` in seconds, or `OF_FLOW`.
     """
@@ -41,7 +43,7 @@ def device_features(costs: Costs, partial: Partial, operators: Ints, features: F
         features[s] = 0.0
         for d in range(features.shape[1]):
             out = features[s, d]
-            out[0] = partial.load[s, d]
+            out[0], out[5] = partial.load[s, d], costs.seconds[v, d]
             if costs.is_pass:
                 out[4] = earliest_start(costs, partial, s, v, d)
             else:

@@ -1,5 +1,7 @@
 """Longest paths and orders of encoded problems."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -26,7 +28,7 @@ def test_paths_follow_streams_to_an_end(seed: int) -> None:
         for v in range(one.size):
             path = on[owner == v].tolist()
             assert path[0] == v
-            for near, far in zip(path, path[1:], strict=False):
+            for near, far in pairwise(path):
                 assert ((near, far) if forward else (far, near)) in streams
             ends = {a if forward else b for a, b in streams}
             assert path[-1] not in ends
