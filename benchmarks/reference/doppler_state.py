@@ -62,7 +62,7 @@ class Plain:
     @property
     def devices(self) -> int:
         """The number of devices."""
-        return self.seconds.shape[1]
+        return int(self.seconds.shape[1])
 
     @property
     def mean(self) -> Floats:
@@ -147,7 +147,9 @@ class PlainState:
             if self.plain.is_pass:
                 first = min((self._start[u] for u in inputs), default=0.0)
                 last = max((self._end[u] for u in inputs), default=0.0)
-                rows.append([load, work, first, last, self._earliest(v, d), self.plain.seconds[v, d]])
+                rows.append(
+                    [load, work, first, last, self._earliest(v, d), self.plain.seconds[v, d]]
+                )
             else:
                 own, crossing = self.plain.seconds[v, d], [self._crossing(end, d) for end in (1, 0)]
                 rows.append([load, work, *crossing, load + own, own])

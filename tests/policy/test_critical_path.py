@@ -64,7 +64,7 @@ def test_agreement_has_both_parts() -> None:
     problem, policy = pass_problem(9, 3), doppler()
     found = {}
     for ties in ("any", "each"):
-        teacher = Teacher(CriticalPath, ties)  # type: ignore[arg-type]
+        teacher = Teacher(CriticalPath, ties)
         with torch.no_grad():
             made = policy.rollout(
                 batch_of(policy, problem), SAMPLES, Sampler(seeded_generator()), teacher=teacher

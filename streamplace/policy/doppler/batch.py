@@ -1,6 +1,6 @@
 """Problems as tensors for DOPPLER's networks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -50,10 +50,8 @@ class DopplerBatch(SortedBatch[EncodedProblem]):
         self.exists = self.tensor(np.arange(self.devices) < counts[:, None])
         self.features = self.tensor(np.concatenate([one.features for one in self.encoded]))
         self.problem_of = self.tensor(np.repeat(np.arange(len(self)), self.sizes))
-        source, target = (
-            self._joined(lambda one, end=end: getattr(one.costs, end))
-            for end in ("source", "target")
-        )
+        source = self._joined([one.costs.source for one in self.encoded])
+        target = self._joined([one.costs.target for one in self.encoded])
         values = np.concatenate([one.edges for one in self.encoded])
         groups = groups_of(
             np.concatenate([source, target]),
@@ -62,13 +60,8 @@ class DopplerBatch(SortedBatch[EncodedProblem]):
             int(self.first[-1]),
         )
         self.values, self.value_of, self.source, self.target = map(self.tensor, groups)
-        self.to_exit, self.to_entry = (
-            tuple(
-                self.tensor(self._joined(lambda one, n=name, part=part: getattr(one, n)[part]))
-                for part in range(2)
-            )
-            for name in ("to_exit", "to_entry")
-        )
+        self.to_exit = self._paths([one.to_exit for one in self.encoded])
+        self.to_entry = self._paths([one.to_entry for one in self.encoded])
 
     def tensor(self, column: np.ndarray) -> Tensor:
         """Return an array as a tensor on the batch's torch device, in its precision if real."""
@@ -79,7 +72,13 @@ class DopplerBatch(SortedBatch[EncodedProblem]):
         """Return the number of problems that have an operator left at a step."""
         return int(np.searchsorted(-self.sizes, -step))
 
-    def _joined(self, column: Callable[[EncodedProblem], Ints]) -> Ints:
-        """Return a column of operator indices of all problems as batch indices."""
-        parts = [column(one) + start for one, start in zip(self.encoded, self.first, strict=False)]
-        return np.concatenate(parts)
+    def _joined(self, columns: Sequence[Ints]) -> Ints:
+        """Return operator indices of each problem as batch indices."""
+        return np.concatenate(
+            [column + start for column, start in zip(columns, self.first, strict=False)]
+        )
+
+    def _paths(self, pairs: Sequence[tuple[Ints, Ints]]) -> tuple[Tensor, Tensor]:
+        """Return pairs of operators of each problem as batch indices."""
+        owners, others = zip(*pairs, strict=True)
+        return self.tensor(self._joined(owners)), self.tensor(self._joined(others))

@@ -108,7 +108,7 @@ class Decoding:
         """
         step = self.steps[-1]
         step.operators = operators.astype(np.int32)
-        preferred = np.zeros(len(operators), np.int64)
+        preferred: Ints = np.zeros(len(operators), np.int32)
         for p in range(len(operators) // self.samples):
             rows, one = self._rows(p), self.batch.encoded[p]
             own, count = step.operators[rows], one.devices

@@ -58,7 +58,7 @@ class EncodedProblem:
     @property
     def devices(self) -> int:
         """The number of devices."""
-        return self.costs.seconds.shape[1]
+        return int(self.costs.seconds.shape[1])
 
 
 def encode(problem: Problem) -> EncodedProblem:
@@ -78,7 +78,7 @@ def encode(problem: Problem) -> EncodedProblem:
         problem=problem,
         costs=costs,
         rules=rules_of(problem.feasibility, problem.cluster),
-        features=np.stack([z_scores(column) for column in columns], axis=1),
+        features=np.stack([z_scores(np.asarray(column, np.float64)) for column in columns], axis=1),
         edges=z_scores(messages),
         to_exit=paths_of(after),
         to_entry=paths_of(before),
@@ -112,7 +112,8 @@ def longest_paths(
 
 def paths_of(following: Ints) -> tuple[Ints, Ints]:
     """Return the path from each operator as pairs: the operator, and one on its path, (N,) each."""
-    owner, passed = [np.arange(len(following))], [np.arange(len(following))]
+    every: Ints = np.arange(len(following), dtype=np.int32)
+    owner, passed = [every], [every]
     while True:
         onward = following[passed[-1]]
         goes_on = onward >= 0
@@ -145,4 +146,5 @@ def z_scores(values: Floats) -> Single:
     if not len(values):
         return values.astype(np.float32)
     tiny = TINY * max(float(np.abs(values).max()), 1e-300)
-    return ((values - values.mean()) / (values.std() + tiny)).astype(np.float32)
+    scores: Single = ((values - values.mean()) / (values.std() + tiny)).astype(np.float32)
+    return scores

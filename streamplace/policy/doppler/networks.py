@@ -123,4 +123,5 @@ class Place(Network):
         of_device = leaky_relu(self.device(features), SLOPE)
         on_device = among_columns(resident, batch.exists[rows.problem])
         scored = self.head(own, on_device, of_device, latent.unsqueeze(1).expand_as(resident))
-        return scored.masked_fill(~offered, UNAVAILABLE)
+        logits: Tensor = scored.masked_fill(~offered, UNAVAILABLE)
+        return logits

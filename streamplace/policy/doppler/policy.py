@@ -103,8 +103,9 @@ class Doppler(Constructive[EncodedProblem, DopplerBatch]):
                         chosen = sampler(scores.of_devices(), samples).cpu().numpy()
                     devices = np.where(devices >= 0, devices, chosen)
                 if expert is not None:
-                    selecting = isinstance(expert, Selecting)
-                    of_operators = expert.select(step.candidates) if selecting else None
+                    of_operators = None
+                    if isinstance(expert, Selecting):
+                        of_operators = expert.select(step.candidates)
                     best.append(
                         (of_operators, expert.judge(step.operators, devices.astype(np.int32)))
                     )

@@ -14,6 +14,9 @@ from streamplace.policy.doppler.networks import Place, Rows, Select
 from streamplace.policy.teachers import Teacher
 from streamplace.util.arrays import Bools
 
+ACTION = ("operators", "devices")
+"""The parts of an action as attributes of a step."""
+
 
 class Scores:
     """Logits of the latest step of a rollout.
@@ -137,9 +140,9 @@ def all_scores(select: Select | None, place: Place | None, decoding: Decoding) -
             for step in steps
             if step.times is not None
         ]
-        found = tuple(
-            None if network is None else torch.cat([part[number] for part in parts])
-            for number, network in enumerate((select, place))
+        found = (
+            None if select is None else torch.cat([one for one, _ in parts]),
+            None if place is None else torch.cat([one for _, one in parts]),
         )
     actions = [np.concatenate([getattr(one, name) for one in steps]) for name in ACTION]
     return Scored(
@@ -148,9 +151,6 @@ def all_scores(select: Select | None, place: Place | None, decoding: Decoding) -
         candidates=batch.tensor(np.concatenate([step.candidates for step in steps])),
         offered=batch.tensor(np.concatenate([step.offered for step in steps])),
     )
-
-
-ACTION = ("operators", "devices")
 
 
 def rows_of(decoding: Decoding, steps: Sequence[Step]) -> Rows:

@@ -12,7 +12,7 @@ from tests.support.policies import batch_of
 
 @given(st.lists(st.integers(0, 4), min_size=0, max_size=40))
 def test_groups_hold_every_edge_once(kinds: list[int]) -> None:
-    number = np.arange(len(kinds))
+    number = np.arange(len(kinds), dtype=np.int32)
     groups = groups_of(number, number + 100, np.array(kinds, float) / 7, operators=1000)
     found = []
     for of, sources, targets in zip(groups.value_of, groups.source, groups.target, strict=True):

@@ -9,6 +9,7 @@ from sim.schedule.passes import timetable
 from streamplace.policy.partial.costs import partial_costs
 from streamplace.policy.partial.state import nothing_placed, put_next
 from streamplace.scoring.compiled_pass import compiled_pass
+from streamplace.util.arrays import Ints
 from tests.support.doppler import pass_problem
 from tests.support.graphs import preset_graph
 
@@ -17,7 +18,7 @@ def check_times(problem: sp.Problem, seed: int) -> None:
     """Require times of placements in the order of the engine's starts to equal the engine's."""
     compiled, costs = compiled_pass(problem), partial_costs(problem)
     operators, devices = costs.seconds.shape
-    placed = np.random.default_rng(seed).integers(devices, size=operators).astype(np.int32)
+    placed: Ints = np.random.default_rng(seed).integers(devices, size=(operators,), dtype=np.int32)
     table = timetable(compiled.tasks, compiled.order("fifo"), placed)
     partial = nothing_placed(costs, 1)
     for v in np.argsort(table.start, kind="stable"):
