@@ -62,6 +62,7 @@ POLICIES: dict[str, dict[str, Any]] = {
     "placeto": {"devices": 3},
     "giph": {},
     "rebuild": {},
+    "doppler": {"length": 4, "rounds": 1, "hidden": 4},
     "rnn": {"hidden": 4, "devices": 3, "operators": 16, "out_streams": 4, "labels": []},
 }
 OF_MAKESPANS = ("rebuild",)

@@ -81,9 +81,16 @@ class Constructive(Policy[E, B]):
     ----------
     any_objective
         Whether it also places problems of makespans; otherwise, the placer `policy` refuses them.
+    selects
+        Whether it also chooses the order in which operators are placed, so that an action is an
+        operator and its device. Otherwise the order follows from the problem and the sample.
+    places
+        Whether it chooses devices. Otherwise each device follows from the operators before it.
     """
 
     any_objective: bool = False
+    selects: bool = False
+    places: bool = True
 
     @abstractmethod
     def rollout(
@@ -103,7 +110,8 @@ class Constructive(Policy[E, B]):
         sampler
             The rule that chooses devices from logits.
         forced
-            (P, S, V) devices to use instead of sampled ones; -1 where the policy chooses.
+            (P, S, V) devices to use instead of sampled ones; -1 where the policy chooses. A policy
+            that `selects` operators also takes actions, (P, S, T, 2), with -1 where it chooses.
         teacher
             An expert that names the best actions in each state that the rollout reaches. Their
             log-probability becomes `Trajectories.agreement`.
@@ -119,8 +127,9 @@ class Constructive(Policy[E, B]):
 
     def evaluate(self, batch: B, trajectories: Trajectories) -> Trajectories:
         """Recompute the probabilities of trajectories with the current parameters."""
-        placements = trajectories.placements
-        return self.rollout(batch, placements.shape[1], Sampler(), placements)
+        made = trajectories.placements
+        forced = trajectories.actions.cpu().numpy() if self.selects else made
+        return self.rollout(batch, made.shape[1], Sampler(), forced)
 
     def canonical(self, encoded: E, placement: Ints, sample: int) -> Ints:
         """Return an equivalent placement, (V,), that the policy could produce itself.

@@ -142,6 +142,31 @@ class GiphSizes(StrictModel):
         return self
 
 
+class DopplerSizes(StrictModel):
+    """Sizes of DOPPLER (Yao et al. 2026) and its ablations; see `policy.doppler`."""
+
+    variant: Literal["doppler", "sel-only", "plc-only"] = Field(
+        "doppler",
+        description="which parts are learned: both; `sel-only`: operators, which go where they can "
+        "start earliest; `plc-only`: devices, for the operator with the longest path to an exit",
+    )
+    length: Annotated[int, Field(ge=1, le=512)] = Field(
+        32, description="size of embeddings; 128 in the released code"
+    )
+    rounds: SmallCount = Field(6, description="K, the number of message-passing rounds")
+    hidden: Length = Field(64, description="size of the hidden layer before the logits")
+    per_step: bool = Field(
+        False,
+        description="pass messages at every step instead of once per episode, and read which "
+        "operators are placed and when they start and end",
+    )
+    start_from_load: bool = Field(
+        False,
+        description="reproduce a fault of the released code, in which an operator starts when its "
+        "device has done all of its work, so that waits are ignored",
+    )
+
+
 class RebuildSizes(StrictModel):
     """Sizes of the policy that builds parts of a placement anew; see `policy.rebuild`."""
 

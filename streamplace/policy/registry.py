@@ -14,6 +14,7 @@ from streamplace.errors import UsageError
 from streamplace.files.form_faults import first_fault
 from streamplace.policy.config import (
     DeviceScorerSizes,
+    DopplerSizes,
     EncoderDecoderSizes,
     GiphSizes,
     PlacetoSizes,
@@ -67,6 +68,7 @@ KINDS = {
     "placeto": PolicyKind(PlacetoSizes, "streamplace.policy.placeto.network:Placeto", refines=True),
     "giph": PolicyKind(GiphSizes, "streamplace.policy.giph.policy:Giph", refines=True),
     "rebuild": PolicyKind(RebuildSizes, "streamplace.policy.rebuild.policy:Rebuild", refines=True),
+    "doppler": PolicyKind(DopplerSizes, "streamplace.policy.doppler.policy:Doppler"),
     "rnn": PolicyKind(RnnSizes, "streamplace.policy.rnn.network:Rnn"),
 }
 """The built-in kinds by name."""

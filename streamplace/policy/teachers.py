@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from sim.lookahead import (
     nothing_placed,
     place_next,
 )
+from streamplace.policy.critical_path import CriticalPath
 from streamplace.policy.encoded import Encoded
 from streamplace.policy.lookahead import lookahead_problem
 from streamplace.problem.problem import Problem
@@ -46,6 +47,22 @@ class Expert(Protocol):
         (R', D) bool
             Whether a device is best; several may be equally good. D is the largest number of
             devices of any problem.
+        """
+        ...
+
+
+@runtime_checkable
+class Selecting(Protocol):
+    """An expert that also names the operators to place next, for policies that select them."""
+
+    def select(self, candidates: Bools) -> Bools:
+        """Return the best operators of a step, (R', V), before it is judged.
+
+        Parameters
+        ----------
+        candidates
+            (R', V) bool, whether an operator can be next. V is the largest number of operators of
+            any problem.
         """
         ...
 
@@ -93,7 +110,8 @@ class LeastUtilisation:
 
     The best device minimises the largest utilisation among the devices and links that the choice
     affects. It therefore also minimises the largest utilisation overall; if several devices do, it
-    is the one that keeps the affected devices and links least used.
+    is the one that keeps the affected devices and links least used. Where the policy selects
+    operators, the best ones are those with the most work.
     """
 
     def __init__(self, problems: Sequence[Problem], samples: int) -> None:
@@ -102,6 +120,11 @@ class LeastUtilisation:
         self._problems = collate(arrays)
         self._placed = nothing_placed(self._problems, rows)
         self._kind = _padded([one.kind for one in arrays])[rows]
+        self._work = _padded([one.flow.work for one in arrays])[rows]
+
+    def select(self, candidates: Bools) -> Bools:
+        """Return the operators with the most work; see `Selecting`."""
+        return _lowest(-self._work[: len(candidates)], candidates)
 
     def judge(self, operators: Ints, devices: Ints) -> Bools:
         """Return the best devices of a step, then advance; see `Expert`."""
@@ -124,7 +147,8 @@ class LeastUtilisation:
 
 
 TEACHERS: dict[str, Callable[[Sequence[Problem], int], Expert]] = {
-    "least-utilisation": LeastUtilisation
+    "least-utilisation": LeastUtilisation,
+    "critical-path": CriticalPath,
 }
 """The experts by name."""
 
@@ -137,9 +161,9 @@ def _lowest(values: np.ndarray, among: Bools) -> Bools:
     return is_lowest & among
 
 
-def _padded(kinds: Sequence[Ints]) -> Ints:
-    """Return the kinds of devices, (P, D), with -1 for devices that a problem lacks."""
-    padded = np.full((len(kinds), max(map(len, kinds))), -1, dtype=np.int32)
-    for row, kind in zip(padded, kinds, strict=True):
-        row[: len(kind)] = kind
+def _padded(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Return a column of each problem as rows, (P, N), with -1 beyond its length."""
+    padded = np.full((len(columns), max(map(len, columns))), -1, dtype=columns[0].dtype)
+    for row, column in zip(padded, columns, strict=True):
+        row[: len(column)] = column
     return padded

@@ -86,6 +86,19 @@ class Trajectories:
         """(P, S) the log-probability of each trajectory."""
         return summed_over_steps(self.log_prob)
 
+    def discounted(self, discount: float) -> Tensor:
+        """Return the log-probability of each trajectory, (P, S), with discounted steps.
+
+        A step that n steps follow has the weight discount^n: what a reward at the end is worth at
+        that step.
+        """
+        if discount == 1.0:
+            return self.log_probability
+        step = torch.arange(self.mask.shape[2], device=self.mask.device)
+        later = (self.mask.sum(dim=2, keepdim=True) - 1 - step).clamp(min=0)
+        weight = (discount**later).to(self.log_prob).unsqueeze(3)
+        return summed_over_steps(self.log_prob * weight)
+
     @property
     def mean_entropy(self) -> Tensor:
         """(P, S) the mean entropy per step, in nats."""
@@ -130,33 +143,65 @@ def of_placements(
     devices, log_prob, entropy, agreement
         (N,) the values of all decisions, ordered by step. N is the sum of `counts`.
     """
-    problems, samples, _ = placements.shape
-    steps, rows = operators.shape
-    where = torch.cat([torch.arange(count) + t * rows for t, count in enumerate(counts)])
-    where = where.to(devices.device)
-
-    def spread(values: Tensor, beyond: float) -> Tensor:
-        """Return values of decisions, (N,), as (P, S, T)."""
-        empty = torch.full((steps * rows,), beyond, dtype=values.dtype, device=values.device)
-        full = empty.index_put((where,), values)
-        return full.view(steps, problems, samples).permute(1, 2, 0)
+    where = _places(counts, operators.shape[1])
+    numbers = torch.from_numpy(operators.reshape(-1)[where.numpy()]).to(devices)
 
     def of_parts(values: Tensor) -> Tensor:
-        """Return values of devices, (N,), as (P, S, T, 2) with 0 for the operators."""
-        of_device = spread(values, 0.0)
-        return torch.stack([torch.zeros_like(of_device), of_device], dim=3)
+        """Return values of devices, (N,), as (N, 2) with 0 for the operators."""
+        return torch.stack([torch.zeros_like(values), values], dim=1)
 
-    mask = spread(torch.ones_like(devices, dtype=torch.bool), 0)
-    numbers = torch.from_numpy(operators).to(devices).view(steps, problems, samples)
-    numbers = numbers.permute(1, 2, 0).masked_fill(~mask, -1)
-    return Trajectories(
-        actions=torch.stack([numbers, spread(devices, -1)], dim=3),
-        log_prob=of_parts(log_prob),
-        entropy=of_parts(entropy),
-        mask=mask,
-        placements=placements,
-        agreement=None if agreement is None else of_parts(agreement),
+    return of_actions(
+        placements,
+        counts,
+        torch.stack([numbers, devices], dim=1),
+        of_parts(log_prob),
+        of_parts(entropy),
+        None if agreement is None else of_parts(agreement),
     )
+
+
+def of_actions(
+    placements: Ints,
+    counts: Sequence[int],
+    actions: Tensor,
+    log_prob: Tensor,
+    entropy: Tensor,
+    agreement: Tensor | None = None,
+) -> Trajectories:
+    """Return the trajectories of a policy that places one operator per step, in any order.
+
+    Rows and counts are those of `of_placements`; each row has as many steps as operators.
+
+    Parameters
+    ----------
+    actions, log_prob, entropy, agreement
+        (N, A) the values of all decisions, ordered by step.
+    """
+    problems, samples, _ = placements.shape
+    steps, rows = len(counts), problems * samples
+    where = _places(counts, rows).to(actions.device)
+
+    def spread(values: Tensor, beyond: float) -> Tensor:
+        """Return values of decisions, (N, A), as (P, S, T, A)."""
+        shape = (steps * rows, values.shape[1])
+        empty = torch.full(shape, beyond, dtype=values.dtype, device=values.device)
+        full = empty.index_put((where,), values)
+        return full.view(steps, problems, samples, -1).permute(1, 2, 0, 3)
+
+    decided = torch.ones(len(actions), 1, dtype=torch.bool, device=actions.device)
+    return Trajectories(
+        actions=spread(actions, -1),
+        log_prob=spread(log_prob, 0.0),
+        entropy=spread(entropy, 0.0),
+        mask=spread(decided, 0).squeeze(3),
+        placements=placements,
+        agreement=None if agreement is None else spread(agreement, 0.0),
+    )
+
+
+def _places(counts: Sequence[int], rows: int) -> Tensor:
+    """Return the place of each decision, (N,), among T x R, ordered by step."""
+    return torch.cat([torch.arange(count) + t * rows for t, count in enumerate(counts)])
 
 
 class Walk(Protocol):

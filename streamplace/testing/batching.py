@@ -5,7 +5,7 @@ import torch
 
 from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
-from streamplace.testing.case import PolicyCase, batch_of, generator
+from streamplace.testing.case import PolicyCase, batch_of, generator, replayed
 
 SAMPLES = 4
 TOLERANCE = 1e-3  # of log-probabilities in single precision
@@ -41,8 +41,10 @@ def check_batches(case: PolicyCase) -> None:
     with torch.no_grad():
         together = policy.rollout(batch_of(policy, *problems), SAMPLES, Sampler(generator()))
         for p, problem in enumerate(problems):
-            rows = together.placements[p, :, : len(problem.graph.names)]
-            alone = policy.rollout(batch_of(policy, problem), SAMPLES, Sampler(), rows[None])
+            operators = len(problem.graph.names)
+            rows = together.placements[p, :, :operators]
+            forced = replayed(policy, together)[p : p + 1, :, :operators]
+            alone = policy.rollout(batch_of(policy, problem), SAMPLES, Sampler(), forced)
             kept = np.array_equal(alone.placements[0], rows)
             case.require(kept, "batches", "a rollout does not return the forced placement")
             difference = alone.log_probability[0] - together.log_probability[p]

@@ -53,7 +53,7 @@ class PolicyCase:
         The seed of the random parameters.
     objective
         The objective of all problems, as in a config: ``throughput``, or ``makespan`` for policies
-        that refine placements.
+        that place problems of makespans.
     """
 
     kind: str
@@ -164,8 +164,17 @@ def scored_again(policy: AnyPolicy, problems: Sequence[Problem], samples: int) -
             made = rolled_out(policy, problems, samples, Sampler(generator()))
         return lambda: policy.evaluate(batch, made).log_probability
     builder = constructive(policy)
-    placements = builder.sample(batch, samples, Sampler(generator()))
-    return lambda: builder.rollout(batch, samples, Sampler(), placements).log_probability
+    with torch.no_grad():
+        made = builder.rollout(batch, samples, Sampler(generator()))
+    return lambda: builder.evaluate(batch, made).log_probability
+
+
+def replayed(policy: AnyPolicy, made: Trajectories) -> Ints:
+    """Return what makes a policy that builds placements repeat trajectories, as `forced`.
+
+    These are actions, (P, S, T, 2), if it selects operators; otherwise placements, (P, S, V).
+    """
+    return made.actions.cpu().numpy() if constructive(policy).selects else made.placements
 
 
 def generator(seed: int = 0) -> torch.Generator:

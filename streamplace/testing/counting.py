@@ -11,13 +11,14 @@ import numpy as np
 
 from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
+from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
 from streamplace.testing.case import PolicyCase, batch_of, generator
 from streamplace.training.in_memory import fit
 from streamplace.training.stages import ReinforceStage
 
 SAMPLES = 3
-OF_PLACEMENTS = ("throughput", "quality", "loss", "trace", "score", "worst_case")
+OF_PLACEMENTS = ("makespans", "throughput", "quality", "loss", "trace", "score", "worst_case")
 OF_A_PROBLEM = ("throughput_at",)  # the first argument is the problem at one source rate
 
 
@@ -54,7 +55,7 @@ def counted_evaluations() -> Iterator[Count]:
     """
     count = Count()
     with ExitStack() as patches:
-        for cls in _with_subclasses(ThroughputEvaluator):
+        for cls in _with_subclasses(ThroughputEvaluator) | {MakespanEvaluator}:
             for name in (*OF_A_PROBLEM, *OF_PLACEMENTS):
                 method = vars(cls).get(name)
                 if method is not None and not getattr(method, "__isabstractmethod__", False):

@@ -81,16 +81,33 @@ def _compare(
         if isinstance(policy, Refiner):
             again = _taken_again(policy, other, made, operators, devices)
         else:
-            rows = made.placements
-            if devices is not None:
-                rows = np.argsort(devices).astype(np.int32)[rows]
-            if operators is not None:
-                rows = rows[:, :, operators]
+            forced = _forced_again(policy, made, operators, devices)
             batch = batch_of(policy, other)
-            again = constructive(policy).rollout(batch, SAMPLES, Sampler(), rows)
+            again = constructive(policy).rollout(batch, SAMPLES, Sampler(), forced)
     worst = float((made.log_probability - again.log_probability).abs().max())
     fault = f"log-probabilities of equivalent problems differ by {worst:.2g}"
     case.require(worst <= TOLERANCE, check, fault)
+
+
+def _forced_again(
+    policy: AnyPolicy, made: Trajectories, operators: Ints | None, devices: Ints | None
+) -> Ints:
+    """Return what forces the same choices in an equivalent problem; see `_compare`."""
+    if constructive(policy).selects:
+        return _renamed_actions(made, operators, devices)
+    rows = made.placements
+    if devices is not None:
+        rows = np.argsort(devices).astype(np.int32)[rows]
+    return rows if operators is None else rows[:, :, operators]
+
+
+def _renamed_actions(made: Trajectories, operators: Ints | None, devices: Ints | None) -> Ints:
+    """Return actions, (P, S, T, 2), in an equivalent problem; see `_compare`."""
+    actions: Ints = made.actions.numpy().copy()
+    for part, position in enumerate((operators, devices)):
+        if position is not None:
+            actions[..., part] = np.argsort(position)[actions[..., part]]
+    return actions
 
 
 def _taken_again(
@@ -101,13 +118,8 @@ def _taken_again(
     devices: Ints | None,
 ) -> Trajectories:
     """Take the same actions in an equivalent problem; see `_compare`."""
-    actions = made.actions.numpy().copy()
-    first = 0
-    for part, position in enumerate((operators, devices)):
-        if position is not None:
-            actions[..., part] = np.argsort(position)[actions[..., part]]
-    if devices is not None:
-        first = int(np.argsort(devices)[0])
+    actions = _renamed_actions(made, operators, devices)
+    first = 0 if devices is None else int(np.argsort(devices)[0])
     return rolled_out(policy, [other], SAMPLES, Sampler(), forced=actions, start_device=first)
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 from streamplace.policy.registry import policy_kind
 from streamplace.testing.case import SOURCE_RATE, PolicyCase, graph_of
@@ -39,10 +40,10 @@ def check_resuming(case: PolicyCase) -> None:
             case.require(resumed == expected, "resuming", fault)
 
 
-_BUILDING = (
-    DaggerStage(algorithm="dagger", epochs=1, problems_per_step=2),
-    ReinforceStage(algorithm="reinforce", epochs=1, problems_per_step=2),
-)
+_TEACHERS: dict[str, Literal["least-utilisation", "critical-path"]] = {
+    "throughput": "least-utilisation",
+    "makespan": "critical-path",
+}
 _REFINING = tuple(
     StepReinforceStage(
         algorithm="reinforce-steps",
@@ -54,6 +55,15 @@ _REFINING = tuple(
     )
     for entropy in (1.0, 0.1)
 )
+
+
+def _building(case: PolicyCase) -> tuple[DaggerStage, ReinforceStage]:
+    """Return the stages of policies that build placements."""
+    teacher = _TEACHERS[case.objective]
+    return (
+        DaggerStage(algorithm="dagger", epochs=1, problems_per_step=2, teacher=teacher),
+        ReinforceStage(algorithm="reinforce", epochs=1, problems_per_step=2),
+    )
 
 
 def _config(case: PolicyCase, checkpoint_every: int = 1) -> TrainConfig:
@@ -68,7 +78,7 @@ def _config(case: PolicyCase, checkpoint_every: int = 1) -> TrainConfig:
         problems=[
             ProblemsSection(devices=[devices], source_rates=[SOURCE_RATE], objective=case.objective)
         ],
-        stage=[*(_REFINING if policy_kind(case.kind).refines else _BUILDING)],
+        stage=[*(_REFINING if policy_kind(case.kind).refines else _building(case))],
         run=RunSection(checkpoint_every=checkpoint_every, threads=1, seed=case.seed),
     )
 

@@ -18,7 +18,7 @@ from streamplace.util.arrays import Floats, Ints
 ENGINE_SETTINGS = Settings(duration_s=30.0, measure_from_s=20.0)  # half the length of a scoring run
 
 LEAST = 1e-9  # smallest number whose logarithm is a reward
-MOST = 1e30  # largest loss whose root is a reward, so that squares of gradients are 32-bit floats
+MOST = 1e30  # largest loss that a reward is made of, for squares of gradients in 32-bit floats
 
 
 class Rewards:
@@ -30,12 +30,12 @@ class Rewards:
     utilisation, up to a constant. Under the makespan objective, both use the quality, which is the
     lower bound over the makespan. ``log-loss`` is minus the logarithm of the evaluator's loss: of
     the makespan in seconds, or of the largest utilisation. ``sqrt-loss`` is minus its square root,
-    as in RNN placers (Mirhoseini et al. 2017).
+    as in RNN placers (Mirhoseini et al. 2017), and ``loss`` is minus the loss itself.
 
     Parameters
     ----------
     kind
-        ``relative``, ``log``, ``log-loss`` or ``sqrt-loss``.
+        ``relative``, ``log``, ``log-loss``, ``sqrt-loss`` or ``loss``.
     model
         Throughput model; None: each problem's own.
     evaluations
@@ -92,6 +92,8 @@ class Rewards:
             return -np.log(np.maximum(evaluator(problem).loss(placements), LEAST))
         if self.kind == "sqrt-loss":
             return -np.sqrt(np.minimum(evaluator(problem).loss(placements), MOST))
+        if self.kind == "loss":
+            return -np.minimum(evaluator(problem).loss(placements), MOST)
         if isinstance(problem.objective, Makespan):
             quality = evaluator(problem).quality(placements)
             return quality if self.kind == "relative" else np.log(np.maximum(quality, LEAST))

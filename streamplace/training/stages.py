@@ -86,11 +86,12 @@ class Stage(StrictModel):
         0,
         description="largest sum of operators x devices in a step, to bound memory; 0: no limit",
     )
-    reward: Literal["relative", "log", "log-loss", "sqrt-loss"] = Field(
+    reward: Literal["relative", "log", "log-loss", "sqrt-loss", "loss"] = Field(
         "relative",
         description="`relative`: relative throughput; `log`: log(throughput / upper bound); of a "
         "makespan, the lower bound over it and the log of that; `log-loss`: -log of the largest "
-        "utilisation, or of the makespan in seconds; `sqrt-loss`: minus the square root of these",
+        "utilisation, or of the makespan in seconds; `sqrt-loss`: minus the square root of these; "
+        "`loss`: minus these themselves",
     )
     model: Model | None = Field(
         None, description="throughput model of the rewards; if absent, the problems' own"
@@ -117,10 +118,12 @@ class DaggerStage(Stage):
     """Imitation of an expert in the states that the policy itself visits (Ross et al. 2011)."""
 
     algorithm: Literal["dagger"]
-    teacher: Literal["least-utilisation"] = Field(
+    teacher: Literal["least-utilisation", "critical-path"] = Field(
         "least-utilisation",
-        description="the expert, which picks the device that keeps the largest utilisation lowest; "
-        "the only choice so far",
+        description="the expert: `least-utilisation`: the device that keeps the largest "
+        "utilisation lowest, and the operator with the most work if the policy selects operators; "
+        "`critical-path`, for makespans: the device of the earliest start, and the operator with "
+        "the longest path to an exit",
     )
     ties: Literal["any", "each"] = Field(
         "any",
@@ -169,6 +172,9 @@ class ReinforceStage(Stage):
         "placements in the step; `running`: the mean of these means over steps, this one included",
     )
     window: Window = Field(1000, description="steps of a problem over which `running` is a mean")
+    discount: Share = Field(
+        1.0, description="weight of a decision per later decision of its placement"
+    )
     normalise: bool = Field(
         False,
         description="divide advantages by their root mean square, with the baseline `step` their "

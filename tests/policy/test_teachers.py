@@ -173,3 +173,12 @@ def test_gradients_are_finite_where_no_best_device_is_offered(ties: str) -> None
     assert torch.isfinite(logits.grad).all()
     assert (logits.grad[2] == 0).all()
     assert (logits.grad[:2] != 0).any()
+
+
+def test_least_utilisation_selects_the_candidates_with_the_most_work() -> None:
+    """The operators of the fork have rising work."""
+    problems = [fork_problem(cluster_of(3), 5), fork_problem(cluster_of(3))]
+    candidates = np.zeros((4, 5), np.bool_)
+    candidates[0, [1, 3]] = candidates[1, 0] = candidates[2, [1, 2]] = candidates[3, 1] = True
+    best = LeastUtilisation(problems, 2).select(candidates)
+    assert [np.flatnonzero(row).tolist() for row in best] == [[3], [0], [2], [1]]

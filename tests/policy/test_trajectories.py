@@ -133,3 +133,19 @@ def test_sums_over_steps_add_in_the_order_of_steps(p: int, s: int, t: int, a: in
         for part in range(a):
             expected = expected + values[:, :, step, part]
     assert torch.equal(summed_over_steps(values), expected)
+
+
+def test_discounted_steps_weigh_less_the_more_steps_follow() -> None:
+    """The first trajectory has three steps, the second two."""
+    mask = torch.tensor([[[True, True, True], [True, True, False]]])
+    log_prob = -torch.arange(12.0).view(1, 2, 3, 2) * mask.unsqueeze(3)
+    made = Trajectories(
+        actions=torch.zeros(1, 2, 3, 2, dtype=torch.long),
+        log_prob=log_prob,
+        entropy=torch.zeros(1, 2, 3, 2),
+        mask=mask,
+        placements=np.zeros((1, 2, 3), np.int32),
+    )
+    expected = [-(0.25 * 1 + 0.5 * 5 + 9), -(0.5 * 13 + 17)]
+    assert made.discounted(0.5)[0].tolist() == pytest.approx(expected)
+    assert torch.equal(made.discounted(1.0), made.log_probability)

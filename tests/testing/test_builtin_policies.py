@@ -15,6 +15,7 @@ PUBLISHED: dict[str, Any] = {"length": 12, "device_length": 4, "devices": 3}
 NI2020 = PolicyCase("encoder-decoder", PUBLISHED, ordered_devices=True, repaired=True)
 PLACETO = PolicyCase("placeto", {"devices": 3}, ordered_devices=True)
 RNN = PolicyCase("rnn", {"hidden": 8, "devices": 3, "operators": 16}, ordered_devices=True)
+DOPPLER = PolicyCase("doppler", {"length": 6, "rounds": 2, "hidden": 8})
 BUILT_IN = {
     "device-scorer": PolicyCase("device-scorer", SCORER),
     "device-scorer, two orders": PolicyCase("device-scorer", SCORER | {"orders": [0, 1]}),
@@ -37,6 +38,20 @@ BUILT_IN = {
     "giph-task-eft, throughput": PolicyCase("giph", {"variant": "task-eft"}),
     "giph, without potential": PolicyCase("giph", {"potential": False}, objective="makespan"),
     "rebuild": PolicyCase("rebuild", {"hidden": 4}, objective="makespan"),
+    "doppler": DOPPLER,
+    "doppler, makespan": replace(DOPPLER, objective="makespan"),
+    "doppler, operators only": replace(
+        DOPPLER, sizes=DOPPLER.sizes | {"variant": "sel-only"}, objective="makespan"
+    ),
+    "doppler, devices only": replace(
+        DOPPLER, sizes=DOPPLER.sizes | {"variant": "plc-only"}, objective="makespan"
+    ),
+    "doppler, messages at every step": replace(
+        DOPPLER, sizes=DOPPLER.sizes | {"per_step": True}, objective="makespan"
+    ),
+    "doppler, starts from load": replace(
+        DOPPLER, sizes=DOPPLER.sizes | {"start_from_load": True}, objective="makespan"
+    ),
     "rnn": RNN,
     "rnn, backward": replace(RNN, sizes=RNN.sizes | {"order": "dfs-postorder", "labels": []}),
     "rnn, frozen attention": replace(RNN, sizes=RNN.sizes | {"frozen_attention": True}),

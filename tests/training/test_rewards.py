@@ -33,10 +33,13 @@ def test_rewards_are_scores(model: str, data: st.DataObject) -> None:
 
 
 @given(data=st.data())
-def test_rewards_of_losses_are_their_logarithm_and_root(data: st.DataObject) -> None:
+def test_rewards_of_losses_are_their_logarithm_root_and_value(data: st.DataObject) -> None:
     problem: Problem = data.draw(problems())
     rows = data.draw(batches(problem, max_size=4))
     losses = evaluator(problem).loss(rows).tolist()
-    logs, roots = (Rewards([problem], kind)(0, rows) for kind in ("log-loss", "sqrt-loss"))
+    logs, roots, values = (
+        Rewards([problem], kind)(0, rows) for kind in ("log-loss", "sqrt-loss", "loss")
+    )
+    assert values == pytest.approx([-loss for loss in losses], rel=1e-12)
     assert logs == pytest.approx([-math.log(max(loss, 1e-9)) for loss in losses], rel=1e-12)
     assert roots == pytest.approx([-math.sqrt(loss) for loss in losses], rel=1e-12)

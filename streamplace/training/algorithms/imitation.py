@@ -15,6 +15,7 @@ from streamplace.execution.progress import track
 from streamplace.placers.registry import make_placer
 from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 from streamplace.training.algorithms.base import Algorithm, Known, Record, Step
 from streamplace.training.elite_buffer import EliteBuffer
@@ -75,4 +76,6 @@ def teacher_placement(numbered_problem: tuple[int, Problem], *, placer: str, see
 
 def _with_full_runs(problem: Problem) -> Problem:
     """Return a problem that the engine scores with full-length runs; rewards use shorter ones."""
+    if isinstance(problem.objective, Makespan):
+        return problem
     return problem.with_objective(replace(problem.throughput_objective, engine=None))

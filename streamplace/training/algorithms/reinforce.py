@@ -150,7 +150,7 @@ class Reinforce(Algorithm[ReinforceStage]):
         baseline: Floats | None,
     ) -> Tensor:
         stage, samples = self.stage, self.stage.samples
-        log_probability = trajectories.log_probability
+        log_probability = trajectories.discounted(stage.discount)
         device = log_probability.device
         mask = torch.from_numpy(counted).to(device)
         length = torch.from_numpy(batch.sizes).to(device, torch.float32)

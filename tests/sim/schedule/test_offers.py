@@ -7,7 +7,7 @@ import streamplace as sp
 from benchmarks.reference.random_problems import feasible_placements
 from benchmarks.reference.resource_problems import resource_problem
 from benchmarks.reference.rules import obeying
-from sim.schedule.offers import nothing_placed_in, offer, put_in
+from sim.schedule.offers import nothing_placed_in, offer, offer_each, put_each, put_in
 from streamplace.scoring.rules import rules_of
 
 ROWS = 4
@@ -47,3 +47,25 @@ def test_the_mask_is_offered_where_nothing_is_left() -> None:
         put_in(rules, placed, v, np.array(devices, np.int32))
     offer(rules, placed, 2, offered)
     assert offered.tolist() == [[True, True, False], [True, False, False]]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_each_placement_may_have_its_own_operator(seed: int) -> None:
+    """Rows that place operators in different orders are offered what each would be alone."""
+    problem = resource_problem(seed, max_placements=500)
+    rng = np.random.default_rng(seed)
+    rules = rules_of(problem.feasibility, problem.cluster)
+    shape = (ROWS, len(problem.cluster.devices))
+    orders = np.stack([rng.permutation(len(problem.graph.names)) for _ in range(ROWS)])
+    together = nothing_placed_in(rules, ROWS)
+    alone = [nothing_placed_in(rules, 1) for _ in range(ROWS)]
+    for operators in orders.T.astype(np.int32):
+        offered = np.empty(shape, np.bool_)
+        offer_each(rules, together, operators, offered)
+        chosen = np.array([rng.choice(np.flatnonzero(row)) for row in offered], np.int32)
+        for s, v in enumerate(operators.tolist()):
+            own = np.empty((1, shape[1]), np.bool_)
+            offer(rules, alone[s], v, own)
+            assert own[0].tolist() == offered[s].tolist()
+            put_in(rules, alone[s], v, chosen[[s]])
+        put_each(rules, together, operators, chosen)

@@ -1,0 +1,134 @@
+"""Partial placements: which operators run where and when, as far as they are placed."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.jit import bare, kernel
+from streamplace.policy.partial.costs import Costs
+from streamplace.util.arrays import Bools, Floats, Ints
+
+NOWHERE = -1
+
+
+class Partial(NamedTuple):
+    """S partial placements of one problem.
+
+    Under throughput, an operator "starts" at the utilisation that its device had before, and "ends"
+    at the one with it; `free` is the utilisation of each device.
+    """
+
+    device: Ints  # (S, V) device of each operator, or -1
+    start: Floats  # (S, V)
+    end: Floats  # (S, V)
+    load: Floats  # (S, D) work on each device
+    free: Floats  # (S, C) end of the last operator on each core, with its rest
+    into: Floats  # (S, D) cost of the streams that enter each device
+    out_of: Floats  # (S, D) cost of the streams that leave each device
+    waiting: Ints  # (S, V) number of inputs that are not placed
+    candidate: Bools  # (S, V) whether an operator is not placed, but all its inputs are
+
+
+def nothing_placed(costs: Costs, samples: int) -> Partial:
+    """Return S placements without any operator."""
+    operators, devices = costs.seconds.shape
+    inputs = np.diff(costs.first_in)
+    waiting = np.tile(inputs, (samples, 1)).astype(np.int32)
+    return Partial(
+        device=np.full((samples, operators), NOWHERE, np.int32),
+        start=np.zeros((samples, operators)),
+        end=np.zeros((samples, operators)),
+        load=np.zeros((samples, devices)),
+        free=np.zeros((samples, int(costs.first_core[-1]))),
+        into=np.zeros((samples, devices)),
+        out_of=np.zeros((samples, devices)),
+        waiting=waiting,
+        candidate=waiting == 0,
+    )
+
+
+@kernel
+def put_next(
+    costs: Costs, partial: Partial, operators: Ints, devices: Ints, from_load: bool
+) -> None:
+    """Place an operator, (S,), on a device, (S,), in each placement.
+
+    Parameters
+    ----------
+    from_load
+        Whether operators start when their device has done all of its work, so that waits are
+        ignored, as in DOPPLER's released code.
+    """
+    for s in range(operators.shape[0]):
+        v, d = operators[s], devices[s]
+        start = partial.load[s, d]
+        if not from_load:
+            start = earliest_start(costs, partial, s, v, d)
+        partial.device[s, v], partial.start[s, v] = d, start
+        partial.end[s, v] = start + costs.seconds[v, d]
+        partial.load[s, d] += costs.seconds[v, d]
+        _keep_cores(costs, partial.free[s], v, d, partial.end[s, v])
+        partial.candidate[s, v] = False
+        for i in range(costs.first_in[v], costs.first_in[v + 1]):
+            e = costs.inward[i]
+            a = partial.device[s, costs.source[e]]
+            cost = message(costs, e, a, d)
+            partial.into[s, d] += cost
+            partial.out_of[s, a] += cost
+        for i in range(costs.first_out[v], costs.first_out[v + 1]):
+            w = costs.target[costs.outward[i]]
+            partial.waiting[s, w] -= 1
+            partial.candidate[s, w] = partial.waiting[s, w] == 0
+
+
+@bare
+def message(costs: Costs, e: int, a: int, b: int) -> float:
+    """Return the cost of a stream from device a to device b; 0 within a device."""
+    if a == b or costs.amount[e] == 0.0:
+        return 0.0
+    return float(costs.amount[e] * costs.per_amount[a, b] + costs.per_message[a, b])
+
+
+@bare
+def earliest_start(costs: Costs, partial: Partial, s: int, v: int, d: int) -> float:
+    """Return when operator v can start on device d: its cores are free and its inputs are there.
+
+    Under throughput, it is the utilisation of the device.
+    """
+    moment = _free_cores(costs, partial.free[s], v, d)
+    if costs.is_pass:
+        for i in range(costs.first_in[v], costs.first_in[v + 1]):
+            e = costs.inward[i]
+            u = costs.source[e]
+            arrival = partial.end[s, u] + message(costs, e, partial.device[s, u], d)
+            moment = max(moment, arrival)
+    return float(moment)
+
+
+@bare
+def _free_cores(costs: Costs, free: Floats, v: int, d: int) -> float:
+    """Return the moment at which enough cores of a device are free: the k-th smallest of them."""
+    first, end = costs.first_core[d], costs.first_core[d + 1]
+    needed = min(costs.cores[v], end - first)
+    moment = np.inf
+    for c in range(first, end):
+        sooner = 0
+        for other in range(first, end):
+            if free[other] < free[c] or (free[other] == free[c] and other <= c):
+                sooner += 1
+        if sooner == needed:
+            moment = free[c]
+    return float(moment)
+
+
+@bare
+def _keep_cores(costs: Costs, free: Floats, v: int, d: int, end: float) -> None:
+    """Let an operator keep the cores of a device that are free first until its end."""
+    first, last = costs.first_core[d], costs.first_core[d + 1]
+    rest = costs.rest[d] if costs.seconds[v, d] > 0.0 else 0.0
+    for _ in range(min(costs.cores[v], last - first)):
+        soonest = first
+        for c in range(first, last):
+            if free[c] < free[soonest]:
+                soonest = c
+        free[soonest] = end + rest

@@ -1,0 +1,61 @@
+"""Partial placements: earliest starts equal the engine's times where its order is kept."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+import streamplace as sp
+from sim.schedule.passes import timetable
+from streamplace.policy.partial.costs import partial_costs
+from streamplace.policy.partial.state import nothing_placed, put_next
+from streamplace.scoring.compiled_pass import compiled_pass
+from streamplace.util.arrays import Ints
+from tests.support.doppler import pass_problem
+from tests.support.graphs import preset_graph
+
+
+def check_times(problem: sp.Problem, seed: int) -> None:
+    """Require times of placements in the order of the engine's starts to equal the engine's."""
+    compiled, costs = compiled_pass(problem), partial_costs(problem)
+    operators, devices = costs.seconds.shape
+    placed: Ints = np.random.default_rng(seed).integers(devices, size=(operators,), dtype=np.int32)
+    table = timetable(compiled.tasks, compiled.order("fifo"), placed)
+    partial = nothing_placed(costs, 1)
+    for v in np.argsort(table.start, kind="stable"):
+        assert partial.candidate[0, v]
+        chosen = np.array([v], np.int32), placed[[v]]
+        put_next(costs, partial, *chosen, False)
+    assert np.allclose(partial.start[0], table.start, rtol=1e-9)
+    assert np.allclose(partial.end[0], table.end, rtol=1e-9)
+    assert not partial.candidate.any()
+
+
+@given(st.integers(0, 40))
+def test_times_equal_the_engine_on_free_links(seed: int) -> None:
+    one = pass_problem(12, seed)
+    cluster = sp.Cluster(one.cluster.devices, sp.Network("free", bandwidth_mbps=100.0))
+    check_times(sp.Problem(one.graph, cluster, objective=sp.Makespan()), seed)
+
+
+@given(st.integers(0, 20))
+def test_times_equal_the_engine_on_several_cores(seed: int) -> None:
+    """Operators use one core each."""
+    devices = [sp.Device(f"d{i}", 1000.0 * (i + 1), cores=i + 1) for i in range(3)]
+    cluster = sp.Cluster(devices, sp.Network("free", bandwidth_mbps=50.0))
+    problem = sp.Problem(preset_graph("layered", 14, seed), cluster, objective=sp.Makespan())
+    check_times(problem, seed)
+
+
+def test_starts_from_load_ignore_waits() -> None:
+    """In the released code, b starts at once on an empty device, though a must end first."""
+    graph = sp.StreamGraph(
+        [sp.Operator("a", 1e6, 100.0), sp.Operator("b", 1e6, 100.0)], [sp.Stream("a", "b")]
+    )
+    costs = partial_costs(sp.Problem(graph, "2x1", objective=sp.Makespan()))
+    for from_load, start in ((True, 0.0), (False, 1.0)):
+        partial = nothing_placed(costs, 1)
+        for v in range(2):
+            operator, device = np.array([v], np.int32), np.array([v], np.int32)
+            put_next(costs, partial, operator, device, from_load)
+        assert partial.start[0, 1] >= start
+        assert (partial.start[0, 1] == 0.0) == from_load
