@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import torch
 
 import streamplace as sp
 from sim.schedule.anneal import Cooling
@@ -23,19 +22,15 @@ from streamplace.placers.registry import make_placer, ready_placer
 from streamplace.placers.scheduling.annealing import PassAnnealer, cooling_of
 from streamplace.placers.scheduling.passes import pass_evaluator
 from streamplace.placers.starting import fast_placement
-from streamplace.policy.fresh import new_policy
-from streamplace.policy.rebuild.policy import Rebuild
-from streamplace.policy.refining import episodes
-from streamplace.policy.registry import policy_section
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.effect import Effect
 from streamplace.util.arrays import Floats
 
 SEED = 9_000  # of the graphs
 PER_OPERATOR = 2
-START, UNIFORM, REBUILD = "start", "rebuild, uniform choices", "rebuild"
+START, REBUILD, TRAINED = "start", "rebuild", "rebuild, trained"
 CLIMB, ANNEALING, SEARCH, EQUAL_TIME = "climb", "annealing", "search", "search, equal CPU time"
-METHODS = (START, CLIMB, ANNEALING, SEARCH, UNIFORM, REBUILD, EQUAL_TIME)
+METHODS = (START, CLIMB, ANNEALING, SEARCH, REBUILD, EQUAL_TIME)
 HOT = 1  # number of the chain, for its temperature
 
 
@@ -49,7 +44,7 @@ class Reached:
     seed
         Seed of the placers.
     file
-        Weights of `rebuild`; empty: the shipped ones.
+        Weights of a further row, `rebuild` with trained choices; empty: no such row.
     """
 
     def __init__(self, problem: sp.Problem, seed: int, file: str) -> None:
@@ -62,22 +57,20 @@ class Reached:
         """Return makespans over the reference, by method."""
         reference = min(self._by("heft:contention"), self._by("single"))
         begun = time.process_time()
-        rebuilt = self._by(f"rebuild:evaluations={self._evaluations}" + self._weights)
+        rebuilt = self._by(f"rebuild:evaluations={self._evaluations}")
         seconds = time.process_time() - begun
         makespans = {
             START: float(self._loss(self._start.devices)[0]),
             CLIMB: self._by(f"climb:evaluations={self._evaluations}"),
             ANNEALING: self._annealed(),
             SEARCH: self._by(f"search:evaluations={self._evaluations}"),
-            UNIFORM: self._uniform(),
             REBUILD: rebuilt,
             EQUAL_TIME: self._by(f"search:seconds={max(seconds, 0.01):.3f}"),
         }
-        return {name: seconds / reference for name, seconds in makespans.items()} | {"s": seconds}
-
-    @property
-    def _weights(self) -> str:
-        return f":file={self._file}" if self._file else ""
+        if self._file:
+            trained = f"rebuild:evaluations={self._evaluations}:file={self._file}"
+            makespans[TRAINED] = self._by(trained)
+        return {name: length / reference for name, length in makespans.items()} | {"s": seconds}
 
     def _by(self, name: str) -> float:
         """Return the makespan of a placer in seconds; those that improve begin at the start."""
@@ -93,22 +86,12 @@ class Reached:
         row = self._start.devices.astype(np.int32)
         return annealer.chain(row, scored.orders[0], cooling, 0.0).makespan_s
 
-    def _uniform(self) -> float:
-        """Return the makespan of a policy whose choices are all equally likely, in seconds."""
-        policy = new_policy(policy_section({"kind": "rebuild", "sizes": {}}), 0)
-        assert isinstance(policy, Rebuild)
-        with torch.no_grad():
-            for parameter in policy.parameters():
-                parameter.zero_()
-        starts = [self._start.devices]
-        (made,) = episodes(policy, [self._problem], starts, PER_OPERATOR, self._seed)
-        return float(made.lowest[-1])
-
 
 def reached(kind: str, graphs: int, seeds: int, file: str) -> Mapping[str, Floats]:
     """Return makespans over the reference by method, (G,) means over seeds."""
     recipe = sp.Recipe(f"contended:kind={kind}", graphs, seed=SEED)
-    rows: dict[str, list[float]] = {name: [] for name in (*METHODS, "s")}
+    names = (*METHODS, "s", TRAINED) if file else (*METHODS, "s")
+    rows: dict[str, list[float]] = {name: [] for name in names}
     for number in range(graphs):
         graph, cluster = recipe.graph(number), recipe.cluster(number)
         problem = sp.Problem(graph, cluster, objective=sp.Makespan())
@@ -128,16 +111,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--graphs", type=int, default=30)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--file", default="", help="weights; the shipped ones by default")
+    parser.add_argument("--file", default="", help="weights for a further row")
     options = parser.parse_args()
     ready_placer("rebuild", "makespan")
     found = {k: reached(k, options.graphs, options.seeds, options.file) for k in KINDS}
     line("", str, dict.fromkeys(found))
     line("---", lambda _: "---", found)
-    for name in METHODS:
+    methods = (*METHODS, TRAINED) if options.file else METHODS
+    for name in methods:
         line(name, lambda kind, name=name: f"{found[kind][name].mean():.3f}", found)  # type: ignore[misc]
     line("CPU s of rebuild", lambda kind: f"{found[kind]['s'].mean():.2f}", found)
-    for name in METHODS:
+    for name in methods:
         if name != REBUILD:
 
             def ratio(kind: str, name: str = name) -> str:

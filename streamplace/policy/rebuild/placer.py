@@ -1,7 +1,6 @@
-"""The placer `rebuild`: parts of a placement built anew, chosen by a trained policy."""
+"""The placer `rebuild`: parts of a placement built anew, chosen at random or by a policy."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -18,7 +17,6 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 
-SHIPPED = Path(__file__).parents[1] / "shipped" / "best-makespan.safetensors"
 MOST = 10_000_000  # evaluations
 
 
@@ -26,15 +24,15 @@ MOST = 10_000_000  # evaluations
 class RebuildPlacer:
     """Improve a placement by building parts of it anew with list scheduling.
 
-    A trained policy chooses the parts and the rule of each list schedule. A part is kept unless
-    the makespan rises.
+    The parts and the rule of each list schedule are random, or chosen by a trained policy. A part
+    is kept unless the makespan rises.
 
     Parameters
     ----------
     evaluations
         Number of parts to build, each of which is one evaluation; 0: two per operator.
     file
-        A weights file of the kind `rebuild`; the shipped weights by default.
+        A weights file of the kind `rebuild`; without one, all choices are equally likely.
 
     Raises
     ------
@@ -83,8 +81,10 @@ class RebuildPlacer:
         return Placement(problem, made.best[0, 0])
 
     def _policy(self) -> Rebuild:
-        file = self.file or str(SHIPPED)
-        policy = policy_in(file)
+        if not self.file:
+            return Rebuild.uniform()
+        policy = policy_in(self.file)
         if not isinstance(policy, Rebuild):
-            raise UsageError(f"rebuild: {file} has a policy of another kind; use policy:file=…")
+            fault = "has a policy of another kind; use policy:file=…"
+            raise UsageError(f"rebuild: {self.file} {fault}")
         return policy

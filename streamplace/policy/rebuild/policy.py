@@ -38,6 +38,14 @@ class Rebuild(Refiner[EncodedProblem, RebuildBatch]):
         self.hidden = nn.Linear(FEATURES, sizes.hidden)
         self.heads = nn.Linear(sizes.hidden, sum(COUNTS))
 
+    @classmethod
+    def uniform(cls) -> "Rebuild":
+        """Return a policy whose choices are all equally likely."""
+        policy = cls(RebuildSizes())
+        for parameter in policy.parameters():
+            nn.init.zeros_(parameter)
+        return policy
+
     def encode(self, problem: Problem) -> EncodedProblem:
         """Return what the policy reads of a problem; see `Policy.encode`.
 

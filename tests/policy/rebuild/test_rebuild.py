@@ -10,11 +10,9 @@ import streamplace as sp
 from streamplace.errors import ObjectiveError, UsageError
 from streamplace.placers.registry import make_placer
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.fresh import new_policy
 from streamplace.policy.giph.placer import SHIPPED
 from streamplace.policy.rebuild.choices import COUNTS, HEADS, NAMES, PARTS, RELEVANT, choice_of
 from streamplace.policy.rebuild.policy import Rebuild
-from streamplace.policy.registry import policy_section
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.network import NetworkKind
@@ -40,15 +38,9 @@ def small(network: NetworkKind = "pair") -> sp.Problem:
     return sp.Problem(preset_graph("layered", 30, 2), cluster, objective=sp.Makespan())
 
 
-def untrained() -> Rebuild:
-    policy = new_policy(policy_section({"kind": "rebuild", "sizes": {}}), 0)
-    assert isinstance(policy, Rebuild)
-    return policy
-
-
 def rolled(problem: sp.Problem, forced: list[int] | None = None) -> Trajectories:
     """Return an episode from all operators on the first device, with one choice in all steps."""
-    policy = untrained()
+    policy = Rebuild.uniform()
     start = np.zeros((1, 1, len(problem.graph.names)), np.int32)
     actions = None if forced is None else np.tile([-1, *forced], (1, 1, STEPS, 1))
     sampler = Sampler(torch.Generator().manual_seed(2))
