@@ -10,6 +10,7 @@ from streamplace.errors import ObjectiveError, PlacementError
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.problem.total_cost import TotalCost
 from streamplace.util.arrays import Floats, Ints
 
 
@@ -172,3 +173,28 @@ def run_placers(
     if failure is not None and not placements:
         raise failure
     return placements
+
+
+def needs_makespan(problem: Problem, placer: str) -> None:
+    """Refuse other objectives for a placer that supports only the makespan.
+
+    Parameters
+    ----------
+    placer
+        Name of the placer, for the message.
+
+    Raises
+    ------
+    ObjectiveError
+        If the objective is not a makespan, or derives from it.
+    """
+    if isinstance(problem.objective, TotalCost):
+        raise ObjectiveError(
+            f"placer {placer!r} supports only makespan, not total cost; use climb, random or a "
+            "policy, or place for the makespan"
+        )
+    if not isinstance(problem.objective, Makespan):
+        raise ObjectiveError(
+            f"placer {placer!r} supports only makespan, not throughput; add --objective makespan, "
+            "or objective=sp.Makespan() in Python"
+        )

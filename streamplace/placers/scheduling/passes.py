@@ -2,13 +2,10 @@
 
 import numpy as np
 
-from streamplace.errors import ObjectiveError
-from streamplace.placers.base import Listed
+from streamplace.placers.base import Listed, needs_makespan
 from streamplace.placers.repair import feasible
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.total_cost import TotalCost
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Ints
 
@@ -52,16 +49,7 @@ def pass_evaluator(problem: Problem, placer: str) -> MakespanEvaluator:
     ObjectiveError
         If the objective is not a makespan, or derives from it.
     """
-    if isinstance(problem.objective, TotalCost):
-        raise ObjectiveError(
-            f"placer {placer!r} supports only makespan, not total cost; use climb, random or a "
-            "policy, or place for the makespan"
-        )
-    if not isinstance(problem.objective, Makespan):
-        raise ObjectiveError(
-            f"placer {placer!r} supports only makespan, not throughput; add --objective makespan, "
-            "or objective=sp.Makespan() in Python"
-        )
+    needs_makespan(problem, placer)
     return MakespanEvaluator(problem)
 
 

@@ -9,11 +9,9 @@ from sim.schedule.connected import Neighbours, neighbours_of
 from sim.schedule.contention import Memory, no_schedule
 from sim.schedule.ranks import mean_messages, mean_seconds, optimistic_costs, upward_rank
 from sim.schedule.task_graph import FREE
-from streamplace.errors import ObjectiveError
+from streamplace.placers.base import needs_makespan
 from streamplace.policy.encoded import SortedBatch
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
-from streamplace.problem.total_cost import TotalCost
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Floats
@@ -68,11 +66,7 @@ def encode(problem: Problem) -> EncodedProblem:
     ObjectiveError
         If the objective is not the makespan.
     """
-    if not isinstance(problem.objective, Makespan) or isinstance(problem.objective, TotalCost):
-        raise ObjectiveError(
-            "rebuild supports only makespan; add --objective makespan, or objective=sp.Makespan() "
-            "in Python"
-        )
+    needs_makespan(problem, "rebuild")
     scored = makespan_evaluator(problem)
     tasks, masks = scored.tasks, scored.compiled.masks
     seconds, messages = mean_seconds(tasks, *masks), mean_messages(tasks, *masks)
