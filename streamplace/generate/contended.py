@@ -40,6 +40,7 @@ SHARDED: Mapping[str, Sharded] = {
     ),
 }
 KINDS = (LAYERED, *SHARDED)
+CLUSTER = 1  # the part of a draw that the cluster comes from
 SIZES = range(100, 1001)  # operators of layered graphs
 DEVICES = (4, 8)
 MAX_DEVICES = 2048
@@ -97,9 +98,7 @@ class Contended:
     def cluster(self, draw: Draw) -> Cluster:
         """Return the cluster of one graph."""
         is_layered = self._kind(draw.rng()) == LAYERED
-        rng = np.random.Generator(
-            np.random.PCG64(np.random.SeedSequence([draw.seed, draw.number, 1]))
-        )
+        rng = draw.rng(CLUSTER)
         count = self.devices or _drawn(rng, DEVICES)
         differ = is_layered or _drawn(rng, (False, True))
         share = _between(rng, SPEEDS, count) if differ else np.ones(count)

@@ -27,8 +27,7 @@ class Draw:
     seed: int
     name: str
 
-    def rng(self) -> np.random.Generator:
-        """Return the graph's own random generator."""
-        return np.random.Generator(
-            np.random.PCG64(np.random.SeedSequence([self.seed, self.number]))
-        )
+    def rng(self, *part: int) -> np.random.Generator:
+        """Return the graph's own random generator, or that of a numbered part of it."""
+        seed = np.random.SeedSequence([self.seed, self.number, *part])
+        return np.random.Generator(np.random.PCG64(seed))

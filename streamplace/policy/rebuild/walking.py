@@ -94,13 +94,16 @@ class Lane:
         self._observe()
 
     def _observe(self) -> None:
-        """Read the times and the critical path of the present placement."""
+        """Read the times of the present placement."""
         scored, devices = self._one.scored, self.walk.devices
         order = scored.best(devices)[1]
         table = timetable(scored.tasks, order, devices, scored.compiled.noises[0])
         self._start, self._end = table.start, table.end
-        path = [step.number for step in table.critical_path if step.kind == "operator"]
-        self._critical = np.array(path)
+        self._table = table
+
+    def _critical(self) -> list[int]:
+        """Return the operators of the critical path of the present placement."""
+        return [step.number for step in self._table.critical_path if step.kind == "operator"]
 
     def _made(self, choice: Choice, rng: np.random.Generator) -> Ints | None:
         """Return the placement that a step tries, (V,); None if it violates constraints."""
@@ -132,7 +135,7 @@ class Lane:
         if choice.part == "all":
             return np.arange(one.size, dtype=np.int32)
         size = max(2, round(one.size**choice.size))
-        first = int(rng.choice(self._critical) if choice.critical else rng.integers(one.size))
+        first = int(rng.choice(self._critical()) if choice.critical else rng.integers(one.size))
         if choice.part == "window":
             middle = self._start + self._end
             nearest = np.argsort(np.abs(middle - middle[first]), kind="stable")

@@ -79,7 +79,7 @@ class Device:
 
 
 def _connected(own: int, address: str) -> socket.socket:
-    """Return a connection to another device, which says from whom it is."""
+    """Return a connection to another device, which begins with the number of this one."""
     link = socket.socket()
     link.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
     link.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
