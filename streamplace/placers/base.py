@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -12,6 +12,18 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.total_cost import TotalCost
 from streamplace.util.arrays import Floats, Ints
+
+Supported = Literal["throughput", "makespan"]
+Stated = Literal[Supported, "total cost"]
+_REMEDIES: dict[Stated, str] = {
+    "throughput": "add --objective makespan, or objective=sp.Makespan() in Python",
+    "makespan": (
+        "for makespans use auto, search, exact, heft, peft or another placer of the list in "
+        "'streamplace place --help'"
+    ),
+    "total cost": "use climb, random or a policy, or place for the makespan",
+}
+"""Objective of a problem -> what to do where a placer does not support it."""
 
 
 class Placer(Protocol):
@@ -130,26 +142,6 @@ class MayRefine(Placer, Protocol):
         ...
 
 
-def needs_throughput(problem: Problem, placer: str) -> None:
-    """Refuse makespans for a placer that supports only throughput.
-
-    Parameters
-    ----------
-    placer
-        Name of the placer, for the message.
-
-    Raises
-    ------
-    ObjectiveError
-        If the objective is a makespan.
-    """
-    if isinstance(problem.objective, Makespan):
-        raise ObjectiveError(
-            f"placer {placer!r} supports only throughput, not makespan; for makespans use auto, "
-            "search, exact, heft, peft or another placer of the list in 'streamplace place --help'"
-        )
-
-
 def run_placers(
     placers: Sequence[Placer],
     problem: Problem,
@@ -175,26 +167,26 @@ def run_placers(
     return placements
 
 
-def needs_makespan(problem: Problem, placer: str) -> None:
-    """Refuse other objectives for a placer that supports only the makespan.
+def refuse_other_objectives(problem: Problem, placer: str, supported: Supported) -> None:
+    """Refuse an objective that a placer does not support.
 
     Parameters
     ----------
     placer
         Name of the placer, for the message.
+    supported
+        ``throughput``, with all objectives that derive from it, or ``makespan``, without those that
+        derive from it.
 
     Raises
     ------
     ObjectiveError
-        If the objective is not a makespan, or derives from it.
+        If the problem has another objective.
     """
-    if isinstance(problem.objective, TotalCost):
-        raise ObjectiveError(
-            f"placer {placer!r} supports only makespan, not total cost; use climb, random or a "
-            "policy, or place for the makespan"
-        )
-    if not isinstance(problem.objective, Makespan):
-        raise ObjectiveError(
-            f"placer {placer!r} supports only makespan, not throughput; add --objective makespan, "
-            "or objective=sp.Makespan() in Python"
-        )
+    objective = problem.objective
+    stated: Stated = "makespan" if isinstance(objective, Makespan) else "throughput"
+    if isinstance(objective, TotalCost):
+        stated = "total cost"
+    if stated != supported:
+        fault = f"placer {placer!r} supports only {supported}, not {stated}"
+        raise ObjectiveError(f"{fault}; {_REMEDIES[stated]}")

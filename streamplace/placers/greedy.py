@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim import greedy
-from streamplace.placers.base import needs_throughput
+from streamplace.placers.base import refuse_other_objectives
 from streamplace.placers.repair import feasible
 from streamplace.problem.order_names import check_order
 from streamplace.problem.placement import Placement
@@ -35,6 +35,6 @@ class Greedy:
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, repaired where groups or memory require it."""
-        needs_throughput(problem, "greedy")
+        refuse_other_objectives(problem, "greedy", "throughput")
         order = traversal_order(problem, self.order, rng) if self.order else None
         return feasible(problem, greedy.greedy(flow(problem), *problem.feasibility.masks, order))

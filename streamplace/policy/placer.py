@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from streamplace.errors import CheckpointError, UsageError
-from streamplace.placers.base import needs_throughput
+from streamplace.placers.base import refuse_other_objectives
 from streamplace.placers.repair import feasible, feasible_ones
 from streamplace.placers.starting import fast_placement
 from streamplace.policy.base import AnyPolicy, BeamSearching, Refiner, constructive
@@ -117,7 +117,7 @@ class PolicyPlacer:
         if self.episodes > 1:
             raise UsageError(f"policy: episodes: {type(policy).__name__} builds placements at once")
         if not constructive(policy).any_objective:
-            needs_throughput(problem, "policy")
+            refuse_other_objectives(problem, "policy", "throughput")
         with faults_of(policy, "placing"):
             drafts = self._drafts(policy, problem, rng)
         if len(drafts) == 1:

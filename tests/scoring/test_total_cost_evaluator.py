@@ -163,6 +163,12 @@ def test_schedulers_refuse_it(placer: str) -> None:
         make_placer(placer)(problem, np.random.default_rng(0))
 
 
+def test_placers_for_throughput_refuse_it() -> None:
+    problem = of_total_cost(makespan_problem(5))
+    with pytest.raises(ObjectiveError, match="supports only throughput, not total cost; use climb"):
+        make_placer("greedy")(problem, np.random.default_rng(0))
+
+
 @pytest.mark.parametrize("placer", ["random", "climb", "single", "round-robin"])
 def test_other_placers_use_it(placer: str) -> None:
     problem = of_total_cost(makespan_problem(8))

@@ -7,7 +7,7 @@ import numpy as np
 
 from sim.contiguous import Lattice, Split, split
 from streamplace.errors import UsageError
-from streamplace.placers.base import needs_throughput
+from streamplace.placers.base import refuse_other_objectives
 from streamplace.placers.contiguous.closed_sets import all_closed_sets, orders, prefixes
 from streamplace.placers.contiguous.costs import Classes, classes_of, costs_of
 from streamplace.placers.contiguous.precedence import Precedence, precedence
@@ -53,7 +53,7 @@ class Contiguous:
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, repaired where constraints require it."""
-        needs_throughput(problem, "contiguous")
+        refuse_other_objectives(problem, "contiguous", "throughput")
         items = precedence(compiled(problem).flow, problem.feasibility.unit_of)
         drafts = self._drafts(problem, items, limited=True)
         if not drafts:  # no contiguous split satisfies the masks and limits

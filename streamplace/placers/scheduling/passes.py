@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from streamplace.placers.base import Listed, needs_makespan
+from streamplace.placers.base import Listed, refuse_other_objectives
 from streamplace.placers.repair import feasible
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -49,7 +49,7 @@ def pass_evaluator(problem: Problem, placer: str) -> MakespanEvaluator:
     ObjectiveError
         If the objective is not a makespan, or derives from it.
     """
-    needs_makespan(problem, placer)
+    refuse_other_objectives(problem, placer, "makespan")
     return MakespanEvaluator(problem)
 
 

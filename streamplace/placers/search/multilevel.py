@@ -6,7 +6,7 @@ import numpy as np
 
 from sim.search import Instance, Schedule
 from streamplace.errors import UsageError
-from streamplace.placers.base import needs_throughput
+from streamplace.placers.base import refuse_other_objectives
 from streamplace.placers.partition.base import devices_of_parts, parts_for
 from streamplace.placers.partition.metis import cut
 from streamplace.placers.repair import feasible
@@ -52,7 +52,7 @@ class Multilevel:
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, repaired where constraints require it."""
-        needs_throughput(problem, "multilevel")
+        refuse_other_objectives(problem, "multilevel", "throughput")
         rules, annealer = problem.feasibility, Annealer(problem, rng, headroom=True)
         best = self._attempt(problem, annealer, *SETTINGS[0], None)
         for number in range(1, min(MAX_TRIES, MAX_UNITS // rules.unit_count)):

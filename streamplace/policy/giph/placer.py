@@ -3,16 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
-from streamplace.errors import UsageError
-from streamplace.placers.repair import feasible
-from streamplace.placers.starting import fast_placement
 from streamplace.policy.faults import faults_of
 from streamplace.policy.giph.policy import MOVES, Giph
 from streamplace.policy.giph.search import Episodes, Value, least_loss
-from streamplace.policy.placer import policy_in
+from streamplace.policy.improving import ImprovingPlacer
 from streamplace.policy.threads import one_thread
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
@@ -21,11 +19,10 @@ from streamplace.util.arrays import Floats, Ints
 
 SHIPPED = Path(__file__).parents[1] / "shipped"
 SHORT = 4  # relocations of an episode where every relocation has a price
-MOST = 10_000_000  # evaluations
 
 
 @dataclass(frozen=True)
-class GiphPlacer:
+class GiphPlacer(ImprovingPlacer):
     """Improve a placement by relocations that a policy chooses.
 
     Every relocation is scored, and the best placement is returned. Episodes of two relocations per
@@ -44,12 +41,7 @@ class GiphPlacer:
         If `evaluations` is out of range.
     """
 
-    evaluations: int = 0
-    file: str = ""
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.evaluations <= MOST:
-            raise UsageError(f"giph: evaluations must be 0 to {MOST} (got {self.evaluations})")
+    name: ClassVar[str] = "giph"
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -70,8 +62,7 @@ class GiphPlacer:
         PlacementError
             If the placement to start from cannot be repaired.
         """
-        first = fast_placement(problem, rng) if start is None else start
-        row = feasible(problem, first.devices).devices
+        row = self._start(problem, rng, start)
         return self._improved(problem, row, rng, least_loss, MOVES * len(row))
 
     def best_by(
@@ -117,8 +108,4 @@ class GiphPlacer:
     def _policy(self, problem: Problem) -> Giph:
         makespan = isinstance(problem.objective, Makespan)
         name = "giph-makespan" if makespan else "giph-throughput"
-        file = self.file or str(SHIPPED / f"{name}.safetensors")
-        policy = policy_in(file)
-        if not isinstance(policy, Giph):
-            raise UsageError(f"giph: {file} has a policy of another kind; use policy:file=…")
-        return policy
+        return self._read(self.file or str(SHIPPED / f"{name}.safetensors"), Giph)

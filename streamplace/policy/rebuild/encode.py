@@ -9,7 +9,7 @@ from sim.schedule.connected import Neighbours, neighbours_of
 from sim.schedule.contention import Memory, no_schedule
 from sim.schedule.ranks import mean_messages, mean_seconds, optimistic_costs, upward_rank
 from sim.schedule.task_graph import FREE
-from streamplace.placers.base import needs_makespan
+from streamplace.placers.base import refuse_other_objectives
 from streamplace.policy.encoded import SortedBatch
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
@@ -66,7 +66,7 @@ def encode(problem: Problem) -> EncodedProblem:
     ObjectiveError
         If the objective is not the makespan.
     """
-    needs_makespan(problem, "rebuild")
+    refuse_other_objectives(problem, "rebuild", "makespan")
     scored = makespan_evaluator(problem)
     tasks, masks = scored.tasks, scored.compiled.masks
     seconds, messages = mean_seconds(tasks, *masks), mean_messages(tasks, *masks)

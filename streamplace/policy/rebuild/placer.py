@@ -1,27 +1,23 @@
 """The placer `rebuild`: parts of a placement built anew, chosen at random or by a policy."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch
 
-from streamplace.errors import UsageError
-from streamplace.placers.repair import feasible
-from streamplace.placers.starting import fast_placement
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.faults import faults_of
-from streamplace.policy.placer import policy_in
+from streamplace.policy.improving import ImprovingPlacer
 from streamplace.policy.rebuild.policy import Rebuild
 from streamplace.policy.threads import one_thread
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 
-MOST = 10_000_000  # evaluations
-
 
 @dataclass(frozen=True)
-class RebuildPlacer:
+class RebuildPlacer(ImprovingPlacer):
     """Improve a placement by building parts of it anew with list scheduling.
 
     The parts and the rule of each list schedule are random, or chosen by a trained policy. A part
@@ -40,12 +36,7 @@ class RebuildPlacer:
         If `evaluations` is out of range.
     """
 
-    evaluations: int = 0
-    file: str = ""
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.evaluations <= MOST:
-            raise UsageError(f"rebuild: evaluations must be 0 to {MOST} (got {self.evaluations})")
+    name: ClassVar[str] = "rebuild"
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -71,8 +62,7 @@ class RebuildPlacer:
         policy = self._policy()
         with faults_of(policy, "placing"), one_thread():
             encoded = policy.encode(problem)
-            first = fast_placement(problem, rng) if start is None else start
-            row = feasible(problem, first.devices).devices
+            row = self._start(problem, rng, start)
             steps = self.evaluations or policy.episode(encoded)
             sampler = Sampler(torch.Generator().manual_seed(int(rng.integers(2**62))))
             batch = policy.batch([encoded])
@@ -81,10 +71,4 @@ class RebuildPlacer:
         return Placement(problem, made.best[0, 0])
 
     def _policy(self) -> Rebuild:
-        if not self.file:
-            return Rebuild.uniform()
-        policy = policy_in(self.file)
-        if not isinstance(policy, Rebuild):
-            fault = "has a policy of another kind; use policy:file=…"
-            raise UsageError(f"rebuild: {self.file} {fault}")
-        return policy
+        return self._read(self.file, Rebuild) if self.file else Rebuild.uniform()

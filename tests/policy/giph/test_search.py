@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.errors import CheckpointError, UsageError
 from streamplace.placers.registry import improver_of, make_placer
 from streamplace.placers.search.current import current_devices, moving_seconds
 from streamplace.policy.giph.placer import GiphPlacer
@@ -78,17 +77,6 @@ def test_the_shipped_weights_serve_both_objectives() -> None:
     graph, cluster = preset_graph("dream", 20, 1), sp.Cluster.equal(4)
     reached = sp.place(graph, cluster, placer="giph").score.relative_throughput
     assert reached >= sp.place(graph, cluster, placer="greedy").score.relative_throughput
-
-
-def test_options_are_checked(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="giph: evaluations must be 0 to"):
-        GiphPlacer(evaluations=-1)
-    shipped = Path(sp.__file__).parent / "policy" / "shipped" / "best.safetensors"
-    problem, rng = giph_problem(), np.random.default_rng(0)
-    with pytest.raises(UsageError, match="has a policy of another kind; use policy:file="):
-        GiphPlacer(file=str(shipped))(problem, rng)
-    with pytest.raises(CheckpointError):
-        GiphPlacer(file=str(tmp_path / "none"))(problem, rng)
 
 
 def stream_problem() -> tuple[sp.Problem, sp.Placement]:

@@ -1,0 +1,78 @@
+"""The base of placers that improve a placement within a number of evaluations, by a policy."""
+
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
+
+import numpy as np
+
+from streamplace.errors import UsageError
+from streamplace.placers.repair import feasible
+from streamplace.placers.starting import fast_placement
+from streamplace.policy.placer import policy_in
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.util.arrays import Ints
+
+MOST = 10_000_000  # evaluations
+
+P = TypeVar("P")
+
+
+@dataclass(frozen=True)
+class ImprovingPlacer:
+    """A placer that improves a placement by a policy of one kind, whose name it has.
+
+    Parameters
+    ----------
+    evaluations
+        Number of evaluations; 0: two per operator.
+    file
+        A weights file of that kind.
+
+    Raises
+    ------
+    UsageError
+        If `evaluations` is out of range.
+    """
+
+    name: ClassVar[str]
+    evaluations: int = 0
+    file: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.evaluations <= MOST:
+            raise UsageError(
+                f"{self.name}: evaluations must be 0 to {MOST} (got {self.evaluations})"
+            )
+
+    def _read(self, file: str, kind: type[P]) -> P:
+        """Return the policy in a weights file.
+
+        Raises
+        ------
+        CheckpointError
+            If the weights cannot be read.
+        UsageError
+            If it is not of the placer's kind.
+        """
+        policy = policy_in(file)
+        if not isinstance(policy, kind):
+            fault = "has a policy of another kind; use policy:file=…"
+            raise UsageError(f"{self.name}: {file} {fault}")
+        return policy
+
+    def _start(self, problem: Problem, rng: np.random.Generator, start: Placement | None) -> Ints:
+        """Return the devices to start from, (V,), repaired where they violate a constraint.
+
+        Parameters
+        ----------
+        start
+            The placement to improve; without one, the best placement of a few fast placers.
+
+        Raises
+        ------
+        PlacementError
+            If it cannot be repaired.
+        """
+        first = fast_placement(problem, rng) if start is None else start
+        return feasible(problem, first.devices).devices
