@@ -1,48 +1,21 @@
 """The experiments of the study: cases to train on, cases to test on, and what is minimised."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from streamplace.generate import Recipe
 from streamplace.problem.makespan import Makespan
-from streamplace.problem.problem import Problem
-from streamplace.problem.published import with_published_semantics
 from streamplace.problem.total_cost import TotalCost
+from streamplace.studies.giph.cases import Cases, EnasCases
 from streamplace.studies.giph.registered import GIPH, OURS, SYSTEMS, Registered
 
 SINGLE, SEVERAL, DRAWN, PAPER_RANGES = "single", "several", "drawn", "paper ranges"
 NOISY, TOTAL, FUSION = "noise", "total cost", "sensor fusion"
+ENAS = "neural networks"
 FEW, MANY, LARGER = 6, 20, 40  # devices
 SHARE = 200  # of the drawn cases, to compare policies that were trained on other clusters
 NOISE, NOISY_PASSES = 0.2, 5
 DRAWN_SEED, OTHER_SEED = 1, 7  # of generated test and training cases
-
-
-@dataclass(frozen=True)
-class Cases:
-    """The first cases of a recipe.
-
-    Parameters
-    ----------
-    recipe, count, seed
-        See `Recipe`; the released code shuffles its cases by the default seed.
-    thorough
-        Whether the plain placers that take long are run on them, too.
-    """
-
-    recipe: str
-    count: int
-    seed: int = 123445
-    thorough: bool = False
-
-    def problems(self, objective: Makespan) -> list[Problem]:
-        """Return the problems, in which messages follow GiPH's rules."""
-        drawn = Recipe(self.recipe, self.count, seed=self.seed)
-        pairs = ((drawn.graph(n), drawn.cluster(n)) for n in range(self.count))
-        return [
-            Problem(*with_published_semantics(*pair, "giph"), objective=objective) for pair in pairs
-        ]
 
 
 @dataclass(frozen=True)
@@ -92,14 +65,21 @@ def experiments(size: Registered) -> dict[str, Experiment]:
         larger = Cases(f"giph-code:devices={LARGER}", share.count, DRAWN_SEED)
         return Experiment(train, 1, {DRAWN: share, f"{LARGER} devices": larger})
 
-    fusion = "sensor-fusion:block=1"
+    def of_family(name: str, family: Callable[..., Cases]) -> Experiment:
+        tests = {name: family(count=size.cases, seed=DRAWN_SEED)}
+        return Experiment(family(count=steps, seed=OTHER_SEED), 1, tests)
+
     return {
         SINGLE: of_setting(SINGLE, {}, systems=tuple(SYSTEMS)),
         SEVERAL: of_setting(SEVERAL, wins, systems=tuple(SYSTEMS)),
         NOISY: of_setting(SINGLE, {}, objective=noisy),
         TOTAL: of_setting(SEVERAL, {}, objective=TotalCost()),
         **{f"trained on {count} devices": on_devices(count) for count in (FEW, MANY, LARGER)},
-        FUSION: Experiment(
-            Cases(fusion, steps, OTHER_SEED), 1, {FUSION: Cases(fusion, size.cases, DRAWN_SEED)}
-        ),
+        FUSION: of_family(FUSION, fusion_cases),
+        ENAS: of_family(ENAS, EnasCases),
     }
+
+
+def fusion_cases(count: int, seed: int = DRAWN_SEED) -> Cases:
+    """Return successive snapshots of one map, by default those of the tests."""
+    return Cases("sensor-fusion:block=1", count, seed)
