@@ -5,9 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from streamplace.problem.makespan import Makespan
+from streamplace.scoring.registry import evaluator
 from streamplace.studies.giph.adaptive import FREE_MOVES
 from streamplace.studies.giph.adaptive import SYSTEMS as OF_CHANGES
-from streamplace.studies.giph.experiments import DRAWN, PAPER_RANGES, SEVERAL, SINGLE
+from streamplace.studies.giph.experiments import DRAWN, PAPER_RANGES, SEVERAL, SINGLE, fusion_cases
+from streamplace.studies.giph.fusion import fusion_figures, fusion_tables
 from streamplace.studies.giph.outcome import outcome
 from streamplace.studies.giph.plain import CLIMB, EFT, HEFT, LIMITED, ONCE, PEFT, RANDOM, SEARCH
 from streamplace.studies.giph.published import WINS
@@ -66,6 +69,25 @@ def test_a_policy_has_a_row_per_case_and_repeats(prefix: str) -> None:
         assert row["losses"][-1] >= row["longest_s"] >= row["shortest_s"] > 0
 
 
+def test_other_results_have_no_placements() -> None:
+    """Results of long runs are kept, so their format stays."""
+    study, unit = _unit("plain placers: total cost")
+    row = study.run(unit)[0]
+    assert {*row} == {
+        "experiment",
+        "test",
+        "case",
+        "operators",
+        "depth",
+        "longest_s",
+        "shortest_s",
+        "repeat",
+        "system",
+        "losses",
+        "cpu_s",
+    }
+
+
 def test_plain_placers_make_no_more_evaluations_than_an_episode() -> None:
     study, unit = _unit("plain placers: several, drawn")
     rows = study.run(unit)
@@ -88,6 +110,24 @@ def test_few_relocations_after_each_change() -> None:
         if row["system"] == "forced relocations only":
             assert row["moves"] == 0
         assert row["makespan_s"] > 0
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "plain placers: sensor fusion",
+        pytest.param("GiPH: sensor fusion", marks=pytest.mark.long),
+    ],
+)
+def test_results_of_sensor_fusion_have_the_placements(prefix: str) -> None:
+    study, unit = _unit(prefix)
+    problems = fusion_cases(QUICK.cases).problems(Makespan())
+    rows = study.run(unit)
+    for row in rows:
+        loss = evaluator(problems[row["case"]]).loss(np.array(row["devices"]))[0]
+        assert loss == row["losses"][-1]
+    (table,) = fusion_tables(fusion_figures(rows))
+    assert {name for name, _ in table.rows} == {row["system"] for row in rows}
 
 
 def _rows(experiment: str, test: str, levels: dict[str, float], cases: int = 12) -> list[Row]:

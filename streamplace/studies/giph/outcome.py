@@ -8,6 +8,7 @@ import numpy as np
 
 from streamplace.studies.effect import Effect
 from streamplace.studies.giph.experiments import DRAWN, PAPER_RANGES, SEVERAL, SINGLE
+from streamplace.studies.giph.fusion import fusion_figures, fusion_findings, fusion_tables
 from streamplace.studies.giph.plain import CLIMB, HEFT, RANDOM
 from streamplace.studies.giph.published import SECONDS, WINS
 from streamplace.studies.giph.registered import GIPH, OURS, SYSTEMS
@@ -23,17 +24,19 @@ DEPTHS = ((0, 12), (13, 20), (21, 30), (31, 1000))  # streams on the longest pat
 
 def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
     """Return the tables, the pictures and what they show."""
-    results = results_of(rows)
+    results, fused = results_of(rows), fusion_figures(rows)
     changed = [row for row in rows if "protocol" in row]
     tables = (
         *(_makespans(name, results[setting, setting]) for setting, name in SETTINGS.items()),
         _wins(results),
         _depths(results),
         _others(results),
+        *fusion_tables(fused),
         _changes(changed),
     )
     named = {name: results[setting, setting] for setting, name in SETTINGS.items()}
-    return Outcome(TITLE, _findings(results), tables, {"curves": partial(_draw, named)})
+    findings = (*_findings(results), *fusion_findings(fused))
+    return Outcome(TITLE, findings, tables, {"curves": partial(_draw, named)})
 
 
 def _draw(named: Mapping[str, Tested], path: Path) -> None:

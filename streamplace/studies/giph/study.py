@@ -10,13 +10,14 @@ from streamplace.policy.threads import one_thread
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.giph.adaptive import PROTOCOLS, adapted
-from streamplace.studies.giph.experiments import SEVERAL, SINGLE, Experiment, experiments
+from streamplace.studies.giph.experiments import FUSION, SEVERAL, SINGLE, Experiment, experiments
 from streamplace.studies.giph.learning import at_checkpoints, random_starts, trained
 from streamplace.studies.giph.outcome import outcome
 from streamplace.studies.giph.plain import plain
 from streamplace.studies.giph.registered import FULL, GIPH, PER_OPERATOR, QUICK, Registered
 from streamplace.studies.longest_path import longest_path
 from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
+from streamplace.util.arrays import Ints
 
 PLAIN_CASES = 50  # cases per unit of the plain placers
 
@@ -100,6 +101,7 @@ class GiphStudy(Options):
                     "system": system,
                     "losses": reached.losses,
                     "cpu_s": reached.seconds,
+                    **_placed(experiment, reached.devices),
                 }
 
     def _policy(self, experiment: str, system: str, repeat: int) -> Iterator[Row]:
@@ -114,6 +116,7 @@ class GiphStudy(Options):
                     "repeat": repeat,
                     "losses": at_checkpoints(one.lowest, len(one.best), PER_OPERATOR),
                     "cpu_s": one.cpu_s,
+                    **_placed(experiment, one.best),
                 }
 
     def _adapted(self, protocol: str, repeat: int) -> Iterator[Row]:
@@ -143,3 +146,8 @@ def _about(experiment: str, test: str, number: int, problem: Problem) -> Row:
         "longest_s": paths.longest,
         "shortest_s": paths.shortest,
     }
+
+
+def _placed(experiment: str, devices: Ints) -> Row:
+    """Return the placement where the outcome depends on it."""
+    return {"devices": devices.tolist()} if experiment == FUSION else {}
