@@ -78,8 +78,8 @@ class Registered:
 
 FULL = Registered()
 QUICK = Registered(
-    cases=4,
-    drawn=20,
+    cases=3,
+    drawn=10,
     seeds=1,
     other_seeds=1,
     epochs={"single": 1, "several": 1},
