@@ -14,16 +14,12 @@ from streamplace.policy.encoded import Encoded
 from streamplace.policy.faults import faults_of
 from streamplace.training.algorithms.base import Algorithm, Record, State, Step
 from streamplace.training.algorithms.registry import make_algorithm
+from streamplace.training.epochs import first_epochs, schedule_span, stage_at
 from streamplace.training.learner import Learner
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.problems import steps_of
-from streamplace.training.stages import (
-    OptimiserSection,
-    Stage,
-    first_epochs,
-    schedule_span,
-    stage_at,
-)
+from streamplace.training.sections import OptimiserSection
+from streamplace.training.stages import Stage
 from streamplace.training.validation import validation
 
 

@@ -5,7 +5,7 @@ and the good placements of the previous one.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Literal, Self, TypeAlias
 
@@ -21,10 +21,10 @@ from streamplace.training.limits import (
     NonNegativeFloat,
     Placements,
     PositiveFloat,
-    Rate,
     Share,
     Window,
 )
+from streamplace.training.sections import MemorySection, OptimiserSection
 
 
 def as_value(read: Callable[[str], object], text: str) -> str:
@@ -37,44 +37,6 @@ def as_value(read: Callable[[str], object], text: str) -> str:
 
 
 PlacerName = Annotated[str, AfterValidator(partial(as_value, partial(make_placer, from_file=True)))]
-
-
-class OptimiserSection(StrictModel):
-    """Adam and its learning-rate schedule."""
-
-    rate: Rate = Field(1e-3, description="Adam's initial learning rate")
-    final_rate: Rate | None = Field(
-        None, description="final learning rate; if absent, the rate is constant"
-    )
-    schedule: Literal["cosine", "linear"] = Field(
-        "cosine", description="shape of the decay from `rate` to `final_rate`"
-    )
-    warm_up: CountOrZero = Field(0, description="steps over which the rate first rises linearly")
-    largest_gradient: NonNegativeFloat = Field(
-        0.0, description="norm at which gradients are clipped; 0: no clipping"
-    )
-
-
-class MemorySection(StrictModel):
-    """The memory buffer of the best placements found for each problem."""
-
-    size: Placements = Field(3, description="placements stored per problem")
-    threshold: float | None = Field(
-        None,
-        allow_inf_nan=False,
-        description="smallest reward of a stored placement; if absent, 0.8 for the reward "
-        "`relative` and no limit for `log`",
-    )
-    samples: Placements = Field(
-        3, description="stored placements per problem added to the samples of a step"
-    )
-    only_better: bool = Field(
-        False,
-        description="added placements only ever raise their own probability, never lower it",
-    )
-    imitate: NonNegativeFloat = Field(
-        0.0, description="weight of the best stored placement's log-likelihood"
-    )
 
 
 class Stage(StrictModel):
@@ -281,33 +243,3 @@ AnyStage: TypeAlias = Annotated[
     ImitationStage | DaggerStage | ReinforceStage | StepReinforceStage,
     Field(discriminator="algorithm"),
 ]
-
-
-def stage_at(stages: Sequence[Stage], epoch: int) -> int:
-    """Return the number of the stage to which an epoch of the run belongs."""
-    end = 0
-    for number, stage in enumerate(stages):
-        end += stage.epochs
-        if epoch < end:
-            return number
-    return len(stages) - 1
-
-
-def first_epochs(stages: Sequence[Stage]) -> list[int]:
-    """Return the first epoch of each stage, and the total number of epochs."""
-    firsts = [0]
-    for stage in stages:
-        firsts.append(firsts[-1] + stage.epochs)
-    return firsts
-
-
-def schedule_span(stages: Sequence[Stage], number: int) -> tuple[int, int]:
-    """Return the first epoch, and one past the last, of the schedule that covers a stage."""
-    firsts = first_epochs(stages)
-    first = number
-    while first > 0 and stages[first].optimiser is None:
-        first -= 1
-    last = number + 1
-    while last < len(stages) and stages[last].optimiser is None:
-        last += 1
-    return firsts[first], firsts[last]
