@@ -5,7 +5,7 @@ and the good placements of the previous one.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Literal, Self, TypeAlias
 
@@ -25,6 +25,9 @@ from streamplace.training.limits import (
     Window,
 )
 from streamplace.training.sections import MemorySection, OptimiserSection
+
+OF_LOSSES = ("log-loss", "sqrt-loss", "loss")
+"""The kinds of rewards that depend on the loss alone."""
 
 
 def as_value(read: Callable[[str], object], text: str) -> str:
@@ -146,6 +149,11 @@ class ReinforceStage(Stage):
     per_decision: bool = Field(
         False, description="average the gradient over decisions instead of problems"
     )
+    measurements: CountOrZero = Field(
+        0,
+        description="rewards are made of measured running times in seconds; at most so many "
+        "placements of each problem are measured, then the stage ends; 0: rewards are simulated",
+    )
     memory: MemorySection = MemorySection()
 
     @property
@@ -163,6 +171,15 @@ class ReinforceStage(Stage):
         others = min(memory.size, memory.samples) + self.random_samples + self.random_if_empty
         if self.samples + others <= 1 and self.baseline == "step":
             raise ValueError("samples: learning needs at least 2 placements per problem")
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_measured(self) -> Self:
+        if self.measurements and self.reward not in OF_LOSSES:
+            choices = " or ".join(map(repr, OF_LOSSES))
+            raise ValueError(f"reward: measured running times need {choices} (got {self.reward!r})")
+        if self.measurements and self.model is not None:
+            raise ValueError("model: running times are measured, not simulated; leave it out")
         return self
 
 
@@ -237,6 +254,15 @@ class StepReinforceStage(Stage):
         if self.baseline == "samples" and self.samples == 1:
             raise ValueError("baseline: 'samples' needs samples of 2 or more (got 1)")
         return self
+
+
+def measured_stages(stages: Sequence[Stage]) -> list[int]:
+    """Return the numbers of the stages whose rewards are measured."""
+    return [
+        number
+        for number, stage in enumerate(stages)
+        if isinstance(stage, ReinforceStage) and stage.measurements
+    ]
 
 
 AnyStage: TypeAlias = Annotated[
