@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
+from streamplace.errors import UsageError
 from streamplace.problem.problem import Problem
 from streamplace.util import plugin_calls, plugins
 from streamplace.util.arrays import Floats, Ints
@@ -46,7 +47,7 @@ def check_name(text: str) -> None:
     UsageError
         If no installed package registers it, or it is ``module:Class``, which no file may name.
     """
-    plugins.find(text, NOUN, GROUP, (), from_file=True)
+    _found(text, from_file=True)
 
 
 @contextmanager
@@ -69,7 +70,7 @@ def opened(measure: str | Measure, *, from_file: bool = False) -> Iterator[Named
         name = _name_of(measure)
         yield NamedMeasure(name, _checked(name, measure))
         return
-    loaded, options = plugins.find(measure, NOUN, GROUP, (), from_file=from_file)
+    loaded, options = _found(measure, from_file)
     made: object = plugin_calls.made(measure, loaded, options, NOUN)
     try:
         yield NamedMeasure(measure, _checked(measure, made))
@@ -78,6 +79,14 @@ def opened(measure: str | Measure, *, from_file: bool = False) -> Iterator[Named
         if close is not None:
             with plugins.named_fault(NOUN, measure, "closing it failed"):
                 close()
+
+
+def _found(text: str, from_file: bool) -> tuple[Any, list[str]]:
+    """Return the object of a name, and its options."""
+    if not plugins.is_custom(text) and not measure_names():
+        instead = "" if from_file else "; name your own as module:Class"
+        raise UsageError(f"unknown {NOUN} {text!r}: no installed package registers one{instead}")
+    return plugins.find(text, NOUN, GROUP, (), from_file=from_file)
 
 
 def _checked(text: str, found: object) -> Measure:
