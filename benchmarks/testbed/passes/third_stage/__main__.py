@@ -17,8 +17,7 @@ from benchmarks.testbed.__main__ import INTERRUPTED
 from benchmarks.testbed.campaign import read
 from benchmarks.testbed.facilities import check, lacking
 from benchmarks.testbed.passes.__main__ import FOLDER, positive
-from benchmarks.testbed.passes.third_stage.comparison import compared
-from benchmarks.testbed.passes.third_stage.methods import Budget
+from benchmarks.testbed.passes.third_stage.budget import Budget
 from benchmarks.testbed.passes.third_stage.table import lines
 from benchmarks.testbed.passes.third_stage.workloads import FAMILIES, workloads
 from streamplace.errors import StreamplaceError
@@ -47,6 +46,10 @@ def main() -> int:
 
 def run(folder: Path, count: int, budget: Budget, seed: int) -> int:
     """Measure the workloads that the folder lacks, and write and print the table."""
+    from benchmarks.testbed.passes.third_stage.comparison import (  # noqa: PLC0415 - torch is heavy
+        compared,
+    )
+
     results = make_folder(folder) / RESULTS
     done = {one["workload"] for one in read(results)}
     with results.open("a") as file:

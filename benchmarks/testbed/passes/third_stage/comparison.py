@@ -14,8 +14,8 @@ from benchmarks.testbed.emulator import swept
 from benchmarks.testbed.passes.measuring import Meter
 from benchmarks.testbed.passes.problems import predicted
 from benchmarks.testbed.passes.scaling import MEAN_S, scale_pass
+from benchmarks.testbed.passes.third_stage.budget import Budget
 from benchmarks.testbed.passes.third_stage.methods import (
-    Budget,
     climbed,
     doppler,
     interleaved,

@@ -1,11 +1,11 @@
 """The methods that are compared: DOPPLER's stages, a climb on measurements, and a search."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
+from benchmarks.testbed.passes.third_stage.budget import Budget
 from streamplace import Makespan, Problem, place
 from streamplace.policy.fresh import new_policy
 from streamplace.policy.threads import one_thread
@@ -19,31 +19,8 @@ from streamplace.util.arrays import Floats, Ints
 OnePass: TypeAlias = Callable[[Ints], Floats]
 """Returns the makespan of one pass of each placement, (K,), from device indices, (K, V)."""
 SAMPLES, RATE = 4, 1e-3  # of the third stage, which has few updates
+DRAWS = 200  # of measured placements in a row, after which the climb moves one operator more
 SEARCH = "search:evaluations=20000"
-
-
-@dataclass(frozen=True)
-class Budget:
-    """What a method may use for one workload.
-
-    Parameters
-    ----------
-    passes
-        Largest number of measured passes.
-    repeats
-        Passes of a placement, of whose makespans the median counts.
-    epochs
-        Epochs of each of the first two stages.
-    """
-
-    passes: int
-    repeats: int
-    epochs: int
-
-    @property
-    def placements(self) -> int:
-        """The number of placements that may be measured."""
-        return self.passes // self.repeats
 
 
 class Turns:
@@ -99,19 +76,23 @@ def climbed(problem: Problem, meter: OnePass, start: Ints, budget: Budget, seed:
     """Return the best placement, (V,), of a first-improvement climb on measured makespans.
 
     A random operator is moved to another random device; the move is kept if the makespan is not
-    longer. Placements that were measured before are not measured again.
+    longer. Placements that were measured before are not measured again; where too many draws in a
+    row are of such placements, more operators are moved at a time.
     """
     rng = np.random.default_rng(seed)
     named = NamedMeasure("testbed", Turns(meter, budget.repeats))
     measurements = Measurements(named, [problem])
-    devices = len(problem.cluster.devices)
-    best, left = start, budget.placements - 1
+    devices, best = len(problem.cluster.devices), start
     lowest = measurements(0, best[None])[0]
-    while left:
+    left, repeated = budget.placements - 1, 0
+    while left and repeated < len(best) * DRAWS:
         tried = best.copy()
-        v = rng.integers(len(best))
-        tried[v] = (best[v] + rng.integers(1, devices)) % devices
-        left -= len(measurements.unknown(0, tried[None]))
+        moved = rng.choice(len(best), 1 + repeated // DRAWS, replace=False)
+        tried[moved] = (best[moved] + rng.integers(1, devices, len(moved))) % devices
+        if not measurements.unknown(0, tried[None]):
+            repeated += 1
+            continue
+        left, repeated = left - 1, 0
         seconds = measurements(0, tried[None])[0]
         if seconds <= lowest:
             best, lowest = tried, seconds
