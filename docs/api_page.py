@@ -130,6 +130,7 @@ SECTIONS = {
         "streamplace.training.in_memory.Fitted",
         "streamplace.training.per_problem.fit_each",
         "streamplace.training.trainer.train",
+        "streamplace.training.measuring.measure.Measure",
         "streamplace.testing.PolicyCase",
         "streamplace.testing.check_policy",
     ),

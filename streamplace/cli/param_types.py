@@ -144,6 +144,12 @@ def _objectives(typed: str) -> list[str]:
     return objective_names()
 
 
+def _measures(typed: str) -> list[str]:
+    from streamplace.training.measuring.measure import measure_names  # noqa: PLC0415 - heavy
+
+    return measure_names()
+
+
 def _configs(typed: str) -> list[str]:
     from importlib.resources import files  # noqa: PLC0415 - for completion only
 
@@ -171,4 +177,5 @@ GRAPH = Completed(_datasets, files=True)
 PLACER = Completed(_placers)
 FAMILY = Completed(_families)
 OBJECTIVE = Completed(_objectives)
+MEASURE = Completed(_measures)
 CONFIG = Completed(_configs, files=True)

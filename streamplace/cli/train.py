@@ -29,6 +29,14 @@ CURVES = "curves.png"
     help="Run folder to write; created if missing.",
 )
 @clusters_option("for the graphs: graph i is trained on cluster i, not on those of --config.")
+@click.option(
+    "--measure",
+    type=param_types.MEASURE,
+    metavar="MODULE:CLASS",
+    help="What measures running times for stages with the key measurements: your own, as "
+    "MODULE:CLASS[:OPTION=VALUE…], or a name that an installed package registers.  [default: that "
+    "of --config]",
+)
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint in the run folder.")
 @click.option(
     "--seed",
@@ -45,6 +53,7 @@ def train(
     config: str,
     output: str,
     clusters_file: str | None,
+    measure: str | None,
     resume: bool,
     seed: int | None,
     jobs: int | None,
@@ -63,6 +72,9 @@ def train(
     A stage of imitation has a teacher: a placer whose placements the policy learns to imitate. They
     are computed at the start of the stage. --jobs, --backend and --address distribute only this
     work.
+
+    A stage with the key measurements learns from measured running times. RUN then also contains
+    measurements.jsonl and, as placement files, the fastest placements (fastest/0.json, …).
 
     \b
     Examples:
@@ -89,6 +101,7 @@ def train(
 
     # imported here, so that a bad config is refused before torch is loaded
     from streamplace.training.distributed import is_rank_zero  # noqa: PLC0415
+    from streamplace.training.measuring.measurement_log import MEASUREMENTS  # noqa: PLC0415
     from streamplace.training.run import WRITTEN  # noqa: PLC0415
     from streamplace.training.trainer import train as run  # noqa: PLC0415
 
@@ -98,7 +111,7 @@ def train(
         clusters_file,
         *(file for teacher in settings.teachers for file in weights_of(teacher)),
     )
-    refuse_folder("-o", output, (*WRITTEN, CURVES), inputs)
+    refuse_folder("-o", output, (*WRITTEN, MEASUREMENTS, CURVES), inputs)
     graphs = read_dataset(dataset)
     clusters = None if clusters_file is None else read_list(clusters_file, len(graphs))
     progress = TrainingProgress([(stage.algorithm, stage.epochs) for stage in settings.stage])
@@ -109,6 +122,7 @@ def train(
         dataset=dataset,
         clusters=clusters,
         resume=resume,
+        measure=measure,
         jobs=jobs,
         backend=workers,
         on_step=progress if is_rank_zero() else lambda record: None,

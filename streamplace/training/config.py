@@ -24,6 +24,7 @@ from streamplace.training.limits import (
     Seed,
     Share,
 )
+from streamplace.training.measuring.measure import check_name
 from streamplace.training.old_configs import (
     CURRENT_TABLES,
     OLD_TABLES,
@@ -31,7 +32,13 @@ from streamplace.training.old_configs import (
     old_place,
     with_stages,
 )
-from streamplace.training.stages import AnyStage, ImitationStage, StepReinforceStage, as_value
+from streamplace.training.stages import (
+    AnyStage,
+    ImitationStage,
+    StepReinforceStage,
+    as_value,
+    measured_stages,
+)
 from streamplace.util.suggest import did_you_mean, valid_choices
 
 MAX_THREADS = 256
@@ -45,6 +52,10 @@ def _devices(text: str) -> str:
 
 def _objective(text: str) -> str:
     return as_value(partial(make_objective, from_file=True), text)
+
+
+def _measure(text: str) -> str:
+    return as_value(check_name, text)
 
 
 def _range(ends: list[int]) -> list[int]:
@@ -106,6 +117,11 @@ class RunSection(StrictModel):
     threads: Annotated[int, Field(ge=0, le=MAX_THREADS)] = Field(
         0, description="threads of torch; 0: one per CPU"
     )
+    measure: Annotated[str, AfterValidator(_measure)] | None = Field(
+        None,
+        description="what measures running times for stages with `measurements`: a name that an "
+        "installed package registers; `streamplace train --measure` takes any other",
+    )
 
 
 class TrainConfig(StrictModel):
@@ -135,6 +151,12 @@ class TrainConfig(StrictModel):
                     f"stage[{number}]: policy {kind!r} {does} placements; {use} the algorithm "
                     "'reinforce-steps'"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _measures(self) -> Self:
+        if self.run.measure is not None and not measured_stages(self.stage):
+            raise ValueError("run.measure: no stage measures; set its key measurements")
         return self
 
     @property

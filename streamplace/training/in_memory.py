@@ -15,6 +15,9 @@ from streamplace.training.distributed import Workers
 from streamplace.training.learner import Learner
 from streamplace.training.limits import LARGEST_SEED
 from streamplace.training.loop import Loop
+from streamplace.training.measuring.measure import Measure
+from streamplace.training.measuring.measurements import Measurements
+from streamplace.training.measuring.opening import measuring
 from streamplace.training.problems import encoded_by
 from streamplace.training.stages import Stage
 from streamplace.util.arrays import Floats
@@ -55,6 +58,7 @@ def fit(
     rng: np.random.Generator,
     *,
     held_out: Sequence[Problem] = (),
+    measure: Measure | None = None,
     on_step: Callable[[Record], None] = lambda record: None,
 ) -> Fitted:
     """Train a policy on problems in this process, without writing files.
@@ -71,6 +75,8 @@ def fit(
     held_out
         Problems that are placed greedily after each epoch; the records contain their mean reward as
         ``validation``.
+    measure
+        Measures running times for stages with `measurements`; it is not closed.
     on_step
         Called with the metrics of every step.
 
@@ -78,12 +84,16 @@ def fit(
     ------
     StreamplaceError
         If the policy cannot place a problem; the message names its graph.
+    UsageError
+        If a stage measures and there is no measure, or the other way round.
     TrainingError
-        If gradients stop being finite.
+        If gradients stop being finite, or a measurement fails.
     """
     check_arguments(problems, stages, rng)
-    encoded = encoded_by(policy, problems)
-    return run_loop(policy, encoded, stages, rng, encoded_by(policy, held_out), on_step)
+    with measuring(stages, measure) as named:
+        measurements = None if named is None else Measurements(named, problems)
+        encoded, validated = encoded_by(policy, problems), encoded_by(policy, held_out)
+        return run_loop(policy, encoded, stages, rng, validated, measurements, on_step)
 
 
 def check_arguments(
@@ -111,11 +121,13 @@ def run_loop(
     stages: Sequence[Stage],
     rng: np.random.Generator,
     held_out: Sequence[Encoded] = (),
+    measurements: Measurements | None = None,
     on_step: Callable[[Record], None] = lambda record: None,
 ) -> Fitted:
     """Train a policy on encoded problems; see `fit`."""
     own = np.arange(len(encoded), dtype=np.int32)
-    learner = Learner(policy, encoded, own, int(rng.integers(LARGEST_SEED)), Workers(), jobs=1)
+    seed = int(rng.integers(LARGEST_SEED))
+    learner = Learner(policy, encoded, own, seed, Workers(), jobs=1, measurements=measurements)
     loop = Loop(learner, stages, held_out)
     records, rewards = [], []
     for record in loop.steps():

@@ -12,11 +12,12 @@ from streamplace.policy.base import AnyPolicy
 from streamplace.policy.encoded import Batch, Encoded
 from streamplace.problem.problem import Problem
 from streamplace.training.distributed import Workers
+from streamplace.training.measuring.measurements import Measurements
 from streamplace.util.arrays import Ints
 
 
 class StageInterruptedError(Exception):
-    """A stage was interrupted before its first step."""
+    """A stage was interrupted before its first step or within a step, which left no trace."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,8 @@ class Learner:
     jobs, backend
         Number of processes for a teacher's placements, and where they run; results do not depend on
         them.
+    measurements
+        Measured running times; None: the run measures none.
     stop
         Set when the run is interrupted.
     evaluations
@@ -47,6 +50,7 @@ class Learner:
     workers: Workers
     jobs: int | None = None
     backend: Backend = LOCAL
+    measurements: Measurements | None = None
     stop: threading.Event = field(default_factory=threading.Event)
     evaluations: NDArray[np.int64] = field(init=False)
 

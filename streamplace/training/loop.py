@@ -14,16 +14,12 @@ from streamplace.policy.encoded import Encoded
 from streamplace.policy.faults import faults_of
 from streamplace.training.algorithms.base import Algorithm, Record, State, Step
 from streamplace.training.algorithms.registry import make_algorithm
+from streamplace.training.epochs import first_epochs, schedule_span, stage_at
 from streamplace.training.learner import Learner
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.problems import steps_of
-from streamplace.training.stages import (
-    OptimiserSection,
-    Stage,
-    first_epochs,
-    schedule_span,
-    stage_at,
-)
+from streamplace.training.sections import OptimiserSection
+from streamplace.training.stages import Stage
 from streamplace.training.validation import validation
 
 
@@ -97,13 +93,19 @@ class Loop:
             self.position.step += 1
             self.position.step_of_epoch = i + 1
             self.position.seconds += time.perf_counter() - started
-            progress = (epoch + (i + 1) / len(steps)) / self.epochs
+            is_last, following = i + 1 == len(steps), epoch + 1
+            if algorithm.is_spent:  # the stage ends early
+                is_last, following = True, self._first_epochs[self._stage + 1]
+            reached = following if is_last else epoch + (i + 1) / len(steps)
+            progress = reached / self.epochs
             record |= {"step": self.position.step, "epoch": epoch, "progress": progress}
-            if i + 1 == len(steps):
-                self.position.epoch, self.position.step_of_epoch = epoch + 1, 0
+            if is_last:
+                self.position.epoch, self.position.step_of_epoch = following, 0
                 with faults_of(self.learner.policy, "validation"):
                     record |= validation(self.learner.policy, self._held_out, algorithm.stage)
             yield record
+            if is_last:
+                return
 
     def _stepped(self, algorithm: Algorithm[Any], step: Step) -> Record:
         """Take a step in training mode; random layers such as dropout draw from the step's seed."""

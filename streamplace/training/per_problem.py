@@ -14,7 +14,7 @@ from streamplace.problem.problem import Problem
 from streamplace.training.in_memory import Fitted, check_arguments, fit, run_loop
 from streamplace.training.limits import LARGEST_SEED
 from streamplace.training.problems import encoded_by
-from streamplace.training.stages import Stage
+from streamplace.training.stages import Stage, measured_stages
 from streamplace.util.checks import check_type
 
 
@@ -47,12 +47,14 @@ def fit_each(
     Raises
     ------
     StreamplaceError
-        If the policy cannot place a problem; the message names its graph.
+        If the policy cannot place a problem, the message names its graph; if a stage measures.
     TrainingError
         If gradients stop being finite.
     """
     check_type("section:", section, PolicySection, UsageError, "as policy_section({...}) returns")
     check_arguments(problems, stages, rng)
+    for number in measured_stages(stages):
+        raise UsageError(f"stages[{number}].measurements: not with fit_each; use fit per problem")
     for name, count in (("repeats", repeats), ("at_once", at_once)):
         if count < 1:
             raise UsageError(f"{name}: must be at least 1 (got {count})")

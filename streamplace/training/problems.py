@@ -84,6 +84,13 @@ def _of_a_pass(
     return Problem(graph, cluster, objective=objective)
 
 
+def with_full_runs(problem: Problem) -> Problem:
+    """Return a problem that the engine scores with full-length runs; rewards use shorter ones."""
+    if isinstance(problem.objective, Makespan):
+        return problem
+    return problem.with_objective(replace(problem.throughput_objective, engine=None))
+
+
 def encoded_by(policy: AnyPolicy, problems: Sequence[Problem]) -> list[Encoded]:
     """Return problems encoded for a policy.
 

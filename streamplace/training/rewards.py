@@ -1,11 +1,12 @@
 """Rewards that training maximises."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from sim.engine import Settings
 from streamplace.problem.makespan import Makespan
@@ -13,7 +14,8 @@ from streamplace.problem.objective import Model
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator, throughput_evaluator
 from streamplace.scoring.throughput import bound, throughput
-from streamplace.util.arrays import Floats, Ints
+from streamplace.training.stages import OF_LOSSES
+from streamplace.util.arrays import Bools, Floats, Ints
 
 ENGINE_SETTINGS = Settings(duration_s=30.0, measure_from_s=20.0)  # half the length of a scoring run
 
@@ -87,13 +89,29 @@ class Rewards:
         """Count placements of a problem that were scored elsewhere."""
         self._evaluations[number] += evaluations
 
+    @property
+    def measured(self) -> int:
+        """The number of placements whose running time was measured: none."""
+        return 0
+
+    def affordable(self, number: int, placements: Ints) -> Bools:
+        """Return which placements of a problem, (S, V), may be scored: all of them."""
+        return np.ones(len(placements), dtype=bool)
+
+    def spent(self, numbers: Ints) -> Bools:
+        """Return for which problems, (P,), no new placement may be scored: for none."""
+        return np.zeros(len(numbers), dtype=bool)
+
+    def state(self) -> dict[str, Tensor]:
+        """Return what is needed to resume: nothing."""
+        return {}
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Restore what `state` returned."""
+
     def _reward(self, problem: Problem, placements: Ints) -> Floats:
-        if self.kind == "log-loss":
-            return -np.log(np.maximum(evaluator(problem).loss(placements), LEAST))
-        if self.kind == "sqrt-loss":
-            return -np.sqrt(np.minimum(evaluator(problem).loss(placements), MOST))
-        if self.kind == "loss":
-            return -np.minimum(evaluator(problem).loss(placements), MOST)
+        if self.kind in OF_LOSSES:
+            return of_losses(self.kind, evaluator(problem).loss(placements))
         if isinstance(problem.objective, Makespan):
             quality = evaluator(problem).quality(placements)
             return quality if self.kind == "relative" else np.log(np.maximum(quality, LEAST))
@@ -101,6 +119,13 @@ class Rewards:
         if self.kind == "relative":
             return reached / problem.source_rate
         return np.log(np.maximum(reached / bound(problem), LEAST))
+
+
+def of_losses(kind: str, losses: Floats) -> Floats:
+    """Return the rewards of losses, (S,), of a kind in `OF_LOSSES`."""
+    if kind == "log-loss":
+        return -np.log(np.maximum(losses, LEAST))
+    return -np.sqrt(np.minimum(losses, MOST)) if kind == "sqrt-loss" else -np.minimum(losses, MOST)
 
 
 def _gains_from_threads(problem: Problem) -> bool:

@@ -11,7 +11,8 @@ from streamplace.policy.registry import PolicySection, policy_section
 from streamplace.problem.order_names import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.training.stages import MemorySection, OptimiserSection, ReinforceStage
+from streamplace.training.sections import MemorySection, OptimiserSection
+from streamplace.training.stages import ReinforceStage
 
 LIMITS = (("steps", 1_000_000), ("samples", MAX_PLACEMENTS))
 

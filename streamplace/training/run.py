@@ -27,6 +27,10 @@ from streamplace.training.distributed import Workers, share
 from streamplace.training.learner import Learner
 from streamplace.training.log import TrainingLog
 from streamplace.training.loop import Loop
+from streamplace.training.measuring.fastest import write_fastest
+from streamplace.training.measuring.measure import NamedMeasure
+from streamplace.training.measuring.measurement_log import MeasurementLog
+from streamplace.training.measuring.measurements import Measurements
 from streamplace.training.problems import encoded_by, hash_of, make_problems
 
 CHECKPOINT, POLICY, CONFIG = "checkpoint.safetensors", "policy.safetensors", "config.json"
@@ -88,9 +92,10 @@ class Run:
         clusters: Sequence[Cluster] | None = None,
         jobs: int | None = None,
         backend: Backend = LOCAL,
+        measure: NamedMeasure | None = None,
     ) -> "Run":
         """Check the arguments, then start or resume a run."""
-        _check(graphs, config, folder, resume)
+        check_start(graphs, config, folder, resume)
         torch.manual_seed(config.run.seed)
         policy = make_policy(config.policy).to(workers.device)
         trained, held_out = _split(graphs, config, clusters)
@@ -100,13 +105,18 @@ class Run:
             "processes": workers.count,
             "config": config.model_dump(mode="json"),
         }
+        if measure is not None:
+            card["measure"] = measure.name
         own = np.array(share(range(len(trained)), workers))
         if not len(own):
             processes = "1 process" if workers.count == 1 else f"{workers.count} processes"
             counts = f"{len(trained)} for {processes}"
             raise ConfigError(f"config: problems: the dataset gives too few problems ({counts})")
         encoded = encoded_by(policy, trained)
-        learner = Learner(policy, encoded, own, config.run.seed, workers, jobs, backend)
+        measurements = None if measure is None else _measurements(measure, trained, folder, card)
+        learner = Learner(
+            policy, encoded, own, config.run.seed, workers, jobs, backend, measurements
+        )
         loop = Loop(learner, config.stage, encoded_by(policy, held_out))
         run = cls(loop, config, folder, card)
         if resume:
@@ -123,7 +133,7 @@ class Run:
     def _identity(self) -> dict[str, Any]:
         """The properties of the run that a checkpoint must share."""
         card = self.card
-        return {key: card[key] for key in ("problems", "processes")} | {
+        return {key: card[key] for key in ("problems", "processes", "measure") if key in card} | {
             "config": identity_of(self.config)
         }
 
@@ -155,8 +165,11 @@ class Run:
             file.write(weights)
 
     def finish(self, interrupted: bool) -> Trained:
-        """Save the run and return its result."""
+        """Save the run and the fastest measured placements, and return its result."""
         self.save()
+        learner = self.loop.learner
+        if learner.measurements is not None:
+            write_fastest(self.folder, learner.problems, learner.measurements)
         position = self.loop.position
         return Trained(
             position.step,
@@ -172,7 +185,9 @@ class Run:
             self.log.close()
 
 
-def _check(graphs: Sequence[StreamGraph], config: TrainConfig, folder: Path, resume: bool) -> None:
+def check_start(
+    graphs: Sequence[StreamGraph], config: TrainConfig, folder: Path, resume: bool
+) -> None:
     """Refuse a run that cannot start, before anything is computed."""
     if len(graphs) <= config.run.held_out:
         message = f"must be less than the number of graphs, {len(graphs)}"
@@ -184,6 +199,15 @@ def _check(graphs: Sequence[StreamGraph], config: TrainConfig, folder: Path, res
         message = "no checkpoint to resume" if resume else existing
         raise CheckpointError(f"{folder}: {message}")
     check_target(folder / CHECKPOINT, make=True)
+
+
+def _measurements(
+    measure: NamedMeasure, problems: Sequence[Problem], folder: Path, card: dict[str, Any]
+) -> Measurements:
+    """Return the measurements of a run, with those that its folder has."""
+    shapes = [(len(one.graph.names), len(one.cluster.devices)) for one in problems]
+    source = {name: str(card[name]) for name in ("problems", "measure")}
+    return Measurements(measure, problems, MeasurementLog(folder, source, shapes))
 
 
 def _split(

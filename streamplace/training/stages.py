@@ -21,10 +21,13 @@ from streamplace.training.limits import (
     NonNegativeFloat,
     Placements,
     PositiveFloat,
-    Rate,
     Share,
     Window,
 )
+from streamplace.training.sections import MemorySection, OptimiserSection
+
+OF_LOSSES = ("log-loss", "sqrt-loss", "loss")
+"""The kinds of rewards that depend on the loss alone."""
 
 
 def as_value(read: Callable[[str], object], text: str) -> str:
@@ -37,44 +40,6 @@ def as_value(read: Callable[[str], object], text: str) -> str:
 
 
 PlacerName = Annotated[str, AfterValidator(partial(as_value, partial(make_placer, from_file=True)))]
-
-
-class OptimiserSection(StrictModel):
-    """Adam and its learning-rate schedule."""
-
-    rate: Rate = Field(1e-3, description="Adam's initial learning rate")
-    final_rate: Rate | None = Field(
-        None, description="final learning rate; if absent, the rate is constant"
-    )
-    schedule: Literal["cosine", "linear"] = Field(
-        "cosine", description="shape of the decay from `rate` to `final_rate`"
-    )
-    warm_up: CountOrZero = Field(0, description="steps over which the rate first rises linearly")
-    largest_gradient: NonNegativeFloat = Field(
-        0.0, description="norm at which gradients are clipped; 0: no clipping"
-    )
-
-
-class MemorySection(StrictModel):
-    """The memory buffer of the best placements found for each problem."""
-
-    size: Placements = Field(3, description="placements stored per problem")
-    threshold: float | None = Field(
-        None,
-        allow_inf_nan=False,
-        description="smallest reward of a stored placement; if absent, 0.8 for the reward "
-        "`relative` and no limit for `log`",
-    )
-    samples: Placements = Field(
-        3, description="stored placements per problem added to the samples of a step"
-    )
-    only_better: bool = Field(
-        False,
-        description="added placements only ever raise their own probability, never lower it",
-    )
-    imitate: NonNegativeFloat = Field(
-        0.0, description="weight of the best stored placement's log-likelihood"
-    )
 
 
 class Stage(StrictModel):
@@ -184,6 +149,11 @@ class ReinforceStage(Stage):
     per_decision: bool = Field(
         False, description="average the gradient over decisions instead of problems"
     )
+    measurements: CountOrZero = Field(
+        0,
+        description="rewards are made of measured running times in seconds; at most so many "
+        "placements of each problem are measured, then the stage ends; 0: rewards are simulated",
+    )
     memory: MemorySection = MemorySection()
 
     @property
@@ -201,6 +171,15 @@ class ReinforceStage(Stage):
         others = min(memory.size, memory.samples) + self.random_samples + self.random_if_empty
         if self.samples + others <= 1 and self.baseline == "step":
             raise ValueError("samples: learning needs at least 2 placements per problem")
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_measured(self) -> Self:
+        if self.measurements and self.reward not in OF_LOSSES:
+            choices = " or ".join(map(repr, OF_LOSSES))
+            raise ValueError(f"reward: measured running times need {choices} (got {self.reward!r})")
+        if self.measurements and self.model is not None:
+            raise ValueError("model: running times are measured, not simulated; leave it out")
         return self
 
 
@@ -277,37 +256,16 @@ class StepReinforceStage(Stage):
         return self
 
 
+def measured_stages(stages: Sequence[Stage]) -> list[int]:
+    """Return the numbers of the stages whose rewards are measured."""
+    return [
+        number
+        for number, stage in enumerate(stages)
+        if isinstance(stage, ReinforceStage) and stage.measurements
+    ]
+
+
 AnyStage: TypeAlias = Annotated[
     ImitationStage | DaggerStage | ReinforceStage | StepReinforceStage,
     Field(discriminator="algorithm"),
 ]
-
-
-def stage_at(stages: Sequence[Stage], epoch: int) -> int:
-    """Return the number of the stage to which an epoch of the run belongs."""
-    end = 0
-    for number, stage in enumerate(stages):
-        end += stage.epochs
-        if epoch < end:
-            return number
-    return len(stages) - 1
-
-
-def first_epochs(stages: Sequence[Stage]) -> list[int]:
-    """Return the first epoch of each stage, and the total number of epochs."""
-    firsts = [0]
-    for stage in stages:
-        firsts.append(firsts[-1] + stage.epochs)
-    return firsts
-
-
-def schedule_span(stages: Sequence[Stage], number: int) -> tuple[int, int]:
-    """Return the first epoch, and one past the last, of the schedule that covers a stage."""
-    firsts = first_epochs(stages)
-    first = number
-    while first > 0 and stages[first].optimiser is None:
-        first -= 1
-    last = number + 1
-    while last < len(stages) and stages[last].optimiser is None:
-        last += 1
-    return firsts[first], firsts[last]

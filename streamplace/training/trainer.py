@@ -18,7 +18,9 @@ from streamplace.training.config import TrainConfig
 from streamplace.training.distributed import Workers
 from streamplace.training.interruptions import interruptions
 from streamplace.training.learner import StageInterruptedError
-from streamplace.training.run import Run, Trained
+from streamplace.training.measuring.measure import Measure
+from streamplace.training.measuring.opening import measuring
+from streamplace.training.run import Run, Trained, check_start
 
 
 def train(
@@ -29,6 +31,7 @@ def train(
     dataset: str = "",
     clusters: Sequence[Cluster] | None = None,
     resume: bool = False,
+    measure: str | Measure | None = None,
     jobs: int | None = None,
     backend: Backend = LOCAL,
     on_step: Callable[[Record], None] = lambda record: None,
@@ -47,6 +50,10 @@ def train(
     resume
         Whether to resume from the folder's checkpoint; with the same number of threads, the result
         is bit for bit that of an uninterrupted run.
+    measure
+        Measures running times for stages with `measurements`: ``module:Class``, perhaps with
+        options, which is made before training and closed at the end, or an object, which is not
+        closed; None: the one that the config names.
     jobs, backend
         Number of processes for a teacher's placements, and where they run; results do not depend on
         them.
@@ -59,15 +66,18 @@ def train(
         If graphs, config or checkpoint are wrong, before training starts, or if another process
         trains into the folder.
     TrainingError
-        If gradients stop being finite.
+        If gradients stop being finite, or a measurement fails.
     """
     threads = torch.get_num_threads()
     with Workers.of_torchrun() as workers, ExitStack() as stack:
         _lock(folder, workers, stack)
         try:
             torch.set_num_threads(config.run.threads or max(1, cpu_count() // workers.local_count))
+            check_start(graphs, config, folder, resume)  # before a measure starts a system
+            opening = partial(measuring, from_config=config.run.measure, processes=workers.count)
+            named = stack.enter_context(opening(config.stage, measure))
             start = partial(Run.start, clusters=clusters, jobs=jobs, backend=backend)
-            run = start(graphs, config, folder, dataset, resume, workers)
+            run = start(graphs, config, folder, dataset, resume, workers, measure=named)
             try:
                 with interruptions(run.loop.learner.stop):
                     return _finish(run, on_step)

@@ -12,13 +12,8 @@ from streamplace.policy.registry import KINDS, PolicyKind, PolicySection, make_s
 from streamplace.policy.weights import parameter_hash
 from streamplace.training import Fitted, fit_each
 from streamplace.training.optimiser import BAD_STEPS, Optimiser
-from streamplace.training.stages import (
-    DaggerStage,
-    MemorySection,
-    OptimiserSection,
-    ReinforceStage,
-    Stage,
-)
+from streamplace.training.sections import MemorySection, OptimiserSection
+from streamplace.training.stages import DaggerStage, ReinforceStage, Stage
 from tests.support.policies import SCRIPTING
 
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)

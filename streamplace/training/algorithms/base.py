@@ -77,11 +77,21 @@ class Algorithm(ABC, Generic[S]):
     def __init__(self, stage: S, learner: Learner, optimiser: Optimiser) -> None:
         self.stage, self.learner, self.optimiser = stage, learner, optimiser
         self.memory = self.new_memory()
-        self.rewards = Rewards(learner.problems, stage.reward, stage.model, learner.evaluations)
+        self.rewards = self.new_rewards()
 
     def new_memory(self) -> EliteBuffer:
         """Return an empty memory that stores every placement added to it."""
         return EliteBuffer(len(self.learner.encoded), MAX_PLACEMENTS, -math.inf)
+
+    def new_rewards(self) -> Rewards:
+        """Return the stage's rewards."""
+        stage, learner = self.stage, self.learner
+        return Rewards(learner.problems, stage.reward, stage.model, learner.evaluations)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no new placement of any problem may be scored, so that the stage ends."""
+        return bool(self.rewards.spent(self.learner.own).all())
 
     def begin(self, known: Known) -> None:
         """Prepare the stage: store the placements of earlier stages, whatever their reward."""
@@ -139,7 +149,7 @@ class Algorithm(ABC, Generic[S]):
 
     def state(self) -> State:
         """Return the state that this process needs to resume."""
-        return self.optimiser.state() | self.memory.state()
+        return self.optimiser.state() | self.memory.state() | self.rewards.state()
 
     def merge(self) -> State:
         """Return the joint state of all processes; every process must call it.
@@ -150,7 +160,7 @@ class Algorithm(ABC, Generic[S]):
         own = set(self.learner.own.tolist())
         mine = [entry for entry in self.memory.entries() if entry[0] in own]
         parts = self.learner.workers.gathered((mine, self.memory.best))
-        return self.optimiser.state() | self.memory.merged(parts).state()
+        return self.optimiser.state() | self.memory.merged(parts).state() | self.rewards.state()
 
     def restore(self, state: Mapping[str, Tensor]) -> None:
         """Restore what `merge` returned.
@@ -162,3 +172,4 @@ class Algorithm(ABC, Generic[S]):
         """
         self.optimiser.restore(state)
         self.memory.restore(state, self.learner.shapes)
+        self.rewards.restore(state)

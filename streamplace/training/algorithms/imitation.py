@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,11 +14,11 @@ from streamplace.execution.progress import track
 from streamplace.placers.registry import make_placer
 from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 from streamplace.training.algorithms.base import Algorithm, Known, Record, Step
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import StageInterruptedError
+from streamplace.training.problems import with_full_runs
 from streamplace.training.stages import ImitationStage
 from streamplace.util.arrays import Ints
 
@@ -43,7 +42,7 @@ class Imitation(Algorithm[ImitationStage]):
         """
         stage, learner = self.stage, self.learner
         task = partial(teacher_placement, placer=stage.teacher, seed=learner.seed)
-        tasks = [(int(i), _with_full_runs(self.rewards.problems[i])) for i in learner.own]
+        tasks = [(int(i), with_full_runs(self.rewards.problems[i])) for i in learner.own]
         with closing(each(task, tasks, learner.jobs, learner.backend)) as rows:
             placements: Iterator[Ints] = rows
             if learner.workers.is_rank_zero:
@@ -72,10 +71,3 @@ def teacher_placement(numbered_problem: tuple[int, Problem], *, placer: str, see
     number, problem = numbered_problem
     rng = np.random.default_rng([seed, 3, number])
     return make_placer(placer)(problem, rng).devices
-
-
-def _with_full_runs(problem: Problem) -> Problem:
-    """Return a problem that the engine scores with full-length runs; rewards use shorter ones."""
-    if isinstance(problem.objective, Makespan):
-        return problem
-    return problem.with_objective(replace(problem.throughput_objective, engine=None))

@@ -11,12 +11,14 @@ from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch
 from streamplace.policy.trajectories import Trajectories
-from streamplace.training.algorithms.base import Algorithm, Record, State, Step
+from streamplace.training.algorithms.base import Algorithm, Known, Record, State, Step
 from streamplace.training.algorithms.losses import advantages, policy_loss
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import Learner
+from streamplace.training.measuring.measured_rewards import MeasuredRewards
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.repair import repaired
+from streamplace.training.rewards import Rewards
 from streamplace.training.stages import ReinforceStage
 from streamplace.training.step_baseline import StepBaseline
 from streamplace.util.arrays import Bools, Floats, Ints
@@ -39,12 +41,44 @@ class Reinforce(Algorithm[ReinforceStage]):
         stage = self.stage
         return EliteBuffer(len(self.learner.encoded), stage.memory.size, stage.threshold)
 
+    def new_rewards(self) -> Rewards:
+        """Return the stage's rewards, which may be measured."""
+        stage, learner = self.stage, self.learner
+        if not stage.measurements:
+            return super().new_rewards()
+        assert learner.measurements is not None, "refused before the run"
+        return MeasuredRewards(
+            learner.problems,
+            stage.reward,
+            learner.measurements,
+            stage.measurements,
+            learner.evaluations,
+            learner.stop.is_set,
+        )
+
+    def begin(self, known: Known) -> None:
+        """Prepare the stage; measure anew the earlier placements for which the memory has room."""
+        if self.stage.measurements:
+            most = max(1, min(self.stage.memory.size, self.stage.measurements))
+            known = {number: rows[:most] for number, rows in known.items()}
+        super().begin(known)
+
     def loss(self, step: Step, record: Record) -> Tensor | None:
-        """Return the loss of a step; None if none of its placements could be repaired."""
-        stage, samples, numbers = self.stage, self.stage.samples, step.problems
+        """Return the loss of a step.
+
+        It is None if none of its placements could be repaired, or no more may be measured.
+        """
+        numbers = step.problems[~self.rewards.spent(step.problems)]
+        if not len(numbers):
+            record |= {"decisions": 0, "evaluations": 0, "measurements": self.rewards.measured}
+            return None
+        return self._loss_of(numbers, step, record)
+
+    def _loss_of(self, numbers: np.ndarray, step: Step, record: Record) -> Tensor | None:
+        stage, samples = self.stage, self.stage.samples
         rng, generator = step.generators()
         batch = self.learner.batch(numbers)
-        forced, counted, remembered = self._rows(batch, step, rng)
+        forced, counted, remembered = self._rows(batch, numbers, step, rng)
         record["decisions"] = int(counted.sum(axis=1) @ batch.sizes)
         exploration = step.between(stage.exploration, stage.final_exploration)
         sampler = Sampler(generator, exploration=exploration, greedy=stage.greedy)
@@ -54,16 +88,20 @@ class Reinforce(Algorithm[ReinforceStage]):
         before = self.rewards.total
         reward = self._reward(batch, numbers, trajectories, counted)
         record["evaluations"] = self.rewards.total - before
+        if stage.measurements:
+            record["measurements"] = self.rewards.measured
         if not counted.any():
             return None
         self._report(trajectories, reward[:, :samples], counted[:, :samples], numbers, record)
         baseline = self._baseline_of(numbers, reward, counted)
         return self._loss(batch, trajectories, reward, counted, remembered, baseline)
 
-    def _rows(self, batch: Batch, step: Step, rng: np.random.Generator) -> tuple[Ints, Bools, int]:
+    def _rows(
+        self, batch: Batch, numbers: np.ndarray, step: Step, rng: np.random.Generator
+    ) -> tuple[Ints, Bools, int]:
         """Return forced devices, (P, S, V), which rows exist, (P, S), and the remembered count."""
         stage, samples = self.stage, self.stage.samples
-        kept = [self.memory.of(int(i)) for i in step.problems]
+        kept = [self.memory.of(int(i)) for i in numbers]
         remembered = max((min(stage.memory.samples, len(rows)) for rows in kept), default=0)
         mean = stage.random_samples * math.exp(-step.epoch / stage.random_decay)
         at_random = int(mean) + int(rng.random() < mean % 1.0)
@@ -90,7 +128,10 @@ class Reinforce(Algorithm[ReinforceStage]):
     def _reward(
         self, batch: Batch, numbers: np.ndarray, trajectories: Trajectories, counted: Bools
     ) -> Floats:
-        """Return the reward of every row, (P, S); clear `counted` where no repair is possible."""
+        """Return the reward of every row, (P, S); clear `counted` where there is none.
+
+        A placement that cannot be repaired, or may not be measured any more, has none.
+        """
         reward = np.zeros(counted.shape)
         repairs = [
             repaired(
@@ -100,6 +141,9 @@ class Reinforce(Algorithm[ReinforceStage]):
             )
             for p, one in enumerate(batch.encoded)
         ]
+        for p, (rows, placed) in enumerate(repairs):
+            kept = self.rewards.affordable(int(numbers[p]), placed)
+            repairs[p] = rows[kept], placed[kept]
         reached = self.rewards.of_several(numbers.tolist(), [placed for _, placed in repairs])
         for p, (i, (rows, placed)) in enumerate(zip(numbers, repairs, strict=True)):
             counted[p] = np.isin(np.arange(counted.shape[1]), rows)

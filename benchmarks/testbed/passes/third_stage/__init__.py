@@ -1,0 +1,1 @@
+"""The third stage of DOPPLER on the testbed: what learning from measured makespans gains."""

@@ -1,0 +1,95 @@
+"""The third stage of DOPPLER on the testbed. Needs root on Linux.
+
+python -m benchmarks.testbed.passes.third_stage --workloads 4 --passes 300
+
+Every workload is trained in simulation (stages one and two) and then on measured makespans (stage
+three). The best placements of stages two and three, of a climb on as many measured passes, and of
+a search in simulation are then measured in turn. A workload that the folder has is not measured
+again.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from benchmarks.testbed.__main__ import INTERRUPTED
+from benchmarks.testbed.campaign import read
+from benchmarks.testbed.facilities import check, lacking
+from benchmarks.testbed.passes.__main__ import FOLDER, positive
+from benchmarks.testbed.passes.third_stage.budget import Budget
+from benchmarks.testbed.passes.third_stage.table import lines
+from benchmarks.testbed.passes.third_stage.workloads import FAMILIES, workloads
+from streamplace.errors import StreamplaceError
+from streamplace.files import write_json
+from streamplace.files.atomic import make_folder
+
+RESULTS, TABLE = "third_stage.jsonl", "third_stage.json"
+
+
+def main() -> int:
+    """Measure the workloads and print the table; return the exit code."""
+    arguments = parsed()
+    if arguments.or_skip and (missing := lacking()):
+        print(f"testbed: skipped, because this machine lacks: {', '.join(missing)}")
+        return 0
+    budget = Budget(arguments.passes, arguments.repeats, arguments.epochs)
+    try:
+        check()
+        return run(arguments.folder, arguments.workloads, budget, arguments.seed)
+    except StreamplaceError as error:
+        print(f"testbed: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def run(folder: Path, count: int, budget: Budget, seed: int) -> int:
+    """Measure the workloads that the folder lacks, and write and print the table."""
+    from benchmarks.testbed.passes.third_stage.comparison import (  # noqa: PLC0415 - torch is heavy
+        compared,
+    )
+
+    results = make_folder(folder) / RESULTS
+    done = {one["workload"] for one in read(results)}
+    with results.open("a") as file:
+        for problem in workloads(count, seed):
+            if problem.graph.name not in done:
+                file.write(json.dumps(compared(problem, budget, seed)) + "\n")
+                file.flush()
+    found = read(results)
+    table = list(lines(found))
+    print("\n".join(table))
+    write_json(folder / TABLE, {"table": table, "results": found})
+    return 0
+
+
+def parsed() -> argparse.Namespace:
+    """Return the parsed command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.testbed.passes.third_stage",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    most = len(FAMILIES)
+    parser.add_argument(
+        "--workloads", type=int, choices=range(1, most + 1), default=most, help=f"default: {most}"
+    )
+    parser.add_argument("--passes", type=positive, default=300, help="per method; default: 300")
+    parser.add_argument("--repeats", type=positive, default=3, help="of a placement; default: 3")
+    parser.add_argument(
+        "--epochs", type=positive, default=100, help="of stages one and two each; default: 100"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="default: 0")
+    parser.add_argument("-o", type=Path, default=FOLDER, dest="folder", help="default: testbed")
+    parser.add_argument(
+        "--or-skip", action="store_true", help="succeed on machines that cannot run the testbed"
+    )
+    arguments = parser.parse_args()
+    if arguments.passes < arguments.repeats:
+        parser.error("--passes must be at least --repeats")
+    return arguments
+
+
+if __name__ == "__main__":
+    sys.exit(main())

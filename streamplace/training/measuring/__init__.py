@@ -1,0 +1,1 @@
+"""Rewards made of running times that a user's own code measures."""

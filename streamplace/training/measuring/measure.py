@@ -1,0 +1,100 @@
+"""Users' measurements of running times: ``module:Class``, or a name that a package registers."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from streamplace.errors import UsageError
+from streamplace.problem.problem import Problem
+from streamplace.util import plugin_calls, plugins
+from streamplace.util.arrays import Floats, Ints
+
+GROUP = "streamplace.measures"
+NOUN = "measure"
+
+
+class Measure(Protocol):
+    """Measures how long placements take on a real system, or on anything else that runs them.
+
+    An instance may also have a method ``close()``, which is called when the run ends, even after an
+    error or an interruption.
+    """
+
+    def __call__(self, problem: Problem, placements: Ints, /) -> Floats:
+        """Return the seconds that each of K placements takes, (K,), from device indices, (K, V)."""
+        ...
+
+
+@dataclass(frozen=True)
+class NamedMeasure:
+    """A measure and the name under which files and messages refer to it."""
+
+    name: str
+    measure: Measure
+
+
+def measure_names() -> list[str]:
+    """Return the names that installed packages register."""
+    return plugins.names_of(GROUP, ())
+
+
+def check_name(text: str) -> None:
+    """Check a name that a file contains; make nothing.
+
+    Raises
+    ------
+    UsageError
+        If no installed package registers it, or it is ``module:Class``, which no file may name.
+    """
+    _found(text, from_file=True)
+
+
+@contextmanager
+def opened(measure: str | Measure, *, from_file: bool = False) -> Iterator[NamedMeasure]:
+    """Make the measure that a text names, and close it at the end; an object is left open.
+
+    Parameters
+    ----------
+    measure
+        ``module:Class`` or the name of an entry point, perhaps with options, or an object.
+    from_file
+        Whether the text comes from a file. Modules that only a file names are not imported.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be made, is not called as a `Measure` is, or cannot be closed.
+    """
+    if not isinstance(measure, str):
+        name = _name_of(measure)
+        yield NamedMeasure(name, _checked(name, measure))
+        return
+    loaded, options = _found(measure, from_file)
+    made: object = plugin_calls.made(measure, loaded, options, NOUN)
+    try:
+        yield NamedMeasure(measure, _checked(measure, made))
+    finally:
+        close = getattr(made, "close", None)
+        if close is not None:
+            with plugins.named_fault(NOUN, measure, "closing it failed"):
+                close()
+
+
+def _found(text: str, from_file: bool) -> tuple[Any, list[str]]:
+    """Return the object of a name, and its options."""
+    if not plugins.is_custom(text) and not measure_names():
+        instead = "" if from_file else "; name your own as module:Class"
+        raise UsageError(f"unknown {NOUN} {text!r}: no installed package registers one{instead}")
+    return plugins.find(text, NOUN, GROUP, (), from_file=from_file)
+
+
+def _checked(text: str, found: object) -> Measure:
+    plugin_calls.check_call(text, found, NOUN, ("problem", "placements"))
+    measure: Measure = found  # type: ignore[assignment]  # as far as can be checked
+    return measure
+
+
+def _name_of(measure: object) -> str:
+    named = measure if hasattr(measure, "__qualname__") else type(measure)
+    return f"{named.__module__}:{named.__qualname__}"
