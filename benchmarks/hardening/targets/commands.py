@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.hardening.corpus import own_files
+from benchmarks.hardening.corpus import measured_run, own_files
 from benchmarks.hardening.corpus.documents import CEPSIM, CLUSTER
 from benchmarks.hardening.corpus.engine_documents import IMPORTED
 from benchmarks.hardening.corpus.engine_documents.kafka_streams import KAFKA
-from benchmarks.hardening.targets import flink_against, studies
+from benchmarks.hardening.targets import flink_against, measured, studies
 from streamplace.files import write_placement
 from streamplace.integrations.kinds import WITH_CLUSTER, WRITERS
 
@@ -26,6 +26,7 @@ SCHEDULED = ("--objective", "makespan", "--placer", "heft")
 PUBLISHED = ("--semantics", "placeto")
 GREEDY = ("--cluster", "GPUS", "--placer", "greedy")
 STUDY = ("study", "dream", "--graphs", "GRAPH", "-o", BAD, "--plots", "none", "--jobs", "1")
+MEASURED = ("--config", "MEASURED", "--measure", measured_run.MEASURE)
 COMPARE_OPTIONS = ("--source-rate", "100", "--placers", "greedy", "--jobs", "1")
 COMPARE_MAKESPANS = ("--objective", "makespan", "--placers", "round-robin", "--jobs", "1")
 
@@ -100,8 +101,9 @@ def write_good_files(folder: Path) -> GoodFiles:
         "CEPSIM": json.dumps(CEPSIM).encode(),
         "KAFKA": KAFKA.encode(),
         "CONFIG": own_files.CONFIG.encode(),
+        "MEASURED": measured_run.CONFIG.encode(),
     }
-    suffixes = {"KAFKA": ".txt", "CONFIG": ".toml"}
+    suffixes = {"KAFKA": ".txt", "CONFIG": ".toml", "MEASURED": ".toml"}
     paths = {name: folder / (name.lower() + suffixes.get(name, ".json")) for name in data}
     for name, path in paths.items():
         path.write_bytes(data[name])
@@ -223,7 +225,8 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     ),
     "info-weights": (_command("info", BAD, "--json"),),
     "checkpoint": (_command("train", "GRAPH", "--config", "CONFIG", "-o", "RUN", "--resume"),),
+    "measurements": (_command("train", "GRAPH", *MEASURED, "-o", BAD),),
 }
 """Reader -> the commands that read such files."""
-WITH_TORCH = ("weights", "info-weights", "checkpoint", *studies.NAMES)
+WITH_TORCH = ("weights", "info-weights", "checkpoint", *measured.NAMES, *studies.NAMES)
 """Readers whose commands may load torch. `train` loads it only after it accepts its config."""

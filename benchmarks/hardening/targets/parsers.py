@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.hardening.corpus import own_files, study_files
+from benchmarks.hardening.corpus import measured_run, own_files, study_files
 from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.corpus.engine_documents import DOCUMENTS, IMPORTED
 from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
@@ -18,7 +18,7 @@ from benchmarks.hardening.corpus.own_files import json_documents
 from benchmarks.hardening.mutation import npz_files, tensor_files
 from benchmarks.hardening.mutation.onnx_files import ONNX_FAULTS
 from benchmarks.hardening.mutation.text_files import Fault
-from benchmarks.hardening.targets import flink_against, flink_apply, flink_rest, studies
+from benchmarks.hardening.targets import flink_against, flink_apply, flink_rest, measured, studies
 from benchmarks.hardening.targets.consumers import (
     InconsistencyError,
     use_cluster,
@@ -248,6 +248,14 @@ PARSERS: dict[str, Parser] = {
         _of_study("study-plan", study_files.plan_document, studies.read_plan, ignore),
         _of_study(
             "study-results", study_files.results_document, studies.read_found, studies.use_found
+        ),
+        Parser(
+            "measurements",
+            lambda: (measured_run.measurements(),),
+            measured.read_log,
+            measured.use_log,
+            torch=True,
+            takes_folder=True,
         ),
         Parser("checkpoint", _checkpoints, _resume, faults=tensor_files.TENSOR_FAULTS, torch=True),
     )

@@ -1,8 +1,8 @@
 """The file of a run's measurements, which has each of them as soon as it is made."""
 
 import json
-import math
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -50,16 +50,8 @@ class MeasurementLog:
         self.entries: list[Entry] = []
         if not os.path.lexists(self.path):
             return
-        data = read_bytes(self.path)
-        head, *lines = data[: data.rfind(b"\n") + 1].split(b"\n")[:-1] or [b""]
-        if head and head != self._head.encode().strip():
-            fault = f"holds measurements of other problems or by another measure; {REMEDY}"
-            raise FormatError(f"{self.path}: {fault}")
-        self.entries = [
-            _entry(line, f"{self.path}: line {number}", shapes)
-            for number, line in enumerate(lines, start=2)
-        ]
-        if not data.endswith(b"\n"):
+        self.entries, is_complete = read_measurements(self.path, self._head, shapes)
+        if not is_complete:
             write_text(self.path, self._head + "".join(map(_line, self.entries)))
 
     def add(self, entries: Sequence[Entry]) -> None:
@@ -74,6 +66,35 @@ class MeasurementLog:
         except OSError as error:
             raise FormatError(f"{self.path}: cannot write: {error.strerror}") from None
         self.entries += entries
+
+
+def read_measurements(
+    path: Path, head: str, shapes: Sequence[tuple[int, int]]
+) -> tuple[list[Entry], bool]:
+    """Return the measurements in a file, and whether its last line has an end.
+
+    Parameters
+    ----------
+    head
+        The first line that the file must have.
+    shapes
+        Numbers of operators and devices of each problem.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be read, has another first line, or a line is not a measurement of one
+        of these problems.
+    """
+    data = read_bytes(path)
+    first, *lines = data[: data.rfind(b"\n") + 1].split(b"\n")[:-1] or [b""]
+    if first and first != head.encode().strip():
+        fault = f"holds measurements of other problems or by another measure; {REMEDY}"
+        raise FormatError(f"{path}: {fault}")
+    entries = [
+        _entry(line, f"{path}: line {number}", shapes) for number, line in enumerate(lines, start=2)
+    ]
+    return entries, data.endswith(b"\n")
 
 
 def _line(entry: Entry) -> str:
@@ -96,5 +117,5 @@ def _is_measurement(value: Any, shapes: Sequence[tuple[int, int]]) -> bool:
         case {"problem": int(number), "seconds": float() | int() as seconds, "devices": [*row]}:
             operators, devices = shapes[number] if 0 <= number < len(shapes) else (-1, 0)
             fits = len(row) == operators and all(type(d) is int and 0 <= d < devices for d in row)
-            return fits and 0 < seconds < math.inf
+            return fits and 0 < seconds <= sys.float_info.max  # a whole number may be larger
     return False

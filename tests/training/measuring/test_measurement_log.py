@@ -66,6 +66,7 @@ def test_what_is_written_is_read_except_for_a_torn_line(
         '{"problem": 0, "seconds": 0, "devices": [0, 0, 0]}',
         '{"problem": 0, "seconds": -1.0, "devices": [0, 0, 0]}',
         '{"problem": 0, "seconds": NaN, "devices": [0, 0, 0]}',
+        f'{{"problem": 0, "seconds": {10**400}, "devices": [0, 0, 0]}}',
         '{"problem": 0, "devices": [0, 0, 0]}',
         "[1]",
         "\x00",

@@ -13,14 +13,14 @@ from benchmarks.hardening.corpus.special_files import CLOSED, SPECIAL_FILES
 from benchmarks.hardening.harness.flink_server import Server
 from benchmarks.hardening.mutation.numbered_documents import BOMBS_AT, CUT_AT, bad_document
 from benchmarks.hardening.mutation.numbered_documents import COUNT as DOCUMENTS
-from benchmarks.hardening.targets import studies
+from benchmarks.hardening.targets import measured, studies
 from benchmarks.hardening.targets.commands import COMMANDS, SERVED, Command, GoodFiles
 from benchmarks.hardening.targets.parsers import PARSERS
 
 COUNT = 300  # cases per reader
 CHECKPOINT = "checkpoint.safetensors"
 OUT_NAME = "out.json"  # a suffix that every command accepts
-NO_PATH = ("checkpoint", *studies.NAMES, *SERVED)
+NO_PATH = ("checkpoint", *measured.NAMES, *studies.NAMES, *SERVED)
 """Readers that take a folder, which the command writes into, or an address instead of a file."""
 
 
