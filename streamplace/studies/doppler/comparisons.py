@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from streamplace.studies.doppler.plain import CLIMB, ENUMERATIVE, HEFT, LONG_SEARCH, SEARCH
-from streamplace.studies.doppler.published import BARRIER, BY_DEVICES, MEMORY
+from streamplace.studies.doppler.published import BARRIER, BY_DEVICES, MEMORY, PUBLISHED_DEVICES
 from streamplace.studies.doppler.registered import (
     DOPPLER,
     EVERY_STEP,
@@ -133,7 +133,8 @@ def with_little_memory(results: Results, workloads: Sequence[Workload]) -> Table
             )
             cells.append(cell(results.over(workload, system)))
             cells.append(seconds.mean / before.mean if seconds and before else None)
-            cells.append(MEMORY.get(system, {}).get(workload.graph))
+            published = MEMORY if workload.devices == PUBLISHED_DEVICES else {}
+            cells.append(published.get(system, {}).get(workload.graph))
         rows.append((system, cells))
     head = ["system"]
     for workload in workloads:
@@ -153,8 +154,8 @@ def barriers(results: Results, workloads: Sequence[Workload]) -> Table:
         for system in (DOPPLER, ENUMERATIVE, SEARCH):
             last = [r for r in results.last(workload, system) if r["best_s"] and r["barrier_s"]]
             ratio = Spread.of([row["barrier_s"] / row["best_s"] for row in last])
-            pair = BARRIER.get(workload.graph) if workload.devices == 4 else None  # noqa: PLR2004 - as published
-            shown = pair if system == ENUMERATIVE else None
+            is_published = (system, workload.devices) == (ENUMERATIVE, PUBLISHED_DEVICES)
+            shown = BARRIER.get(workload.graph) if is_published else None
             cells = (cell(ratio), None if shown is None else shown[1] / shown[0])
             rows.append((f"{system}: {workload.name}", cells))
     head = ("placements", "with a barrier over without", "published, on GPUs")

@@ -37,8 +37,8 @@ def _findings(plan: Plan, results: Results) -> Iterator[str]:
     where = counted(len(free), "workload")
     yield (
         "After as many simulated episodes as climb and search have evaluations "
-        f"({' and '.join(episodes)}), the best placements of DOPPLER have a shorter mean makespan "
-        f"than climb's on {shorter[CLIMB]} of {where}, than search's on {shorter[SEARCH]}, and than "
+        f"({' and '.join(episodes)}), the mean makespan of DOPPLER's best placements is below "
+        f"climb's on {shorter[CLIMB]} of {where}, below search's on {shorter[SEARCH]}, and below "
         f"EnumerativeOptimizer's on {shorter[ENUMERATIVE]}."
     )
     yield from sentences

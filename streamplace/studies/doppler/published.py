@@ -27,6 +27,9 @@ EIGHT_GPUS = {
 }
 """Eight V100; DOPPLER is Doppler-SYS, with the stage of measured times."""
 
+PUBLISHED_DEVICES = 4
+"""Number of devices in most experiments, among them the transfers."""
+
 BY_DEVICES = {4: TABLE_2, 8: EIGHT_GPUS}
 """Number of devices -> system -> workload -> milliseconds."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from streamplace.studies.doppler.published import TRANSFER
+from streamplace.studies.doppler.published import PUBLISHED_DEVICES, TRANSFER
 from streamplace.studies.doppler.workloads import Workload
 
 
@@ -25,4 +25,4 @@ def _is_transfer(trained_on: Workload, target: Workload) -> bool:
     if trained_on.graph == target.graph:
         return trained_on.devices < target.devices
     published = (trained_on.graph, target.graph) in TRANSFER
-    return published and trained_on.devices == target.devices == 4  # noqa: PLR2004 - as published
+    return published and trained_on.devices == target.devices == PUBLISHED_DEVICES
