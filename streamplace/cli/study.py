@@ -110,7 +110,7 @@ def orders(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Study in which order a policy should visit the operators of a graph.
+    """Study in which order a policy should visit the operators.
 
     Placeto places training steps of neural networks on equal devices, visiting their operators in
     eight orders. Its makespans are compared with those of the uniformly random policy in the same

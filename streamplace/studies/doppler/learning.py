@@ -8,7 +8,6 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-import torch
 
 from streamplace.errors import PlacementError
 from streamplace.placers.repair import feasible
@@ -104,12 +103,11 @@ class Training:
 
     def without_episodes(self) -> Iterator[Row]:
         """Yield the row of the greedy placement, and of the best of that and of some samples."""
-        reached = self._reached(0)
-        sampler = Sampler(torch.Generator().manual_seed(self._seed))
+        sampler = Sampler.seeded(self._seed)
         for devices in self._policy.sample(self._batch, SAMPLES, sampler)[0]:
             self._add(devices)
         self._evaluations += SAMPLES
-        yield self._row(ZERO_SHOT, reached, self._lowest.known_s)
+        yield self._row(ZERO_SHOT, self._reached(0), self._lowest.known_s)
 
     def _reached(self, episodes: int) -> Reached:
         """Place greedily after some simulated episodes, which is one more evaluation."""
