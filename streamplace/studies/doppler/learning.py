@@ -99,7 +99,9 @@ class Training:
             sampled = float(np.exp(-fitted.best_rewards[step - 1, 0]))
             greedy = [r.greedy_s for s, r in reached.items() if s <= step and r.greedy_s]
             best = min(before, sampled, *greedy)
-            yield self._row(SIMULATION, one, best if np.isfinite(best) else None)
+            row = self._row(SIMULATION, one, best if np.isfinite(best) else None)
+            # only the last row's placement is known
+            yield row if step == stage.epochs else {**row, "barrier_s": None}
 
     def without_episodes(self) -> Iterator[Row]:
         """Yield the row of the greedy placement, and of the best of that and of some samples."""
