@@ -110,7 +110,7 @@ def orders(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Study in which order a policy should visit the operators of a graph.
+    """Study in which order a policy should visit the operators.
 
     Placeto places training steps of neural networks on equal devices, visiting their operators in
     eight orders. Its makespans are compared with those of the uniformly random policy in the same
@@ -172,6 +172,48 @@ def giph(
 
     kind = GiphStudy if objective == "makespan" else StreamGiphStudy
     _run(kind(quick, seed), folder, plots, jobs, backend, address, as_json=as_json)
+
+
+@study.command()
+@click.option(
+    "--released",
+    callback=options.file_name,
+    type=param_types.FILE,
+    metavar="DIR",
+    help="Folder with the graphs that DOPPLER's authors released.  [default: they are left out]",
+)
+@folder_options
+def doppler(
+    released: str | None,
+    quick: bool,
+    folder: str,
+    plots: str | None,
+    jobs: int | None,
+    backend: str,
+    address: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Repeat the experiments of DOPPLER in simulation.
+
+    DOPPLER (Yao et al., ICLR 2026), its ablations and Placeto are trained with three seeds on
+    ChainMM, FFNN, a transformer block and a transformer layer with true bytes, and compared with
+    critical paths, EnumerativeOptimizer, HEFT, PEFT, climb and search at equal evaluations: on four
+    and eight devices, with little memory, with a barrier between levels, and after transfer to
+    other graphs. The published figures beside were measured on GPUs.
+
+    \b
+    Examples:
+    streamplace study doppler --quick -o doppler-study
+    streamplace study doppler --released graphs --jobs 8 -o doppler-study
+    """
+    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when it runs
+
+    load_numba()
+    from streamplace.studies.doppler.study import DopplerStudy  # noqa: PLC0415
+
+    chosen = DopplerStudy(quick, seed, released)
+    _run(chosen, folder, plots, jobs, backend, address, as_json=as_json)
 
 
 def _run(

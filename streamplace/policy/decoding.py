@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -38,6 +39,11 @@ class Sampler:
     first_is_likeliest: bool = False
     exploration: float = 0.0
     greedy: bool = False
+
+    @classmethod
+    def seeded(cls, seed: int) -> Self:
+        """Return a rule that samples from the softmax, with a generator of its own."""
+        return cls(torch.Generator().manual_seed(seed))
 
     def __post_init__(self) -> None:
         if self.exploration and self.generator is None:

@@ -72,3 +72,10 @@ def test_without_exploration_no_further_numbers_are_drawn() -> None:
     plain, none = seeded_generator(), seeded_generator()
     assert Sampler(plain)(LOGITS, 1).tolist() == Sampler(none, exploration=0.0)(LOGITS, 1).tolist()
     assert torch.equal(plain.get_state(), none.get_state())
+
+
+def test_a_seeded_sampler_draws_from_the_softmax() -> None:
+    chosen = Sampler.seeded(3)(LOGITS, 1)
+    assert torch.equal(Sampler.seeded(3)(LOGITS, 1), chosen)
+    assert not torch.equal(Sampler.seeded(4)(LOGITS, 1), chosen)
+    assert_frequencies(chosen, softmax())

@@ -1,0 +1,1 @@
+"""The study of DOPPLER (Yao et al., ICLR 2026)."""

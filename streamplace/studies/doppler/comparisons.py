@@ -1,0 +1,163 @@
+"""The tables of the study: makespans of all systems, ablations, checkpoints, memory, barriers."""
+
+from collections.abc import Iterator, Sequence
+
+from streamplace.studies.doppler.plain import CLIMB, ENUMERATIVE, HEFT, LONG_SEARCH, SEARCH
+from streamplace.studies.doppler.published import BARRIER, BY_DEVICES, MEMORY, PUBLISHED_DEVICES
+from streamplace.studies.doppler.registered import (
+    DOPPLER,
+    EVERY_STEP,
+    IMITATION_ONLY,
+    OF_SEARCH,
+    PLC_ONLY,
+    RELEASED_CODE,
+    SEL_ONLY,
+    WITHOUT_IMITATION,
+)
+from streamplace.studies.doppler.results import Results, Spread, cell
+from streamplace.studies.doppler.workloads import OWN, Workload
+from streamplace.studies.table import Cell, Table
+
+ON_GPUS = "published, ms on GPUs"
+EARLY = "DOPPLER, first checkpoint"
+ABLATIONS = (
+    DOPPLER,
+    IMITATION_ONLY,
+    WITHOUT_IMITATION,
+    OF_SEARCH,
+    SEL_ONLY,
+    PLC_ONLY,
+    RELEASED_CODE,
+    EARLY,
+    EVERY_STEP,
+)
+BEST = "shortest one of the long searches"
+Rows = list[tuple[str, Sequence[Cell]]]
+
+
+def makespans(results: Results, workloads: Sequence[Workload]) -> Table:
+    """Return the makespans of all systems on workloads of one source and number of devices."""
+    source, devices = workloads[0].source, workloads[0].devices
+    systems = list(dict.fromkeys(s for one in workloads for s in results.systems(one)))
+    published = BY_DEVICES.get(devices, {})
+    head, rows = ["system"], Rows()
+    for workload in workloads:
+        unit = "ms" if source == OWN else "1e10 released costs"
+        head += [workload.graph, f"{workload.graph}, {unit}", f"{workload.graph}, CPU s"]
+        head += [f"{workload.graph}, {ON_GPUS}"] if published else []
+    for system in systems:
+        cells = list[Cell]()
+        for workload in workloads:
+            over = results.over(workload, system)
+            known = results.best_known(workload) * workload.per_second
+            spent = Spread.of([row["cpu_s"] for row in results.last(workload, system)])
+            cells += [cell(over), None if over is None else over.mean * known]
+            cells.append(None if spent is None else spent.mean)
+            if published:
+                cells.append(published.get(system, {}).get(workload.graph))
+        rows.append((system, cells))
+    caption = (
+        f"{source} graphs on {devices} devices: makespan of the best placement over the {BEST}, "
+        "with the lowest and the highest over seeds or repeats"
+    )
+    return Table(f"makespans-{source}-{devices}", caption, head, rows)
+
+
+def ablations(results: Results, workloads: Sequence[Workload]) -> Table:
+    """Return what parts of DOPPLER contribute, on workloads of one source."""
+    rows = Rows()
+    for system in ABLATIONS:
+        cells = list[Cell]()
+        for workload in workloads:
+            if system == IMITATION_ONLY:
+                part = results.after(workload, DOPPLER, 0)
+            elif system == EARLY:
+                part = results.after(workload, DOPPLER, 1)
+            else:
+                part = results.last(workload, system)
+            for column in ("best_s", "greedy_s"):
+                cells.append(cell(results.over_best(workload, part, column)))
+            cells.append(BY_DEVICES.get(workload.devices, {}).get(system, {}).get(workload.graph))
+        rows.append((system, cells))
+    head = ["system"]
+    for workload in workloads:
+        head += [workload.graph, f"{workload.graph}, greedy", f"{workload.graph}, {ON_GPUS}"]
+    source = workloads[0].source
+    caption = (
+        f"{source} graphs: makespans of the best and of the greedy placement over the {BEST}; "
+        f"{EVERY_STEP!r} has as many episodes as {EARLY!r}"
+    )
+    return Table(f"ablations-{source}", caption, head, rows)
+
+
+def checkpoints(results: Results, workloads: Sequence[Workload]) -> Table:
+    """Return the best makespans of trained systems after imitation and at every checkpoint."""
+    rows, most = Rows(), 2
+    for workload in workloads:
+        for system in results.systems(workload):
+            if "stage" not in results.rows(workload, system)[0]:
+                continue
+            cells = list(_at_checkpoints(results, workload, system))
+            most = max(most, len(cells))
+            rows.append((f"{system}: {workload.name}", cells))
+    padded = [(name, [*cells, *[None] * (most - len(cells))]) for name, cells in rows]
+    numbered = (f"checkpoint {n}" for n in range(1, most - 1))
+    head = ("training", "episodes", "after imitation", *numbered)
+    caption = f"makespans of the best placement over the {BEST}, by simulated episodes"
+    return Table("checkpoints", caption, head, padded)
+
+
+def _at_checkpoints(results: Results, workload: Workload, system: str) -> Iterator[Cell]:
+    """Yield the episodes at the checkpoints as text, and the makespans."""
+    episodes, cells, number = list[int](), list[Cell](), 1
+    while rows := results.after(workload, system, number):
+        episodes.append(rows[0]["episodes"])
+        cells.append(cell(results.over_best(workload, rows)))
+        number += 1
+    yield ", ".join(map(str, episodes))
+    yield cell(results.over_best(workload, results.after(workload, system, 0)))
+    yield from cells
+
+
+def with_little_memory(results: Results, workloads: Sequence[Workload]) -> Table:
+    """Return the makespans with little memory, over those without limits of the same system."""
+    rows = Rows()
+    for system in (DOPPLER, ENUMERATIVE, HEFT, CLIMB, SEARCH, LONG_SEARCH):
+        cells = list[Cell]()
+        for workload in workloads:
+            free = Workload(workload.source, workload.graph, workload.devices)
+            own, other = (results.last(one, system) for one in (workload, free))
+            seconds, before = (
+                Spread.of([row["best_s"] for row in part if row["best_s"] is not None])
+                for part in (own, other)
+            )
+            cells.append(cell(results.over(workload, system)))
+            cells.append(seconds.mean / before.mean if seconds and before else None)
+            published = MEMORY if workload.devices == PUBLISHED_DEVICES else {}
+            cells.append(published.get(system, {}).get(workload.graph))
+        rows.append((system, cells))
+    head = ["system"]
+    for workload in workloads:
+        head += [workload.graph, f"{workload.graph}, over without limit"]
+        head += [f"{workload.graph}, {ON_GPUS}"]
+    caption = (
+        f"devices with little memory: makespan of the best placement over the {BEST}, and over "
+        "that of the same system without the limit"
+    )
+    return Table("memory", caption, head, rows)
+
+
+def barriers(results: Results, workloads: Sequence[Workload]) -> Table:
+    """Return what a barrier between levels costs the best placements of three systems."""
+    rows = Rows()
+    for workload in workloads:
+        for system in (DOPPLER, ENUMERATIVE, SEARCH):
+            last = [r for r in results.last(workload, system) if r["best_s"] and r["barrier_s"]]
+            ratio = Spread.of([row["barrier_s"] / row["best_s"] for row in last])
+            is_published = (system, workload.devices) == (ENUMERATIVE, PUBLISHED_DEVICES)
+            shown = BARRIER.get(workload.graph) if is_published else None
+            cells = (cell(ratio), None if shown is None else shown[1] / shown[0])
+            rows.append((f"{system}: {workload.name}", cells))
+    head = ("placements", "with a barrier over without", "published, on GPUs")
+    caption = "makespans of the same placements with a barrier between levels and without one"
+    return Table("barrier", caption, head, rows)

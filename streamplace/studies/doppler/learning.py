@@ -1,0 +1,170 @@
+"""Trainings of the study, with results at checkpoints."""
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from streamplace.errors import PlacementError
+from streamplace.placers.repair import feasible
+from streamplace.policy.base import Constructive, constructive
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.fresh import new_policy
+from streamplace.policy.registry import policy_section
+from streamplace.problem.problem import Problem
+from streamplace.studies.doppler.lowest import Lowest
+from streamplace.studies.doppler.registered import OF_SEARCH, SIZES, Registered
+from streamplace.studies.doppler.stages import (
+    TEACHER_EVALUATIONS,
+    imitation_of,
+    placeto_stage,
+    simulation_of,
+)
+from streamplace.studies.study import Row
+from streamplace.training.in_memory import fit
+from streamplace.training.stages import ReinforceStage, Stage
+from streamplace.training.trials import Trial, run_trial
+from streamplace.util.arrays import Ints
+
+IMITATION, SIMULATION, ZERO_SHOT = "imitation", "simulation", "zero-shot"
+SAMPLES = 8  # of a policy on a workload on which it was not trained
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What a policy reaches at a checkpoint: makespans in seconds, evaluations, CPU seconds."""
+
+    episodes: int
+    greedy_s: float | None
+    evaluations: int
+    cpu_s: float
+
+
+class Training:
+    """The training of a policy of the kind ``doppler`` on one problem.
+
+    Parameters
+    ----------
+    policy
+        It is changed in place.
+    problem
+        The problem, which may differ from the one on which the policy was trained before.
+    seed
+        Seed of all random choices.
+    evaluations
+        Evaluations that were made before, such as those of a teacher.
+    """
+
+    def __init__(
+        self, policy: Constructive[Any, Any], problem: Problem, seed: int, evaluations: int = 0
+    ) -> None:
+        self._policy, self._problem, self._seed = policy, problem, seed
+        self._evaluations = evaluations
+        self._begun = time.process_time()
+        self._batch = policy.batch([policy.encode(problem)])
+        self._lowest = Lowest(problem)
+
+    def imitate(self, stage: Stage) -> Iterator[Row]:
+        """Train by imitation, and yield the row of what is reached."""
+        fit(self._policy, [self._problem], [stage], np.random.default_rng([self._seed, 1]))
+        yield self._row(IMITATION, self._reached(0), self._lowest.known_s)
+
+    def simulate(self, stage: ReinforceStage, every: int) -> Iterator[Row]:
+        """Train by simulation, and yield a row for each checkpoint.
+
+        Parameters
+        ----------
+        every
+            Episodes between checkpoints, which follow whole updates.
+        """
+        checkpoints = {ceil(n / stage.samples) for n in range(every, 10**6, every)}
+        reached: dict[int, Reached] = {}
+        done = 0
+
+        def watch(_: object) -> None:
+            nonlocal done
+            done += 1
+            if done in checkpoints or done == stage.epochs:
+                reached[done] = self._reached(done * stage.samples)
+
+        before, rng = self._lowest.seconds, np.random.default_rng([self._seed, 2])
+        fitted = fit(self._policy, [self._problem], [stage], rng, on_step=watch)
+        if fitted.best[0] is not None:
+            self._lowest.add(fitted.best[0].devices)
+        for step, one in reached.items():
+            sampled = float(np.exp(-fitted.best_rewards[step - 1, 0]))
+            greedy = [r.greedy_s for s, r in reached.items() if s <= step and r.greedy_s]
+            best = min(before, sampled, *greedy)
+            row = self._row(SIMULATION, one, best if np.isfinite(best) else None)
+            # only the last row's placement is known
+            yield row if step == stage.epochs else {**row, "barrier_s": None}
+
+    def without_episodes(self) -> Iterator[Row]:
+        """Yield the row of the greedy placement, and of the best of that and of some samples."""
+        sampler = Sampler.seeded(self._seed)
+        for devices in self._policy.sample(self._batch, SAMPLES, sampler)[0]:
+            self._add(devices)
+        self._evaluations += SAMPLES
+        yield self._row(ZERO_SHOT, self._reached(0), self._lowest.known_s)
+
+    def _reached(self, episodes: int) -> Reached:
+        """Place greedily after some simulated episodes, which is one more evaluation."""
+        greedy = self._add(self._policy.sample(self._batch, 1, Sampler())[0, 0])
+        self._evaluations += 1
+        spent = time.process_time() - self._begun
+        return Reached(episodes, greedy, self._evaluations + episodes, spent)
+
+    def _add(self, devices: Ints) -> float | None:
+        """Return the makespan of a placement; None if it has no feasible repair."""
+        with suppress(PlacementError):
+            return self._lowest.add(feasible(self._problem, devices).devices)
+        return None
+
+    def _row(self, stage: str, reached: Reached, best_s: float | None) -> Row:
+        return {
+            "stage": stage,
+            "episodes": reached.episodes,
+            "greedy_s": reached.greedy_s,
+            "best_s": best_s,
+            "barrier_s": self._lowest.barrier_s,
+            "evaluations": reached.evaluations,
+            "cpu_s": reached.cpu_s,
+        }
+
+
+def trained(
+    system: str, problem: Problem, size: Registered, seed: int
+) -> tuple[Constructive[Any, Any], list[Row]]:
+    """Return a trained policy of the kind ``doppler``, and the rows of its checkpoints."""
+    section = policy_section({"kind": "doppler", "sizes": dict(SIZES[system])})
+    policy = constructive(new_policy(section, seed))
+    devices = len(problem.cluster.devices)
+    before = TEACHER_EVALUATIONS if system == OF_SEARCH else 0
+    training, imitation = Training(policy, problem, seed, before), imitation_of(system, size)
+    rows = [] if imitation is None else list(training.imitate(imitation))
+    rows += training.simulate(simulation_of(system, size, devices), size.every)
+    return policy, rows
+
+
+def placeto_rows(problem: Problem, size: Registered, seed: int) -> Iterator[Row]:
+    """Yield the lowest makespan of Placeto after each checkpoint, in whole sweeps."""
+    begun, operators = time.process_time(), len(problem.graph.names)
+    stage = placeto_stage(problem, size)
+    losses = run_trial(Trial(problem, seed=seed), stage)
+    spent = time.process_time() - begun
+    last = stage.epochs * operators
+    checkpoints = (ceil(n / operators) for n in range(size.every, last, size.every))
+    for sweeps in sorted({*checkpoints, stage.epochs}):
+        yield {
+            "stage": SIMULATION,
+            "episodes": sweeps * operators,
+            "greedy_s": None,
+            "best_s": float(losses[sweeps - 1]),
+            "barrier_s": None,
+            "evaluations": sweeps * operators + 1,
+            "cpu_s": spent,
+        }

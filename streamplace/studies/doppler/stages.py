@@ -1,0 +1,84 @@
+"""The stages by which the study trains its policies."""
+
+from streamplace.problem.problem import Problem
+from streamplace.studies.doppler.registered import (
+    EVERY_STEP,
+    OF_SEARCH,
+    RELEASED_CODE,
+    WITHOUT_IMITATION,
+    Registered,
+)
+from streamplace.training.config import read_config
+from streamplace.training.stages import (
+    DaggerStage,
+    ImitationStage,
+    MemorySection,
+    OptimiserSection,
+    ReinforceStage,
+    Stage,
+    StepReinforceStage,
+)
+from streamplace.training.trials import PUBLISHED
+
+TEACHER_EVALUATIONS = 4000  # of the search that is imitated
+
+
+def imitation_of(system: str, size: Registered) -> Stage | None:
+    """Return the first stage of a system; None if it has none."""
+    if system == WITHOUT_IMITATION:
+        return None
+    if system == RELEASED_CODE:
+        return _released(0, size.released_imitation_epochs)
+    rates = OptimiserSection(rate=1e-3, final_rate=1e-5, schedule="linear")
+    if system == OF_SEARCH:
+        return ImitationStage(
+            algorithm="imitation",
+            teacher=f"search:evaluations={TEACHER_EVALUATIONS}",
+            epochs=size.search_epochs,
+            optimiser=rates,
+        )
+    return DaggerStage(
+        algorithm="dagger",
+        teacher="critical-path",
+        ties="each",
+        epochs=size.imitation_epochs,
+        samples=size.imitation_samples,
+        greedy=True,
+        exploration=1.0,
+        final_exploration=0.0,
+        entropy=1e-3,
+        optimiser=rates,
+    )
+
+
+def simulation_of(system: str, size: Registered, devices: int) -> ReinforceStage:
+    """Return the second stage of a system on a number of devices."""
+    if system == RELEASED_CODE:
+        stage = _released(1, size.released_simulation_epochs)
+        assert isinstance(stage, ReinforceStage), "the shipped config has such a stage"
+        return stage
+    return ReinforceStage(
+        algorithm="reinforce",
+        epochs=size.every_step_epochs if system == EVERY_STEP else size.simulation_epochs,
+        samples=size.samples(devices),
+        reward="log-loss",
+        baseline="step",
+        normalise=True,
+        memory=MemorySection(size=1, samples=0),
+        optimiser=OptimiserSection(
+            rate=3e-3, final_rate=1e-5, schedule="linear", largest_gradient=1.0
+        ),
+    )
+
+
+def placeto_stage(problem: Problem, size: Registered) -> StepReinforceStage:
+    """Return Placeto's stage: sweeps from a critical path, with one evaluation per operator."""
+    evaluations = size.evaluations(len(problem.cluster.devices))
+    sweeps = max(1, evaluations // len(problem.graph.names))
+    start = "critical-path:samples=1"
+    return PUBLISHED.model_copy(update={"start": start, "epochs": sweeps})
+
+
+def _released(number: int, epochs: int) -> Stage:
+    """Return a stage of the shipped config, which has the settings of the released code."""
+    return read_config("doppler").stage[number].model_copy(update={"epochs": epochs})

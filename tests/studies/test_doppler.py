@@ -1,0 +1,195 @@
+"""Tests for the study of DOPPLER: its units, checkpoints, and a run that is continued."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from streamplace.scoring.registry import makespan_evaluator
+from streamplace.studies.doppler.learning import IMITATION, SIMULATION, ZERO_SHOT, placeto_rows
+from streamplace.studies.doppler.plain import ENUMERATIVE, LONG_SEARCH, ONE_DEVICE, PLAIN
+from streamplace.studies.doppler.registered import (
+    DOPPLER,
+    EVERY_STEP,
+    FULL,
+    PLACETO,
+    QUICK,
+    SYSTEMS,
+    Registered,
+)
+from streamplace.studies.doppler.stages import imitation_of, simulation_of
+from streamplace.studies.doppler.study import DopplerStudy
+from streamplace.studies.doppler.workloads import FILES
+from streamplace.studies.folder import RESULTS
+from streamplace.studies.run import run_study
+from streamplace.studies.study import Row, Unit
+from tests.support.cli import Capture, refused
+
+TINY = Registered(
+    graphs=("chain-mm",),
+    devices=(2, 3),
+    seeds=1,
+    imitation_epochs=2,
+    imitation_samples=2,
+    search_epochs=2,
+    simulation_epochs=3,
+    simulation_samples=4,
+    larger_samples=2,
+    released_imitation_epochs=2,
+    released_simulation_epochs=2,
+    every_step_epochs=1,
+    transfer_epochs=2,
+    every=8,
+    repeats=2,
+)
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> DopplerStudy:
+    monkeypatch.setattr("streamplace.studies.doppler.study.QUICK", TINY)
+    return DopplerStudy(quick=True, seed=3)
+
+
+def _unit(study: DopplerStudy, key: str) -> Unit:
+    return next(unit for unit in study.plan().units if unit.key == key)
+
+
+def _without_times(rows: list[Row]) -> list[Row]:
+    return [{k: v for k, v in row.items() if k != "cpu_s"} for row in rows]
+
+
+def test_units_have_distinct_names_and_every_workload_has_doppler_and_plain_placers() -> None:
+    study = DopplerStudy()
+    units = study.plan().units
+    keys = [unit.key for unit in units]
+    assert len({*keys}) == len(keys)
+    trained = [unit.settings for unit in units if "system" in unit.settings]
+    for workload in study.workloads:
+        on_it = [s["system"] for s in trained if workload.settings.items() <= s.items()]
+        assert on_it.count(DOPPLER) == FULL.seeds
+        assert f"plain placers: {workload.name}" in keys
+        is_first = workload.devices == 4 and not workload.limited
+        expected = {*SYSTEMS} if is_first else {DOPPLER}
+        assert {*on_it} == expected - ({EVERY_STEP} if workload.graph != "chain-mm" else set())
+
+
+def test_the_quick_plan_is_one_workload_on_two_devices() -> None:
+    study = DopplerStudy(quick=True)
+    assert {(one.graph, one.devices) for one in study.workloads} == {("chain-mm", 2)}
+    assert study.plan().settings["simulation_epochs"] == QUICK.simulation_epochs == 4
+
+
+def test_the_full_plan_has_the_registered_episodes() -> None:
+    assert [FULL.evaluations(devices) for devices in FULL.devices] == [4000, 1000]
+    for system, episodes in ((DOPPLER, 4000), ("DOPPLER, settings of the released code", 4000)):
+        stage = simulation_of(system, FULL, 4)
+        assert stage.epochs * stage.samples == episodes
+    assert imitation_of("without imitation", FULL) is None
+
+
+@pytest.mark.long
+def test_training_repeats(tiny: DopplerStudy) -> None:
+    unit = _unit(tiny, "DOPPLER: own chain-mm on 2 devices, seed 0")
+    assert _without_times(tiny.run(unit)) == _without_times(tiny.run(unit))
+
+
+def test_training_has_rows_at_checkpoints(tiny: DopplerStudy) -> None:
+    rows = tiny.run(_unit(tiny, "DOPPLER: own chain-mm on 2 devices, seed 0"))
+    own = [row for row in rows if "trained_on" not in row]
+    assert [(row["stage"], row["episodes"]) for row in own] == [
+        (IMITATION, 0),
+        (SIMULATION, 8),
+        (SIMULATION, 12),
+    ]
+    assert [row["evaluations"] for row in own] == [1, 10, 15]  # one greedy one at each checkpoint
+    best = [row["best_s"] for row in own]
+    assert best == sorted(best, reverse=True)
+    assert all(row["best_s"] <= row["greedy_s"] for row in own)
+    assert [row["barrier_s"] is None for row in own] == [False, True, False]
+    assert all(row["barrier_s"] >= row["best_s"] for row in (own[0], own[-1]))
+    moved = [row for row in rows if "trained_on" in row]
+    assert [(row["stage"], row["devices"], row["episodes"]) for row in moved] == [
+        (ZERO_SHOT, 3, 0),
+        (SIMULATION, 3, 4),
+    ]
+    assert moved[0]["trained_on"]["devices"] == 2
+    assert [row["evaluations"] for row in moved] == [9, 14]
+    assert moved[1]["best_s"] <= moved[0]["best_s"] <= moved[0]["greedy_s"]
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_plain_placers_start_from_one_critical_path(tiny: DopplerStudy, limited: bool) -> None:
+    limit = " with little memory" if limited else ""
+    rows = tiny.run(_unit(tiny, f"plain placers: own chain-mm on 2 devices{limit}"))
+    assert {row["system"] for row in rows} == {*PLAIN}
+    by_system = {row["system"]: row for row in rows if row["repeat"] == 1}
+    problem = next(one for one in tiny.workloads if one.limited == limited).problem()
+    single = makespan_evaluator(problem).makespans(np.zeros(len(problem.graph.names), np.int32))
+    alone = next(row for row in rows if row["system"] == ONE_DEVICE)
+    assert alone["best_s"] == (None if limited else single[0])
+    start = by_system["critical path"]["best_s"]
+    assert by_system[LONG_SEARCH]["best_s"] <= by_system["search"]["best_s"] <= start
+    assert by_system["climb"]["best_s"] <= start
+    assert TINY.evaluations(2) == 12
+    assert max(row["evaluations"] for row in rows if row["system"] == "climb") <= 12
+
+
+def test_placeto_makes_as_many_evaluations_in_whole_sweeps(tiny: DopplerStudy) -> None:
+    more = replace(TINY, simulation_samples=20, every=20)
+    problem = tiny.workloads[0].problem()
+    rows = list(placeto_rows(problem, more, seed=0))
+    operators = len(problem.graph.names)
+    assert rows[-1]["episodes"] == 60 // operators * operators
+    best = [row["best_s"] for row in rows]
+    assert best == sorted(best, reverse=True)
+
+
+@pytest.mark.long
+def test_a_run_that_was_killed_continues_to_the_same_outcome(
+    tiny: DopplerStudy, tmp_path: Path
+) -> None:
+    whole = run_study(tiny, tmp_path / "a", jobs=1)
+    results = tmp_path / "a" / RESULTS
+    lines = results.read_bytes().splitlines(keepends=True)
+    results.write_bytes(b"".join(lines[:-2]) + lines[-2][:40])
+    again = run_study(tiny, tmp_path / "a", jobs=1)
+    assert again.findings == whole.findings
+    assert (tmp_path / "a" / "curves.png").read_bytes().startswith(b"\x89PNG")
+
+    def figures(found: Any) -> Any:  # CPU seconds are those of the run
+        return [table for table in found.to_dict()["tables"] if "makespans" not in table["name"]]
+
+    assert figures(again) == figures(whole)
+    names = [table.name for table in whole.tables]
+    assert names == [
+        "makespans-own-2",
+        "makespans-own-3",
+        "ablations-own",
+        "checkpoints",
+        "transfer",
+        "memory",
+        "barrier",
+    ]
+    for table in whole.tables:
+        assert all(len(cells) == len(table.head) - 1 for _, cells in table.rows)
+    made = dict(whole.tables[0].rows)
+    assert {*PLAIN, *SYSTEMS} == {*made}
+    assert {PLACETO, ENUMERATIVE} <= {*made}
+
+
+def test_missing_released_files_are_named(tmp_path: Path, capsys: Capture) -> None:
+    for name in list(FILES.values())[1:]:
+        (tmp_path / name).write_text("1\n")
+    line = refused(capsys, "study", "doppler", "--released", tmp_path, "-o", tmp_path / "s")
+    assert f"has no {FILES['chain-mm', 4]}; --released needs" in line
+    assert not (tmp_path / "s").exists()
+    (tmp_path / FILES["chain-mm", 4]).write_text("1\n")
+    line = refused(capsys, "study", "doppler", "--released", tmp_path, "-o", tmp_path / "s")
+    assert "not a DOPPLER graph" in line
+
+
+def test_quick_has_no_released_graphs(tmp_path: Path, capsys: Capture) -> None:
+    line = refused(capsys, "study", "doppler", "--quick", "--released", "x", "-o", tmp_path)
+    assert "cannot combine --released with --quick" in line
