@@ -9,11 +9,10 @@ from streamplace.studies.doppler.registered import (
     Registered,
 )
 from streamplace.training.config import read_config
+from streamplace.training.sections import MemorySection, OptimiserSection
 from streamplace.training.stages import (
     DaggerStage,
     ImitationStage,
-    MemorySection,
-    OptimiserSection,
     ReinforceStage,
     Stage,
     StepReinforceStage,
