@@ -29,7 +29,7 @@ from benchmarks.hardening.mutation.damage import (
 )
 from benchmarks.hardening.targets import trained_files
 from benchmarks.hardening.targets.loadable_file import LoadableFile, State
-from benchmarks.hardening.targets.trained_files import KINDS, TrainedFiles
+from benchmarks.hardening.targets.trained_files import KINDS, READ, TrainedFiles
 from benchmarks.reference.checkpoint_parts import Parts, Shapes
 from streamplace.errors import CheckpointError
 from streamplace.policy.hashed_tensors import packed, unpacked
@@ -49,7 +49,9 @@ def test_damaged_files_are_refused(trained: TrainedFiles) -> None:
     rows = list(campaign.damage_rows(trained, SHARE, 1))
     for row in rows:
         check(row)
-    assert [row.tried for row in rows] == [500, 100, 100, 1200, 240, 240]
+    files = len(READ), len(trained.weights())
+    tries = 100, 20, 20  # flipped bits, truncations and other damage
+    assert [row.tried for row in rows] == [count * each for count in files for each in tries]
     assert [CHANGED in row.wrong for row in rows] == [True] * 3 + [False] * 3
 
 
