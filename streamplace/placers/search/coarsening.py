@@ -34,7 +34,9 @@ class Levels:
     on: Ints | None
 
 
-def levels_of(problem: Problem, share: float, inside: Ints | None) -> Levels:
+def levels_of(
+    problem: Problem, share: float, inside: Ints | None = None, per_device: int = COARSEST
+) -> Levels:
     """Coarsen a problem until few groups per device are left.
 
     Parameters
@@ -43,17 +45,19 @@ def levels_of(problem: Problem, share: float, inside: Ints | None) -> Levels:
         Maximum work of one group, as a share of the mean work per device.
     inside
         (U,) devices of units: only units on the same device are joined. None: any units.
+    per_device
+        The number of groups per device at which to stop.
     """
     instances, groups, on = [compiled(problem).instance], [], inside
     devices = len(problem.cluster.devices)
     gap_s, per_bit = crossing_seconds(flow(problem))
     heaviest = share * instances[0].work.sum() / devices
-    while len(instances[-1].work) > COARSEST * devices:
+    while len(instances[-1].work) > per_device * devices:
         instance = instances[-1]
         traffic = instance.tuples * gap_s + instance.bits * per_bit
         alike = instance if on is None else instance._replace(row_of=instance.row_of * devices + on)
         group = joined(
-            alike, traffic if traffic.any() else instance.tuples, heaviest, COARSEST * devices
+            alike, traffic if traffic.any() else instance.tuples, heaviest, per_device * devices
         )
         if group.max() + 1 > USELESS * len(group):
             break

@@ -12,6 +12,7 @@ from streamplace.placers.partition.metis import cut
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import NEARBY, Annealer, ChainResult, moved_to_allowed
 from streamplace.placers.search.coarsening import levels_of
+from streamplace.placers.search.uncoarsening import refined, refined_below
 from streamplace.problem.grouping import Quotient
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -25,7 +26,6 @@ MAX_TRIES, MAX_UNITS = 20, 60_000  # limits on tries, and on the sum of units ov
 CHAINS = 2  # chains at the coarsest level, from METIS's parts
 MIN_CHANGES, MAX_CHANGES = 30, 600  # per group at the coarsest level; about the finest's cost
 COARSE_COLD = 0.001  # final temperature at the coarsest level
-FINE_HOT, FINE_COLD = 5e-4, 1e-6  # first and final temperature at the other levels
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Multilevel:
         row = best.on[rules.unit_of]
         if rules.violation(row) is not None:
             repaired = feasible(problem, row).devices[rules.first_of]
-            row = self._refined(annealer, annealer.instance, repaired).on[rules.unit_of]
+            row = refined(annealer, annealer.instance, repaired, self.changes).on[rules.unit_of]
         return Placement(problem, row)
 
     def _attempt(
@@ -79,18 +79,12 @@ class Multilevel:
             chain = _placed(problem, annealer, coarsest, plan)
         else:
             chain = annealer.chain(coarsest, levels.on, plan)
-        for instance, group in zip(levels.instances[-2::-1], levels.groups[::-1], strict=True):
-            chain = self._refined(annealer, instance, chain.on[group])
-        return chain
+        return refined_below(annealer, levels, len(levels.groups), chain, self.changes)
 
     def _coarse_plan(self, finest: Instance, coarsest: Instance, hot: float) -> Schedule:
         each = self.changes * len(finest.other) // (CHAINS * max(1, len(coarsest.other)))
         changes = len(coarsest.work) * min(MAX_CHANGES, max(MIN_CHANGES, each))
         return Schedule(changes, hot, COARSE_COLD, *NEARBY)
-
-    def _refined(self, annealer: Annealer, instance: Instance, on: Ints) -> ChainResult:
-        plan = Schedule(self.changes * len(on), FINE_HOT, FINE_COLD, *NEARBY)
-        return annealer.chain(instance, on, plan)
 
 
 def _placed(
