@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +15,8 @@ from streamplace.errors import CheckpointError, UsageError
 from streamplace.placers.base import refuse_other_objectives
 from streamplace.placers.repair import feasible, feasible_ones
 from streamplace.placers.starting import fast_placement
-from streamplace.policy.base import AnyPolicy, BeamSearching, Refiner, constructive
+from streamplace.policy.base import AnyPolicy, BeamSearching, Constructive, Refiner, constructive
+from streamplace.policy.coarse import Coarsening, Part, supports_search
 from streamplace.policy.config import MAX_PLACEMENTS
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Reorderable
@@ -22,6 +24,7 @@ from streamplace.policy.faults import faults_of
 from streamplace.policy.refining import refined
 from streamplace.policy.threads import one_thread
 from streamplace.policy.weights import read_policy
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.order_names import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -31,6 +34,8 @@ from streamplace.util.arrays import Ints
 
 SHIPPED = Path(__file__).parent / "shipped" / "best.safetensors"
 TEMPERATURE = 1.5  # higher than in training: only the best sample is kept, so variety helps
+TRAINED_ON = 150  # the largest number of operators in the training of the shipped weights
+CHANGES = 20  # per operator; a few milliseconds on a graph of 100 operators
 
 
 @dataclass(frozen=True)
@@ -52,11 +57,19 @@ class PolicyPlacer:
     order
         The traversal order in which operators are placed, see `scoring.orders`; by default, the
         order or orders of the policy's own sizes.
+    coarsen
+        The largest number of operators that the policy places one by one, for policies that build
+        placements under throughput. Of larger graphs it places groups, about so many at most. With
+        several samples, some are of groups on smaller graphs as well. 0: never place groups.
+        Default: 150, and 0 with a `file`.
+    refine
+        Changes tried per operator to improve the best placement, under throughput. With 0, the
+        result is what the network placed. Default: 20, and 0 with a `file`.
 
     Raises
     ------
     UsageError
-        If `samples` or `beam` is out of range, or there is no such order.
+        If a number is out of range, or there is no such order.
     """
 
     samples: int = 1
@@ -64,12 +77,16 @@ class PolicyPlacer:
     file: str = ""
     episodes: int = 1
     order: str = ""
+    coarsen: int | None = None
+    refine: int | None = None
 
     def __post_init__(self) -> None:
         for option, minimum, value in (
             ("samples", 1, self.samples),
             ("beam", 0, self.beam),
             ("episodes", 1, self.episodes),
+            ("coarsen", 0, self.coarsen or 0),
+            ("refine", 0, self.refine or 0),
         ):
             if not minimum <= value <= MAX_PLACEMENTS:
                 limits = f"must be {minimum} to {MAX_PLACEMENTS}"
@@ -116,14 +133,44 @@ class PolicyPlacer:
             return self._refined(policy, problem, rng, start)
         if self.episodes > 1:
             raise UsageError(f"policy: episodes: {type(policy).__name__} builds placements at once")
-        if not constructive(policy).any_objective:
+        builder = constructive(policy)
+        if not builder.any_objective:
             refuse_other_objectives(problem, "policy", "throughput")
         with faults_of(policy, "placing"):
-            drafts = self._drafts(policy, problem, rng)
+            return self._built(builder, problem, rng)
+
+    def _built(
+        self, policy: Constructive[Any, Any], problem: Problem, rng: np.random.Generator
+    ) -> Placement:
+        """Return the best of the placements that a policy builds, refined."""
+        largest, changes = self._limits(problem)
+        coarsening = Coarsening(problem) if largest or changes else None
+        parts: list[Part] = []
+        if not largest or len(problem.graph.names) <= largest:
+            parts.append(Part(problem))
+        if coarsening is not None and largest and (self.samples > 1 or not parts):
+            parts += coarsening.parts(largest)
+        drafts = self._drafts(policy, parts or [Part(problem)], rng)
         if len(drafts) == 1:
-            return feasible(problem, drafts[0])
-        placements = feasible_ones(problem, np.unique(drafts, axis=0))
-        return placements[int(qualities(problem, placements).argmax())]
+            best = feasible(problem, drafts[0])
+        else:
+            placements = feasible_ones(problem, np.unique(drafts, axis=0))
+            best = placements[int(qualities(problem, placements).argmax())]
+        if coarsening is None or not changes:
+            return best
+        return coarsening.refined(best, rng, changes)
+
+    def _limits(self, problem: Problem) -> tuple[int, int]:
+        """Return the largest number of operators placed one by one, and the changes to try."""
+        if isinstance(problem.objective, Makespan) or not supports_search(problem):
+            return 0, 0
+        defaults = (0, 0) if self.file else (TRAINED_ON, CHANGES)
+        chosen = self.coarsen, self.refine
+        coarsen, refine = (
+            default if value is None else value
+            for value, default in zip(chosen, defaults, strict=True)
+        )
+        return coarsen, refine
 
     def _refined(
         self,
@@ -148,19 +195,43 @@ class PolicyPlacer:
                 devices = refined(policy, batch, [first], samplers, self.samples)[0]
         return Placement(problem, devices)
 
-    def _drafts(self, policy: AnyPolicy, problem: Problem, rng: np.random.Generator) -> Ints:
-        """Return the placements that the policy makes, (N, V), before repair."""
+    def _drafts(
+        self,
+        policy: Constructive[Any, Any],
+        parts: Sequence[Part],
+        rng: np.random.Generator,
+    ) -> Ints:
+        """Return the placements that the policy makes, (N, V), before repair.
+
+        The parts, whose operators or groups are placed, take turns; the beam is that of the first.
+        """
+        drafts: list[Ints] = []
+        for number, part in enumerate(parts[: self.samples]):
+            count = len(range(number, self.samples, len(parts)))
+            rows = self._sampled(policy, part.problem, count, 0 if number else self.beam, rng)
+            drafts.append(part.expanded(rows))
+        return np.concatenate(drafts)
+
+    def _sampled(
+        self,
+        policy: Constructive[Any, Any],
+        problem: Problem,
+        samples: int,
+        beam: int,
+        rng: np.random.Generator,
+    ) -> Ints:
+        """Return the placements of a problem that the policy makes, (N, V)."""
         policy.check(problem)
-        searching = _searching(policy) if self.beam else None
+        searching = _searching(policy) if beam else None
         batch = policy.batch([self._encoded(policy, problem, rng)])
         generator = None
-        if self.samples > 1:
+        if samples > 1:
             generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
         sampler = Sampler(generator, TEMPERATURE, first_is_likeliest=True)
         with one_thread():
-            drafts: Ints = constructive(policy).sample(batch, self.samples, sampler)[0]
+            drafts: Ints = policy.sample(batch, samples, sampler)[0]
             if searching is not None:
-                drafts = np.concatenate([drafts, searching.beam(batch, self.beam)])
+                drafts = np.concatenate([drafts, searching.beam(batch, beam)])
         return drafts
 
     def _encoded(self, policy: AnyPolicy, problem: Problem, rng: np.random.Generator) -> object:

@@ -94,11 +94,10 @@ def _streams(arrays: Flow, group: Ints) -> tuple[Ints, Floats, Floats]:
     ends = np.sort(np.stack([group[arrays.source], group[arrays.target]], axis=1), axis=1)
     kept = (ends[:, 0] != ends[:, 1]) & (arrays.stream_tuples > 0.0)
     pairs, which = np.unique(ends[kept], axis=0, return_inverse=True)
-    tuples, bits = (
-        np.bincount(which.ravel(), column[kept], len(pairs))
-        for column in (arrays.stream_tuples, arrays.stream_bits)
-    )
-    return pairs, tuples, bits
+    sums = np.zeros((2, len(pairs)))
+    np.add.at(sums[0], which.ravel(), arrays.stream_tuples[kept])
+    np.add.at(sums[1], which.ravel(), arrays.stream_bits[kept])
+    return pairs.astype(np.int32), sums[0], sums[1]
 
 
 def _resources(graph: StreamGraph, group: Ints) -> dict[int, dict[str, float]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from streamplace.errors import FormatError
 
 REFERENCE = "METIS"
-SYSTEMS = {
+PLAIN = {
     REFERENCE: "metis",
     "METIS, weights by utilisation": "metis:weights=utilisation",
     "METIS recursive": "metis-recursive",
@@ -19,10 +19,14 @@ SYSTEMS = {
     "METIS recursive oracle, by utilisation": "metis-recursive-oracle:weights=utilisation",
     "fuser": "fuser",
     "fuser oracle": "fuser-oracle",
+}
+OURS = {
+    "policy, network alone": "policy:refine=0",
     "policy, one pass": "policy",
     "policy, best of 16": "policy:samples=16",
     "annealing": "search",
 }
+SYSTEMS = {**PLAIN, **OURS}
 """Placers by the name of their row."""
 WEIGHTS = {"B": "b.safetensors", "B+F1": "b-f1.safetensors", "B+F1&F2": "b-f1-f2.safetensors"}
 """The paper's allocators, and the files of their weights."""
@@ -84,5 +88,4 @@ def placers(weights: Path | None) -> Mapping[str, str]:
                 f"train them with the config {file.removesuffix('.safetensors')}"
             )
     own = {name: f"policy:file={weights / file}" for name, file in WEIGHTS.items()}
-    first = dict(list(SYSTEMS.items())[:-3])
-    return {**first, **own, **SYSTEMS}
+    return {**PLAIN, **own, **OURS}

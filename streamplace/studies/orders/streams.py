@@ -29,8 +29,8 @@ GRAPHS, QUICK_GRAPHS = 200, 6
 SWEEPS, QUICK_SWEEPS = 50, 5
 REPEATS = 3
 BLOCK = 2  # graphs per unit of work
-ONE_PASS = {GREEDY: "greedy:order={}", POLICY: "policy:order={}"}
-"""Placers that visit every operator once."""
+ONE_PASS = {GREEDY: "greedy:order={}", POLICY: "policy:order={}:refine=0"}
+"""Placers that visit every operator once; local search would blur what the order is worth."""
 
 
 @dataclass(frozen=True)
