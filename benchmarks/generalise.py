@@ -7,22 +7,27 @@ other seeds of both presets, with 10 to 150 operators, 2 to 16 devices, NICs and
 did not use other sizes, 32 devices, or the unequal devices below. The reference setting is 100
 operators, 5 x 2500 MIPS, pair links and 1e4 tuples/s; every other row changes one or two things in
 it: operators, devices, their speeds, the network, the source rate. Figures are the mean relative
-throughput of METIS, its oracle, and one pass and the best of 16 of the policy; the last column is a
-95% interval of the mean difference, from resampled graphs.
+throughput of METIS, its oracle, the policy's network alone, one pass and the best of 16 of the
+policy, and `search` with as many evaluations as the best of 16 makes; the last column is a 95%
+interval of the mean difference, from resampled graphs.
 """
 
 import argparse
 from dataclasses import dataclass, replace
 
 from streamplace import Cluster, Network, Recipe, compare
+from streamplace.policy.placer import CHANGES
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.util.bootstrap import mean_intervals
 
+ORACLE, BEST_OF_16, SEARCH = "METIS oracle", "policy, best of 16", "search, equal evaluations"
 PLACERS = {
     "METIS": "metis",
-    "METIS oracle": "metis-oracle",
+    ORACLE: "metis-oracle",
+    "network alone": "policy:coarsen=0:refine=0",
     "policy, one pass": "policy",
-    "policy, best of 16": "policy:samples=16",
+    BEST_OF_16: "policy:samples=16",
+    SEARCH: "search:evaluations={}",
 }
 SEED = 4_000_000  # far from all seeds of training
 RATE = 1e4  # tuples/s
@@ -68,6 +73,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, help="worker processes; default: one per core")
     arguments = parser.parse_args()
     columns = ["graphs", "number of graphs", *PLACERS, "best of 16 minus METIS oracle"]
+    which = list(PLACERS).index
     print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
     for preset in ("series-parallel", "layered"):
         for number, setting in enumerate(SETTINGS):
@@ -75,7 +81,7 @@ def main() -> None:
             recipe = Recipe(preset, setting.graphs, sizes, SEED + number)
             comparison = compare(
                 [recipe.graph(i) for i in range(setting.graphs)],
-                list(PLACERS.values()),
+                [name.format(16 + CHANGES * setting.operators) for name in PLACERS.values()],
                 [RATE * setting.rate_factor],
                 cluster=Cluster(Cluster.parse(setting.devices).devices, setting.network),
                 model=arguments.model,
@@ -83,8 +89,8 @@ def main() -> None:
             )
             reached = comparison.relative_throughput[0]
             means = [f"{mean:.3f}" for mean in reached.mean(axis=1)]
-            _, oracle, _, best_of_16 = reached  # in the order of `PLACERS`
-            low, high = mean_intervals((best_of_16 - oracle)[None])[0]
+            difference = reached[which(BEST_OF_16)] - reached[which(ORACLE)]
+            low, high = mean_intervals(difference[None])[0]
             cells = [f"{preset}, {setting.title}", str(setting.graphs), *means]
             print(f"| {' | '.join(cells)} | {low:+.3f} to {high:+.3f} |", flush=True)
 
