@@ -67,6 +67,10 @@ NETWORKS: Mapping[str, Callable[[], Network]] = {
 """Name -> function that returns the network."""
 
 
+SOURCES = {"resnet50": "torchvision", "inception-v3": "torchvision", "bert-base": "transformers"}
+"""Name -> the package that defines the network."""
+
+
 def network(name: str) -> Network:
     """Return a network with the weights and inputs of seed 0."""
     with torch.random.fork_rng(devices=[]):
@@ -86,14 +90,15 @@ def _torchvision() -> Any:
     except RuntimeError as error:
         if "torchvision::" not in str(error):
             raise
-    library = torch.library.Library("torchvision", "FRAGMENT")
+    library = torch.library.Library("torchvision", "FRAGMENT")  # type: ignore[no-untyped-call]  # torch has no types for it
     for name in ("nms", "qnms"):
         if not hasattr(torch.ops.torchvision, name):
-            library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+            library.define(f"{name}{_OVERLAPS}")  # type: ignore[no-untyped-call]
     _KEPT.append(library)  # its declarations end with it
     for name in [each for each in sys.modules if each.partition(".")[0] == "torchvision"]:
         del sys.modules[name]
     return import_module("torchvision.models")
 
 
+_OVERLAPS = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
 _KEPT: list[torch.library.Library] = []

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from benchmarks.makespans.problems import SHARED
-from streamplace.integrations.neural.problems import makespan_problem
+from streamplace.integrations.neural.problems import problem_of_file
 from streamplace.problem.problem import Problem
 from streamplace.studies.hsdag.networks import NETWORKS, RATIO_SCALES, network_problem
 
@@ -20,14 +20,14 @@ def own() -> Iterator[tuple[str, Problem]]:
 def dnn_partitioning() -> Iterator[tuple[str, Problem]]:
     """Yield one pass through each throughput workload: 3 or 6 accelerators and one CPU."""
     for path in sorted((SHARED / "dnn" / "throughput").glob("*.json")):
-        yield path.stem, makespan_problem(path, "dnn-latency")
+        yield path.stem, problem_of_file(path, "dnn-latency")
 
 
 def pipedream() -> Iterator[tuple[str, Problem]]:
     """Yield the forward pass of each profile on equal accelerators; it has no times of a CPU."""
     for path in sorted((SHARED / "pipedream").glob("*.txt")):
         for devices in PIPEDREAM_DEVICES:
-            yield f"{path.stem} on {devices}", makespan_problem(path, "pipedream", devices)
+            yield f"{path.stem} on {devices}", problem_of_file(path, "pipedream", devices)
 
 
 SETS = {"own": own, "dnn-partitioning": dnn_partitioning, "pipedream": pipedream}

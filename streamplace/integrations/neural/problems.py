@@ -9,7 +9,7 @@ from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 
 
-def makespan_problem(path: Path, kind: str, devices: int | None = None) -> Problem:
+def problem_of_file(path: Path, kind: str, devices: int | None = None) -> Problem:
     """Return the problem of one pass through the graph of a file, on the devices of its reader.
 
     Parameters

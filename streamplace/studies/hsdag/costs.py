@@ -5,6 +5,7 @@ from math import inf
 
 from streamplace.errors import GraphError
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.seconds import NO_SECONDS
 
 CPU, ACCELERATOR = "cpu", "accelerator"
 """Kinds of device."""
@@ -53,7 +54,7 @@ def with_accelerator(graph: StreamGraph, ratio_scale: float = 1.0) -> StreamGrap
         raise GraphError(f"ratio_scale: must be a positive number (got {ratio_scale})")
     seconds: dict[int, dict[str, float]] = {}
     for v, name in enumerate(graph.names):
-        on_cpu = graph.seconds_on.get(v, {}).get(CPU)
+        on_cpu = graph.seconds_on.get(v, NO_SECONDS).get(CPU)
         if on_cpu is None:
             raise GraphError(f"operator {name!r:.40} has no time on kind {CPU!r}; measure it first")
         kind = graph.type.get(v, "")
