@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 TOKENS = 128
-"""Length of BERT's input, half of which is a common length of a pair of sentences."""
+"""Length of BERT's input, the one with which most of its pre-training was done."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ LAUNCH_S = 10e-6
 _PRODUCTS = frozenset(("convolution", "addmm", "bmm", "mm", "scaled_dot_product_attention"))
 _NORMALISATION = frozenset(
     ("_native_batch_norm_legit_no_training", "native_layer_norm", "_softmax")
-)  # fmt: skip
+)
 _POOLING = frozenset(("max_pool2d_with_indices", "avg_pool2d", "_adaptive_avg_pool2d", "mean"))
 _ELEMENTWISE = frozenset(("add", "mul", "relu", "gelu", "tanh", "ge", "where"))
 _DATA = frozenset(("arange", "cat", "clone", "embedding", "full", "gather", "scalar_tensor"))
