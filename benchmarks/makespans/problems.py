@@ -14,8 +14,7 @@ from streamplace.files.clusters import from_form as cluster_from_form
 from streamplace.files.graphs import from_form as graph_from_form
 from streamplace.files.reading import check
 from streamplace.files.schema import ClusterForm, GraphForm
-from streamplace.integrations.neural.devices import resized
-from streamplace.integrations.registry import read_document
+from streamplace.integrations.neural.problems import problem_of_file
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 LAYERED = ((0, 4, 0.3), (1, 8, 0.3), (2, 8, 1.0), (3, 20, 1.0), (4, 8, 3.0), (5, 20, 0.3))
@@ -70,7 +69,7 @@ def doppler(devices: int) -> Iterator[Reference]:
     for result in _known("doppler.json")["results"]:
         row = result["devices"].get(str(devices))
         if row is not None:
-            problem = imported("doppler", SHARED / "doppler" / result["file"], devices)
+            problem = problem_of_file(SHARED / "doppler" / result["file"], "doppler", devices)
             heft, best = row["heft"] * 1e10, row["best_known"] * 1e10
             yield Reference(result["file"].partition(".")[0], problem, heft, best)
 
@@ -78,24 +77,15 @@ def doppler(devices: int) -> Iterator[Reference]:
 def pipedream() -> Iterator[Reference]:
     """Return the forward passes of PipeDream's profiles on four equal devices."""
     for row in _known("others.json")["pipedream"]:
-        problem = imported("pipedream", SHARED / "pipedream" / row["file"], row["devices"])
+        problem = problem_of_file(SHARED / "pipedream" / row["file"], "pipedream", row["devices"])
         yield Reference(row["file"], problem, row["heft"] / 1e3, row["best_known"] / 1e3)
 
 
 def dnn_latency() -> Iterator[Reference]:
     """Return the latency graphs of dnn-partitioning, with colocation and memory."""
     for row in _known("others.json")["dnn_latency"]:
-        problem = imported("dnn-latency", SHARED / "dnn" / "latency" / row["file"])
+        problem = problem_of_file(SHARED / "dnn" / "latency" / row["file"], "dnn-latency")
         yield Reference(row["file"], problem, row["heft"] / 1e3, row["best_known"] / 1e3)
-
-
-def imported(kind: str, path: Path, devices: int | None = None) -> sp.Problem:
-    """Return the problem of a file of another program."""
-    found = read_document(str(path), kind)
-    if found.cluster is None:
-        raise ValueError(f"{path.name} has no cluster")
-    cluster = found.cluster if devices is None else resized(found.cluster, devices)
-    return sp.Problem(found.graph, cluster, objective=sp.Makespan())
 
 
 def _known(name: str) -> dict[str, Any]:

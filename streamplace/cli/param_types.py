@@ -159,11 +159,11 @@ def _configs(typed: str) -> list[str]:
 
 def _datasets(typed: str) -> list[str]:
     """Return the shipped datasets, once the user has begun to type."""
-    from streamplace.files.bundled import PREFIX, shipped_names  # noqa: PLC0415
+    from streamplace.files.bundled import FOLDERS, PREFIX, shipped_names  # noqa: PLC0415
 
     if not typed:
         return []
-    return [PREFIX + name for name in ("real", *shipped_names())]
+    return [PREFIX + name for name in (*FOLDERS, *shipped_names())]
 
 
 def _nothing(typed: str) -> tuple[str, ...]:

@@ -63,6 +63,11 @@ def _kind(ctx: click.Context, param: click.Parameter, value: str | None) -> str 
 )
 @options.seconds("--seconds", 60, "Seconds after which no further pass begins.")
 @click.option(
+    "--cpu-time",
+    is_flag=True,
+    help="Measure the CPU time of the process, on a machine that is busy with other work.",
+)
+@click.option(
     "--add",
     "add_file",
     callback=options.file_name,
@@ -82,6 +87,7 @@ def torch(
     threads: int,
     repeats: int,
     seconds: float,
+    cpu_time: bool,
     add_file: str | None,
     output: str,
     seed: int,
@@ -129,6 +135,7 @@ def torch(
                 threads=threads,
                 repeats=repeats,
                 seconds=seconds,
+                cpu_time=cpu_time,
             )
     graph = found.graph
     if earlier is not None:

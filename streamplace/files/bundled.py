@@ -7,6 +7,8 @@ from streamplace.files.bounded import read_failure
 from streamplace.util.suggest import closest_match
 
 PREFIX = "dataset:"
+FOLDERS = ("real", "networks")
+"""Folders of graphs."""
 
 
 def shipped_folder() -> Path:
@@ -31,7 +33,7 @@ def resolve(path: str | Path) -> Path:
     folder = shipped_folder()
     found = (folder / text.removeprefix(PREFIX)).resolve()
     if not (found.exists() and found.is_relative_to(folder.resolve())):
-        names = ("real", *shipped_names())
+        names = (*FOLDERS, *shipped_names())
         # without the prefix, which would make all names similar
         meant = closest_match(text.removeprefix(PREFIX), names)
         choices = ", ".join(PREFIX + name for name in names)
@@ -43,7 +45,11 @@ def resolve(path: str | Path) -> Path:
 def shipped_names() -> list[str]:
     """Return the names of shipped graphs, without the prefix."""
     folder = shipped_folder()
-    return sorted(str(path.relative_to(folder)) for path in folder.glob("real/*.json"))
+    return [
+        path.relative_to(folder).as_posix()
+        for each in FOLDERS
+        for path in sorted(folder.glob(f"{each}/*.json"))
+    ]
 
 
 def _check_path(text: str) -> None:

@@ -47,6 +47,10 @@ The wheel contains these files, unchanged, with their licences.
 The graphs in `datasets/real` were written for streamplace from published descriptions, which their
 [card](datasets/real/README.md) names. Nothing was copied from those sources.
 
+The graphs in `datasets/networks` were derived from the modules of torchvision (BSD-3-Clause) and
+transformers (Apache-2.0), as their [card](datasets/networks/README.md) says. They contain no code,
+text or weights of these packages, which streamplace does not need.
+
 ## Packages
 `pip install streamplace` installs the packages for *users*. The named extra or Makefile target
 installs the others.

@@ -91,6 +91,7 @@ def measure(
     threads: int = 1,
     repeats: int = 30,
     seconds: float = 60.0,
+    cpu_time: bool = False,
 ) -> Measurement:
     """Measure the operators of a module.
 
@@ -112,15 +113,20 @@ def measure(
         Number of measured passes.
     seconds
         Time after which no further pass begins; at least one is measured.
+    cpu_time
+        Whether times are those that the process had a CPU, as on a machine that is busy with other
+        work; only on the CPU.
 
     Raises
     ------
     GraphError
         See `from_module`.
     UsageError
-        If there is no such device.
+        If there is no such device, or CPU time is to be measured on a GPU.
     """
     check_device(device)
+    if cpu_time and device == "cuda":
+        raise UsageError("CPU time says nothing about device 'cuda'; leave it out")
     inputs = torch.utils._pytree.tree_map(lambda each: _moved(each, device), tuple(example_inputs))  # noqa: SLF001 - torch.export itself takes such trees
     module = module.to(device)
     program = export(module, inputs)
@@ -130,7 +136,7 @@ def measure(
         program.exported.graph_module,
         {*operators.values()},
         program.arguments(inputs),
-        GpuClock() if device == "cuda" else CpuClock(),
+        GpuClock() if device == "cuda" else CpuClock(cpu_time=cpu_time),
     )
     with _threads(threads), torch.no_grad(), running(inputs):
         whole, share = _run(passes, lambda: module(*inputs), repeats, seconds)
@@ -138,7 +144,8 @@ def measure(
     kind = device if kind is None else kind
     by_kind = {v: {kind: times[name].value} for v, name in enumerate(logical.graph.names)}
     graph, _ = logical.graph.with_numbers(seconds_on=by_kind)
-    notes = (*logical.notes, *(_interruptions(share) if device == "cpu" else ()))
+    waits = device == "cpu" and not cpu_time
+    notes = (*logical.notes, *(_interruptions(share) if waits else ()))
     return Measurement(graph, times, _median(whole), kind, len(whole), notes)
 
 
@@ -197,7 +204,8 @@ def _interruptions(share: float) -> list[str]:
         return []
     return [
         f"this process had a CPU for only {share:.0%} of the measurement, so times may be too "
-        "long, above all that of the whole module; measure again while the machine is idle"
+        "long, above all that of the whole module; measure again while the machine is idle, or "
+        "measure CPU time"
     ]
 
 

@@ -165,6 +165,23 @@ def test_a_busy_machine_is_noted(share: float, monkeypatch: pytest.MonkeyPatch) 
     assert all(f"only {share:.0%} of" in note for note in notes)
 
 
+def test_cpu_time_counts_no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the process has no CPU, only the wall clock moves."""
+    monkeypatch.setattr(passes, "perf_counter", map(float, count()).__next__)
+    monkeypatch.setattr(passes, "process_time", (0.5 * i for i in count()).__next__)
+    monkeypatch.setattr(measuring, "perf_counter", (1e3 * i for i in count()).__next__)
+    found = measure(*case("net"), repeats=3, seconds=inf, cpu_time=True)
+    assert {time.value for time in found.seconds.values()} == {0.5}
+    assert found.module.value == 0.5
+    assert not [note for note in found.notes if "had a CPU" in note]
+
+
+def test_a_gpu_has_no_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    with pytest.raises(UsageError, match="CPU time says nothing about device 'cuda'"):
+        measure(*case("net"), device="cuda", cpu_time=True)
+
+
 def test_weights_are_left_as_they_are() -> None:
     module = Net().eval()
     before = {name: value.clone() for name, value in module.state_dict().items()}

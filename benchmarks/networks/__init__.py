@@ -1,0 +1,1 @@
+"""Graphs of real neural networks: made from other packages, and placed by plain placers."""

@@ -1,0 +1,1 @@
+"""The study of HSDAG (structure-aware learned device placement)."""
