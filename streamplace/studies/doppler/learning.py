@@ -81,14 +81,14 @@ class Training:
         every
             Episodes between checkpoints, which follow whole updates.
         """
-        checkpoints = {ceil(n / stage.samples) for n in range(every, 10**6, every)}
         reached: dict[int, Reached] = {}
         done = 0
 
         def watch(_: object) -> None:
             nonlocal done
             done += 1
-            if done in checkpoints or done == stage.epochs:
+            passed = done * stage.samples // every > (done - 1) * stage.samples // every
+            if passed or done == stage.epochs:
                 reached[done] = self._reached(done * stage.samples)
 
         before, rng = self._lowest.seconds, np.random.default_rng([self._seed, 2])

@@ -1,5 +1,7 @@
 """The stages by which the study trains its policies."""
 
+from typing import Any
+
 from streamplace.problem.problem import Problem
 from streamplace.studies.doppler.registered import (
     EVERY_STEP,
@@ -68,6 +70,12 @@ def simulation_of(system: str, size: Registered, devices: int) -> ReinforceStage
             rate=3e-3, final_rate=1e-5, schedule="linear", largest_gradient=1.0
         ),
     )
+
+
+def stage_settings(system: str, size: Registered) -> list[dict[str, Any]]:
+    """Return the settings of a system's stages on four devices, for the registered plan."""
+    stages = imitation_of(system, size), simulation_of(system, size, 4)
+    return [stage.model_dump(mode="json") for stage in stages if stage is not None]
 
 
 def placeto_stage(problem: Problem, size: Registered) -> StepReinforceStage:

@@ -19,7 +19,7 @@ from streamplace.studies.doppler.registered import (
     SYSTEMS,
     Registered,
 )
-from streamplace.studies.doppler.stages import simulation_of
+from streamplace.studies.doppler.stages import simulation_of, stage_settings
 from streamplace.studies.doppler.transfers import targets_of
 from streamplace.studies.doppler.workloads import (
     BANDWIDTH_MBPS,
@@ -88,6 +88,7 @@ class DopplerStudy(Options):
             "mips": MIPS,
             "bandwidth_mbps": BANDWIDTH_MBPS,
             "room": ROOM,
+            "stages": {system: stage_settings(system, self.size) for system in SYSTEMS},
             "released_sha256": files,
             "seed": self.seed,
         }
