@@ -26,6 +26,7 @@ from streamplace.problem.objective import Model
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, throughput
 from tests.support.placements import throughput_of
+from tests.support.share import Share
 
 SLACK = 1 + 1e-9
 MAX_PLACEMENTS = {"bottleneck": 3_000, "path-average": 500}
@@ -33,6 +34,7 @@ PLACERS = (
     *(n for n in THROUGHPUT_NAMES if n not in ("auto", "exact", *LEARNED)),
     "auto:evaluations=20000",
 )
+
 LONG = [pytest.param(range(i, i + 50), marks=pytest.mark.long) for i in range(0, 500, 50)]
 
 
@@ -43,10 +45,10 @@ def drawn(seed: int, model: Model = "bottleneck") -> Problem:
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 @pytest.mark.parametrize("seeds", [range(500, 506), *LONG])
 def test_exact_equals_brute_force(
-    model: Model, seeds: Iterable[int], monkeypatch: pytest.MonkeyPatch
+    model: Model, seeds: range, share: Share, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("streamplace.placers.exact.exact.Search", lambda: Search(evaluations=1))
-    for seed in seeds:
+    for seed in share.of(seeds):
         problem = drawn(seed, model)
         proof, best = Exact(600.0).prove(problem, np.random.default_rng(0)), optimum(problem)
         assert proof.optimal, seed

@@ -21,6 +21,7 @@ from streamplace.scoring.sampled import CostDraws
 from streamplace.workflows.confidence import REPORTED, Confidence
 from streamplace.workflows.place import solve
 from tests.support.objectives import Net
+from tests.support.share import Share
 
 GRAPH = sp.StreamGraph(
     [
@@ -257,10 +258,10 @@ def test_what_is_not_supported_is_refused_before_placing() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
-def test_the_promised_share_holds_on_200_problems(part: int) -> None:
+def test_the_promised_share_holds_on_200_problems(part: int, share: Share) -> None:
     """As `benchmarks.confidence` does, with fewer draws of the true costs of each problem."""
     numbers = range(part, 200, 4)
-    rows = [row for number in numbers for row in checked(number, draws=100)]
+    rows = [row for number in share.of(numbers) for row in checked(number, draws=100)]
     for asked in ASKED:
         of_asked = [row for row in rows if row.asked == asked]
         reported = np.mean([row.reported for row in of_asked])

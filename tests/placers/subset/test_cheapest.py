@@ -18,6 +18,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
 from tests.support.device_sets import cheapest_prices, random_priced_problem
+from tests.support.share import Share
 
 MOST_LOST = 2
 MARGIN = 1e-9
@@ -78,8 +79,9 @@ def test_the_cheapest_set_is_proven_with_times_and_shared_messages() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
-def test_the_cheapest_set_is_proven_on_a_thousand_problems(part: int) -> None:
-    assert sum(check(seed) for seed in range(1000 + 400 * part, 1400 + 400 * part)) >= 300
+def test_the_cheapest_set_is_proven_on_a_thousand_problems(part: int, share: Share) -> None:
+    seeds = share.of(range(1000 + 400 * part, 1400 + 400 * part))
+    assert sum(check(seed) for seed in seeds) >= share.least(300)
 
 
 def many_devices() -> Problem:

@@ -16,6 +16,7 @@ from streamplace.policy.giph.kernels.view import view_of
 from streamplace.policy.giph.state import WalkState
 from tests.support.giph import costs_between, giph_problem, random_start
 from tests.support.graphs import preset_graph
+from tests.support.share import Share
 
 SIZES = GiphSizes()
 
@@ -79,8 +80,8 @@ def test_the_graph_equals_a_plain_construction_after_moves_too(number: int) -> N
 
 
 @pytest.mark.long
-def test_the_graph_equals_a_plain_construction_on_a_thousand_problems() -> None:
-    for number in range(1000):
+def test_the_graph_equals_a_plain_construction_on_a_thousand_problems(share: Share) -> None:
+    for number in share.of(range(1000)):
         check_walk(giph_problem(number % 120, "giph-paper"), number, 1)
 
 
