@@ -1,10 +1,9 @@
 """Moves that are forced by a loss, against all placements."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
+from benchmarks.reference.random_problems import feasible_placements
 from streamplace import Cluster, Constraints, Device, Operator, Placement, Problem, StreamGraph
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.workflows.migrate import migrate
@@ -36,12 +35,8 @@ def after_a_loss(seed: int) -> tuple[Problem, Placement]:
     ]
     before = Constraints(exlocate=rules.exlocate) if rng.random() < 0.5 else rules
     whole = Problem(graph, Cluster(devices), constraints=before, source_rate=100.0)
-    feasible = [
-        row
-        for row in product(range(4), repeat=6)
-        if whole.feasibility.violation(np.array(row)) is None
-    ]
-    old = Placement(whole, np.array(feasible[int(rng.integers(len(feasible)))], np.int32))
+    feasible = np.concatenate(list(feasible_placements(whole)))
+    old = Placement(whole, feasible[int(rng.integers(len(feasible)))])
     return Problem(graph, Cluster(devices[:3]), constraints=rules, source_rate=100.0), old
 
 
@@ -52,13 +47,7 @@ def check_moves(seed: int) -> bool:
         found = migrate(problem, old, max_moves=seed % 3)
     except (InfeasibleError, PlacementError, ValueError):  # no placement before or after the loss
         return False
-    rows = np.array(
-        [
-            row
-            for row in product(range(3), repeat=6)
-            if problem.feasibility.violation(np.array(row)) is None
-        ]
-    )
+    rows = np.concatenate(list(feasible_placements(problem)))
     moved = rows != old.devices
     assert found.fewest == moved.sum(axis=1).min()
     assert len(found.forced) + len(found.chosen) <= found.fewest + seed % 3
