@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reference.random_problems import feasible_placements, random_problem
@@ -79,7 +79,6 @@ def moved_operators(old: Placement, new: Placement) -> list[str]:
     return [name for name, device in new.assignment.items() if was.get(name) != device]
 
 
-@settings(max_examples=60)
 @given(st.sampled_from(CLOSED_FORMS).flatmap(cases), st.integers(0, 3))
 def test_best_placement_within_the_move_limit(case: tuple[Problem, list[int]], limit: int) -> None:
     problem, devices = case
