@@ -52,10 +52,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Check the share, and load a Hypothesis profile by it."""
-    share = config.getoption("--share")
-    if not 0 < share <= 1:
-        raise pytest.UsageError(f"--share must be above 0 and at most 1 (got {share:g})")
-    settings.load_profile("all" if share == 1 else "streamplace")
+    try:
+        share = Share(config.getoption("--share"))
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
+    settings.load_profile("all" if share == Share(1.0) else "streamplace")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -11,9 +11,19 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Share:
-    """A share of the problems, above 0 to 1; every run draws the same ones."""
+    """A share of the problems; every run draws the same ones.
+
+    Raises
+    ------
+    ValueError
+        If it is not above 0 and at most 1.
+    """
 
     part: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.part <= 1:
+            raise ValueError(f"share must be above 0 and at most 1 (got {self.part:g})")
 
     def of(self, every: Sequence[T]) -> list[T]:
         """Return the problems to draw, in their order.
