@@ -1,7 +1,5 @@
 """Placers on problems with resources, memory, uplinks and every constraint, against brute force."""
 
-from collections.abc import Iterable
-
 import numpy as np
 import pytest
 
@@ -61,8 +59,10 @@ def test_exact_equals_brute_force(
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 @pytest.mark.parametrize("seeds", [range(500, 506), *LONG])
-def test_closed_forms_equal_the_independent_scorer(model: Model, seeds: Iterable[int]) -> None:
-    for seed in seeds:
+def test_closed_forms_equal_the_independent_scorer(
+    model: Model, seeds: range, share: Share
+) -> None:
+    for seed in share.of(seeds):
         problem = drawn(seed, model).with_source_rate(1500.0)
         usable = problem.with_objective(problem.objective.with_changes(target_utilisation=1.0))
         rows = next(feasible_placements(problem))[:3]
@@ -71,8 +71,8 @@ def test_closed_forms_equal_the_independent_scorer(model: Model, seeds: Iterable
 
 
 @pytest.mark.parametrize("seeds", [range(500, 510), *LONG])
-def test_feasibility_agrees_with_the_independent_check(seeds: Iterable[int]) -> None:
-    for seed in seeds:
+def test_feasibility_agrees_with_the_independent_check(seeds: range, share: Share) -> None:
+    for seed in share.of(seeds):
         problem = drawn(seed)
         rules = problem.feasibility
         for rows in every_placement(problem):

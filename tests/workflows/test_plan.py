@@ -22,6 +22,7 @@ from streamplace.scoring.throughput import throughput
 from streamplace.workflows.plan import plan
 from tests.support.graphs import chain_graph
 from tests.support.placements import every_placement
+from tests.support.share import Share
 
 GRAPH = chain_graph(4e5, 5e5, 7e5, 8e5, 1e5, payload_bytes=2e4)
 SLOW = Cluster.equal(3, mips=1000.0, network=Network(bandwidth_mbps=100.0))
@@ -136,8 +137,9 @@ def test_a_plan_exists_wherever_a_placement_does() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
-def test_a_thousand_plans_exist_wherever_placements_do(part: int) -> None:
-    assert sum(has_a_plan(seed) for seed in range(100 + 600 * part, 700 + 600 * part)) >= 250
+def test_a_thousand_plans_exist_wherever_placements_do(part: int, share: Share) -> None:
+    seeds = share.of(range(100 + 600 * part, 700 + 600 * part))
+    assert sum(has_a_plan(seed) for seed in seeds) >= share.least(250)
 
 
 def test_a_loss_costs_one_equal_device() -> None:

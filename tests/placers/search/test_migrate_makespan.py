@@ -25,6 +25,7 @@ from streamplace.problem.makespan import DispatchOrder
 from streamplace.util.arrays import Floats
 from tests.support.graphs import chain_graph
 from tests.support.placers import seeded_rng
+from tests.support.share import Share
 
 AIMS = (
     Makespan(),
@@ -183,8 +184,8 @@ def test_a_preference_is_refused() -> None:
 
 
 @pytest.mark.long
-def test_five_hundred_replacements() -> None:
-    for seed in range(100, 600):
+def test_five_hundred_replacements(share: Share) -> None:
+    for seed in share.of(range(100, 600)):
         case = Replacement(seed)
         assert case.is_best_within(seed % 5, fewest=True), seed
         assert case.is_best_for(PRICES[seed % len(PRICES)], fewest=True), seed
