@@ -75,6 +75,7 @@ def test_sizes_restrict_the_classes() -> None:
         Recipe("dream", 30, range(28, 99))
 
 
+@pytest.mark.long
 @needs_dream
 def test_classes_equal_those_of_the_released_set() -> None:
     assert set(map(shape, released_graphs())) == set(map(shape, full_set(1)))
@@ -99,6 +100,7 @@ def metis_row(graphs: list[StreamGraph]) -> NDArray[np.float64]:
     return np.array([achieved.mean(), quarter, median, (achieved > 0.97).mean()])
 
 
+@pytest.mark.long
 @needs_dream
 def test_numbers_have_the_distribution_of_the_released_set() -> None:
     generated, released = columns(full_set(1)), columns(released_graphs())
