@@ -67,8 +67,8 @@ def check_walk(problem: sp.Problem, seed: int, moves: int) -> None:
     for _ in range(moves + 1):
         expected, found = expected_edges(problem, devices), found_edges(one, net)
         assert found.keys() == expected.keys()
-        for edge, f in expected.items():
-            np.testing.assert_allclose(found[edge], f, rtol=1e-12)
+        features = [found[edge] for edge in expected]
+        np.testing.assert_allclose(features, [*expected.values()], rtol=1e-12)
         pair = int(rng.integers(len(one.pairs.operator)))
         v, devices[v] = int(one.pairs.operator[pair]), one.pairs.device[pair]
         relocate(one.pairs, net, v, int(devices[v]))
