@@ -9,7 +9,7 @@ SUPPLY := .venv-supply
 INSTALL := -m pip install -q --disable-pip-version-check
 LOCKED := $(INSTALL) --require-hashes --no-deps --only-binary :all: -r
 
-.PHONY: venv demo test test-long test-backends test-browser test-fuzz lint bench docs flink-loop flink-failures testbed testbed-short testbed-dag testbed-flink harden audit locks release clean
+.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs flink-loop flink-failures testbed testbed-short testbed-dag testbed-flink harden audit locks release clean
 
 venv: $(READY)
 
@@ -29,6 +29,10 @@ test: $(READY)
 test-long: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "long and not alone"
 	$(BIN)/python -m pytest -m alone
+
+test-all: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not alone" --share 1
+	$(BIN)/python -m pytest -m alone --share 1
 
 test-backends: $(READY)
 	$(BIN)/python $(LOCKED) locks/ray.txt -r locks/dask.txt

@@ -1,7 +1,9 @@
 """Settings of all tests: long tests, Ctrl-C, and one Hypothesis profile with fixed examples.
 
 `make test` leaves out the tests marked `long`, which `make test-long` runs: all of tests/hardening,
-which run a small share of every part of the campaign, and others that take many seconds.
+which run a small share of every part of the campaign, and others that take many seconds. Of the
+random problems of a long test, a run draws a fifth, or with `--share` another share. With
+`--share 1`, property tests try more examples, too (`make test-all`).
 
 Tests run in several processes side by side, so each of them, and each process that they start,
 computes with one thread: threads of small products that wait for each other on busy cores take ten
@@ -9,22 +11,52 @@ times as long.
 
 A shell without job control starts background processes that ignore SIGINT. The processes that
 tests start would ignore it too, so the handler is restored here.
+
+Where PYTHONDONTWRITEBYTECODE is set, each process that tests start would compile all modules again,
+which takes a quarter of the time of a short command. It is ignored here.
 """
 
 import os
 import signal
+import sys
 
 import pytest
 from hypothesis import settings
 
 from tests.support.paths import ROOT
+from tests.support.share import Share
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LONG_FOLDERS = (ROOT / "tests" / "hardening",)
+DEFAULT_SHARE = 0.2
+
+settings.register_profile("streamplace", deadline=None, derandomize=True, max_examples=25)
+settings.register_profile("all", parent=settings.get_profile("streamplace"), max_examples=100)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option for the share of the problems of long tests."""
+    parser.addoption(
+        "--share",
+        type=float,
+        default=DEFAULT_SHARE,
+        help="share of the random problems of long tests to draw, above 0 to 1 (default: 0.2)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Check the share, and load a Hypothesis profile by it."""
+    try:
+        share = Share(config.getoption("--share"))
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
+    settings.load_profile("all" if share == Share(1.0) else "streamplace")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -34,5 +66,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.long)
 
 
-settings.register_profile("streamplace", deadline=None, derandomize=True, max_examples=60)
-settings.load_profile("streamplace")
+@pytest.fixture
+def share(request: pytest.FixtureRequest) -> Share:
+    """Return the share of its problems that a test draws: all, unless it is marked `long`."""
+    if request.node.get_closest_marker("long") is None:
+        return Share()
+    return Share(request.config.getoption("--share"))

@@ -51,9 +51,11 @@ def seconds_of(operator: Operator, device: Device) -> Fraction:
 def flowing(problem: Problem, place: dict[str, Device]) -> list[Flowing]:
     """Return all streams at the offered rate, with the devices at their ends."""
     rates, made = operator_rates(problem), []
+    payload = {operator.name: operator.payload_bytes for operator in problem.graph.operators}
     for index, stream in enumerate(problem.graph.streams):
         tuples = rates[stream.source] * selectivity_of(problem, stream)
-        size = tuples * Fraction(payload_of(problem, stream.source, stream.payload_bytes))
+        own = stream.payload_bytes
+        size = tuples * Fraction(payload[stream.source] if own is None else own)
         ends = (place[stream.source], place[stream.target])
         made.append(Flowing(index, stream.source, *ends, tuples, size))
     return made
@@ -199,8 +201,9 @@ def operator_rates(problem: Problem) -> dict[str, Fraction]:
     rates = source_rates(problem)
     if problem.graph.firing == "all":
         return dict.fromkeys(rates, Fraction(problem.source_rate))
+    streams = tuple(problem.graph.streams)  # made once, since the graph makes them anew
     for name in upstream_first(problem):
-        for stream in problem.graph.streams:
+        for stream in streams:
             if stream.source == name:
                 rates[stream.target] += rates[name] * Fraction(stream.selectivity)
     return rates
@@ -220,13 +223,6 @@ def upstream_first(problem: Problem) -> list[str]:
             if waits[target] == 0:
                 order.append(target)
     return order
-
-
-def payload_of(problem: Problem, source: str, own: float | None) -> float:
-    """Return the bytes of a tuple on a stream from `source`."""
-    if own is not None:
-        return own
-    return next(o.payload_bytes for o in problem.graph.operators if o.name == source)
 
 
 def _place(problem: Problem, devices: Sequence[int]) -> dict[str, Device]:

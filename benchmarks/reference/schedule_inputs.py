@@ -7,12 +7,14 @@ states, not the nearest double.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 Form = Mapping[str, Any]
 DEFAULTS = {"bandwidth_mbps": 1000, "latency_s": 0.001, "overhead_s": 0, "gap_s": 0}
 
 
+@cache
 def exact(number: float) -> Fraction:
     """Return the decimal number that JSON shows for a number."""
     return Fraction(str(number))
@@ -90,6 +92,7 @@ class ScheduleInputs:
         self.names = [str(operator["name"]) for operator in self.operators]
         on = {device["name"]: d for d, device in enumerate(self.devices)}
         self.place = [on[placement[name]] for name in self.names]
+        self._links: dict[tuple[str, int | None, int | None], Fraction | None] = {}
         self.streams, self.order = self._sorted(list(graph.get("streams", ())))
         self.inputs = self._by_operator(stream.target for stream in self.streams)
         self.outputs = self._by_operator(stream.source for stream in self.streams)
@@ -229,6 +232,13 @@ class ScheduleInputs:
 
     def _link_or_none(self, name: str, a: int | None, b: int | None) -> Fraction | None:
         """Return a value of a link, or of one end of it, where the other device is None."""
+        key = (name, a, b)
+        if key not in self._links:
+            self._links[key] = self._stated(name, a, b)
+        return self._links[key]
+
+    def _stated(self, name: str, a: int | None, b: int | None) -> Fraction | None:
+        """Return the value of the last override that has one, or the network's."""
         ends = tuple(None if d is None else self.devices[d]["name"] for d in (a, b))
         value = self.network.get(name)
         for override in self.network.get("overrides", ()):

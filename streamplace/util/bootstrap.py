@@ -6,6 +6,7 @@ from streamplace.util.arrays import Floats
 
 RESAMPLES = 2_000
 SHARE = 0.95  # of the resampled means that the interval contains
+AT_ONCE = 200_000  # numbers that are resampled at once, which bounds the memory
 
 
 def mean_intervals(values: Floats, seed: int = 0) -> Floats:
@@ -34,7 +35,10 @@ def mean_intervals(values: Floats, seed: int = 0) -> Floats:
         return intervals
     rng = np.random.default_rng(seed)
     columns = np.ascontiguousarray(values[finite].T)
-    means = [columns[rng.integers(members, size=members)].mean(axis=0) for _ in range(RESAMPLES)]
+    block = max(1, AT_ONCE // columns.size)
+    sizes = (min(block, RESAMPLES - begin) for begin in range(0, RESAMPLES, block))
+    drawn = (columns[rng.integers(members, size=(size, members))] for size in sizes)
+    means = np.concatenate([some.mean(axis=1) for some in drawn])
     tail = (1 - SHARE) / 2
     intervals[finite] = np.quantile(means, [tail, 1 - tail], axis=0).T
     return intervals

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.hardening.corpus.engine_documents.storm import METRICS
-from tests.support.cli import Capture, json_of, refused, run, succeeds
+from tests.support.cli import Capture, json_of, printed, refused, succeeds
 
 VALUE: dict[str, Any] = {
     "format": "streamplace-graph",
@@ -53,31 +53,30 @@ def test_json(graph: Path, capsys: Capture) -> None:
     assert "confidence" not in json_of(capsys, "place", graph, "--devices", "2x2500")
 
 
-def test_exact_costs_are_noted(tmp_path: Path) -> None:
+def test_exact_costs_are_noted(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "exact.json"
     value = json.loads(json.dumps(VALUE))
     del value["operators"][1]["instructions_se"]
     file.write_text(json.dumps(value))
-    done = run("place", file, "--devices", "2x2500", "--confidence", 0.9)
-    assert done.returncode == 0
-    assert "--confidence has no effect: no cost of the graph has a standard error" in done.stderr
-    assert "probability" not in done.stdout
+    out, notes = printed(capsys, "place", file, "--devices", "2x2500", "--confidence", 0.9)
+    assert "--confidence has no effect: no cost of the graph has a standard error" in notes
+    assert "probability" not in out
 
 
-def test_standard_errors_of_zeros_are_noted(tmp_path: Path) -> None:
+def test_standard_errors_of_zeros_are_noted(tmp_path: Path, capsys: Capture) -> None:
     value = json.loads(json.dumps(VALUE))
     value["operators"][2] |= {"instructions": 0, "instructions_se": 4000}
     file = tmp_path / "graph.json"
     ignored = "standard errors of numbers that are 0 have no effect: 'instructions of store'"
     file.write_text(json.dumps(value))
-    done = run("place", file, "--devices", "2x2500", "--confidence", 0.9)
-    assert ignored in done.stderr
-    assert "--confidence has no effect" not in done.stderr
+    notes = printed(capsys, "place", file, "--devices", "2x2500", "--confidence", 0.9)[1]
+    assert ignored in notes
+    assert "--confidence has no effect" not in notes
     del value["operators"][1]["instructions_se"]
     file.write_text(json.dumps(value))
-    done = run("place", file, "--devices", "2x2500", "--confidence", 0.9)
-    assert ignored in done.stderr
-    assert "no other cost of the graph has a standard error" in done.stderr
+    notes = printed(capsys, "place", file, "--devices", "2x2500", "--confidence", 0.9)[1]
+    assert ignored in notes
+    assert "no other cost of the graph has a standard error" in notes
 
 
 @pytest.mark.parametrize(
@@ -98,13 +97,11 @@ def test_refusals(options: tuple[object, ...], message: str, graph: Path, capsys
     assert message in refused(capsys, "place", graph, *options)
 
 
-def test_profile_notes_costs_without_a_standard_error(tmp_path: Path) -> None:
+def test_profile_notes_costs_without_a_standard_error(tmp_path: Path, capsys: Capture) -> None:
     """Storm's documents have means only."""
     file = tmp_path / "metrics.json"
     file.write_text(json.dumps(METRICS))
-    done = run("profile", "storm", file, "--mips", 1000, "-o", tmp_path / "graph.json")
-    assert done.returncode == 0
-    assert (
-        "costs measured without a standard error, which needs at least 3 intervals" in done.stderr
-    )
+    words = ("profile", "storm", file, "--mips", 1000, "-o", tmp_path / "graph.json")
+    notes = printed(capsys, *words)[1]
+    assert "costs measured without a standard error, which needs at least 3 intervals" in notes
     assert "_se" not in (tmp_path / "graph.json").read_text()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.cli import Capture, json_of, one_line, run, succeeds
+from tests.support.cli import Capture, json_of, printed, refused, succeeds
 
 OPERATORS = [{"name": name, "instructions": 1e6, "payload_bytes": 10} for name in "abc"]
 GRAPH = {
@@ -33,15 +33,15 @@ def files(tmp_path: Path, capsys: Capture) -> Path:
     return tmp_path
 
 
-def replaced(folder: Path, *options: object) -> tuple[dict[str, Any], str]:
+def replaced(capsys: Capture, folder: Path, *options: object) -> tuple[dict[str, Any], str]:
     """Return the JSON output and stderr of re-placing."""
-    done = run("place", folder / "graph.json", "--start", folder / "old.json", "--json", *options)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout), done.stderr
+    words = ("place", folder / "graph.json", "--start", folder / "old.json", "--json", *options)
+    out, err = printed(capsys, *words)
+    return json.loads(out), err
 
 
-def test_everything_is_inherited_and_printed(files: Path) -> None:
-    found, stderr = replaced(files)
+def test_everything_is_inherited_and_printed(files: Path, capsys: Capture) -> None:
+    found, stderr = replaced(capsys, files)
     assert len(found["devices"]) == 3
     assert found["assignment"]["a"] == "d1"
     assert found["model"] == "path-average"
@@ -49,8 +49,9 @@ def test_everything_is_inherited_and_printed(files: Path) -> None:
     assert "model path-average; target utilisation 0.9" in stderr
 
 
-def test_options_replace_what_would_be_inherited(files: Path) -> None:
+def test_options_replace_what_would_be_inherited(files: Path, capsys: Capture) -> None:
     found, stderr = replaced(
+        capsys,
         files,
         *("--devices", "2x1000", "--constraints", files / "none.json", "--source-rate", "700"),
         *("--model", "bottleneck", "--target-utilisation", "1"),
@@ -59,19 +60,19 @@ def test_options_replace_what_would_be_inherited(files: Path) -> None:
     assert "from " not in stderr
 
 
-def test_lost_devices_leave_lists_but_not_pins(files: Path) -> None:
+def test_lost_devices_leave_lists_but_not_pins(files: Path, capsys: Capture) -> None:
     two = {"format": "streamplace-cluster", "version": 1}
     kept = [{"name": name, "mips": 1000} for name in ("d0", "d1")]
     (files / "two.json").write_text(json.dumps(two | {"devices": kept}))
-    found, _ = replaced(files, "--cluster", files / "two.json")
+    found, _ = replaced(capsys, files, "--cluster", files / "two.json")
     assert found["assignment"]["b"] == "d0"
     (files / "two.json").write_text(json.dumps(two | {"devices": kept[:1]}))
-    done = run(
+    line = refused(
+        capsys,
         *("place", files / "graph.json", "--start", files / "old.json"),
         *("--cluster", files / "two.json"),
     )
-    assert done.returncode == 2
-    assert "old.json: constraints.pins['a']: unknown device 'd1'" in one_line(done.stderr)
+    assert "old.json: constraints.pins['a']: unknown device 'd1'" in line
 
 
 def test_the_throughput_before_a_loss_is_printed(tmp_path: Path, capsys: Capture) -> None:
@@ -93,32 +94,30 @@ def test_a_changed_graph_has_its_own_constraints_and_rate(tmp_path: Path, capsys
     succeeds(capsys, "place", graph, "--devices", "3x9000", "-o", old)
     changed = {**GRAPH, "source_rate": 950, "constraints": {"exlocate": [["a", "b"]]}}
     graph.write_text(json.dumps(changed))
-    found, stderr = replaced(tmp_path)
+    found, stderr = replaced(capsys, tmp_path)
     assert found["assignment"]["a"] != found["assignment"]["b"]
     assert found["throughput"] == pytest.approx(950)
     assert stderr.strip().endswith("cluster of 3 devices")
 
 
-def test_what_is_left_out_is_printed(files: Path) -> None:
+def test_what_is_left_out_is_printed(files: Path, capsys: Capture) -> None:
     """Operator b and device d2 are gone, and d2 was one of two devices allowed for c."""
     rules = {"exlocate": [["a", "b"]], "allowed": {"c": ["d1", "d2"]}}
     (files / "rules.json").write_text(json.dumps(rules))
     options = ("--devices", "3x1000", "--constraints", files / "rules.json")
-    done = run("place", files / "graph.json", *options, "-o", files / "old.json")
-    assert done.returncode == 0, done.stderr
+    succeeds(capsys, "place", files / "graph.json", *options, "-o", files / "old.json")
     smaller = {**GRAPH, "operators": [OPERATORS[0], OPERATORS[2]]}
     streams = [{"source": "a", "target": "c"}]
     (files / "graph.json").write_text(json.dumps({**smaller, "streams": streams}))
-    found, stderr = replaced(files, "--devices", "2x1000")
+    found, stderr = replaced(capsys, files, "--devices", "2x1000")
     assert found["assignment"]["c"] == "d1"
     left_out = "operator 'b', no longer in the graph and device 'd2', no longer in the cluster"
     assert f"constraints (1 allowed list), without {left_out}" in stderr
 
 
-def test_a_pin_to_a_lost_device_is_refused(files: Path) -> None:
+def test_a_pin_to_a_lost_device_is_refused(files: Path, capsys: Capture) -> None:
     options = ("--start", files / "old.json", "--devices", "1x1000")
-    done = run("place", files / "graph.json", *options)
-    assert done.returncode == 2
-    assert "unknown device 'd1'" in one_line(done.stderr)
-    assert "old.json" in done.stderr
-    assert done.stderr.strip().endswith("--constraints FILE replaces the placement's constraints")
+    line = refused(capsys, "place", files / "graph.json", *options)
+    assert "unknown device 'd1'" in line
+    assert "old.json" in line
+    assert line.endswith("--constraints FILE replaces the placement's constraints")

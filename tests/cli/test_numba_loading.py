@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 CODE = """
 import sys
 from streamplace.cli.numba_loading import load_numba
@@ -18,6 +20,7 @@ assert np.array_equal(convolved, np.convolve(a, b))
 """
 
 
+@pytest.mark.long
 def test_linear_algebra_still_compiles() -> None:
     subprocess.run([sys.executable, "-c", CODE], check=True, timeout=300)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cli import Capture, json_of, refused, run, succeeds
+from tests.support.cli import Capture, json_of, printed, refused, succeeds
 from tests.support.input_files import InputFiles
 
 TABLES = {"compare.json", "table.csv", "graphs.csv", "by_rate.csv", "by_rate.md", "by_rate.tex"}
@@ -28,14 +28,13 @@ def test_files_of_compare(
     assert {path.name for path in (tmp_path / "new/out").iterdir()} == TABLES | pictures
 
 
-def test_compare_removes_pictures_of_an_earlier_format(inputs: InputFiles, tmp_path: Path) -> None:
+def test_compare_removes_pictures_of_an_earlier_format(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
     words = ("compare", inputs.graph, "--placers", "single", "--jobs", "1", "-o", tmp_path / "out")
-    first = run(*words)
-    assert first.returncode == 0
-    assert "removed" not in first.stderr
-    second = run(*words, "--plots", "svg")
-    assert second.returncode == 0
-    removed = [line for line in second.stderr.splitlines() if line.startswith("removed")]
+    assert "removed" not in printed(capsys, *words)[1]
+    notes = printed(capsys, *words, "--plots", "svg")[1]
+    removed = [line for line in notes.splitlines() if line.startswith("removed")]
     assert removed == [
         f"removed {tmp_path / 'out' / name}.png, a file of an earlier comparison"
         for name in ("throughput", "devices")

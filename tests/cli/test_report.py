@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cli import Capture, json_of, refused, run, succeeds
+from tests.support.cli import Capture, json_of, printed, refused, run, succeeds
 from tests.support.input_files import InputFiles
 from tests.support.paths import DATA
 
@@ -110,12 +110,13 @@ def test_report_does_not_overwrite_its_input(
     assert inputs.placement.read_bytes() == before
 
 
-def test_the_written_file_is_named_on_stderr(inputs: InputFiles, tmp_path: Path) -> None:
+def test_the_written_file_is_named_on_stderr(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
     page = tmp_path / "r.html"
-    answer = run("report", inputs.placement, "-o", page)
-    assert (answer.stdout, answer.stderr.splitlines()[-1]) == ("", f"wrote {page}")
-    quiet = run("report", inputs.placement, "-o", page, "--quiet")
-    assert (quiet.stdout, quiet.stderr) == ("", "")
+    out, notes = printed(capsys, "report", inputs.placement, "-o", page)
+    assert (out, notes.splitlines()[-1]) == ("", f"wrote {page}")
+    assert printed(capsys, "report", inputs.placement, "-o", page, "--quiet") == ("", "")
 
 
 def test_an_assignment_is_refused_by_its_kind(tmp_path: Path, capsys: Capture) -> None:

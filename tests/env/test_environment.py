@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from hypothesis import given, settings
+from hypothesis import given
 
 import streamplace as sp
 from benchmarks.reference.changes import shares
@@ -84,7 +84,6 @@ def test_the_same_seed_gives_the_same_episode() -> None:
     assert len({episode[0] for episode in first}) > 1
 
 
-@settings(max_examples=40)
 @given(problem=problems())
 def test_the_reward_is_the_score(problem: sp.Problem) -> None:
     env, rng = env_of(problem), np.random.default_rng(0)
@@ -97,7 +96,6 @@ def test_the_reward_is_the_score(problem: sp.Problem) -> None:
     assert 0 <= reward <= 1
 
 
-@settings(max_examples=60)
 @given(problem=constrained_problems())
 def test_masks_follow_the_constraints(problem: sp.Problem | None) -> None:
     """An episode within the masks is feasible, or ends in a dead end with reward 0."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from benchmarks.hardening.corpus.documents import CLUSTER
 from benchmarks.reference.strategies import clusters
@@ -48,7 +48,6 @@ def test_null_bandwidth_means_no_limit() -> None:
     assert cluster.network.overrides == (LinkOverride("d0", "d1", 10.0, gap_s=1e-6),)
 
 
-@settings(max_examples=150)
 @given(altered_json(CLUSTER))
 def test_an_altered_cluster_is_valid_or_refused_in_one_line(value: Any) -> None:
     cluster, message = result_or_error(cluster_from, value, "x.json")

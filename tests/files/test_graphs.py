@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.hardening.corpus.documents import DREAM, GRAPH
@@ -20,7 +20,6 @@ from tests.support.errors import result_or_error
 from tests.support.strategies import altered_json, full_graphs
 
 
-@settings(max_examples=40)
 @given(full_graphs())
 def test_round_trip(graph: StreamGraph) -> None:
     value = graph_to(graph)
@@ -97,7 +96,6 @@ def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [GRAPH, DREAM], ids=["streamplace", "dream"])
-@settings(max_examples=150)
 @given(data=st.data())
 def test_an_altered_graph_is_valid_or_refused_in_one_line(value: Any, data: st.DataObject) -> None:
     graph, message = result_or_error(graph_from, data.draw(altered_json(value)), "x.json")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from benchmarks.hardening.corpus.documents import CEPSIM, GRAPH
 from benchmarks.reference.strategies import Case, cases
@@ -35,7 +35,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("placements")
 
 
-@settings(max_examples=40)
 @given(case=cases())
 def test_round_trip_with_the_whole_problem(case: Case, folder: Path) -> None:
     problem, devices = case
@@ -150,7 +149,6 @@ STORED = placement_to(
 )
 
 
-@settings(max_examples=150)
 @given(altered_json(STORED))
 def test_an_altered_placement_is_valid_or_refused_in_one_line(folder: Path, value: Any) -> None:
     check_altered(folder / "altered.json", value)

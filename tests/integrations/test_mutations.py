@@ -17,6 +17,7 @@ from streamplace.problem.expansion import to_instances
 from tests.support.errors import fault_of
 from tests.support.guards import hang_guard
 from tests.support.released_data import engine_document
+from tests.support.share import Share
 
 MANY = [200, pytest.param(2_000, marks=pytest.mark.long)]
 EVERY = 40  # step between the numbers of bad files; tests/hardening reads others
@@ -26,6 +27,7 @@ REAL = (
     ("flink-plan", "flink23_sql_q4_execplan.json"),
     ("ibm-streamsx", "streamsx21_wordcount_graph.json"),
 )
+
 SMALL = 1000
 
 
@@ -60,27 +62,29 @@ def inert(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     assert not [*tmp_path.iterdir()]
 
 
-def read_many_corrupted(kind: str, documents: tuple[str, ...], count: int) -> None:
+def read_many_corrupted(kind: str, documents: tuple[str, ...], numbers: list[int]) -> None:
     """Read corrupted documents; none may hang the reader."""
     read = 0
     files = tuple(Document("file", text.encode()) for text in documents)
-    for number in range(count):
+    for number in numbers:
         data = bad_document(files, number * EVERY).data
         with hang_guard():
             read += read_corrupted(kind, data)
-    assert 0 < read < count, "expected valid and invalid documents"
+    assert 0 < read < len(numbers), "expected valid and invalid documents"
 
 
 @pytest.mark.parametrize("count", MANY)
 @pytest.mark.parametrize("kind", DOCUMENTS)
-def test_corrupted_documents(kind: str, count: int, inert: None) -> None:
-    read_many_corrupted(kind, DOCUMENTS[kind], count)
+def test_corrupted_documents(kind: str, count: int, share: Share, inert: None) -> None:
+    read_many_corrupted(kind, DOCUMENTS[kind], share.of(range(count)))
 
 
 @pytest.mark.parametrize("count", MANY)
 @pytest.mark.parametrize(("kind", "name"), REAL)
-def test_corrupted_documents_of_real_engines(kind: str, name: str, count: int, inert: None) -> None:
-    read_many_corrupted(kind, (engine_document(name),), count)
+def test_corrupted_documents_of_real_engines(
+    kind: str, name: str, count: int, share: Share, inert: None
+) -> None:
+    read_many_corrupted(kind, (engine_document(name),), share.of(range(count)))
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS)

@@ -33,7 +33,6 @@ def test_greedy_accounts_for_links(kind: str) -> None:
     assert make_placer("greedy")(problem, seeded_rng()).devices.tolist() == [0, 0]
 
 
-@settings(max_examples=60)
 @given(problems(max_size=9), st.sampled_from(ORDERS))
 def test_in_any_order_each_device_is_the_best_one_so_far(problem: Problem, name: str) -> None:
     """The teacher of policies judges every choice; it has its own implementation."""

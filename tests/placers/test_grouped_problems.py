@@ -16,6 +16,7 @@ from streamplace.problem.objective import Model
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound
 from tests.support.placements import throughput_of
+from tests.support.share import Share
 
 SLACK = 1 + 1e-9
 MAX_PLACEMENTS = {"bottleneck": 20_000, "path-average": 1_500}
@@ -23,20 +24,25 @@ PLACERS = (
     *(n for n in THROUGHPUT_NAMES if n not in ("auto", "exact", *LEARNED)),
     "auto:evaluations=20000",
 )
-SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 60))]
+
+LONG = [pytest.param(range(i, i + 10), marks=pytest.mark.long) for i in range(4, 64, 10)]
 
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_exact_equals_brute_force(model: Model, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("seeds", [range(4), *LONG])
+def test_exact_equals_brute_force(
+    model: Model, seeds: range, share: Share, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("streamplace.placers.exact.exact.Search", lambda: Search(evaluations=1))
-    problem = grouped_problem(seed, model, MAX_PLACEMENTS[model])
-    proof, best = Exact(600.0).prove(problem, np.random.default_rng(0)), optimum(problem)
-    assert proof.optimal
-    assert problem.feasibility.violation(proof.placement.devices) is None
-    assert throughput_of(problem, proof.placement.devices) == pytest.approx(best, rel=1e-9)
-    assert best <= proof.bound * SLACK
-    assert best <= bound(problem) * SLACK
+    for seed in share.of(seeds):
+        problem = grouped_problem(seed, model, MAX_PLACEMENTS[model])
+        proof, best = Exact(600.0).prove(problem, np.random.default_rng(0)), optimum(problem)
+        assert proof.optimal, seed
+        assert problem.feasibility.violation(proof.placement.devices) is None, seed
+        reached = throughput_of(problem, proof.placement.devices)
+        assert reached == pytest.approx(best, rel=1e-9), seed
+        assert best <= proof.bound * SLACK, seed
+        assert best <= bound(problem) * SLACK, seed
 
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)

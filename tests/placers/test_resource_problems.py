@@ -1,7 +1,5 @@
 """Placers on problems with resources, memory, uplinks and every constraint, against brute force."""
 
-from collections.abc import Iterable
-
 import numpy as np
 import pytest
 
@@ -26,6 +24,7 @@ from streamplace.problem.objective import Model
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, throughput
 from tests.support.placements import throughput_of
+from tests.support.share import Share
 
 SLACK = 1 + 1e-9
 MAX_PLACEMENTS = {"bottleneck": 3_000, "path-average": 500}
@@ -33,6 +32,7 @@ PLACERS = (
     *(n for n in THROUGHPUT_NAMES if n not in ("auto", "exact", *LEARNED)),
     "auto:evaluations=20000",
 )
+
 LONG = [pytest.param(range(i, i + 50), marks=pytest.mark.long) for i in range(0, 500, 50)]
 
 
@@ -43,10 +43,10 @@ def drawn(seed: int, model: Model = "bottleneck") -> Problem:
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 @pytest.mark.parametrize("seeds", [range(500, 506), *LONG])
 def test_exact_equals_brute_force(
-    model: Model, seeds: Iterable[int], monkeypatch: pytest.MonkeyPatch
+    model: Model, seeds: range, share: Share, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("streamplace.placers.exact.exact.Search", lambda: Search(evaluations=1))
-    for seed in seeds:
+    for seed in share.of(seeds):
         problem = drawn(seed, model)
         proof, best = Exact(600.0).prove(problem, np.random.default_rng(0)), optimum(problem)
         assert proof.optimal, seed
@@ -59,8 +59,10 @@ def test_exact_equals_brute_force(
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 @pytest.mark.parametrize("seeds", [range(500, 506), *LONG])
-def test_closed_forms_equal_the_independent_scorer(model: Model, seeds: Iterable[int]) -> None:
-    for seed in seeds:
+def test_closed_forms_equal_the_independent_scorer(
+    model: Model, seeds: range, share: Share
+) -> None:
+    for seed in share.of(seeds):
         problem = drawn(seed, model).with_source_rate(1500.0)
         usable = problem.with_objective(problem.objective.with_changes(target_utilisation=1.0))
         rows = next(feasible_placements(problem))[:3]
@@ -69,8 +71,8 @@ def test_closed_forms_equal_the_independent_scorer(model: Model, seeds: Iterable
 
 
 @pytest.mark.parametrize("seeds", [range(500, 510), *LONG])
-def test_feasibility_agrees_with_the_independent_check(seeds: Iterable[int]) -> None:
-    for seed in seeds:
+def test_feasibility_agrees_with_the_independent_check(seeds: range, share: Share) -> None:
+    for seed in share.of(seeds):
         problem = drawn(seed)
         rules = problem.feasibility
         for rows in every_placement(problem):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reference.strategies import problems
@@ -120,7 +120,6 @@ def test_16_bit_weights_are_nearly_the_same(tmp_path: Path) -> None:
         torch.testing.assert_close(read.state_dict()[key], tensor, rtol=1e-3, atol=1e-6)
 
 
-@settings(max_examples=40)
 @given(st.sampled_from(CLOSED_FORMS).flatmap(problems), st.integers(1, 5), st.integers(0, 3))
 def test_a_scorer_places_anything(
     files: dict[str, Path], problem: Problem, samples: int, beam: int
@@ -129,7 +128,6 @@ def test_a_scorer_places_anything(
     assert 0 < throughput_of(problem, devices) <= bound(problem) * (1 + 1e-9)
 
 
-@settings(max_examples=40)
 @given(constrained_problems(), st.sampled_from([1, 4]))
 def test_constraints_are_respected_or_proven_infeasible(
     files: dict[str, Path], problem: Problem | None, samples: int

@@ -19,6 +19,7 @@ from streamplace.files.graphs import constraints_to, graph_to
 from streamplace.report.loads import sums_of
 from streamplace.scoring.memory import memory_use, resource_use
 from streamplace.util.arrays import Ints
+from tests.support.share import Share
 
 SHOWN = """(batch) => batch.map(({ file, cluster, constraints, assignments, sums }) => {
   const flow = SP.model.flowOf(file);
@@ -85,8 +86,8 @@ def plain(texts: Sequence[str | None]) -> list[str]:
 @pytest.mark.parametrize(
     "seeds", [range(40), pytest.param(range(40, 1040), marks=pytest.mark.long)]
 )
-def test_violations_and_uses_agree(seeds: range, shown: Evaluate) -> None:
-    violated = 0
+def test_violations_and_uses_agree(seeds: Sequence[int], shown: Evaluate, share: Share) -> None:
+    violated, seeds = 0, share.of(seeds)
     for seed in seeds:
         problem = resource_problem(seed, max_placements=2_000)
         rng = np.random.default_rng(seed)

@@ -1,7 +1,7 @@
 """Makespans, bounds and critical paths that the page shows after edits, against Python."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -17,6 +17,7 @@ from streamplace.report.data import data_of, entry
 from streamplace.report.html import SCHEDULE
 from streamplace.scoring.makespan import makespan_score
 from tests.support.page_schedules import EDITS, can_run, check_page, edited
+from tests.support.share import Share
 
 FILES = ("text", "labels", "model", "limits", *SCHEDULE, "rules", "state")
 SHOWN = """(batch) => batch.map(({ data, edits }) => {
@@ -47,8 +48,10 @@ def shown() -> Iterator[Evaluate]:
 
 @pytest.mark.parametrize("order", [None, "any"])
 @pytest.mark.parametrize("seeds", [range(40), pytest.param(range(40, 400), marks=pytest.mark.long)])
-def test_the_page_follows_edits(order: DispatchOrder | None, seeds: range, shown: Evaluate) -> None:
-    running = 0
+def test_the_page_follows_edits(
+    order: DispatchOrder | None, seeds: Sequence[int], shown: Evaluate, share: Share
+) -> None:
+    running, seeds = 0, share.of(seeds)
     for seed in seeds:
         form = schedule_problem(seed, large=seed % 2 > 0)
         form["settings"]["order"] = order or form["settings"]["order"]

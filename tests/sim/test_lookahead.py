@@ -408,7 +408,6 @@ def drafts(run: DecodingRun, steps: list[Step]) -> Iterator[tuple[int, Step, int
             now[r] = now[r].with_one_more(v, d)
 
 
-@settings(max_examples=40)
 @given(decoding_runs())
 def test_features_match_their_definitions(run: DecodingRun) -> None:
     """For "worst device, offered", see `test_the_worst_device_can_be_another_device`.
@@ -441,7 +440,6 @@ def test_the_worst_device_can_be_another_device() -> None:
     assert grown.worst_device == pytest.approx([11.0])
 
 
-@settings(max_examples=40)
 @given(decoding_runs())
 def test_offered_devices(run: DecodingRun) -> None:
     steps, _ = decode(run)
@@ -452,7 +450,6 @@ def test_offered_devices(run: DecodingRun) -> None:
         assert not step.features[r, devices:].any()
 
 
-@settings(max_examples=40)
 @given(decoding_runs())
 def test_loads_are_those_of_the_finished_placement(run: DecodingRun) -> None:
     steps, grown = decode(run)
@@ -504,7 +501,6 @@ def test_rows_of_a_batch_are_independent(run: DecodingRun) -> None:
         assert grown.worst[r] == separate_grown.worst[0]
 
 
-@settings(max_examples=40)
 @given(decoding_runs(max_problems=1), st.sampled_from([0.01, 0.3, 2.0, 1000.0]))
 def test_features_do_not_depend_on_the_source_rate(run: DecodingRun, factor: float) -> None:
     """All loads, and the unit, are proportional to the rate."""

@@ -32,11 +32,16 @@ Capture = pytest.CaptureFixture[str]
 
 def succeeds(capsys: Capture, *arguments: object) -> str:
     """Run a command that must exit 0, and return its stdout."""
+    return printed(capsys, *arguments)[0]
+
+
+def printed(capsys: Capture, *arguments: object) -> tuple[str, str]:
+    """Run a command that must exit 0, and return its stdout and stderr."""
     capsys.readouterr()
     code = main([str(argument) for argument in arguments])
     out, err = capsys.readouterr()
     assert code == 0, err
-    return out
+    return out, err
 
 
 def json_of(capsys: Capture, *arguments: object) -> Any:

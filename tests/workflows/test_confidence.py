@@ -21,6 +21,7 @@ from streamplace.scoring.sampled import CostDraws
 from streamplace.workflows.confidence import REPORTED, Confidence
 from streamplace.workflows.place import solve
 from tests.support.objectives import Net
+from tests.support.share import Share
 
 GRAPH = sp.StreamGraph(
     [
@@ -86,11 +87,18 @@ def test_a_placement_that_fails_more_often_is_replaced() -> None:
     assert result.score.throughput == pytest.approx(4000.0)
 
 
-@pytest.mark.parametrize("asked", [0.5, 0.9])
-def test_the_reported_probability_holds_for_other_draws(asked: float) -> None:
+@pytest.mark.parametrize(
+    ("asked", "count"),
+    [
+        (0.9, 4),
+        pytest.param(0.9, 12, marks=pytest.mark.long),
+        pytest.param(0.5, 12, marks=pytest.mark.long),
+    ],
+)
+def test_the_reported_probability_holds_for_other_draws(asked: float, count: int) -> None:
     """Draws by other code, scored one by one; the mean difference is within a point."""
     differences = []
-    for seed in range(12):
+    for seed in range(count):
         problem = uncertain_problem(seed)
         result = solve(problem, "search:evaluations=20000", confidence=asked)
         found = confidence_of(result)
@@ -257,10 +265,10 @@ def test_what_is_not_supported_is_refused_before_placing() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
-def test_the_promised_share_holds_on_200_problems(part: int) -> None:
+def test_the_promised_share_holds_on_200_problems(part: int, share: Share) -> None:
     """As `benchmarks.confidence` does, with fewer draws of the true costs of each problem."""
     numbers = range(part, 200, 4)
-    rows = [row for number in numbers for row in checked(number, draws=100)]
+    rows = [row for number in share.of(numbers) for row in checked(number, draws=100)]
     for asked in ASKED:
         of_asked = [row for row in rows if row.asked == asked]
         reported = np.mean([row.reported for row in of_asked])

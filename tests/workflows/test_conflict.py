@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import streamplace as sp
@@ -93,7 +93,6 @@ def can_hold(of: RuledParts, rules: list[Rule]) -> bool:
     )
 
 
-@settings(max_examples=150)
 @given(parts())
 def test_conflicts_are_irreducible(of: RuledParts) -> None:
     found = conflict(*of)

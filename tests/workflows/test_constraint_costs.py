@@ -78,7 +78,9 @@ def test_a_poor_placement_is_no_fault_of_the_constraints() -> None:
     assert "--constraint-costs searches longer" in getattr(line, "text", "")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 6))]
+)
 def test_a_cost_that_only_a_distant_placement_shows(seed: int) -> None:
     """Without the pin everything can run in the other rack, far from the best placement with it."""
     pairs = [("pay", "parse"), ("parse", "filter"), ("filter", "enrich"), ("enrich", "join")]

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from benchmarks.reference import oracle
@@ -79,7 +79,6 @@ def check_moves(placement: Placement, found: Explanation) -> None:
     assert order == sorted(order, reverse=True)
 
 
-@settings(max_examples=80)
 @models
 @given(data=st.data())
 def test_all_moves_that_help_are_listed(model: Model, data: st.DataObject) -> None:
@@ -102,7 +101,6 @@ def test_all_moves_that_help_are_listed(model: Model, data: st.DataObject) -> No
         assert found.score.relative_throughput == pytest.approx(1.0, rel=1e-9)
 
 
-@settings(max_examples=80)
 @given(constrained_problems(), st.data())
 def test_moves_satisfy_constraints(problem: Problem | None, data: st.DataObject) -> None:
     """Explained placements may violate constraints; colocated operators move together."""

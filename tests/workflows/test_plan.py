@@ -22,6 +22,7 @@ from streamplace.scoring.throughput import throughput
 from streamplace.workflows.plan import plan
 from tests.support.graphs import chain_graph
 from tests.support.placements import every_placement
+from tests.support.share import Share
 
 GRAPH = chain_graph(4e5, 5e5, 7e5, 8e5, 1e5, payload_bytes=2e4)
 SLOW = Cluster.equal(3, mips=1000.0, network=Network(bandwidth_mbps=100.0))
@@ -136,8 +137,9 @@ def test_a_plan_exists_wherever_a_placement_does() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
-def test_a_thousand_plans_exist_wherever_placements_do(part: int) -> None:
-    assert sum(has_a_plan(seed) for seed in range(100 + 600 * part, 700 + 600 * part)) >= 250
+def test_a_thousand_plans_exist_wherever_placements_do(part: int, share: Share) -> None:
+    seeds = share.of(range(100 + 600 * part, 700 + 600 * part))
+    assert sum(has_a_plan(seed) for seed in seeds) >= share.least(250)
 
 
 def test_a_loss_costs_one_equal_device() -> None:
@@ -154,12 +156,13 @@ def test_a_loss_costs_one_equal_device() -> None:
     assert short.fewest_devices is None
 
 
-def test_a_large_cluster_is_tried_as_a_whole() -> None:
-    """Each of 70 operators needs its own device."""
-    rows = [Operator(f"o{v}", 1e3, 10.0, 9.0) for v in range(70)]
-    graph = StreamGraph(rows, [Stream("o0", f"o{v}") for v in range(1, 70)], source_rate=1.0)
-    cluster = Cluster([Device(f"d{d}", 1000.0, memory_bytes=10.0) for d in range(70)])
-    assert plan(graph, cluster, evaluations=1).rows[-1].devices == 70
+def test_a_large_cluster_is_tried_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of 7 operators needs its own device, and 4 devices are tried by default."""
+    monkeypatch.setattr("streamplace.workflows.plan_equal.MAX_BY_DEFAULT", 4)
+    rows = [Operator(f"o{v}", 1e3, 10.0, 9.0) for v in range(7)]
+    graph = StreamGraph(rows, [Stream("o0", f"o{v}") for v in range(1, 7)], source_rate=1.0)
+    cluster = Cluster([Device(f"d{d}", 1000.0, memory_bytes=10.0) for d in range(7)])
+    assert plan(graph, cluster, evaluations=1).rows[-1].devices == 7
 
 
 def test_labels_come_from_the_cluster() -> None:

@@ -33,6 +33,7 @@ def test_metis_reproduces_its_published_row() -> None:
     assert achieved.min() == pytest.approx(0.222, abs=0.03)
 
 
+@pytest.mark.long
 @needs_dream
 def test_metis_reproduces_its_published_row_at_twice_the_rate() -> None:
     achieved = relative_throughput(Metis(), 2e4)

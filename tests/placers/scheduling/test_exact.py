@@ -1,5 +1,7 @@
 """Tests for the placer `exact` under the makespan objective, compared with brute force."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,7 @@ from tests.support.makespan_problems import (
     makespan_problem,
 )
 from tests.support.placers import QUICK_MAKESPAN_NAMES, seeded_rng
+from tests.support.share import Share
 
 MOST = 3_000  # placements for brute force
 SLACK = 1 + 1e-9
@@ -24,7 +27,7 @@ SEARCH = "streamplace.placers.scheduling.exact.Search"
 ENUMERATE = "streamplace.placers.scheduling.proof.PassProof.enumerate"
 
 
-def problems(seeds: range) -> list[tuple[int, sp.Problem, float]]:
+def problems(seeds: Iterable[int]) -> list[tuple[int, sp.Problem, float]]:
     """Return feasible problems with the makespan of their best placement."""
     found = []
     for seed in seeds:
@@ -36,7 +39,7 @@ def problems(seeds: range) -> list[tuple[int, sp.Problem, float]]:
     return found
 
 
-def check_proofs(seeds: range) -> int:
+def check_proofs(seeds: Iterable[int]) -> int:
     """Compare proofs with brute force; return the number of problems."""
     found = problems(seeds)
     for seed, problem, shortest in found:
@@ -61,8 +64,8 @@ def test_the_optimum_equals_that_of_brute_force() -> None:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("short_search")
-def test_the_optimum_of_many_problems_equals_that_of_brute_force() -> None:
-    assert check_proofs(range(70, 2600)) > 1000
+def test_the_optimum_of_many_problems_equals_that_of_brute_force(share: Share) -> None:
+    assert check_proofs(share.of(range(70, 2600))) > share.least(1000)
 
 
 def test_cp_sat_bounds_every_placement_under_every_option() -> None:

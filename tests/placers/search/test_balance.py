@@ -17,6 +17,7 @@ from streamplace.workflows.place import solve
 from tests.support.graphs import chain_graph
 from tests.support.placements import placement_throughput
 from tests.support.placers import seeded_rng
+from tests.support.share import Share
 
 
 def lightly_loaded(seed: int, model: Model = "bottleneck") -> Problem:
@@ -58,8 +59,8 @@ def test_search_and_enumeration_are_both_near_the_lowest(
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(3))
-def test_three_hundred_problems_are_nearly_balanced(part: int) -> None:
-    for seed in range(1000 + 100 * part, 1100 + 100 * part):
+def test_three_hundred_problems_are_nearly_balanced(part: int, share: Share) -> None:
+    for seed in share.of(range(1000 + 100 * part, 1100 + 100 * part)):
         check(seed, "auto")
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reference.random_problems import feasible_placements, random_problem
@@ -26,7 +26,6 @@ def crossing_bits(placement: Placement) -> float:
     return float(arrays.stream_bits[on[arrays.source] != on[arrays.target]].sum())
 
 
-@settings(max_examples=60)
 @given(st.sampled_from(CLOSED_FORMS).flatmap(cases))
 def test_consolidation_loses_at_most_a_thousandth_of_throughput(
     case: tuple[Problem, list[int]],

@@ -1,14 +1,14 @@
 """Moves that are forced by a loss, against all placements."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
+from benchmarks.reference.random_problems import feasible_placements
 from streamplace import Cluster, Constraints, Device, Operator, Placement, Problem, StreamGraph
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.workflows.migrate import migrate
 from tests.support.graphs import chain_graph
+from tests.support.share import Share
 
 
 def after_a_loss(seed: int) -> tuple[Problem, Placement]:
@@ -35,12 +35,8 @@ def after_a_loss(seed: int) -> tuple[Problem, Placement]:
     ]
     before = Constraints(exlocate=rules.exlocate) if rng.random() < 0.5 else rules
     whole = Problem(graph, Cluster(devices), constraints=before, source_rate=100.0)
-    feasible = [
-        row
-        for row in product(range(4), repeat=6)
-        if whole.feasibility.violation(np.array(row)) is None
-    ]
-    old = Placement(whole, np.array(feasible[int(rng.integers(len(feasible)))], np.int32))
+    feasible = np.concatenate(list(feasible_placements(whole)))
+    old = Placement(whole, feasible[int(rng.integers(len(feasible)))])
     return Problem(graph, Cluster(devices[:3]), constraints=rules, source_rate=100.0), old
 
 
@@ -51,13 +47,7 @@ def check_moves(seed: int) -> bool:
         found = migrate(problem, old, max_moves=seed % 3)
     except (InfeasibleError, PlacementError, ValueError):  # no placement before or after the loss
         return False
-    rows = np.array(
-        [
-            row
-            for row in product(range(3), repeat=6)
-            if problem.feasibility.violation(np.array(row)) is None
-        ]
-    )
+    rows = np.concatenate(list(feasible_placements(problem)))
     moved = rows != old.devices
     assert found.fewest == moved.sum(axis=1).min()
     assert len(found.forced) + len(found.chosen) <= found.fewest + seed % 3
@@ -75,9 +65,9 @@ def test_every_forced_move_is_necessary() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
-def test_every_forced_move_of_a_thousand_losses_is_necessary(part: int) -> None:
+def test_every_forced_move_of_a_thousand_losses_is_necessary(part: int, share: Share) -> None:
     seeds = range(100 + 350 * part, 100 + 350 * (part + 1))
-    assert sum(check_moves(seed) for seed in seeds) >= 250
+    assert sum(check_moves(seed) for seed in share.of(seeds)) >= share.least(250)
 
 
 def test_one_of_two_colocated_operators_has_to_move() -> None:

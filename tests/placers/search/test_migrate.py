@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reference.random_problems import feasible_placements, random_problem
@@ -20,6 +20,7 @@ from streamplace.util.arrays import Floats
 from tests.support.graphs import chain_graph
 from tests.support.placements import every_placement, placement_throughput
 from tests.support.placers import seeded_rng
+from tests.support.share import Share
 
 EVALUATIONS = 4000
 
@@ -79,7 +80,6 @@ def moved_operators(old: Placement, new: Placement) -> list[str]:
     return [name for name, device in new.assignment.items() if was.get(name) != device]
 
 
-@settings(max_examples=60)
 @given(st.sampled_from(CLOSED_FORMS).flatmap(cases), st.integers(0, 3))
 def test_best_placement_within_the_move_limit(case: tuple[Problem, list[int]], limit: int) -> None:
     problem, devices = case
@@ -130,9 +130,9 @@ def test_best_for_the_price_on_any_problem(
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(10))
-def test_a_thousand_replacements(part: int) -> None:
+def test_a_thousand_replacements(part: int, share: Share) -> None:
     """Of 1,000 problems with limits and prices each, the best placement is found on all."""
-    for seed in range(100 * (part + 1), 100 * (part + 2)):
+    for seed in share.of(range(100 * (part + 1), 100 * (part + 2))):
         case = Replacement(seed, CLOSED_FORMS[seed % len(CLOSED_FORMS)])
         assert case.is_best_within(limit=seed % 5, fewest=True), seed
         assert case.is_best_for(price=PRICES[seed % len(PRICES)], fewest=True), seed

@@ -25,6 +25,7 @@ from streamplace.problem.makespan import DispatchOrder
 from streamplace.util.arrays import Floats
 from tests.support.graphs import chain_graph
 from tests.support.placers import seeded_rng
+from tests.support.share import Share
 
 AIMS = (
     Makespan(),
@@ -35,6 +36,9 @@ AIMS = (
 PRICES = (0.0, 0.01, 0.3, 3.0, 100.0)  # share of the makespan per second of moving
 SAME = 1e-9
 EVALUATIONS = 20_000
+SEEDS = pytest.mark.parametrize(
+    "seeds", [range(30), pytest.param(range(30, 60), marks=pytest.mark.long)]
+)
 
 
 def without_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,32 +91,32 @@ class Replacement:
         return int(np.flatnonzero((self.rows == new.devices).all(axis=1))[0])
 
 
+@SEEDS
 @pytest.mark.parametrize("tries_all", [True, False])
-def test_best_within_the_move_limit(tries_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_best_within_the_move_limit(
+    tries_all: bool, seeds: range, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Cover constraints, memory, networks and orders, exhaustively or by search alone.
 
     The search alone may miss the best placement in 1 of 30 cases.
     """
     if not tries_all:
         without_enumeration(monkeypatch)
-    count = 60
-    missed = sum(
-        not Replacement(seed).is_best_within(seed % 4, fewest=tries_all) for seed in range(count)
-    )
-    assert missed <= (0 if tries_all else count // 30)
+    missed = sum(not Replacement(seed).is_best_within(seed % 4, fewest=tries_all) for seed in seeds)
+    assert missed <= (0 if tries_all else len(seeds) // 30)
 
 
+@SEEDS
 @pytest.mark.parametrize("tries_all", [True, False])
-def test_best_for_the_price(tries_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_best_for_the_price(tries_all: bool, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search alone may miss the best placement in 1 of 30 cases."""
     if not tries_all:
         without_enumeration(monkeypatch)
-    count = 60
     missed = sum(
         not Replacement(seed).is_best_for(PRICES[seed % len(PRICES)], fewest=tries_all)
-        for seed in range(count)
+        for seed in seeds
     )
-    assert missed <= (0 if tries_all else count // 30)
+    assert missed <= (0 if tries_all else len(seeds) // 30)
 
 
 def test_search_keeps_the_limit_where_placements_are_too_many_to_try() -> None:
@@ -180,8 +184,8 @@ def test_a_preference_is_refused() -> None:
 
 
 @pytest.mark.long
-def test_five_hundred_replacements() -> None:
-    for seed in range(100, 600):
+def test_five_hundred_replacements(share: Share) -> None:
+    for seed in share.of(range(100, 600)):
         case = Replacement(seed)
         assert case.is_best_within(seed % 5, fewest=True), seed
         assert case.is_best_for(PRICES[seed % len(PRICES)], fewest=True), seed

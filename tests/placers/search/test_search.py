@@ -114,7 +114,6 @@ def test_search_leaves_a_local_optimum() -> None:
         assert found == pytest.approx(optimum(problem))
 
 
-@settings(max_examples=40)
 @given(constrained_problems(), st.integers(0, 9))
 def test_constraints_hold_from_any_start(problem: Problem | None, seed: int) -> None:
     """A start that violates constraints is repaired; the helper checks the result."""

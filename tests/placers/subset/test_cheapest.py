@@ -18,6 +18,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
 from tests.support.device_sets import cheapest_prices, random_priced_problem
+from tests.support.share import Share
 
 MOST_LOST = 2
 MARGIN = 1e-9
@@ -69,17 +70,20 @@ def check(seed: int, *, shared: bool = False) -> int:
 
 
 def test_the_cheapest_set_is_proven_on_small_problems() -> None:
-    assert sum(check(seed) for seed in range(60)) >= 60
+    assert sum(check(seed) for seed in range(20)) >= 20
 
 
 def test_the_cheapest_set_is_proven_with_times_and_shared_messages() -> None:
-    assert sum(check(seed, shared=True) for seed in range(3000, 3040)) >= 20
+    assert sum(check(seed, shared=True) for seed in range(3000, 3020)) >= 10
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
-def test_the_cheapest_set_is_proven_on_a_thousand_problems(part: int) -> None:
-    assert sum(check(seed) for seed in range(1000 + 400 * part, 1400 + 400 * part)) >= 300
+def test_the_cheapest_set_is_proven_on_a_thousand_problems(part: int, share: Share) -> None:
+    seeds = share.of(range(1000 + 400 * part, 1400 + 400 * part))
+    assert sum(check(seed) for seed in seeds) >= share.least(300)
+    shared = share.of(range(3000 + 20 * part, 3020 + 20 * part))
+    assert sum(check(seed, shared=True) for seed in shared) > 0
 
 
 def many_devices() -> Problem:

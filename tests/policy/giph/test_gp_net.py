@@ -16,6 +16,7 @@ from streamplace.policy.giph.kernels.view import view_of
 from streamplace.policy.giph.state import WalkState
 from tests.support.giph import costs_between, giph_problem, random_start
 from tests.support.graphs import preset_graph
+from tests.support.share import Share
 
 SIZES = GiphSizes()
 
@@ -66,8 +67,8 @@ def check_walk(problem: sp.Problem, seed: int, moves: int) -> None:
     for _ in range(moves + 1):
         expected, found = expected_edges(problem, devices), found_edges(one, net)
         assert found.keys() == expected.keys()
-        for edge, f in expected.items():
-            np.testing.assert_allclose(found[edge], f, rtol=1e-12)
+        features = [found[edge] for edge in expected]
+        np.testing.assert_allclose(features, [*expected.values()], rtol=1e-12)
         pair = int(rng.integers(len(one.pairs.operator)))
         v, devices[v] = int(one.pairs.operator[pair]), one.pairs.device[pair]
         relocate(one.pairs, net, v, int(devices[v]))
@@ -79,8 +80,8 @@ def test_the_graph_equals_a_plain_construction_after_moves_too(number: int) -> N
 
 
 @pytest.mark.long
-def test_the_graph_equals_a_plain_construction_on_a_thousand_problems() -> None:
-    for number in range(1000):
+def test_the_graph_equals_a_plain_construction_on_a_thousand_problems(share: Share) -> None:
+    for number in share.of(range(1000)):
         check_walk(giph_problem(number % 120, "giph-paper"), number, 1)
 
 

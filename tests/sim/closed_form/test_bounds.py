@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reference.rules import obeying
@@ -21,7 +21,6 @@ from tests.support.graphs import chain_graph
 from tests.support.placements import every_placement
 
 
-@settings(max_examples=200)
 @given(
     st.sampled_from(CLOSED_FORMS).flatmap(lambda model: problems(model, max_size=5, shared=True))
 )

@@ -135,8 +135,14 @@ def alternating(payloads_mbit: Sequence[float]) -> tuple[Problem, list[int]]:
 
 @pytest.mark.parametrize(
     "payloads",
-    [[0.3] * 30, [0.01] * 28 + [9, 9], [9] + [0.1] * 29, [0.5] * 200, [0.001] * 198 + [9, 9]],
-    ids=["even", "heavy end", "heavy start", "200 even", "200 heavy end"],
+    [
+        pytest.param([0.3] * 30, id="even"),
+        pytest.param([0.01] * 28 + [9, 9], id="heavy end"),
+        pytest.param([9] + [0.1] * 29, id="heavy start"),
+        pytest.param([0.001] * 98 + [9, 9], id="100 heavy end"),
+        pytest.param([0.5] * 200, id="200 even", marks=pytest.mark.long),
+        pytest.param([0.001] * 198 + [9, 9], id="200 heavy end", marks=pytest.mark.long),
+    ],
 )
 def test_alternating_pipelines(payloads: list[float]) -> None:
     """Every hop affects all later ones, and damping 0.5 does not converge."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, reject, settings
+from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 
 from benchmarks.reference.engine import PlainEngine
@@ -22,7 +22,6 @@ from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph
 from streamplace.scoring.flow import flow as flow_of
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.data(), cases(shared=True), engine_settings())
 def test_both_engines_agree(data: Any, case: tuple[Problem, list[int]], how: Settings) -> None:
     problem, devices = case

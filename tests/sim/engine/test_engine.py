@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reference.changes import renamed
@@ -213,7 +213,6 @@ def test_runs_without_arrivals() -> None:
     assert not stopped.settled
 
 
-@settings(max_examples=60)
 @given(cases(), st.booleans(), st.sampled_from(["default", "dynamic"]))
 def test_tuples_are_conserved(case: Case, pushes: bool, scheduler: Any) -> None:
     """Tuples are conserved on streams, at sources and in operators."""
@@ -241,7 +240,6 @@ def test_tuples_are_conserved(case: Case, pushes: bool, scheduler: Any) -> None:
         assert (end.streams["waiting"] + end.streams["in_flight"] <= most * (1 + 1e-9)).all()
 
 
-@settings(max_examples=60)
 @given(st.data(), cases(), st.booleans(), st.sampled_from(["default", "dynamic"]))
 def test_names_and_orders_do_not_matter(
     data: Any, case: Case, pushes: bool, scheduler: Any

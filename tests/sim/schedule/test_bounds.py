@@ -1,5 +1,6 @@
 """Lower bounds and annealing of makespans, compared with all placements."""
 
+from collections.abc import Iterable
 from itertools import product
 from typing import Any
 
@@ -16,12 +17,13 @@ from sim.schedule.state import FIFO, run_state
 from sim.schedule.walk import Shares, shape_of, walk_from
 from tests.support.schedule_cases import schedule_form
 from tests.support.schedule_tasks import TaskProblem, task_problem
+from tests.support.share import Share
 
 SHARES = Shares(swaps=0.1, blocks=0.4, joins=0.7, critical=0.6)
 MOST = 4096  # placements
 
 
-def small_problems(seeds: range) -> list[tuple[int, TaskProblem, Ints]]:
+def small_problems(seeds: Iterable[int]) -> list[tuple[int, TaskProblem, Ints]]:
     """Return problems of which all feasible placements, (K, V), can be tried."""
     found = []
     for seed in seeds:
@@ -33,7 +35,7 @@ def small_problems(seeds: range) -> list[tuple[int, TaskProblem, Ints]]:
     return found
 
 
-def check_optima(seeds: range) -> None:
+def check_optima(seeds: Iterable[int]) -> None:
     for seed, problem, rows in small_problems(seeds):
         tasks, rules = problem.tasks, problem.rules
         shortest = makespans(tasks, problem.order, rows).min()
@@ -46,8 +48,8 @@ def test_no_placement_beats_the_bounds() -> None:
 
 
 @pytest.mark.long
-def test_no_placement_beats_the_bounds_of_many_problems() -> None:
-    check_optima(range(300, 4000))
+def test_no_placement_beats_the_bounds_of_many_problems(share: Share) -> None:
+    check_optima(share.of(range(300, 4000)))
 
 
 def bounds_of(operators: str, streams: str = "", **options: Any) -> tuple[float, float]:

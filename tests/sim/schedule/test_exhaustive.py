@@ -1,5 +1,6 @@
 """The enumeration of placements, compared with all placements."""
 
+from collections.abc import Iterable
 from itertools import product
 from math import prod
 
@@ -12,6 +13,7 @@ from sim.schedule.exhaustive import enumeration, next_placements
 from sim.schedule.passes import makespans
 from tests.support.schedule_cases import schedule_form
 from tests.support.schedule_tasks import TaskProblem, task_problem
+from tests.support.share import Share
 
 MOST = 2048  # placements
 
@@ -46,7 +48,7 @@ def shortest_by_enumeration(problem: TaskProblem, alike: Ints) -> float:
     return best
 
 
-def check_optima(seeds: range) -> int:
+def check_optima(seeds: Iterable[int]) -> int:
     """Compare optima with brute force; return the number of problems."""
     tried = 0
     for seed in seeds:
@@ -66,8 +68,8 @@ def test_optima_of_small_problems_under_all_options() -> None:
 
 
 @pytest.mark.long
-def test_optima_of_many_problems() -> None:
-    assert check_optima(range(150, 3000)) > 1000
+def test_optima_of_many_problems(share: Share) -> None:
+    assert check_optima(share.of(range(150, 3000))) > share.least(1000)
 
 
 def test_without_a_limit_every_placement_is_found_once() -> None:

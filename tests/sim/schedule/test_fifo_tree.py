@@ -1,5 +1,6 @@
 """The enumeration in the order of time, compared with all placements."""
 
+from collections.abc import Iterable
 from itertools import product
 from math import prod
 from typing import Any
@@ -13,6 +14,7 @@ from sim.schedule.passes import makespans
 from tests.support.free_schedules import free_form
 from tests.support.schedule_cases import schedule_form
 from tests.support.schedule_tasks import TaskProblem, task_problem
+from tests.support.share import Share
 
 MOST = 4096  # placements
 
@@ -65,7 +67,7 @@ def every_placement(problem: TaskProblem) -> Ints | None:
     return np.array(feasible, np.int32).reshape(-1, problem.tasks.operators)
 
 
-def check_optima(seeds: range) -> int:
+def check_optima(seeds: Iterable[int]) -> int:
     """Compare optima with brute force; return the number of problems."""
     tried = 0
     for seed in seeds:
@@ -85,8 +87,8 @@ def test_optima_of_small_problems() -> None:
 
 
 @pytest.mark.long
-def test_optima_of_many_problems() -> None:
-    assert check_optima(range(150, 4000)) > 1500
+def test_optima_of_many_problems(share: Share) -> None:
+    assert check_optima(share.of(range(150, 4000))) > share.least(1500)
 
 
 @pytest.mark.parametrize("seed", [2, 6, 8, 12, 15, 16, 18, 19, 20, 21, 23, 29])

@@ -2,8 +2,8 @@
 
 import gzip
 import json
-from collections.abc import Iterator
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -19,11 +19,11 @@ SEEDS = range(250)
 Interval = tuple[Fraction, Fraction, int]  # from, to, cores
 
 
-def solved(seeds: range = SEEDS) -> Iterator[tuple[ScheduleForm, ScheduleInputs, PlainSchedule]]:
-    """Yield random problems, some of them large, and their schedules."""
-    for seed in seeds:
-        problem = schedule_problem(seed, large=seed % 25 == 0)
-        yield problem, ScheduleInputs(**problem), plain_schedule(**problem)
+@cache
+def solved() -> list[tuple[ScheduleForm, ScheduleInputs, PlainSchedule]]:
+    """Return random problems, some of them large, and their schedules."""
+    problems = [schedule_problem(seed, large=seed % 25 == 0) for seed in SEEDS]
+    return [(each, ScheduleInputs(**each), plain_schedule(**each)) for each in problems]
 
 
 def test_golden_cases() -> None:
@@ -39,15 +39,16 @@ def test_golden_cases() -> None:
         assert schedule.makespan == expected["makespan_s"], case["name"]
 
 
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", ["giph-single", "giph-several"])
-def test_known_makespans_of_giph_problems(name: str) -> None:
+def test_known_makespans_of_giph_problems(name: str, step: int) -> None:
     """Under fifo on free links; numbers are not exact in binary there."""
     path = SHARED / "makespan" / f"{name}.jsonl.gz"
     if not path.exists():
         pytest.skip("the GiPH problems are not in ../shared")
     rows = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
     assert len(rows) == 30
-    for row in rows:
+    for row in rows[::step]:
         for placement, makespan in (("best_placement", "optimum"), ("heft_placement", "heft")):
             devices = row["reference"][placement]
             schedule = plain_schedule(row["graph"], row["cluster"], row["settings"], devices)
