@@ -30,6 +30,23 @@ FALLING: Mapping[str, Callable[[Floats], Floats]] = {
     "best": lambda losses: np.log(np.fmin.accumulate(losses, axis=2)),
 }
 """The function of losses, (P, S, T + 1), whose fall is the reward of a step."""
+RELATIVE: Mapping[str, Callable[[Floats], Floats]] = {"above-start": np.log, "ratio": np.asarray}
+"""The function of the start's loss over that after each step, (P, S, T), which is its reward."""
+
+
+def step_rewards(made: Trajectories, kind: str) -> Floats:
+    """Return the reward of each step, (P, S, T); 0 beyond a problem's last step.
+
+    Parameters
+    ----------
+    kind
+        See `StepReinforceStage.step_reward`.
+    """
+    if kind in FALLING:
+        return made.falls_of(FALLING[kind])
+    assert made.losses is not None, "refiners return losses"
+    ratio = made.losses[:, :, :1] / made.losses[:, :, 1:]
+    return np.where(made.mask.cpu().numpy(), RELATIVE[kind](ratio), 0.0)
 
 
 class StepReinforce(Algorithm[StepReinforceStage]):
@@ -37,7 +54,7 @@ class StepReinforce(Algorithm[StepReinforceStage]):
 
     The loss of an episode is -Σ_t [(G_t - b_t) log π(a_t) + c H_t], where G_t is the discounted sum
     of the rewards from step t on, b_t a baseline, H_t the entropy of the step, and the reward of a
-    step is the fall of the loss or of its logarithm.
+    step is the fall of the loss or of its logarithm, or what the loss is relative to the start's.
     """
 
     def __init__(self, stage: StepReinforceStage, learner: Learner, optimiser: Optimiser) -> None:
@@ -144,12 +161,14 @@ class StepReinforce(Algorithm[StepReinforceStage]):
     def _advantages(self, numbers: list[int], made: Trajectories) -> Floats:
         """Return the advantage of each step, (P, S, T); 0 beyond a problem's last step."""
         stage = self.stage
-        rewards = made.falls_of(FALLING[stage.step_reward])
+        rewards = step_rewards(made, stage.step_reward)
         if stage.reversed_rewards:
             rewards = -rewards
         advantages = rewards.copy()
         for t in range(advantages.shape[2] - 2, -1, -1):
             advantages[:, :, t] += stage.discount * advantages[:, :, t + 1]
+        if stage.returns == "episode":
+            advantages[:] = advantages[:, :, :1]
         every = np.arange(advantages.shape[2])
         if stage.baseline == "steps":
             advantages -= np.cumsum(rewards, axis=2) / (every + 1)

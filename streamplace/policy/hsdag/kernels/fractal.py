@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.flow import Floats, Ints
+from sim.flow import Floats
 from sim.jit import kernel
 from streamplace.policy.hsdag.kernels.parsing import Successors
 
