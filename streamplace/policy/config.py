@@ -226,6 +226,11 @@ class HsdagSizes(StrictModel):
     devices: Annotated[int, Field(ge=1, le=2048)] = Field(
         2, description="the number of devices, which is fixed unless the policy has `capacity`"
     )
+    pooling: Literal["mean", "sum"] = Field(
+        "mean",
+        description="how the vector of a group follows from its members: `sum`, as published, also "
+        "grows with the number of its inner edges, so that large groups are decided at the start",
+    )
     chains: bool = Field(True, description="join chains of operators before anything is learned")
     levels: SmallCount = Field(1, description="how often groups are grouped")
     min_groups: Annotated[int, Field(ge=0, le=2**31 - 1)] = Field(

@@ -1,6 +1,7 @@
 """Layers of the network: perceptrons, graph convolutions, and pooling of groups."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import torch
@@ -80,13 +81,19 @@ class Pooling(nn.Module):
     """Vectors of groups from those of their members.
 
     g_v = relu(convolution(h)_v), p_v = norm(g_v + MLP(g_v)), and the vector of a group is
-    MLP(Σ_v p_v) times the mean score of its inner edges and times their number; a group without
-    inner edges keeps MLP(Σ_v p_v). An edge counts in both directions. The factor is what gives
-    scores a gradient.
+    MLP(mean_v p_v) times the mean score of its inner edges; a group without inner edges keeps
+    MLP(p_v). The factor is what gives scores a gradient.
+
+    Parameters
+    ----------
+    sums
+        As published: the sum over the members instead of the mean, times the number of inner edges
+        as well, where each edge counts in both directions.
     """
 
-    def __init__(self, length: int) -> None:
+    def __init__(self, length: int, *, sums: bool) -> None:
         super().__init__()
+        self.sums = sums
         self.convolution = Convolution(length)
         self.before = nn.Sequential(nn.Linear(length, length), nn.ReLU(), nn.Linear(length, length))
         self.norm = nn.LayerNorm(length)
@@ -98,16 +105,18 @@ class Pooling(nn.Module):
         """Return the vectors of groups, (G, H), from those of vertices, (n, H)."""
         made = torch.relu(self.convolution(weights, values))
         made = self.norm(made + self.before(made))
-        summed = made.new_zeros(groups, made.shape[1]).index_add(0, group_of, made)
-        factor: Tensor = inner.factor(groups)
-        pooled: Tensor = self.after(summed) * factor.unsqueeze(1)
-        return pooled
+        pooled = made.new_zeros(groups, made.shape[1]).index_add(0, group_of, made)
+        if not self.sums:
+            pooled = pooled / torch.bincount(group_of, minlength=groups).unsqueeze(1)
+        vectors: Tensor = self.after(pooled) * inner.factors(groups, self.sums).unsqueeze(1)
+        return vectors
 
 
+@dataclass(frozen=True, eq=False)
 class Inner:
     """The edges within groups.
 
-    Parameters
+    Attributes
     ----------
     group_of
         (M',) the group of each edge.
@@ -115,11 +124,12 @@ class Inner:
         (M',) their scores.
     """
 
-    def __init__(self, group_of: Tensor, scores: Tensor) -> None:
-        self.group_of, self.scores = group_of, scores
+    group_of: Tensor
+    scores: Tensor
 
-    def factor(self, groups: int) -> Tensor:
-        """Return the factor of each group, (G,): twice the sum of its scores, or 1."""
-        sums = self.scores.new_zeros(groups).index_add(0, self.group_of, 2.0 * self.scores)
+    def factors(self, groups: int, sums: bool) -> Tensor:
+        """Return the factors of groups, (G,): mean scores, or twice their sums; 1 without edges."""
+        total = self.scores.new_zeros(groups).index_add(0, self.group_of, self.scores)
         counts = torch.bincount(self.group_of, minlength=groups)
-        return torch.where(counts > 0, sums, 1.0)
+        made = 2.0 * total if sums else total / counts.clamp(min=1)
+        return torch.where(counts > 0, made, 1.0)

@@ -86,7 +86,7 @@ class GroupingNetwork(nn.Module):
         self.transform = nn.ModuleList([Block(features, length), Block(length, length)])
         self.embedding = Embedding(length, sizes.rounds)
         self.score = EdgeScore(length, reads_traffic=sizes.edge_traffic)
-        self.pooling = Pooling(length)
+        self.pooling = Pooling(length, sums=sizes.pooling == "sum")
         self.output = nn.Sequential(
             nn.Linear(length, length), nn.ReLU(), nn.Linear(length, features)
         )
