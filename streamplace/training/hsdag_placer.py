@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from streamplace.errors import UnsuitableError, UsageError
+from streamplace.errors import PlacementError, UnsuitableError, UsageError
 from streamplace.placers.repair import feasible
+from streamplace.placers.trivial import Single
 from streamplace.policy.config import MAX_PLACEMENTS
 from streamplace.policy.registry import PolicySection, policy_section
 from streamplace.problem.makespan import Makespan
@@ -22,11 +23,12 @@ LIMITS = (("episodes", 1_000_000), ("steps", 100_000), ("samples", MAX_PLACEMENT
 class HsdagPlacer:
     """Train HSDAG on the problem, and return the best placement that it has made.
 
-    It makes ``episodes * samples * (steps + 1)`` evaluations, with one of each episode's start, the
-    best single device. `policy.hsdag` has the network; its README says what follows the paper, what
-    its code, and what was mended. Sizes and training are those of the config `hsdag`, or of
-    `hsdag-stream` unless the objective is the makespan, with the devices and the types of operators
-    of the problem.
+    It makes ``episodes * samples * (steps + 1)`` evaluations. The first of each episode is of the
+    best single device, with which rewards compare; where no device may run all operators, it is of
+    the placement of `round-robin`. `policy.hsdag` has the network; its README says what follows the
+    paper, what its code, and what was mended. Sizes and training are those of the config `hsdag`,
+    or of `hsdag-stream` unless the objective is the makespan, with the devices and the types of
+    operators of the problem.
 
     Parameters
     ----------
@@ -79,6 +81,8 @@ class HsdagPlacer:
         from streamplace.training.per_problem import fit_each  # noqa: PLC0415 - torch is heavy
 
         section, stage = self.section(problem), self.stage(problem)
+        if not _fits_one_device(problem):
+            stage = stage.model_copy(update={"start": "round-robin"})
         with one_thread():
             ((fitted,),) = fit_each(section, [problem], [stage], rng)
         (best,) = fitted.best
@@ -116,6 +120,15 @@ class HsdagPlacer:
             raise UnsuitableError(
                 f"placer 'hsdag' cannot place so large a problem: {error}"
             ) from None
+
+
+def _fits_one_device(problem: Problem) -> bool:
+    """Return whether a device may run all operators, so that there is a best single device."""
+    try:
+        Single()(problem, np.random.default_rng(0))
+    except PlacementError:
+        return False
+    return True
 
 
 def _config(problem: Problem) -> TrainConfig:

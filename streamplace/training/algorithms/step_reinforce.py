@@ -24,14 +24,22 @@ from streamplace.training.step_baseline import StepBaseline
 from streamplace.util.arrays import Floats, Ints
 
 STARTS = "memory.start."
+TINY = 1e-300  # smaller losses count as this one, so that problems without work have logarithms
+
+
+def log_of(losses: Floats) -> Floats:
+    """Return the logarithms of losses."""
+    return np.log(np.maximum(losses, TINY))
+
+
 FALLING: Mapping[str, Callable[[Floats], Floats]] = {
-    "log": np.log,
+    "log": log_of,
     "loss": np.asarray,
-    "best": lambda losses: np.log(np.fmin.accumulate(losses, axis=2)),
+    "best": lambda losses: log_of(np.fmin.accumulate(losses, axis=2)),
 }
 """The function of losses, (P, S, T + 1), whose fall is the reward of a step."""
-RELATIVE: Mapping[str, Callable[[Floats], Floats]] = {"above-start": np.log, "ratio": np.asarray}
-"""The function of the start's loss over that after each step, (P, S, T), which is its reward."""
+RELATIVE: Mapping[str, Callable[[Floats], Floats]] = {"above-start": np.asarray, "ratio": np.exp}
+"""The function of the log of the start's loss over that after each step, which is its reward."""
 
 
 def step_rewards(made: Trajectories, kind: str) -> Floats:
@@ -45,8 +53,9 @@ def step_rewards(made: Trajectories, kind: str) -> Floats:
     if kind in FALLING:
         return made.falls_of(FALLING[kind])
     assert made.losses is not None, "refiners return losses"
-    ratio = made.losses[:, :, :1] / made.losses[:, :, 1:]
-    return np.where(made.mask.cpu().numpy(), RELATIVE[kind](ratio), 0.0)
+    logs = log_of(made.losses)
+    rewards = RELATIVE[kind](logs[:, :, :1] - logs[:, :, 1:])
+    return np.where(made.mask.cpu().numpy(), rewards, 0.0)
 
 
 class StepReinforce(Algorithm[StepReinforceStage]):
@@ -151,12 +160,12 @@ class StepReinforce(Algorithm[StepReinforceStage]):
             losses = np.nanmin(made.losses[p], axis=1)
             rows = made.best[p, :, : batch.sizes[p]]
             for memory in memories:
-                memory.add(number, -np.log(losses), rows)
+                memory.add(number, -log_of(losses), rows)
         record["evaluations"] = self.rewards.total - before
         record["decisions"] = int(steps.sum())
         last = np.take_along_axis(made.losses, steps[:, :, None], axis=2)[:, :, 0]
-        record["reward"] = float(-np.log(last).mean())
-        record["gap"] = float((self.memory.best[numbers] + np.log(last).mean(axis=1)).mean())
+        record["reward"] = float(-log_of(last).mean())
+        record["gap"] = float((self.memory.best[numbers] + log_of(last).mean(axis=1)).mean())
 
     def _advantages(self, numbers: list[int], made: Trajectories) -> Floats:
         """Return the advantage of each step, (P, S, T); 0 beyond a problem's last step."""
