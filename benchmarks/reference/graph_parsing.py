@@ -4,7 +4,7 @@ Nothing is shared with `streamplace.problem.chains` and `streamplace.policy.hsda
 """
 
 from collections.abc import Sequence
-from math import log
+from math import inf, log
 
 Edge = tuple[int, int]
 
@@ -62,6 +62,8 @@ def merged(
     scores: Sequence[float],
     least: int,
     directed: Sequence[Edge] = (),
+    weight: Sequence[float] = (),
+    heaviest: float = inf,
 ) -> list[set[int]]:
     """Return the groups that dominant edges make if they are taken one by one, highest first.
 
@@ -72,15 +74,20 @@ def merged(
     directed
         Edges of the graph without cycles; an edge whose groups, joined, would be on a cycle of
         groups is not taken.
+    weight, heaviest
+        Weights of the vertices; an edge whose groups together weigh more than the heaviest may is
+        not dominant for any vertex.
     """
-    dominant: set[int] = set()
-    for v in range(vertices):
-        incident = [number for number, ends in enumerate(edges) if v in ends]
-        if incident:
-            dominant.add(max(incident, key=lambda number: scores[number]))
     groups = [{v} for v in range(vertices)]
-    for number in sorted(dominant, key=lambda number: -scores[number]):
+    has_edge: set[int] = set()
+    for number in sorted(range(len(edges)), key=lambda number: -scores[number]):
+        if has_edge.issuperset(edges[number]):
+            continue
         first, second = (next(g for g in groups if v in g) for v in edges[number])
+        both = sum(weight[v] for v in first | second) if weight else 0.0
+        if first is not second and both > heaviest:
+            continue
+        has_edge.update(edges[number])
         if first is second or len(groups) <= least:
             continue
         joined = [g for g in groups if g is not first and g is not second] + [first | second]

@@ -236,6 +236,11 @@ class HsdagSizes(StrictModel):
     min_groups: Annotated[int, Field(ge=0, le=2**31 - 1)] = Field(
         0, description="number of groups from which on none are joined; 0: four per device"
     )
+    heaviest: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
+        0.0,
+        description="largest cost of groups that are joined, as a share of what a device has if "
+        "all work is shared evenly; 0: no limit",
+    )
     acyclic: bool = Field(
         False, description="join no groups that would be on a cycle of groups, for fusion into PEs"
     )

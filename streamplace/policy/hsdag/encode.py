@@ -68,15 +68,17 @@ def encode(problem: Problem, sizes: HsdagSizes) -> EncodedProblem:
     costs, rules = partial_costs(problem), problem.feasibility
     grouping = feasible_chain_groups(problem, chains=sizes.chains)
     ends = np.stack([costs.source, costs.target], axis=1)
-    graph = graph_of_grouping(grouping, ends, costs.amount)
     devices = len(problem.cluster.devices)
+    even = float(costs.mean.sum()) / devices
+    unit = even if even > 0.0 else 1.0
+    weight = np.zeros(grouping.count)
+    np.add.at(weight, grouping.group_of, costs.mean / unit)
+    graph = graph_of_grouping(grouping, weight, ends, costs.amount)
     shape = (grouping.count, devices)
     cost = np.zeros(shape)
     np.add.at(cost, grouping.group_of, costs.seconds)
     allowed = np.ones(shape, np.bool_)
     np.logical_and.at(allowed, grouping.group_of, rules.allowed[rules.unit_of])
-    even = float(costs.mean.sum()) / devices
-    unit = even if even > 0.0 else 1.0
     messages = mean_messages(costs)
     return EncodedProblem(
         problem=problem,

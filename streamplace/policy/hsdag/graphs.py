@@ -28,6 +28,9 @@ class Graph:
         (M,) what these edges carry, relative to the mean edge of the problem.
     directed
         (E, 2) int32 edges.
+    weight
+        (n,) cost of each vertex on an average device, in units of what a device has if all work is
+        shared evenly.
     """
 
     sizes: Ints
@@ -35,6 +38,7 @@ class Graph:
     pairs: Floats
     traffic: Floats
     directed: Ints
+    weight: Floats
 
     @property
     def vertices(self) -> int:
@@ -58,14 +62,17 @@ class Graph:
         first = np.unique(group_of, return_index=True)[1]
         sizes = np.bincount(self.graph_of[first], minlength=len(self.sizes)).astype(np.int32)
         ends = group_of[self.directed].astype(np.int32)
-        return _graph(sizes, groups, group_of[self.ends], self.pairs, self.traffic, ends)
+        weight = np.bincount(group_of, self.weight, groups).astype(np.float64)
+        return _graph(sizes, weight, group_of[self.ends], self.pairs, self.traffic, ends)
 
 
-def graph_of_grouping(grouping: Grouping, ends: Ints, traffic: Floats) -> Graph:
+def graph_of_grouping(grouping: Grouping, weight: Floats, ends: Ints, traffic: Floats) -> Graph:
     """Return the quotient graph of a grouping.
 
     Parameters
     ----------
+    weight
+        (G,) weight of each group, see `Graph`.
     ends
         (E, 2) operators at the ends of each stream.
     traffic
@@ -74,15 +81,15 @@ def graph_of_grouping(grouping: Grouping, ends: Ints, traffic: Floats) -> Graph:
     between = grouping.group_of[ends].reshape(-1, 2)
     sizes = np.array([grouping.count], np.int32)
     single = np.ones(len(ends))
-    made = _graph(sizes, grouping.count, between, single, _relative(traffic), between)
+    made = _graph(sizes, weight, between, single, _relative(traffic), between)
     return replace(made, pairs=np.ones(len(made.ends)))
 
 
 def _graph(
-    sizes: Ints, vertices: int, ends: Ints, pairs: Floats, traffic: Floats, directed: Ints
+    sizes: Ints, weight: Floats, ends: Ints, pairs: Floats, traffic: Floats, directed: Ints
 ) -> Graph:
     """Return a graph with the pairs joined that have the same ends, without loops."""
-    low, high = ends.min(axis=1).astype(np.int64), ends.max(axis=1)
+    low, high, vertices = ends.min(axis=1).astype(np.int64), ends.max(axis=1), len(weight)
     between = low != high
     code, which = np.unique(low[between] * vertices + high[between], return_inverse=True)
     which = which.reshape(-1)
@@ -91,7 +98,8 @@ def _graph(
         np.bincount(which, x[between], len(code)).astype(np.float64) for x in (pairs, traffic)
     )
     arrows = directed[directed[:, 0] != directed[:, 1]]
-    return Graph(sizes, both, stood_for, carried, np.ascontiguousarray(arrows, np.int32))
+    directed = np.ascontiguousarray(arrows, np.int32)
+    return Graph(sizes, both, stood_for, carried, directed, weight)
 
 
 def _relative(values: Floats) -> Floats:
@@ -109,6 +117,7 @@ def joined(graphs: Sequence[Graph]) -> Graph:
         np.concatenate([graph.pairs for graph in graphs]),
         np.concatenate([graph.traffic for graph in graphs]),
         _shifted([graph.directed for graph in graphs], starts),
+        np.concatenate([graph.weight for graph in graphs]),
     )
 
 

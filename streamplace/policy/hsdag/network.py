@@ -137,6 +137,8 @@ class GroupingNetwork(nn.Module):
             by_score(scores.detach().numpy()),
             graph.graph_of,
             least,
+            graph.weight,
+            self.sizes.heaviest or np.inf,
             graph.successors,
             self.sizes.acyclic,
         )

@@ -21,7 +21,7 @@ from tests.support.hsdag import STREAM, hsdag, pass_problem, stream_problem
 def path(vertices: int) -> Graph:
     ends = np.array([[v, v + 1] for v in range(vertices - 1)], np.int32).reshape(-1, 2)
     ones = np.ones(len(ends))
-    return Graph(np.array([vertices], np.int32), ends, ones, ones, ends)
+    return Graph(np.array([vertices], np.int32), ends, ones, ones, ends, np.ones(vertices))
 
 
 def kept(values: torch.Tensor) -> torch.Tensor:

@@ -1,5 +1,7 @@
 """The parser and fractal dimensions against plain implementations."""
 
+from math import inf
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -28,13 +30,22 @@ def successors_of(vertices: int, edges: Pairs) -> Successors:
 
 
 def groups(
-    vertices: int, edges: Pairs, scores: np.ndarray, least: int = 1, *, acyclic: bool = False
+    vertices: int,
+    edges: Pairs,
+    scores: np.ndarray,
+    least: int = 1,
+    *,
+    acyclic: bool = False,
+    weight: np.ndarray | None = None,
+    heaviest: float = inf,
 ) -> set[frozenset[int]]:
     number = parse(
         np.array(edges, np.int32).reshape(-1, 2),
         by_score(scores),
         np.zeros(vertices, np.int32),
         np.array([least], np.int32),
+        np.ones(vertices) if weight is None else weight,
+        heaviest,
         successors_of(vertices, edges),
         acyclic,
     )
@@ -72,6 +83,22 @@ def test_joining_stops_at_the_least_number_of_groups(acyclic: bool, share: float
         assert len(found) >= least or vertices < least
 
 
+@pytest.mark.parametrize("heaviest", [0.0, 1.5, 4.0])
+def test_heavy_groups_are_not_joined(heaviest: float) -> None:
+    limited = 0
+    for seed in range(60):
+        vertices, edges, scores = graph(seed)
+        weight = np.random.default_rng(seed).random(vertices)
+        expected = merged(
+            vertices, edges, scores.tolist(), 1, weight=weight.tolist(), heaviest=heaviest
+        )
+        found = groups(vertices, edges, scores, weight=weight, heaviest=heaviest)
+        assert found == {frozenset(one) for one in expected}, seed
+        assert all(len(one) == 1 or weight[list(one)].sum() <= heaviest for one in found)
+        limited += found != groups(vertices, edges, scores)
+    assert limited > 10
+
+
 def test_quotients_have_no_cycle_on_request() -> None:
     plain = 0
     for seed in range(100):
@@ -91,6 +118,8 @@ def test_graphs_of_a_union_are_parsed_apart() -> None:
         by_score(np.concatenate([first[2], second[2]])),
         np.repeat(np.arange(2, dtype=np.int32), [first[0], second[0]]),
         np.array([1, second[0]], np.int32),
+        np.ones(vertices),
+        inf,
         successors_of(vertices, edges),
         False,
     )

@@ -19,7 +19,14 @@ class Successors(NamedTuple):
 
 @kernel
 def parse(
-    ends: Ints, by_score: Ints, graph_of: Ints, least: Ints, successors: Successors, acyclic: bool
+    ends: Ints,
+    by_score: Ints,
+    graph_of: Ints,
+    least: Ints,
+    weight: Floats,
+    heaviest: float,
+    successors: Successors,
+    acyclic: bool,
 ) -> Ints:
     """Return the group of each of n vertices, (n,), numbered by their first vertices.
 
@@ -37,6 +44,9 @@ def parse(
         (n,) the graph of each vertex, in ascending order.
     least
         (K,) the number of groups of each graph from which on no more groups are joined.
+    weight, heaviest
+        (n,) weight of each vertex, and the largest weight of two groups that are joined. A vertex
+        whose edge is skipped for it keeps the next one that is not.
     successors
         The directed edges, which only `acyclic` needs.
     acyclic
@@ -45,6 +55,7 @@ def parse(
     n = graph_of.shape[0]
     root = np.arange(n, dtype=np.int32)
     later = np.arange(n, dtype=np.int32)  # circular lists of the members of each group
+    carried = weight.copy()
     is_met = np.zeros(n, np.bool_)
     reached = np.full(n, NONE, np.int32)
     stack = np.empty(n, np.int32)
@@ -53,13 +64,14 @@ def parse(
         count[graph_of[v]] += 1
     for i in range(by_score.shape[0]):
         a, b = ends[by_score[i], 0], ends[by_score[i], 1]
-        is_dominant = not (is_met[a] and is_met[b])
-        is_met[a] = is_met[b] = True
-        graph = graph_of[a]
-        if not is_dominant or count[graph] <= least[graph]:
+        if is_met[a] and is_met[b]:
             continue
         first, second = _root(root, a), _root(root, b)
-        if first == second:
+        if first != second and carried[first] + carried[second] > heaviest:
+            continue
+        is_met[a] = is_met[b] = True
+        graph = graph_of[a]
+        if first == second or count[graph] <= least[graph]:
             continue
         if acyclic and (
             _leads_back(successors, root, later, first, second, reached, stack, 2 * i)
@@ -67,6 +79,7 @@ def parse(
         ):
             continue
         root[max(first, second)] = min(first, second)
+        carried[min(first, second)] = carried[first] + carried[second]
         later[first], later[second] = later[second], later[first]
         count[graph] -= 1
     return _numbered(root)
