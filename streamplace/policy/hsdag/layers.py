@@ -11,6 +11,7 @@ from streamplace.policy.hsdag.smoothing import Smooth, Weights
 
 Drop: TypeAlias = Callable[[Tensor], Tensor]
 """Sets some values to 0 (dropout), or none."""
+LEAST_TRAFFIC = 1e-3  # relative to the mean edge; all lighter edges count nearly the same
 
 
 class Block(nn.Module):
@@ -60,7 +61,9 @@ class Embedding(nn.Module):
 class EdgeScore(nn.Module):
     """Scores of pairs of neighbours, between 0 and 1.
 
-    s_uv = sigmoid(MLP([z_v ⊙ z_u : log(1 + traffic)])), the traffic only if it `reads_traffic`.
+    s_uv = sigmoid(MLP(z_v ⊙ z_u)). With traffic t, if it `reads_traffic`, s_uv =
+    sigmoid(MLP([z_v ⊙ z_u : log(1 + t)]) + log t), so that an untrained network joins vertices
+    along heavy edges.
     """
 
     def __init__(self, length: int, *, reads_traffic: bool) -> None:
@@ -74,7 +77,10 @@ class EdgeScore(nn.Module):
         made = values[ends[:, 0]] * values[ends[:, 1]]
         if self.reads_traffic:
             made = torch.cat([made, torch.log1p(traffic).unsqueeze(1)], dim=1)
-        return torch.sigmoid(self.score(self.hidden(made, drop))).squeeze(1)
+        logits = self.score(self.hidden(made, drop)).squeeze(1)
+        if self.reads_traffic:
+            logits = logits + torch.log(traffic + LEAST_TRAFFIC)
+        return torch.sigmoid(logits)
 
 
 class Pooling(nn.Module):
