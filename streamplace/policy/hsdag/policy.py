@@ -23,6 +23,7 @@ from streamplace.policy.hsdag.offers import Offer, drawn, padded
 from streamplace.policy.hsdag.records import Record, trajectories_of
 from streamplace.policy.hsdag.walking import Step, Walk, score, walk_from
 from streamplace.policy.trajectories import Trajectories, of_choices
+from streamplace.problem.grouping import Grouping
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator
 from streamplace.util.arrays import Ints
@@ -68,6 +69,14 @@ class Hsdag(Refiner[EncodedProblem, HsdagBatch]):
     def episode(self, encoded: EncodedProblem) -> int:
         """Return the number of steps of an episode."""
         return self.config.steps
+
+    def grouping(self, problem: Problem) -> Grouping:
+        """Return the groups of operators that the first step of an episode makes."""
+        one = self.encode(problem)
+        least = np.array([one.least], np.int32)
+        with torch.inference_mode():
+            parsed = self.network(torch.from_numpy(one.features), one.graph, least, _kept)
+        return Grouping(problem.graph, composed(parsed.levels)[one.grouping.group_of])
 
     def rollout(
         self,
