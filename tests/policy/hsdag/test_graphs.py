@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from streamplace.policy.hsdag.graphs import graph_of_grouping, joined, joined_groups
+from streamplace.policy.hsdag.graphs import Graph, graph_of_grouping, joined, joined_groups
 from streamplace.policy.hsdag.smoothing import normalised
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.grouping import Grouping
@@ -14,7 +14,15 @@ DIAMOND = StreamGraph(
 )
 ENDS = np.stack([DIAMOND.stream_source, DIAMOND.stream_target], axis=1)
 TRAFFIC = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
-ALONE = graph_of_grouping(Grouping(DIAMOND, [0, 1, 2, 3]), ENDS, TRAFFIC)
+WEIGHT = np.array([0.5, 0.25, 1.0, 2.0])
+
+
+def graph_of(group_of: list[int]) -> Graph:
+    weight = np.bincount(group_of, WEIGHT)
+    return graph_of_grouping(Grouping(DIAMOND, group_of), weight, ENDS, TRAFFIC)
+
+
+ALONE = graph_of([0, 1, 2, 3])
 
 
 def pairs_of(values: np.ndarray) -> dict[tuple[int, int], float]:
@@ -38,18 +46,20 @@ def test_quotients_add_up_pairs_and_traffic() -> None:
 
 
 def test_a_grouping_and_a_quotient_of_vertices_have_the_same_pairs() -> None:
-    grouped = graph_of_grouping(Grouping(DIAMOND, [0, 1, 1, 2]), ENDS, TRAFFIC)
+    grouped = graph_of([0, 1, 1, 2])
     quotient = ALONE.quotient(np.array([0, 1, 1, 2], np.int32))
     assert grouped.ends.tolist() == quotient.ends.tolist()
     assert grouped.traffic == pytest.approx(quotient.traffic)
     assert grouped.pairs.tolist() == [1.0, 1.0, 1.0]  # of distinct edges between groups
     assert quotient.pairs.tolist() == [2.0, 1.0, 2.0]
+    assert grouped.weight.tolist() == quotient.weight.tolist() == [0.5, 1.25, 2.0]
 
 
 def test_unions_number_vertices_and_groups_one_after_the_other() -> None:
-    pair = graph_of_grouping(Grouping(DIAMOND, [0, 0, 0, 1]), ENDS, TRAFFIC)
+    pair = graph_of([0, 0, 0, 1])
     union = joined([ALONE, pair, pair])
     assert union.sizes.tolist() == [4, 2, 2]
+    assert union.weight.tolist() == [*WEIGHT, 1.75, 2.0, 1.75, 2.0]
     assert union.graph_of.tolist() == [0, 0, 0, 0, 1, 1, 2, 2]
     assert union.ends.tolist()[-2:] == [[4, 5], [6, 7]]
     parts = [np.array([0, 1, 1, 0], np.int32), np.array([0, 0], np.int32), np.array([0, 1])]

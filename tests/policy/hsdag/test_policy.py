@@ -11,6 +11,7 @@ from streamplace.policy.hsdag import policy as module
 from streamplace.policy.hsdag.policy import Hsdag
 from streamplace.policy.hsdag.records import Record
 from streamplace.policy.trajectories import Trajectories
+from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import evaluator
 from tests.support.graphs import preset_graph
 from tests.support.hsdag import STREAM, hsdag, pass_problem, stream_problem
@@ -139,3 +140,27 @@ def test_another_number_of_devices_is_refused() -> None:
     with pytest.raises(UnsuitableError, match="requires 2 devices"):
         hsdag(devices=2).check(stream_problem())
     hsdag(**STREAM).check(stream_problem())
+
+
+def test_groups_of_a_problem_are_limited() -> None:
+    problem = stream_problem(60)
+    made = hsdag(levels=5, min_groups=1, heaviest=0.5, chains=False, **STREAM).grouping(problem)
+    work = np.bincount(made.group_of, flow(problem).work)
+    share = work * len(problem.cluster.devices) / work.sum()
+    assert 1 < made.count < 60
+    assert (share[np.bincount(made.group_of) > 1] <= 0.5 + 1e-9).all()
+
+
+def test_untrained_groups_follow_heavy_streams() -> None:
+    """Scores begin with the log of the traffic, whatever the random parameters."""
+    names = [f"o{n}" for n in range(8)]
+    heavy = [1.0, 1e-4, 1.0, 1e-4, 1.0, 1e-4, 1.0]
+    operators = [sp.Operator(name, 1e4, 1000.0) for name in names]
+    streams = [
+        sp.Stream(a, b, payload_bytes=1e4 * amount)
+        for a, b, amount in zip(names, names[1:], heavy, strict=False)
+    ]
+    problem = sp.Problem(sp.StreamGraph(operators, streams), "2x2500", source_rate=1e3)
+    for seed in range(5):
+        policy = hsdag(seed, **STREAM | {"min_groups": 4, "chains": False})
+        assert policy.grouping(problem).group_of.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
