@@ -18,7 +18,7 @@ WEIGHT = np.array([0.5, 0.25, 1.0, 2.0])
 
 
 def graph_of(group_of: list[int]) -> Graph:
-    weight = np.bincount(group_of, WEIGHT)
+    weight = np.bincount(group_of, WEIGHT).astype(np.float64)
     return graph_of_grouping(Grouping(DIAMOND, group_of), weight, ENDS, TRAFFIC)
 
 
