@@ -63,6 +63,7 @@ POLICIES: dict[str, dict[str, Any]] = {
     "giph": {},
     "rebuild": {},
     "doppler": {"length": 4, "rounds": 1, "hidden": 4},
+    "hsdag": {"hidden": 4, "devices": 3, "degrees": 2, "encoding": 2, "min_groups": 2, "steps": 2},
     "rnn": {"hidden": 4, "devices": 3, "operators": 16, "out_streams": 4, "labels": []},
 }
 OF_MAKESPANS = ("rebuild",)

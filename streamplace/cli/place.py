@@ -136,7 +136,7 @@ def place(
     search                     simulated annealing on the score
     multilevel                 simulated annealing on coarsened graphs; for large graphs
     policy                     a trained network; policy:samples=16 keeps the best of 16
-    rnn                        trains a network on this graph, which takes seconds
+    rnn, hsdag                 train a network on this graph, which takes seconds
     giph                       a trained network that improves a start, one operator at a time
     rebuild                    rebuilds parts of the best start, for makespans only
     metis, metis-recursive, fuser

@@ -17,7 +17,8 @@ CURVES = "curves.png"
     metavar="NAME|FILE",
     help="Training configuration: one that comes with streamplace (best; paper, the published "
     "recipe; b, b-f1, b-f1-f2, the paper's ablations; placeto, placeto-stream; giph, giph-stream; "
-    "best-makespan; doppler, doppler-stream; or rnn), a .toml file, or a run's config.json.",
+    "best-makespan; doppler, doppler-stream; hsdag, hsdag-stream; or rnn), a .toml file, or a "
+    "run's config.json.",
 )
 @click.option(
     "-o",

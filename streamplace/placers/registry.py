@@ -37,6 +37,7 @@ PLACERS = {
     "giph": "streamplace.policy.giph.placer:GiphPlacer",
     "rebuild": "streamplace.policy.rebuild.placer:RebuildPlacer",
     "rnn": "streamplace.training.rnn_placer:RnnPlacer",
+    "hsdag": "streamplace.training.hsdag_placer:HsdagPlacer",
     "climb": "streamplace.placers.search.first_improvement:Climb",
     "heft": "streamplace.placers.scheduling.lists:Heft",
     "peft": "streamplace.placers.scheduling.lists:Peft",
@@ -49,7 +50,7 @@ ONLY_MAKESPAN = ("heft", "peft", "cpop", "critical-path", "random-eft", "enumera
 """The placers that support only the makespan objective."""
 ONLY_THROUGHPUT = ("greedy", "contiguous", "multilevel", "policy")
 """The placers that support only throughput."""
-TRAINED = ("rnn",)
+TRAINED = ("rnn", "hsdag")
 """The placers that train a network on the problem."""
 LEARNED = ("policy", "giph", "rebuild", *TRAINED)
 """The placers that use a network."""
@@ -156,7 +157,8 @@ def _limited(placer: Placer) -> Placer:
 
 def _after_one_step(placer: Any) -> Placer:
     """Return a placer that trains for one step only."""
-    limited: Placer = replace(placer, steps=1)
+    options = [f.name for f in fields(placer) if f.name in ("episodes", "steps")]
+    limited: Placer = replace(placer, **dict.fromkeys(options, 1))
     return limited
 
 

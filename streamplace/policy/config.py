@@ -199,3 +199,53 @@ class RnnSizes(StrictModel):
         False,
         description="leave the attention's weights untrained, as the released code does by mistake",
     )
+
+
+HsdagFeature = Literal["type", "size", "degree", "fractal", "position", "cost", "stream"]
+
+
+class HsdagSizes(StrictModel):
+    """Sizes of HSDAG (Duan et al. 2024); see `policy.hsdag`."""
+
+    hidden: Length = Field(128, description="size of embeddings")
+    rounds: SmallCount = Field(2, description="graph convolutions before edges are scored")
+    features: list[HsdagFeature] = Field(
+        ["type", "size", "degree", "fractal", "position", "cost"],
+        min_length=1,
+        description="features of an operator: its `type`, the `size` of its output, its `degree`s, "
+        "its `fractal` dimension, its topological `position`, its `cost` on each device, and as "
+        "part of a `stream` its utilisation, its traffic and its selectivity",
+    )
+    types: list[str] = Field(
+        [], max_length=1024, description="types of operators; all others count as one further type"
+    )
+    degrees: SmallCount = Field(8, description="degrees that are told apart; larger ones are not")
+    encoding: Annotated[int, Field(ge=0, le=512, multiple_of=2)] = Field(
+        16, description="size of the sinusoidal encoding of the position"
+    )
+    devices: Annotated[int, Field(ge=1, le=2048)] = Field(
+        2, description="the number of devices, which is fixed unless the policy has `capacity`"
+    )
+    pooling: Literal["mean", "sum"] = Field(
+        "mean",
+        description="how the vector of a group follows from its members: `sum`, as published, also "
+        "grows with the number of its inner edges, so that large groups are decided at the start",
+    )
+    chains: bool = Field(True, description="join chains of operators before anything is learned")
+    levels: SmallCount = Field(1, description="how often groups are grouped")
+    min_groups: Annotated[int, Field(ge=0, le=2**31 - 1)] = Field(
+        0, description="number of groups from which on none are joined; 0: four per device"
+    )
+    acyclic: bool = Field(
+        False, description="join no groups that would be on a cycle of groups, for fusion into PEs"
+    )
+    edge_traffic: bool = Field(False, description="read the traffic of edges when scoring them")
+    capacity: bool = Field(
+        False,
+        description="place the groups one by one, the heaviest first, and read the loads of "
+        "devices so far; for any number of devices",
+    )
+    steps: Annotated[int, Field(ge=1, le=100_000)] = Field(20, description="steps of an episode")
+    dropout: Annotated[float, Field(ge=0, lt=1)] = Field(
+        0.0, description="dropout when gradients are computed, 0.2 in the paper; never in decisions"
+    )

@@ -17,6 +17,7 @@ from streamplace.policy.config import (
     DopplerSizes,
     EncoderDecoderSizes,
     GiphSizes,
+    HsdagSizes,
     PlacetoSizes,
     RebuildSizes,
     RnnSizes,
@@ -69,6 +70,7 @@ KINDS = {
     "giph": PolicyKind(GiphSizes, "streamplace.policy.giph.policy:Giph", refines=True),
     "rebuild": PolicyKind(RebuildSizes, "streamplace.policy.rebuild.policy:Rebuild", refines=True),
     "doppler": PolicyKind(DopplerSizes, "streamplace.policy.doppler.policy:Doppler"),
+    "hsdag": PolicyKind(HsdagSizes, "streamplace.policy.hsdag.policy:Hsdag", refines=True),
     "rnn": PolicyKind(RnnSizes, "streamplace.policy.rnn.network:Rnn"),
 }
 """The built-in kinds by name."""

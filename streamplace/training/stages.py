@@ -194,11 +194,17 @@ class StepReinforceStage(Stage):
         "log-loss",
         description="only `log-loss`; see `step_reward`",
     )
-    step_reward: Literal["log", "loss", "best"] = Field(
+    step_reward: Literal["log", "loss", "best", "above-start", "ratio"] = Field(
         "log",
         description="the reward of a step: `log`: the fall of the log of the loss; `loss`: the "
         "fall of the loss itself, in seconds or as a utilisation; `best`: the fall of the log of "
-        "the lowest loss of the episode so far",
+        "the lowest loss of the episode so far; `ratio`: the loss of the episode's start over the "
+        "loss after the step; `above-start`: the log of that",
+    )
+    returns: Literal["to-go", "episode"] = Field(
+        "to-go",
+        description="what weights the log-probability of a step: `to-go`: the discounted rewards "
+        "from the step on; `episode`: those from the first step on, as in HSDAG's released code",
     )
     start: PlacerName = Field("single", description="placer of the first episode's start")
     restart: Literal["best", "start", "anew"] = Field(

@@ -4,7 +4,11 @@ import numpy as np
 
 from streamplace.placers.registry import MAKESPAN_NAMES, THROUGHPUT_NAMES
 
-QUICK = {"auto": "auto:evaluations=300", "rnn": "rnn:steps=2:samples=2"}
+QUICK = {
+    "auto": "auto:evaluations=300",
+    "rnn": "rnn:steps=2:samples=2",
+    "hsdag": "hsdag:episodes=2:steps=2:samples=2",
+}
 QUICK_NAMES = tuple(QUICK.get(name, name) for name in THROUGHPUT_NAMES)
 QUICK_OF_PASSES = QUICK | {
     "search": "search:evaluations=300",

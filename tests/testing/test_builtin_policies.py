@@ -15,6 +15,21 @@ PUBLISHED: dict[str, Any] = {"length": 12, "device_length": 4, "devices": 3}
 NI2020 = PolicyCase("encoder-decoder", PUBLISHED, ordered_devices=True, repaired=True)
 PLACETO = PolicyCase("placeto", {"devices": 3}, ordered_devices=True)
 RNN = PolicyCase("rnn", {"hidden": 8, "devices": 3, "operators": 16}, ordered_devices=True)
+SMALL_HSDAG: dict[str, Any] = {
+    "hidden": 8,
+    "devices": 3,
+    "degrees": 3,
+    "encoding": 4,
+    "min_groups": 2,
+    "steps": 3,
+}
+HSDAG = PolicyCase("hsdag", SMALL_HSDAG, ordered_devices=True)
+HSDAG_STREAM: dict[str, Any] = {
+    "features": ["degree", "position", "cost", "stream"],
+    "edge_traffic": True,
+    "capacity": True,
+    "acyclic": True,
+}
 DOPPLER = PolicyCase("doppler", {"length": 6, "rounds": 2, "hidden": 8})
 BUILT_IN = {
     "device-scorer": PolicyCase("device-scorer", SCORER),
@@ -52,6 +67,12 @@ BUILT_IN = {
     "doppler, starts from load": replace(
         DOPPLER, sizes=DOPPLER.sizes | {"start_from_load": True}, objective="makespan"
     ),
+    "hsdag": HSDAG,
+    "hsdag, makespan": replace(HSDAG, objective="makespan"),
+    "hsdag, two levels": replace(
+        HSDAG, sizes=SMALL_HSDAG | {"levels": 2, "chains": False}, objective="makespan"
+    ),
+    "hsdag, capacity": replace(HSDAG, sizes=SMALL_HSDAG | HSDAG_STREAM),
     "rnn": RNN,
     "rnn, backward": replace(RNN, sizes=RNN.sizes | {"order": "dfs-postorder", "labels": []}),
     "rnn, frozen attention": replace(RNN, sizes=RNN.sizes | {"frozen_attention": True}),

@@ -26,7 +26,11 @@ def refusal(**parts: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    "name", ["placeto", "placeto-stream", "giph", "giph-makespan", "giph-stream"]
+    "name",
+    [
+        *("placeto", "placeto-stream", "giph", "giph-makespan", "giph-stream"),
+        *("hsdag", "hsdag-stream"),
+    ],
 )
 def test_shipped_configs_train(name: str, tmp_path: Path) -> None:
     config = read_config(name)

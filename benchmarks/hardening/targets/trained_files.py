@@ -15,7 +15,7 @@ from streamplace.training import train
 from streamplace.training.run import CHECKPOINT, POLICY
 
 KINDS = ("device-scorer", "encoder-decoder")
-READ = (*KINDS, "placeto", "giph", "rebuild", "doppler", "rnn")
+READ = (*KINDS, "placeto", "giph", "rebuild", "doppler", "hsdag", "rnn")
 """All kinds; some campaigns change settings that only `KINDS` have."""
 PUBLISHED = Path(__file__).parents[2] / "weights" / "b-f1-f2.safetensors"
 

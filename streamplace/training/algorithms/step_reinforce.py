@@ -24,12 +24,38 @@ from streamplace.training.step_baseline import StepBaseline
 from streamplace.util.arrays import Floats, Ints
 
 STARTS = "memory.start."
+TINY = 1e-300  # smaller losses count as this one, so that problems without work have logarithms
+
+
+def log_of(losses: Floats) -> Floats:
+    """Return the logarithms of losses."""
+    return np.log(np.maximum(losses, TINY))
+
+
 FALLING: Mapping[str, Callable[[Floats], Floats]] = {
-    "log": np.log,
+    "log": log_of,
     "loss": np.asarray,
-    "best": lambda losses: np.log(np.fmin.accumulate(losses, axis=2)),
+    "best": lambda losses: log_of(np.fmin.accumulate(losses, axis=2)),
 }
 """The function of losses, (P, S, T + 1), whose fall is the reward of a step."""
+RELATIVE: Mapping[str, Callable[[Floats], Floats]] = {"above-start": np.asarray, "ratio": np.exp}
+"""The function of the log of the start's loss over that after each step, which is its reward."""
+
+
+def step_rewards(made: Trajectories, kind: str) -> Floats:
+    """Return the reward of each step, (P, S, T); 0 beyond a problem's last step.
+
+    Parameters
+    ----------
+    kind
+        See `StepReinforceStage.step_reward`.
+    """
+    if kind in FALLING:
+        return made.falls_of(FALLING[kind])
+    assert made.losses is not None, "refiners return losses"
+    logs = log_of(made.losses)
+    rewards = RELATIVE[kind](logs[:, :, :1] - logs[:, :, 1:])
+    return np.where(made.mask.cpu().numpy(), rewards, 0.0)
 
 
 class StepReinforce(Algorithm[StepReinforceStage]):
@@ -37,7 +63,7 @@ class StepReinforce(Algorithm[StepReinforceStage]):
 
     The loss of an episode is -Σ_t [(G_t - b_t) log π(a_t) + c H_t], where G_t is the discounted sum
     of the rewards from step t on, b_t a baseline, H_t the entropy of the step, and the reward of a
-    step is the fall of the loss or of its logarithm.
+    step is the fall of the loss or of its logarithm, or what the loss is relative to the start's.
     """
 
     def __init__(self, stage: StepReinforceStage, learner: Learner, optimiser: Optimiser) -> None:
@@ -134,22 +160,24 @@ class StepReinforce(Algorithm[StepReinforceStage]):
             losses = np.nanmin(made.losses[p], axis=1)
             rows = made.best[p, :, : batch.sizes[p]]
             for memory in memories:
-                memory.add(number, -np.log(losses), rows)
+                memory.add(number, -log_of(losses), rows)
         record["evaluations"] = self.rewards.total - before
         record["decisions"] = int(steps.sum())
         last = np.take_along_axis(made.losses, steps[:, :, None], axis=2)[:, :, 0]
-        record["reward"] = float(-np.log(last).mean())
-        record["gap"] = float((self.memory.best[numbers] + np.log(last).mean(axis=1)).mean())
+        record["reward"] = float(-log_of(last).mean())
+        record["gap"] = float((self.memory.best[numbers] + log_of(last).mean(axis=1)).mean())
 
     def _advantages(self, numbers: list[int], made: Trajectories) -> Floats:
         """Return the advantage of each step, (P, S, T); 0 beyond a problem's last step."""
         stage = self.stage
-        rewards = made.falls_of(FALLING[stage.step_reward])
+        rewards = step_rewards(made, stage.step_reward)
         if stage.reversed_rewards:
             rewards = -rewards
         advantages = rewards.copy()
         for t in range(advantages.shape[2] - 2, -1, -1):
             advantages[:, :, t] += stage.discount * advantages[:, :, t + 1]
+        if stage.returns == "episode":
+            advantages[:] = advantages[:, :, :1]
         every = np.arange(advantages.shape[2])
         if stage.baseline == "steps":
             advantages -= np.cumsum(rewards, axis=2) / (every + 1)

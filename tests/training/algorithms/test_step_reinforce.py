@@ -8,7 +8,8 @@ import pytest
 import torch
 
 import streamplace as sp
-from streamplace.training.algorithms.step_reinforce import FALLING, StepReinforce
+from streamplace.policy.trajectories import Trajectories
+from streamplace.training.algorithms.step_reinforce import FALLING, StepReinforce, step_rewards
 from streamplace.training.loop import Loop
 from streamplace.util.arrays import Floats
 from tests.support.refiners import pass_problem, placeto
@@ -55,6 +56,36 @@ def test_advantages_are_returns_to_go_less_their_mean_at_each_step() -> None:
     first, second = advantages(looped(), [1.0, 2.0, 4.0], [3.0, 0.0, 0.0])
     assert first == [0.0, 0.0, 0.0]  # the baseline includes the episode itself
     assert second == [3 - (7 + 3) / 2, 0 - (6 + 0) / 2, 0 - (4 + 0) / 2]
+
+
+def test_returns_of_the_episode_weight_all_steps_alike() -> None:
+    keys = {"returns": "episode", "baseline": "none", "discount": 0.5}
+    (found,) = advantages(looped(**keys), [1.0, 2.0, 4.0])
+    assert found == [3.0, 3.0, 3.0]
+
+
+def test_rewards_relative_to_the_start() -> None:
+    """The episode starts at a loss of 4; its second step is beyond the last one."""
+    made = Trajectories(
+        actions=torch.zeros(1, 1, 2, 1, dtype=torch.int64),
+        log_prob=torch.zeros(1, 1, 2, 1),
+        entropy=torch.zeros(1, 1, 2, 1),
+        mask=torch.tensor([[[True, False]]]),
+        placements=np.zeros((1, 1, 1), np.int32),
+        losses=np.array([[[4.0, 2.0, np.nan]]]),
+    )
+    assert step_rewards(made, "ratio")[0, 0].tolist() == pytest.approx([2.0, 0.0])
+    assert step_rewards(made, "above-start")[0, 0].tolist() == pytest.approx([np.log(2.0), 0.0])
+
+
+def test_problems_without_work_have_rewards() -> None:
+    graph = sp.StreamGraph(
+        [sp.Operator("a", 0.0, 0.0), sp.Operator("b", 0.0, 0.0)], [sp.Stream("a", "b")]
+    )
+    problem = sp.Problem(graph, sp.Cluster.equal(3), objective=sp.Makespan())
+    for kind in ("log", "best", "above-start", "ratio"):
+        loop = looped(problem, step_reward=kind, restart="start")
+        assert all(np.isfinite(float(record["reward"])) for record in loop.steps())
 
 
 def test_the_baseline_of_other_samples_is_their_mean_return_at_each_step() -> None:

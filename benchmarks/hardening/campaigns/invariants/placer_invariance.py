@@ -16,6 +16,7 @@ LIMITED_BY_COUNT = {
     "search": "search:evaluations=1000",
     "multilevel": "multilevel:changes=1",
     "rnn": "rnn:steps=2:samples=2",
+    "hsdag": "hsdag:episodes=2:steps=2:samples=2",
 }
 """Placer -> the same placer with a limit on its work instead of on its time."""
 # exact is left out, since its time limit makes it depend on the machine

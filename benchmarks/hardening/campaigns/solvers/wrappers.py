@@ -35,6 +35,7 @@ PLACERS = (
     "policy",
     "giph:evaluations=6",
     "rnn:steps=2:samples=2",
+    "hsdag:episodes=2:steps=2:samples=2",
     "auto:evaluations=300",
 )
 FOR_MAKESPANS = {
@@ -51,6 +52,7 @@ FOR_MAKESPANS = {
     "giph for makespans": "giph:evaluations=6",
     "rebuild": "rebuild:evaluations=20",
     "rnn for makespans": "rnn:steps=2:samples=2",
+    "hsdag for makespans": "hsdag:episodes=2:steps=2:samples=2",
     "auto for makespans": "auto:evaluations=300",
 }
 """Wrapper under the makespan objective -> placer with options."""
@@ -87,6 +89,7 @@ CALLED_FUNCTIONS = {
     "policy": ("streamplace.policy.device_scorer.network:DeviceScorer.sample",),
     "giph": ("streamplace.policy.giph.policy:Giph.rollout",),
     "rnn": ("streamplace.policy.rnn.network:Rnn.rollout",),
+    "hsdag": ("streamplace.policy.hsdag.policy:Hsdag.rollout",),
     "auto": (*METIS_FUNCTIONS, *ANNEALING_FUNCTIONS),
     "heft": LIST_FUNCTIONS,
     "heft with contention": ("streamplace.placers.scheduling.lists:contention_schedule",),
@@ -101,6 +104,7 @@ CALLED_FUNCTIONS = {
     "giph for makespans": ("streamplace.policy.giph.policy:Giph.rollout",),
     "rebuild": ("streamplace.policy.rebuild.policy:Rebuild.rollout",),
     "rnn for makespans": PASS_FUNCTIONS,
+    "hsdag for makespans": ("streamplace.policy.hsdag.policy:Hsdag.rollout",),
     "auto for makespans": PASS_FUNCTIONS,
     CP_SAT: CP_SAT_FUNCTIONS,
     "KaHIP fast": ("kahip:kaffpa",),

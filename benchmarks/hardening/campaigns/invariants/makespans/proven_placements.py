@@ -29,6 +29,7 @@ LIMITED_BY_COUNT = {
     "critical-path": "critical-path:samples=20",
     "random-eft": "random-eft:samples=20",
     "rnn": "rnn:steps=2:samples=2",
+    "hsdag": "hsdag:episodes=2:steps=2:samples=2",
 }
 """Placer -> the same placer with a limit on its work, and less of it than by default."""
 # exact is left out, since its time limit makes it depend on the machine

@@ -22,8 +22,9 @@ from streamplace.util.arrays import Ints
 FEASIBLE = "makespans: {}, feasible"
 NOT_WORSE = "makespans: {}, not worse than its start"
 REPEATED = "makespans: {}, the same placement from the same seed"
-KINDS = {"Placeto": "placeto", "GiPH": "giph", "rebuild": "rebuild"}
-"""The kind of each system."""
+KINDS = {"Placeto": "placeto", "GiPH": "giph", "rebuild": "rebuild", "HSDAG": "hsdag"}
+FIXED = ("placeto", "hsdag")
+"""The kind of each system, and those that fit one number of devices."""
 ROWS = tuple(row.format(name) for name in KINDS for row in (FEASIBLE, NOT_WORSE, REPEATED))
 EPISODES = 2
 
@@ -57,8 +58,8 @@ def refined_from(start: Placement, kind: str) -> Ints:
 
 @cache
 def network(kind: str, devices: int) -> Refiner[Any, Any]:
-    """Return a network with random weights; that of Placeto fits one number of devices."""
-    sizes = {"devices": devices} if kind == "placeto" else {}
+    """Return a network with random weights; some fit one number of devices."""
+    sizes = {"devices": devices} if kind in FIXED else {}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(devices)
         return refiner(make_policy(policy_section({"kind": kind, "sizes": sizes})))

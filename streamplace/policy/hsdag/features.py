@@ -1,0 +1,151 @@
+"""Features of vertices, each a group of operators; every kind of feature can be left out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamplace.policy.config import HsdagFeature, HsdagSizes
+from streamplace.policy.hsdag.graphs import Graph
+from streamplace.policy.hsdag.kernels.fractal import fractal_dimensions
+from streamplace.policy.partial.costs import Costs
+from streamplace.problem.grouping import Grouping
+from streamplace.problem.problem import Problem
+from streamplace.util.arrays import Floats, Ints
+
+Single = NDArray[np.float32]
+BASE = 10_000.0  # of the sinusoidal encoding
+BYTES = 20.0  # by which logarithms of bytes are divided: e^20 bytes are half a GB
+SUMMARY = 3  # columns that stand for the costs on any number of devices
+
+
+def features_of(
+    problem: Problem, grouping: Grouping, graph: Graph, costs: Costs, sizes: HsdagSizes
+) -> Single:
+    """Return the features of n vertices, (n, d) float32, scaled to about 0 to 1.
+
+    Parameters
+    ----------
+    grouping, graph
+        The vertices and their graph.
+    """
+    vertices = _Vertices(problem, grouping, graph, costs, sizes)
+    return np.concatenate([MADE[name](vertices) for name in sizes.features], axis=1).astype(
+        np.float32
+    )
+
+
+def feature_count(sizes: HsdagSizes) -> int:
+    """Return d, the number of features of a vertex."""
+    columns: Mapping[HsdagFeature, int] = {
+        "type": len(sizes.types) + 1,
+        "size": 1,
+        "degree": 2 * sizes.degrees,
+        "fractal": 1,
+        "position": 1 + sizes.encoding,
+        "cost": SUMMARY if sizes.capacity else sizes.devices,
+        "stream": 4,
+    }
+    return sum(columns[name] for name in sizes.features)
+
+
+@dataclass(frozen=True)
+class _Vertices:
+    """The vertices whose features are computed; see `features_of`."""
+
+    problem: Problem
+    grouping: Grouping
+    graph: Graph
+    costs: Costs
+    sizes: HsdagSizes
+
+    @cached_property
+    def last(self) -> Ints:
+        """(n,) the last operator of each vertex in topological order."""
+        last = np.empty(self.grouping.count, np.int32)
+        order = self.problem.graph.order
+        last[self.grouping.group_of[order]] = order
+        return last
+
+    def sums(self, values: Floats) -> Floats:
+        """Return the sums of values of operators, (V, …), over each vertex."""
+        made = np.zeros((self.grouping.count, *values.shape[1:]))
+        np.add.at(made, self.grouping.group_of, values)
+        return made
+
+    def type(self) -> Floats:
+        """Return the share of each type among the operators, the last column for all others."""
+        number = {name: i for i, name in enumerate(self.sizes.types)}
+        types = self.problem.graph.type
+        operators, others = len(self.grouping.group_of), len(number)
+        column = [number.get(types.get(v, ""), others) for v in range(operators)]
+        one_hot = np.eye(others + 1)[column]
+        return self.sums(one_hot) / self.sums(np.ones((operators, 1)))
+
+    def size(self) -> Floats:
+        """Return the log of the bytes that the last operator emits per tuple."""
+        payload = np.nan_to_num(self.problem.graph.payload_bytes[self.last])
+        return np.log1p(payload)[:, None] / BYTES
+
+    def degree(self) -> Floats:
+        """Return in- and out-degrees, each one-hot."""
+        arrows = np.unique(self.graph.directed, axis=0)
+        table = np.eye(self.sizes.degrees)
+        counts = (np.bincount(arrows[:, i], minlength=self.grouping.count) for i in (1, 0))
+        return np.concatenate(
+            [table[np.minimum(count, self.sizes.degrees - 1)] for count in counts], axis=1
+        )
+
+    def fractal(self) -> Floats:
+        """Return fractal dimensions."""
+        return fractal_dimensions(self.graph.successors)[:, None]
+
+    def position(self) -> Floats:
+        """Return the place in the topological order, from 0 to 1, and its sinusoidal encoding."""
+        place = np.arange(self.grouping.count)[:, None]
+        half = np.arange(self.sizes.encoding // 2)
+        angle = place / BASE ** (2 * half / max(1, self.sizes.encoding))
+        encoding = np.stack([np.sin(angle), np.cos(angle)], axis=2).reshape(len(place), -1)
+        return np.concatenate([place / max(1, len(place) - 1), encoding], axis=1)
+
+    def cost(self) -> Floats:
+        """Return the log of the cost on each device, relative to an average operator.
+
+        A policy for any number of devices reads the least, the mean and the largest one.
+        """
+        scaled = np.log1p(self.sums(self.costs.seconds) / self.costs.unit)
+        if not self.sizes.capacity:
+            return scaled
+        return np.stack([scaled.min(axis=1), scaled.mean(axis=1), scaled.max(axis=1)], axis=1)
+
+    def stream(self) -> Floats:
+        """Return logs of utilisation, of traffic in and out, and of the last one's selectivity."""
+        graph = self.problem.graph
+        used = self.sums(self.costs.mean[:, None]) / self.costs.unit
+        sent, received = self._traffic()
+        selectivity = np.bincount(
+            graph.stream_source, np.nan_to_num(graph.selectivity), len(graph.names)
+        )[self.last]
+        return np.log1p(np.stack([used[:, 0], received, sent, selectivity], axis=1))
+
+    def _traffic(self) -> tuple[Floats, Floats]:
+        """Return what vertices send to others and receive from them, relative to a mean stream."""
+        group_of, amount = self.grouping.group_of, self.costs.amount
+        ends = group_of[self.costs.source], group_of[self.costs.target]
+        mean = float(amount.mean()) if len(amount) else 0.0
+        share = np.where(ends[0] != ends[1], amount, 0.0) / (mean if mean > 0.0 else 1.0)
+        sent, received = (np.bincount(end, share, self.grouping.count) for end in ends)
+        return sent, received
+
+
+MADE: Mapping[HsdagFeature, Callable[[_Vertices], Floats]] = {
+    "type": _Vertices.type,
+    "size": _Vertices.size,
+    "degree": _Vertices.degree,
+    "fractal": _Vertices.fractal,
+    "position": _Vertices.position,
+    "cost": _Vertices.cost,
+    "stream": _Vertices.stream,
+}

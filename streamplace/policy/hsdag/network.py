@@ -1,0 +1,142 @@
+"""The network that groups the vertices of graphs and computes a vector for each group."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from streamplace.policy.config import HsdagSizes
+from streamplace.policy.hsdag.graphs import Graph
+from streamplace.policy.hsdag.kernels.parsing import by_score, parse
+from streamplace.policy.hsdag.layers import Block, Drop, EdgeScore, Embedding, Inner, Pooling
+from streamplace.policy.hsdag.smoothing import normalised
+from streamplace.util.arrays import Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Parsed:
+    """The groups of a graph's n vertices.
+
+    Attributes
+    ----------
+    vectors
+        (G, d) a vector for each group, of the length of the features.
+    levels
+        The group of each vertex, (n,), and of each group of the level before.
+    graph
+        The quotient graph of the last level.
+    """
+
+    vectors: Tensor
+    levels: Sequence[Ints]
+    graph: Graph
+
+    @property
+    def group_of(self) -> Ints:
+        """(n,) the group of each vertex after the last level."""
+        return composed(self.levels)
+
+
+def composed(levels: Sequence[Ints]) -> Ints:
+    """Return the group of each vertex after the last level."""
+    group_of = levels[0]
+    for level in levels[1:]:
+        group_of = level[group_of]
+    return group_of
+
+
+def parted(levels: Sequence[Ints], sizes: Ints) -> list[list[Ints]]:
+    """Return the groups of a union of K graphs as those of each graph.
+
+    Parameters
+    ----------
+    levels
+        As in `Parsed`, for the union.
+    sizes
+        (K,) numbers of the graphs' vertices.
+    """
+    made: list[list[Ints]] = [[] for _ in sizes]
+    for level in levels:
+        parts = np.split(level, np.cumsum(sizes)[:-1])
+        own = [part - part.min() for part in parts]
+        sizes = np.array([part.max() + 1 for part in own], np.int32)
+        for groups, part in zip(made, own, strict=True):
+            groups.append(part)
+    return made
+
+
+class GroupingNetwork(nn.Module):
+    """Joint embedding and grouping, after Graph Parsing Networks (Song et al., ICLR 2024).
+
+    Each level embeds the vertices, scores their edges, parses them into groups (`kernels.parsing`)
+    and pools the groups, which are the vertices of the next level. All levels share their weights.
+
+    Parameters
+    ----------
+    features
+        d, the number of features of a vertex.
+    """
+
+    def __init__(self, sizes: HsdagSizes, features: int) -> None:
+        super().__init__()
+        length = sizes.hidden
+        self.sizes = sizes
+        self.transform = nn.ModuleList([Block(features, length), Block(length, length)])
+        self.embedding = Embedding(length, sizes.rounds)
+        self.score = EdgeScore(length, reads_traffic=sizes.edge_traffic)
+        self.pooling = Pooling(length, sums=sizes.pooling == "sum")
+        self.output = nn.Sequential(
+            nn.Linear(length, length), nn.ReLU(), nn.Linear(length, features)
+        )
+
+    def forward(
+        self,
+        features: Tensor,
+        graph: Graph,
+        least: Ints,
+        drop: Drop,
+        levels: Sequence[Ints] | None = None,
+    ) -> Parsed:
+        """Return the groups of graphs, and a differentiable vector for each.
+
+        Parameters
+        ----------
+        features
+            (n, d) features of the vertices.
+        least
+            (K,) the number of groups of each graph from which on no more groups are joined.
+        levels
+            The groups, as in `Parsed.levels`; None: those of the scores.
+        """
+        values = features
+        for block in self.transform:
+            values = block(values, drop)
+        made: list[Ints] = []
+        for level in range(self.sizes.levels):
+            weights = normalised(graph)
+            embedded = self.embedding(weights, values, drop)
+            ends = torch.from_numpy(graph.ends.astype(np.int64))
+            traffic = torch.from_numpy(graph.traffic.astype(np.float32))
+            scores = self.score(embedded, ends, traffic, drop)
+            group_of = self._parsed(graph, least, scores) if levels is None else levels[level]
+            made.append(group_of)
+            of_ends = torch.from_numpy(group_of[graph.ends].astype(np.int64))
+            is_inner = of_ends[:, 0] == of_ends[:, 1]
+            inner = Inner(of_ends[is_inner, 0], scores[is_inner])
+            groups = int(group_of.max()) + 1
+            index = torch.from_numpy(group_of.astype(np.int64))
+            values = self.pooling(weights, values, index, groups, inner)
+            graph = graph.quotient(group_of)
+        return Parsed(self.output(values), made, graph)
+
+    def _parsed(self, graph: Graph, least: Ints, scores: Tensor) -> Ints:
+        return parse(
+            graph.ends,
+            by_score(scores.detach().numpy()),
+            graph.graph_of,
+            least,
+            graph.successors,
+            self.sizes.acyclic,
+        )

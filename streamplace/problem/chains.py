@@ -1,0 +1,75 @@
+"""Co-location coarsening: operators in a chain become one group."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.grouping import Grouping
+from streamplace.util.arrays import Bools, Ints
+
+if TYPE_CHECKING:
+    from streamplace.problem.problem import Problem
+
+
+def chain_links(graph: StreamGraph) -> Ints:
+    """Return the pairs of operators, (L, 2), that only one stream's ends are to each other.
+
+    The second is the only consumer of the first, and the first is the only producer of the second;
+    several streams between two operators count once. Pairs are in topological order.
+    """
+    ends = np.stack([graph.stream_source, graph.stream_target], axis=1)
+    pairs = np.unique(ends, axis=0).reshape(-1, 2)
+    operators = len(graph.names)
+    outputs = np.bincount(pairs[:, 0], minlength=operators)
+    inputs = np.bincount(pairs[:, 1], minlength=operators)
+    links = pairs[(outputs[pairs[:, 0]] == 1) & (inputs[pairs[:, 1]] == 1)]
+    position = np.empty(operators, np.int32)
+    position[graph.order] = np.arange(operators)
+    by_source = np.argsort(position[links[:, 0]], kind="stable")
+    return links[by_source].astype(np.int32)
+
+
+def chain_groups(graph: StreamGraph) -> Grouping:
+    """Return a group for each chain of operators, and for each operator that is in none.
+
+    An operator and its only consumer are in one group if the consumer has no other producer, which
+    is the rule of HSDAG (Duan et al., NeurIPS 2024). The quotient graph has no cycle.
+    """
+    root = np.arange(len(graph.names))
+    for first, second in chain_links(graph).tolist():
+        root[second] = root[first]
+    return Grouping(graph, _numbered(root, graph.order))
+
+
+def feasible_chain_groups(problem: "Problem", *, chains: bool = True) -> Grouping:
+    """Return the groups of chains and of colocated operators, so that each has a device.
+
+    Operators that constraints keep together are always in one group. A chain is divided where no
+    device may run both of its parts.
+
+    Parameters
+    ----------
+    chains
+        Whether chains are joined at all.
+    """
+    graph, rules = problem.graph, problem.feasibility
+    group_of = np.array(rules.unit_of)  # of units first, then of units joined along chains
+    allowed: Bools = np.array(rules.allowed)
+    for first, second in chain_links(graph).tolist() if chains else ():
+        a, b = group_of[first], group_of[second]
+        common = allowed[a] & allowed[b]
+        if a != b and common.any():
+            group_of[group_of == b] = a
+            allowed[a] = common
+    return Grouping(graph, _numbered(group_of, graph.order))
+
+
+def _numbered(labels: Ints, order: Ints) -> Ints:
+    """Return labels of operators, (V,), as numbers by the first operator in an order, (V,)."""
+    _, first, number = np.unique(labels[order], return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int32)
+    rank[np.argsort(first)] = np.arange(len(first))
+    numbered = np.empty(len(labels), np.int32)
+    numbered[order] = rank[number.reshape(-1)]
+    return numbered

@@ -1,0 +1,137 @@
+"""The placer `hsdag`, which trains HSDAG anew for every problem."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from streamplace.errors import PlacementError, UnsuitableError, UsageError
+from streamplace.placers.repair import feasible
+from streamplace.placers.trivial import Single
+from streamplace.policy.config import MAX_PLACEMENTS
+from streamplace.policy.registry import PolicySection, policy_section
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.training.config import TrainConfig, read_config
+from streamplace.training.stages import StepReinforceStage
+
+LIMITS = (("episodes", 1_000_000), ("steps", 100_000), ("samples", MAX_PLACEMENTS), ("levels", 64))
+
+
+@dataclass(frozen=True)
+class HsdagPlacer:
+    """Train HSDAG on the problem, and return the best placement that it has made.
+
+    It makes ``episodes * samples * (steps + 1)`` evaluations. The first of each episode is of the
+    best single device, with which rewards compare; where no device may run all operators, it is of
+    the placement of `round-robin`. `policy.hsdag` has the network; its README says what follows the
+    paper, what its code, and what was mended. Sizes and training are those of the config `hsdag`,
+    or of `hsdag-stream` unless the objective is the makespan, with the devices and the types of
+    operators of the problem.
+
+    Parameters
+    ----------
+    episodes
+        Number of training steps, each of which is an episode for each sample.
+    steps
+        Number of placements of an episode.
+    samples
+        Number of episodes of a training step.
+    rate
+        Adam's learning rate.
+    levels
+        How often groups are grouped.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range.
+    """
+
+    episodes: int = 25
+    steps: int = 20
+    samples: int = 4
+    rate: float = 1e-3
+    levels: int = 1
+
+    def __post_init__(self) -> None:
+        for option, most in LIMITS:
+            value = getattr(self, option)
+            if not 1 <= value <= most:
+                raise UsageError(f"hsdag: {option} must be 1 to {most} (got {value})")
+        if not 0 < self.rate <= 1:
+            raise UsageError(f"hsdag: rate must be above 0 and at most 1 (got {self.rate:g})")
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the best placement found, repaired where it violates a constraint.
+
+        Raises
+        ------
+        UnsuitableError
+            If the cluster has too many devices, or the graph too many types of operators.
+        PlacementError
+            If no placement on few devices can be repaired.
+        TrainingError
+            If gradients stop being finite.
+        """
+        from streamplace.policy.threads import one_thread  # noqa: PLC0415 - torch is heavy
+        from streamplace.training.per_problem import fit_each  # noqa: PLC0415 - torch is heavy
+
+        section, stage = self.section(problem), self.stage(problem)
+        if not _fits_one_device(problem):
+            stage = stage.model_copy(update={"start": "round-robin"})
+        with one_thread():
+            ((fitted,),) = fit_each(section, [problem], [stage], rng)
+        (best,) = fitted.best
+        assert best is not None, "a memory of refiners has no threshold"
+        return feasible(problem, best.devices)
+
+    def stage(self, problem: Problem) -> StepReinforceStage:
+        """Return how the network is trained."""
+        (stage,) = _config(problem).stage
+        assert isinstance(stage, StepReinforceStage), "the configs of HSDAG refine placements"
+        assert stage.optimiser is not None, "their stages have optimisers"
+        optimiser = stage.optimiser.model_copy(update={"rate": self.rate})
+        baseline = stage.baseline if self.samples > 1 else "episodes"
+        changes = {"epochs": self.episodes, "samples": self.samples, "optimiser": optimiser}
+        return stage.model_copy(update=changes | {"baseline": baseline})
+
+    def section(self, problem: Problem) -> PolicySection:
+        """Return the kind and sizes of a network for one problem.
+
+        Raises
+        ------
+        UnsuitableError
+            If the problem is larger than sizes may be.
+        """
+        policy = _config(problem).policy
+        sizes: dict[str, Any] = policy.sizes.model_dump() | {
+            "devices": len(problem.cluster.devices),
+            "types": sorted(set(problem.graph.type.values())),
+            "steps": self.steps,
+            "levels": self.levels,
+        }
+        try:
+            return policy_section({"kind": policy.kind, "sizes": sizes})
+        except ValueError as error:
+            raise UnsuitableError(
+                f"placer 'hsdag' cannot place so large a problem: {error}"
+            ) from None
+
+
+def _fits_one_device(problem: Problem) -> bool:
+    """Return whether a device may run all operators, so that there is a best single device."""
+    try:
+        Single()(problem, np.random.default_rng(0))
+    except PlacementError:
+        return False
+    return True
+
+
+def _config(problem: Problem) -> TrainConfig:
+    """Return the config for a problem's objective."""
+    is_pass = isinstance(problem.objective, Makespan)
+    return read_config("hsdag" if is_pass else "hsdag-stream")

@@ -1,0 +1,141 @@
+"""HSDAG as a policy: walks, actions, repair, and the checks that it makes."""
+
+import numpy as np
+import pytest
+import torch
+
+import streamplace as sp
+from streamplace.errors import UnsuitableError
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.hsdag import policy as module
+from streamplace.policy.hsdag.policy import Hsdag
+from streamplace.policy.hsdag.records import Record
+from streamplace.policy.trajectories import Trajectories
+from streamplace.scoring.registry import evaluator
+from tests.support.graphs import preset_graph
+from tests.support.hsdag import STREAM, hsdag, pass_problem, stream_problem
+
+
+def rolled(
+    policy: Hsdag, problem: sp.Problem, samples: int = 2, **sampling: object
+) -> Trajectories:
+    batch = policy.batch([policy.encode(problem)])
+    start = np.zeros((1, samples, len(problem.graph.names)), np.int32)
+    sampler = Sampler(torch.Generator().manual_seed(0), **sampling)  # type: ignore[arg-type]
+    return policy.rollout(batch, start, [policy.config.steps], sampler, [evaluator(problem)])
+
+
+def record_of(made: Trajectories) -> Record:
+    assert isinstance(made.record, Record)
+    return made.record
+
+
+def test_steps_change_features_by_the_vectors_of_groups() -> None:
+    policy = hsdag(devices=2)
+    (walk, _) = record_of(rolled(policy, pass_problem())).walks
+    for before, after in zip(walk.steps, walk.steps[1:], strict=False):
+        change = after.features - before.features
+        for g in range(before.offer.count):
+            members = change[before.offer.group_of == g]
+            assert members == pytest.approx(np.tile(members[:1], (len(members), 1)), abs=1e-6)
+        assert np.abs(change).max() > 0.0
+    assert np.array_equal(walk.steps[0].features, walk.one.features)
+
+
+def test_parts_of_actions_are_devices_of_operators() -> None:
+    policy, problem = hsdag(devices=2), pass_problem()
+    made = rolled(policy, problem)
+    assert made.actions.shape == (1, 2, 3, 12)
+    assert np.array_equal(made.actions[0, :, -1].numpy(), made.placements[0])
+    (walk, _) = record_of(made).walks
+    decided = (made.entropy[0, 0, 0] > 0).sum()
+    assert int(decided) == walk.steps[0].offer.count
+
+
+def test_losses_are_those_of_the_placements() -> None:
+    policy, problem = hsdag(devices=3), stream_problem()
+    made = rolled(policy, problem)
+    scored = evaluator(problem)
+    for s, walk in enumerate(record_of(made).walks):
+        assert made.losses is not None
+        assert made.losses[0, s] == pytest.approx(scored.loss(walk.devices))
+        assert made.best is not None
+        assert scored.loss(made.best[0, s])[0] == pytest.approx(made.losses[0, s].min())
+
+
+@pytest.mark.parametrize("capacity", [False, True])
+def test_the_first_sample_is_the_likeliest_on_request(capacity: bool) -> None:
+    policy = hsdag(devices=2, **(STREAM if capacity else {}))
+    problem = pass_problem()
+    made = rolled(policy, problem, samples=20, first_is_likeliest=True)
+    batch = policy.batch([policy.encode(problem)])
+    start = np.zeros((1, 1, 12), np.int32)
+    greedy = policy.rollout(batch, start, [3], Sampler(), [evaluator(problem)])
+    assert torch.equal(made.actions[:, :1], greedy.actions)
+    assert not (made.actions == greedy.actions).all()
+
+
+@pytest.mark.parametrize("capacity", [False, True])
+def test_exploration_is_uniform_over_the_devices_that_are_allowed(capacity: bool) -> None:
+    graph, cluster = preset_graph("layered", 12, 0), sp.Cluster.equal(3)
+    few = sp.Constraints(allowed=dict.fromkeys(graph.names[:4], cluster.names[:2]))
+    problem = sp.Problem(graph, cluster, source_rate=1e4, constraints=few)
+    policy = hsdag(devices=3, min_groups=12, **(STREAM if capacity else {}))
+    made = rolled(policy, problem, samples=60, exploration=1.0)
+    devices = made.actions[0].reshape(-1, 12).numpy()
+    assert devices[:, :4].max() == 1
+    shares = [float((devices[:, 5] == d).mean()) for d in range(3)]
+    assert shares == pytest.approx([1 / 3] * 3, abs=0.12)
+
+
+def test_placements_that_violate_constraints_are_repaired() -> None:
+    problem = stream_problem()
+    apart = sp.Constraints(exlocate=[list(problem.graph.names[:2])])
+    restricted = problem.with_constraints(apart)
+    (walk, _) = record_of(rolled(hsdag(devices=3), restricted)).walks
+    assert all(restricted.feasibility.violation(row) is None for row in walk.devices)
+
+
+def test_parts_of_long_episodes_have_the_same_probabilities(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    policy, problem = hsdag(devices=2), pass_problem()
+    whole = rolled(policy, problem)
+    whole.log_probability.sum().backward()
+    expected = [p.grad.clone() for p in policy.parameters() if p.grad is not None]
+    policy.zero_grad()
+    monkeypatch.setattr(module, "VERTICES", 20)
+    parts = rolled(policy, problem)
+    parts.log_probability.sum().backward()
+    assert torch.allclose(whole.log_prob, parts.log_prob, atol=1e-5)
+    for before, parameter in zip(expected, policy.parameters(), strict=True):
+        assert torch.allclose(before, parameter.grad, atol=1e-4)  # type: ignore[arg-type]
+
+
+def test_quotients_have_no_cycle_on_request() -> None:
+    problem = pass_problem(60)
+    cycles = []
+    for acyclic in (False, True):
+        policy = hsdag(devices=2, chains=False, acyclic=acyclic)
+        for walk in record_of(rolled(policy, problem)).walks:
+            for step in walk.steps:
+                quotient = walk.one.graph.quotient(step.offer.group_of)
+                cycles.append((acyclic, has_cycle(quotient.directed, step.offer.count)))
+    assert any(cycle for acyclic, cycle in cycles if not acyclic)
+    assert not any(cycle for acyclic, cycle in cycles if acyclic)
+
+
+def has_cycle(directed: np.ndarray, groups: int) -> bool:
+    left, arrows = set(range(groups)), directed.tolist()
+    while left:
+        free = left - {b for a, b in arrows if a in left}
+        if not free:
+            return True
+        left -= free
+    return False
+
+
+def test_another_number_of_devices_is_refused() -> None:
+    with pytest.raises(UnsuitableError, match="requires 2 devices"):
+        hsdag(devices=2).check(stream_problem())
+    hsdag(**STREAM).check(stream_problem())

@@ -1,0 +1,126 @@
+"""The placer `hsdag`: its evaluations, repeatability, options and errors, and what it learns."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+import streamplace as sp
+from streamplace.errors import UsageError
+from streamplace.placers.registry import make_placer
+from streamplace.placers.trivial import Random, Single
+from streamplace.policy.fresh import new_policy
+from streamplace.scoring.registry import evaluator
+from streamplace.testing.counting import counted_evaluations
+from streamplace.training import fit, read_config
+from streamplace.training.hsdag_placer import HsdagPlacer
+from tests.support.graphs import chain_graph
+from tests.support.hsdag import pass_problem, stream_problem
+from tests.support.placers import seeded_rng
+
+SHORT = HsdagPlacer(episodes=2, steps=3, samples=2)
+PROBLEMS = {"makespan": pass_problem, "throughput": stream_problem}
+BOTH = pytest.mark.parametrize("objective", PROBLEMS)
+
+
+def loss_of(placement: sp.Placement) -> float:
+    return float(evaluator(placement.problem).loss(placement.devices)[0])
+
+
+@BOTH
+def test_evaluations_are_those_of_episodes_and_their_starts(objective: str) -> None:
+    problem = PROBLEMS[objective]()
+    with counted_evaluations() as of_start:
+        Single()(problem, seeded_rng())
+    with counted_evaluations() as count:
+        SHORT(problem, seeded_rng())
+    assert count.placements == 2 * 2 * (3 + 1) + 2 * of_start.placements
+
+
+@BOTH
+def test_the_answer_is_not_worse_than_one_device_and_seeds_repeat(objective: str) -> None:
+    problem = PROBLEMS[objective]()
+    found = SHORT(problem, np.random.default_rng(1))
+    torch.manual_seed(5)
+    before = torch.random.get_rng_state()
+    again = SHORT(problem, np.random.default_rng(1))
+    assert found.devices.tolist() == again.devices.tolist()
+    assert torch.equal(torch.random.get_rng_state(), before)
+    assert loss_of(found) <= loss_of(Single()(problem, seeded_rng())) * (1 + 1e-9)
+
+
+def test_operators_that_fit_on_no_single_device_are_placed() -> None:
+    graph = chain_graph(1e5, 2e5, 3e5)
+    apart = sp.Constraints(exlocate=[list(graph.names[:2])])
+    problem = sp.Problem(graph, sp.Cluster.equal(2), source_rate=1e3, constraints=apart)
+    placed = SHORT(problem, seeded_rng())
+    assert problem.feasibility.violation(placed.devices) is None
+
+
+def test_sizes_are_those_of_the_problem() -> None:
+    operators = [
+        sp.Operator(n, 1e6, 10.0, type=t) for n, t in zip("abc", ["x", "", "w"], strict=True)
+    ]
+    graph = sp.StreamGraph(operators, [sp.Stream("a", "b"), sp.Stream("a", "c")])
+    problem = sp.Problem(graph, sp.Cluster.equal(4), objective=sp.Makespan())
+    sizes = HsdagPlacer(steps=7, levels=2).section(problem).sizes.model_dump()
+    assert (sizes["types"], sizes["devices"]) == (["w", "x"], 4)
+    assert (sizes["steps"], sizes["levels"], sizes["capacity"]) == (7, 2, False)
+    assert HsdagPlacer().section(stream_problem()).sizes.model_dump()["capacity"]
+
+
+@pytest.mark.parametrize("config", ["hsdag", "hsdag-stream"])
+def test_defaults_are_those_of_the_configs(config: str) -> None:
+    problem = pass_problem() if config == "hsdag" else stream_problem()
+    assert HsdagPlacer().stage(problem) == read_config(config).stage[0]
+    assert HsdagPlacer(samples=1).stage(problem).baseline == "episodes"
+
+
+def test_its_name_is_checked_without_torch() -> None:
+    program = "import sys; from streamplace.placers.registry import make_placer, options_of; "
+    program += "make_placer('hsdag:steps=3'); options_of('hsdag'); "
+    program += "assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("hsdag:episodes=0", "episodes must be 1 to 1000000 (got 0)"),
+        ("hsdag:steps=100001", "steps must be 1 to 100000 (got 100001)"),
+        ("hsdag:samples=0", "samples must be 1 to 1048576 (got 0)"),
+        ("hsdag:levels=65", "levels must be 1 to 64 (got 65)"),
+        ("hsdag:rate=nan", "rate must be above 0 and at most 1 (got nan)"),
+    ],
+)
+def test_wrong_options_are_named(text: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        make_placer(text)
+    assert message in str(caught.value)
+
+
+@pytest.mark.long
+def test_it_learns_to_leave_the_slow_device_alone() -> None:
+    """Ten operators of which the second device runs none well: random placements are far worse."""
+    graph = sp.StreamGraph(
+        [sp.Operator(f"o{v}", 1e6 * (1 + v % 3), 10.0) for v in range(10)],
+        [sp.Stream(f"o{v // 3}", f"o{v}") for v in range(1, 10)],
+    )
+    cluster = sp.Cluster([sp.Device("fast", 4000.0), sp.Device("slow", 40.0)], sp.Network("pair"))
+    problem = sp.Problem(graph, cluster, objective=sp.Makespan())
+    placer = HsdagPlacer(episodes=30, steps=5)
+    records: list[float] = []
+    policy = new_policy(placer.section(problem), 0)
+    fit(
+        policy,
+        [problem],
+        [placer.stage(problem)],
+        seeded_rng(),
+        on_step=lambda record: records.append(float(record["reward"])),
+    )
+    start = -np.log(loss_of(Single()(problem, seeded_rng())))
+    drawn = -np.log(loss_of(Random()(problem, seeded_rng())))
+    assert np.mean(records[-5:]) > start - 0.05
+    assert np.mean(records[:2]) < (start + drawn) / 2
