@@ -33,8 +33,8 @@ def _findings(plan: Plan, results: Results) -> Iterator[str]:
     for rival, text in ((SEARCH_GROUPS, "search on the same groups"), (SEARCH, "search")):
         within, below = _near(results, networks, rival)
         yield (
-            f"At {plan.settings['evaluations']:,} evaluations, the mean makespan of HSDAG is within "
-            f"{NEAR:.0%} of that of {text} on {within} of {where}, and at or below it on {below}."
+            f"At {plan.settings['evaluations']:,} evaluations, the mean makespan of HSDAG is "
+            f"within {NEAR:.0%} of that of {text} on {within} of {where}, and at or below it on {below}."
         )
     for rival in (SEARCH_GROUPS, RANDOM_GROUPS, *FIXED, PLACETO, RNN):
         effect = results.effect(HSDAG, rival, own)

@@ -86,7 +86,7 @@ def _searches(evaluations: int) -> Mapping[str, str]:
 
 
 def _start(problem: Problem) -> Placement | None:
-    """Return the best single device, from which HSDAG's episodes start, too; None if there is none."""
+    """Return the best single device, from which HSDAG starts, too; None if all fit on none."""
     with suppress(PlacementError):
         return run_placer(problem, "single", np.random.default_rng(0), None).placement
     return None
