@@ -119,7 +119,8 @@ def ablation(results: Results, workloads: Sequence[Workload]) -> Table:
             rows.append((variant, list(_of_variant(results, workloads, variant))))
     caption = (
         "makespans of variants over those of HSDAG, with the 95% interval of the mean over "
-        "networks and seeds; published: percentage points by which the variant is less below the CPU"
+        "networks and seeds; published: percentage points by which the variant is less below the "
+        "CPU"
     )
     return Table("ablation", caption, head, rows)
 

@@ -34,7 +34,8 @@ def _findings(plan: Plan, results: Results) -> Iterator[str]:
         within, below = _near(results, networks, rival)
         yield (
             f"At {plan.settings['evaluations']:,} evaluations, the mean makespan of HSDAG is "
-            f"within {NEAR:.0%} of that of {text} on {within} of {where}, and at or below it on {below}."
+            f"within {NEAR:.0%} of that of {text} on {within} of {where}, and at or below it on "
+            f"{below}."
         )
     for rival in (SEARCH_GROUPS, RANDOM_GROUPS, *FIXED, PLACETO, RNN):
         effect = results.effect(HSDAG, rival, own)

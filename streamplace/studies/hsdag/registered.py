@@ -43,6 +43,8 @@ ABLATIONS: Mapping[str, Variant] = {
     NO_POSITION: _without("position"),
     NO_STRUCTURE: _without("degree", "fractal"),
     "without costs": _without("cost"),
+    "without chains": Variant({"chains": False}),
+    "32 groups or more": Variant({"min_groups": 32}),
     "two levels": Variant(options={"levels": 2}),
     "features that stay": Variant({"updates": False}),
     "released weighting": Variant(stage=RELEASED_RETURNS),
