@@ -27,7 +27,8 @@ def chain_links(graph: StreamGraph) -> Ints:
     position = np.empty(operators, np.int32)
     position[graph.order] = np.arange(operators)
     by_source = np.argsort(position[links[:, 0]], kind="stable")
-    return links[by_source].astype(np.int32)
+    ordered: Ints = links[by_source].astype(np.int32)
+    return ordered
 
 
 def chain_groups(graph: StreamGraph) -> Grouping:
@@ -36,7 +37,7 @@ def chain_groups(graph: StreamGraph) -> Grouping:
     An operator and its only consumer are in one group if the consumer has no other producer, which
     is the rule of HSDAG (Duan et al., NeurIPS 2024). The quotient graph has no cycle.
     """
-    root = np.arange(len(graph.names))
+    root = np.arange(len(graph.names), dtype=np.int32)
     for first, second in chain_links(graph).tolist():
         root[second] = root[first]
     return Grouping(graph, _numbered(root, graph.order))

@@ -23,25 +23,25 @@ LIMITS = (("episodes", 1_000_000), ("steps", 100_000), ("samples", MAX_PLACEMENT
 class HsdagPlacer:
     """Train HSDAG on the problem, and return the best placement that it has made.
 
-    It makes ``episodes * samples * (steps + 1)`` evaluations. The first of each episode is of the
-    best single device, with which rewards compare; where no device may run all operators, it is of
-    the placement of `round-robin`. `policy.hsdag` has the network; its README says what follows the
-    paper, what its code, and what was mended. Sizes and training are those of the config `hsdag`,
-    or of `hsdag-stream` unless the objective is the makespan, with the devices and the types of
-    operators of the problem.
+    It makes ``episodes * samples * (steps + 1)`` evaluations, about 2,100 by default. The first of
+    each episode is of the best single device, with which rewards compare; where no device may run
+    all operators, it is of the placement of `round-robin`. `policy.hsdag` has the network; its
+    README says what follows the paper, what its code, and what was mended. Sizes and training are
+    those of the config `hsdag`, or of `hsdag-stream` unless the objective is the makespan, with the
+    devices and the types of operators of the problem.
 
     Parameters
     ----------
     episodes
-        Number of training steps, each of which is an episode for each sample.
+        Number of training steps, each of which is an episode for each sample; 0: the config's.
     steps
-        Number of placements of an episode.
+        Number of placements of an episode; 0: the config's.
     samples
-        Number of episodes of a training step.
+        Number of episodes of a training step; 0: the config's.
     rate
-        Adam's learning rate.
+        Adam's learning rate; 0: the config's.
     levels
-        How often groups are grouped.
+        How often groups are grouped; 0: the config's, once.
 
     Raises
     ------
@@ -49,19 +49,19 @@ class HsdagPlacer:
         If a number is out of range.
     """
 
-    episodes: int = 25
-    steps: int = 20
-    samples: int = 4
-    rate: float = 1e-3
-    levels: int = 1
+    episodes: int = 0
+    steps: int = 0
+    samples: int = 0
+    rate: float = 0.0
+    levels: int = 0
 
     def __post_init__(self) -> None:
         for option, most in LIMITS:
             value = getattr(self, option)
-            if not 1 <= value <= most:
-                raise UsageError(f"hsdag: {option} must be 1 to {most} (got {value})")
-        if not 0 < self.rate <= 1:
-            raise UsageError(f"hsdag: rate must be above 0 and at most 1 (got {self.rate:g})")
+            if not 0 <= value <= most:
+                raise UsageError(f"hsdag: {option} must be 0 to {most} (got {value})")
+        if not 0 <= self.rate <= 1:
+            raise UsageError(f"hsdag: rate must be 0 to 1 (got {self.rate:g})")
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -94,10 +94,21 @@ class HsdagPlacer:
         (stage,) = _config(problem).stage
         assert isinstance(stage, StepReinforceStage), "the configs of HSDAG refine placements"
         assert stage.optimiser is not None, "their stages have optimisers"
-        optimiser = stage.optimiser.model_copy(update={"rate": self.rate})
-        baseline = stage.baseline if self.samples > 1 else "episodes"
-        changes = {"epochs": self.episodes, "samples": self.samples, "optimiser": optimiser}
-        return stage.model_copy(update=changes | {"baseline": baseline})
+        samples = self.samples or stage.samples
+        changes = {
+            "epochs": self.episodes or stage.epochs,
+            "samples": samples,
+            "baseline": stage.baseline if samples > 1 else "episodes",
+            "optimiser": stage.optimiser.model_copy(
+                update={"rate": self.rate or stage.optimiser.rate}
+            ),
+        }
+        return stage.model_copy(update=changes)
+
+    def evaluations(self, problem: Problem) -> int:
+        """Return the number of placements that the training on a problem scores."""
+        stage, sizes = self.stage(problem), self.section(problem).sizes.model_dump()
+        return int(stage.epochs * stage.samples * (sizes["steps"] + 1))
 
     def section(self, problem: Problem) -> PolicySection:
         """Return the kind and sizes of a network for one problem.
@@ -108,11 +119,12 @@ class HsdagPlacer:
             If the problem is larger than sizes may be.
         """
         policy = _config(problem).policy
-        sizes: dict[str, Any] = policy.sizes.model_dump() | {
+        sizes: dict[str, Any] = policy.sizes.model_dump()
+        sizes |= {
             "devices": len(problem.cluster.devices),
             "types": sorted(set(problem.graph.type.values())),
-            "steps": self.steps,
-            "levels": self.levels,
+            "steps": self.steps or sizes["steps"],
+            "levels": self.levels or sizes["levels"],
         }
         try:
             return policy_section({"kind": policy.kind, "sizes": sizes})

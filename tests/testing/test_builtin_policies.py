@@ -72,6 +72,7 @@ BUILT_IN = {
     "hsdag, two levels": replace(
         HSDAG, sizes=SMALL_HSDAG | {"levels": 2, "chains": False}, objective="makespan"
     ),
+    "hsdag, pooling by sums": replace(HSDAG, sizes=SMALL_HSDAG | {"pooling": "sum"}),
     "hsdag, capacity": replace(HSDAG, sizes=SMALL_HSDAG | HSDAG_STREAM),
     "rnn": RNN,
     "rnn, backward": replace(RNN, sizes=RNN.sizes | {"order": "dfs-postorder", "labels": []}),

@@ -76,6 +76,7 @@ def test_defaults_are_those_of_the_configs(config: str) -> None:
     problem = pass_problem() if config == "hsdag" else stream_problem()
     assert HsdagPlacer().stage(problem) == read_config(config).stage[0]
     assert HsdagPlacer(samples=1).stage(problem).baseline == "episodes"
+    assert 2000 < HsdagPlacer().evaluations(problem) < 2200
 
 
 def test_its_name_is_checked_without_torch() -> None:
@@ -88,11 +89,11 @@ def test_its_name_is_checked_without_torch() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("hsdag:episodes=0", "episodes must be 1 to 1000000 (got 0)"),
-        ("hsdag:steps=100001", "steps must be 1 to 100000 (got 100001)"),
-        ("hsdag:samples=0", "samples must be 1 to 1048576 (got 0)"),
-        ("hsdag:levels=65", "levels must be 1 to 64 (got 65)"),
-        ("hsdag:rate=nan", "rate must be above 0 and at most 1 (got nan)"),
+        ("hsdag:episodes=-1", "episodes must be 0 to 1000000 (got -1)"),
+        ("hsdag:steps=100001", "steps must be 0 to 100000 (got 100001)"),
+        ("hsdag:samples=1048577", "samples must be 0 to 1048576 (got 1048577)"),
+        ("hsdag:levels=65", "levels must be 0 to 64 (got 65)"),
+        ("hsdag:rate=nan", "rate must be 0 to 1 (got nan)"),
     ],
 )
 def test_wrong_options_are_named(text: str, message: str) -> None:

@@ -136,7 +136,9 @@ class _Vertices:
         ends = group_of[self.costs.source], group_of[self.costs.target]
         mean = float(amount.mean()) if len(amount) else 0.0
         share = np.where(ends[0] != ends[1], amount, 0.0) / (mean if mean > 0.0 else 1.0)
-        sent, received = (np.bincount(end, share, self.grouping.count) for end in ends)
+        sent, received = (
+            np.bincount(end, share, self.grouping.count).astype(np.float64) for end in ends
+        )
         return sent, received
 
 

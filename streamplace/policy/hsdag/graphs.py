@@ -87,9 +87,11 @@ def _graph(
     code, which = np.unique(low[between] * vertices + high[between], return_inverse=True)
     which = which.reshape(-1)
     both = np.stack(np.divmod(code, vertices), axis=1).astype(np.int32)
-    sums = (np.bincount(which, x[between], len(code)) for x in (pairs, traffic))
+    stood_for, carried = (
+        np.bincount(which, x[between], len(code)).astype(np.float64) for x in (pairs, traffic)
+    )
     arrows = directed[directed[:, 0] != directed[:, 1]]
-    return Graph(sizes, both, *sums, np.ascontiguousarray(arrows, np.int32))
+    return Graph(sizes, both, stood_for, carried, np.ascontiguousarray(arrows, np.int32))
 
 
 def _relative(values: Floats) -> Floats:

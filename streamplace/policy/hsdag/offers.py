@@ -68,7 +68,8 @@ class Offer:
     @cached_property
     def first_operators(self) -> Ints:
         """(G,) the first operator of each group."""
-        return np.unique(self.group_of[self.one.grouping.group_of], return_index=True)[1]
+        group_of = self.group_of[self.one.grouping.group_of]
+        return np.unique(group_of, return_index=True)[1].astype(np.int32)
 
     def expanded(self, of_groups: Ints) -> Ints:
         """Return the device of each operator, (V,), from those of the groups, (G,)."""

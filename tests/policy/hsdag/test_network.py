@@ -41,11 +41,12 @@ def test_smoothing_is_the_product_with_the_normalised_matrix() -> None:
     adjacency = np.eye(5) + np.eye(5, k=1) + np.eye(5, k=-1)
     scale = np.diag(adjacency.sum(axis=1) ** -0.5)
     values = torch.randn(5, 3, dtype=torch.float32, requires_grad=True)
-    made = Smooth.apply(normalised(graph), values)
+    made: torch.Tensor = Smooth.apply(normalised(graph), values)  # type: ignore[no-untyped-call]
     expected = torch.from_numpy(scale @ adjacency @ scale).float()
     assert torch.allclose(made, expected @ values, atol=1e-6)
     weights = torch.randn(5, 3)
-    (made * weights).sum().backward()
+    (made * weights).sum().backward()  # type: ignore[no-untyped-call]
+    assert values.grad is not None
     assert torch.allclose(values.grad, expected.T @ weights, atol=1e-6)
 
 
@@ -57,11 +58,12 @@ def test_gradients_of_scores_equal_finite_differences(sums: bool) -> None:
     inside = torch.tensor([0, 0, 1])  # the groups of the edges 0-1, 1-2 and 3-4
 
     def total(scores: torch.Tensor) -> torch.Tensor:
-        made = pooling(normalised(graph), values, group_of, 2, Inner(inside, scores))
+        made: torch.Tensor = pooling(normalised(graph), values, group_of, 2, Inner(inside, scores))
         return made.double().sin().sum()
 
     scores = torch.tensor([0.2, 0.5, 0.7], requires_grad=True)
-    total(scores).backward()
+    total(scores).backward()  # type: ignore[no-untyped-call]
+    assert scores.grad is not None
     for number in range(3):
         step = torch.zeros(3)
         step[number] = 1e-2
@@ -84,7 +86,7 @@ def test_factors_by_hand() -> None:
 )
 def test_gradients_reach_every_parameter(sizes: dict[str, Any]) -> None:
     policy = hsdag(devices=3, **sizes)
-    rolled(policy, stream_problem()).log_probability.sum().backward()
+    rolled(policy, stream_problem()).log_probability.sum().backward()  # type: ignore[no-untyped-call]
     for name, parameter in policy.named_parameters():
         assert parameter.grad is not None, name
         assert float(parameter.grad.abs().max()) > 0.0, name

@@ -104,12 +104,12 @@ def test_parts_of_long_episodes_have_the_same_probabilities(
 ) -> None:
     policy, problem = hsdag(devices=2), pass_problem()
     whole = rolled(policy, problem)
-    whole.log_probability.sum().backward()
+    whole.log_probability.sum().backward()  # type: ignore[no-untyped-call]
     expected = [p.grad.clone() for p in policy.parameters() if p.grad is not None]
     policy.zero_grad()
     monkeypatch.setattr(module, "VERTICES", 20)
     parts = rolled(policy, problem)
-    parts.log_probability.sum().backward()
+    parts.log_probability.sum().backward()  # type: ignore[no-untyped-call]
     assert torch.allclose(whole.log_prob, parts.log_prob, atol=1e-5)
     for before, parameter in zip(expected, policy.parameters(), strict=True):
         assert torch.allclose(before, parameter.grad, atol=1e-4)  # type: ignore[arg-type]

@@ -43,11 +43,11 @@ def parse(
         Whether an edge is skipped if a cycle of groups would go through its joined groups.
     """
     n = graph_of.shape[0]
-    root = np.arange(n)
-    later = np.arange(n)  # circular lists of the members of each group
+    root = np.arange(n, dtype=np.int32)
+    later = np.arange(n, dtype=np.int32)  # circular lists of the members of each group
     is_met = np.zeros(n, np.bool_)
-    reached = np.full(n, NONE)
-    stack = np.empty(n, np.int64)
+    reached = np.full(n, NONE, np.int32)
+    stack = np.empty(n, np.int32)
     count = np.zeros(least.shape[0], np.int64)
     for v in range(n):
         count[graph_of[v]] += 1
