@@ -164,7 +164,8 @@ def test_groups_of_the_policy_are_the_fixed_ones() -> None:
 def test_single_devices_by_kind() -> None:
     problem = network_problem("resnet50")
     found = alone(problem)
-    work = [sum(times[kind] for times in problem.graph.seconds_on.values()) for kind in KINDS]
+    times = problem.graph.seconds_on.values()
+    work = [sum(one[kind] or 0.0 for one in times) for kind in KINDS]
     assert [found[CPU_ONLY], found[ACCELERATOR_ONLY]] == pytest.approx(work)
 
 

@@ -71,7 +71,7 @@ class Registered:
         Training seeds of HSDAG and of the same policy with other groups, and repeats of placers
         with random choices.
     other_seeds
-        Training seeds of Placeto, of the RNN placer, and of HSDAG on released graphs.
+        Training seeds of Placeto and of the RNN placer, which takes minutes.
     episodes, samples, steps
         Updates of a training, the episodes of each, and their steps: 100 episodes of 20 steps.
     rnn_samples

@@ -113,10 +113,9 @@ class HsdagStudy(Options):
     def _systems(self, workload: Workload) -> dict[str, int]:
         """Return the systems that are trained on a workload, and their numbers of seeds."""
         size, is_own = self.size, workload.source == OWN
-        seeds = size.seeds if is_own else size.other_seeds
-        systems = dict.fromkeys((HSDAG, *FIXED), seeds)
+        systems = dict.fromkeys((HSDAG, *FIXED), size.seeds)
         if is_own and workload.scale == 1.0:
-            systems |= dict.fromkeys(size.ablations, seeds)
+            systems |= dict.fromkeys(size.ablations, size.seeds)
         operators = len(workload.problem(self.data).graph.names)
         if is_own or operators <= size.longest:
             systems |= dict.fromkeys(OTHERS, size.other_seeds)
