@@ -103,9 +103,11 @@ class HsdagStudy(Options):
             yield Unit(f"plain placers: {workload.name}", workload.settings)
 
     def _policy_units(self) -> Iterator[Unit]:
-        for workload in self.workloads:
-            for system, seeds in self._systems(workload).items():
-                for repeat in range(seeds):
+        """Yield the units of trained systems, those of the same system together."""
+        seeds = {workload: self._systems(workload) for workload in self.workloads}
+        for system in (HSDAG, *FIXED, *self.size.ablations, *OTHERS):
+            for workload in self.workloads:
+                for repeat in range(seeds[workload].get(system, 0)):
                     what: dict[str, Any] = {"system": system, "repeat": repeat}
                     key = f"{system}: {workload.name}, seed {repeat}"
                     yield Unit(key, {**workload.settings, **what})
