@@ -57,7 +57,12 @@ def _rows(**levels: float) -> list[Row]:
                 for repeat, seed in enumerate(SEEDS):
                     over = level * (1.0 if system == LONG_SEARCH else seed)
                     own = KNOWN_S * over * (1.2 if system == UNTRAINED else 1.0)
-                    more = {"own_s": own, "groups": 9 + repeat, "lowest_s": [own + 1.0, own]}
+                    more = {
+                        "own_s": own,
+                        "groups": 9 + repeat,
+                        "lowest_s": [own, own],
+                        "means_s": [2 * own, own],
+                    }
                     rows.append(_row(workload, system, repeat, over, **more))
     return rows
 

@@ -113,7 +113,8 @@ def test_a_training_has_a_row(system: str) -> None:
     assert row["best_s"] <= row["own_s"]
     assert row["lowest_s"] == sorted(row["lowest_s"], reverse=True)
     assert row["lowest_s"][-1] == row["best_s"]
-    assert len(row["lowest_s"]) == TINY.episodes
+    assert len(row["lowest_s"]) == len(row["means_s"]) == TINY.episodes
+    assert min(row["means_s"]) >= row["own_s"] * (1 - 1e-9)
     assert row["evaluations"] == TINY.evaluations == 12
     assert grouping is not None
     assert row["groups"] == grouping.count

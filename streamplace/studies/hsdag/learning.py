@@ -23,22 +23,27 @@ from streamplace.training.in_memory import fit
 
 
 @dataclass
-class Best:
-    """The shortest placement that a policy has made itself, without the starts of its episodes.
+class Made:
+    """What a policy has made itself, without the starts of its episodes.
 
     Attributes
     ----------
     seconds
-        Its makespan.
+        The makespan of its shortest placement.
     grouping
-        The groups by which it was made; None before the first one.
+        The groups by which that was made; None before the first one.
+    means_s
+        The geometric mean of the makespans of each update's placements.
     """
 
     seconds: float = inf
-    grouping: Grouping | None = field(default=None)
+    grouping: Grouping | None = None
+    means_s: list[float] = field(default_factory=list)
 
     def watch(self, walks: Sequence[Walk]) -> None:
-        """Keep the groups of the shortest placement of all walks so far."""
+        """Add the walks of an update."""
+        losses = np.concatenate([walk.losses[1:] for walk in walks])
+        self.means_s.append(float(np.exp(np.log(losses).mean())))
         for walk in walks:
             step = int(walk.losses[1:].argmin())
             if walk.losses[step + 1] < self.seconds:
@@ -72,21 +77,22 @@ def trained(
     assert isinstance(policy, Hsdag), "it is of that kind"
     if system in FIXED:
         policy.network.parser = Fixed(FIXED[system](policy.encode(problem)))
-    best = Best()
-    policy.watch = best.watch
+    made = Made()
+    policy.watch = made.watch
     fitted = fit(policy, [problem], [stage], np.random.default_rng(seed))
     spent = time.process_time() - begun
     lowest = np.exp(-fitted.best_rewards[:, 0])
     row = {
         "system": system,
         "best_s": float(lowest[-1]),
-        "own_s": best.seconds,
-        "groups": None if best.grouping is None else best.grouping.count,
+        "own_s": made.seconds,
+        "groups": None if made.grouping is None else made.grouping.count,
         "lowest_s": [float(seconds) for seconds in lowest],
+        "means_s": made.means_s,
         "evaluations": fitted.evaluations[0],
         "cpu_s": spent,
     }
-    return row, best.grouping
+    return row, made.grouping
 
 
 @cache
