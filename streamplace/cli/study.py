@@ -254,10 +254,10 @@ def hsdag(
     load_numba()
     from streamplace.studies.hsdag.study import HsdagStudy  # noqa: PLC0415
 
-    if data is None and not quick:
-        options.print_note("released graphs are left out; --data DIR adds them")
     chosen = HsdagStudy(quick, seed, data)
     _run(chosen, folder, plots, jobs, backend, address, as_json=as_json)
+    if data is None:
+        options.print_note("released graphs were left out; --data DIR adds them")
 
 
 def _run(
