@@ -43,14 +43,15 @@ def heavy_edge_groups(one: EncodedProblem) -> Ints:
 
 
 def metis_groups(one: EncodedProblem) -> Ints:
-    """Return as many groups as `heavy_edge_groups` makes, by METIS, (n,).
+    """Return groups of METIS's recursive bisection, (n,), for the number of `heavy_edge_groups`.
 
-    Vertices weigh as much as their mean cost, and edges as much as their traffic.
+    Vertices weigh as much as their mean cost, and edges as much as their traffic. METIS may leave
+    groups empty, so that there are fewer; its k-way partitioning leaves more of them empty.
     """
     graph, parts = one.graph, int(heavy_edge_groups(one).max()) + 1
     ends, cost = graph.ends, one.cost.mean(axis=1)
     weights = vertex_weights(cost), edge_weights(graph.traffic)
-    made = partition(ends[:, 0], ends[:, 1], *weights, None, parts, recursive=False)
+    made = partition(ends[:, 0], ends[:, 1], *weights, None, parts, recursive=True)
     return np.unique(made, return_inverse=True)[1].reshape(-1).astype(np.int32)
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from streamplace.errors import PlacementError
+from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.repair import feasible
 from streamplace.problem.chains import feasible_chain_groups
 from streamplace.problem.grouping import Grouping
@@ -29,6 +29,7 @@ CLIMB_GROUPS, SEARCH_GROUPS = "climb on HSDAG's groups", "search on HSDAG's grou
 RANDOM_GROUPS = "random devices of HSDAG's groups"
 PLAIN = (CPU_ONLY, ACCELERATOR_ONLY, HEFT, PEFT)
 SEARCHES = (CLIMB, SEARCH, CLIMB_CHAINS, SEARCH_CHAINS, LONG_SEARCH)
+NONE_FOUND = (PlacementError, InfeasibleError)
 ON_GROUPS = (CLIMB_GROUPS, SEARCH_GROUPS, RANDOM_GROUPS)
 
 
@@ -88,7 +89,7 @@ def _searches(evaluations: int) -> Mapping[str, str]:
 
 def _start(problem: Problem) -> Placement | None:
     """Return the best single device, from which HSDAG starts, too; None if all fit on none."""
-    with suppress(PlacementError):
+    with suppress(*NONE_FOUND):
         return run_placer(problem, "single", np.random.default_rng(0), None).placement
     return None
 
@@ -102,7 +103,7 @@ def _row(
 ) -> Row:
     """Return the result of a placer; without a makespan if it finds no feasible placement."""
     seconds, evaluations, spent = None, None, None
-    with suppress(PlacementError), work_clock.cpu_time():
+    with suppress(*NONE_FOUND), work_clock.cpu_time():
         found = run_placer(problem, placer, np.random.default_rng(seed), start)
         seconds = seconds_of(problem, found.placement.devices)
         evaluations, spent = found.evaluations, found.seconds
@@ -121,7 +122,7 @@ def _random(problem: Problem, grouping: Grouping, evaluations: int, seed: tuple[
     devices = rng.integers(len(problem.cluster.devices), size=(evaluations, grouping.count))
     rows = list[Ints]()
     for draft in devices[:, grouping.group_of].astype(np.int32):
-        with suppress(PlacementError):
+        with suppress(*NONE_FOUND):
             rows.append(feasible(problem, draft).devices)
     seconds = makespan_evaluator(problem).makespans(np.stack(rows)) if rows else None
     return {

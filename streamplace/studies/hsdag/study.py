@@ -118,8 +118,7 @@ class HsdagStudy(Options):
         systems = dict.fromkeys((HSDAG, *FIXED), size.seeds)
         if is_own and workload.scale == 1.0:
             systems |= dict.fromkeys(size.ablations, size.seeds)
-        operators = len(workload.problem(self.data).graph.names)
-        if is_own or operators <= size.longest:
+        if is_own or len(workload.problem(self.data).graph.names) <= size.longest:
             systems |= dict.fromkeys(OTHERS, size.other_seeds)
         return systems
 
