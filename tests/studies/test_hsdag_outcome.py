@@ -139,6 +139,15 @@ def test_findings_count_networks_with_the_registered_ratios() -> None:
     assert "on 0 of 3 networks, and" in worse[1]
 
 
+def test_findings_say_what_grouping_costs_and_what_was_learned() -> None:
+    findings = _default().findings
+    groups = f"{1.04 / 1.01:.3f}"
+    assert any(f"HSDAG's groups stay together, search has {groups}" in text for text in findings)
+    single = f"{1.05 / 1.1:.3f} (0.9"
+    assert any(f"last update have on average {single}" in text for text in findings)
+    assert "HSDAG takes 1 times the CPU seconds of search on average." in findings
+
+
 def test_a_system_without_feasible_placement_has_no_figure() -> None:
     rows = _rows()
     for row in rows:

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
+from streamplace.studies.effect import Effect
 from streamplace.studies.hsdag.comparisons import SAME
 from streamplace.studies.hsdag.groups import FIXED
-from streamplace.studies.hsdag.plain import RANDOM_GROUPS, SEARCH, SEARCH_GROUPS
+from streamplace.studies.hsdag.plain import RANDOM_GROUPS, SEARCH, SEARCH_CHAINS, SEARCH_GROUPS
 from streamplace.studies.hsdag.published import HSDAG, PLACETO, RNN
 from streamplace.studies.hsdag.registered import ABLATIONS, UNTRAINED
 from streamplace.studies.hsdag.results import Results
@@ -44,6 +47,7 @@ def _findings(plan: Plan, results: Results) -> Iterator[str]:
                 f"Over {counted(len(own), 'workload')} of our networks, HSDAG has {effect} times "
                 f"the makespan of {rival}."
             )
+    yield from _grouped(results, networks)
     learned = results.effect(UNTRAINED, HSDAG, networks, ("own_s", "own_s"))
     if learned is not None:
         yield (
@@ -82,6 +86,28 @@ def _near(results: Results, workloads: Sequence[Workload], rival: str) -> tuple[
             within += own.mean <= other.mean * (1 + NEAR)
             below += own.mean <= other.mean * (1 + SAME)
     return within, below
+
+
+def _grouped(results: Results, workloads: Sequence[Workload]) -> Iterator[str]:
+    """Yield what grouping costs a search, what the policy does at the end, and CPU seconds."""
+    for rival, what in ((SEARCH_CHAINS, "chains"), (SEARCH_GROUPS, "HSDAG's groups")):
+        effect = results.effect(rival, SEARCH, workloads)
+        if effect is not None:
+            yield f"If {what} stay together, search has {effect} times its makespan on operators."
+    last = [
+        row["means_s"][-1] / single
+        for workload in workloads
+        if (single := results.single(workload)) is not None
+        for row in results.rows(workload, HSDAG)
+    ]
+    if last:
+        yield (
+            "The placements of HSDAG's last update have on average "
+            f"{Effect.of(np.array(last))} times the makespan of the best single device."
+        )
+    spent = results.effect(HSDAG, SEARCH, workloads, ("cpu_s", "cpu_s"))
+    if spent is not None:
+        yield f"HSDAG takes {spent.mean:.0f} times the CPU seconds of search on average."
 
 
 def _ablated(results: Results, workloads: Sequence[Workload]) -> Iterator[str]:

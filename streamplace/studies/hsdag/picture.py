@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from streamplace.plots.style import COLOURS, GREY, legend_below, line, picture
 from streamplace.studies.hsdag.groups import FIXED
-from streamplace.studies.hsdag.plain import RANDOM_GROUPS, SEARCH, SEARCH_GROUPS
+from streamplace.studies.hsdag.plain import SEARCH, SEARCH_GROUPS
 from streamplace.studies.hsdag.published import ACCELERATOR_ONLY, HSDAG
 from streamplace.studies.hsdag.registered import ABLATIONS, UNTRAINED
 from streamplace.studies.hsdag.results import Results
@@ -18,7 +18,7 @@ from streamplace.studies.hsdag.workloads import Workload
 PANEL = (3.9, 3.2)  # width and height in inches
 CURVES = (HSDAG, *FIXED, UNTRAINED)
 LEVELS = {ACCELERATOR_ONLY: "-", SEARCH_GROUPS: "--", SEARCH: ":"}
-UPPER_LEVELS = {ACCELERATOR_ONLY: "-", RANDOM_GROUPS: "-."}
+UPPER_LEVELS = {ACCELERATOR_ONLY: "-"}
 ROW_HEIGHT = 0.3  # inches for a variant
 
 
