@@ -36,7 +36,8 @@ def test_a_module_imports_only_from_lower_floors(module: str) -> None:
 
 
 def test_policies_import_only_shared_modules_of_placers() -> None:
-    shared = {f"streamplace.placers.{name}" for name in ("base", "repair", "starting")}
+    of_search = (f"search.{name}" for name in ("annealing", "coarsening", "uncoarsening"))
+    shared = {f"streamplace.placers.{n}" for n in ("base", "repair", "starting", *of_search)}
     for module, path in MODULES.items():
         if package_of(module) == "policy":
             used = {n for n in imports_of(path, MODULES) if n.startswith("streamplace.placers")}

@@ -216,6 +216,50 @@ def doppler(
     _run(chosen, folder, plots, jobs, backend, address, as_json=as_json)
 
 
+@study.command()
+@click.option(
+    "--data",
+    callback=options.file_name,
+    type=param_types.FILE,
+    metavar="DIR",
+    help="Folder with the graphs of dnn-partitioning and PipeDream.  [default: they are left out]",
+)
+@folder_options
+def hsdag(
+    data: str | None,
+    quick: bool,
+    folder: str,
+    plots: str | None,
+    jobs: int | None,
+    backend: str,
+    address: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Compare HSDAG with plain search on real networks.
+
+    HSDAG (Duan et al., NeurIPS 2024) is trained with five seeds on ResNet-50, Inception-V3 and
+    BERT-base, which have measured CPU times, on a CPU and an accelerator. It is compared at equal
+    evaluations with climb and search on operators and on the same groups, with random devices of
+    its groups, and with the same policy on groups of METIS and of heavy edges; with single devices,
+    HEFT, PEFT, Placeto and an RNN placer; and with variants without some of its parts.
+
+    \b
+    Examples:
+    streamplace study hsdag --quick -o hsdag-study
+    streamplace study hsdag --data data --jobs 8 -o hsdag-study
+    """
+    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when it runs
+
+    load_numba()
+    from streamplace.studies.hsdag.study import HsdagStudy  # noqa: PLC0415
+
+    chosen = HsdagStudy(quick, seed, data)
+    _run(chosen, folder, plots, jobs, backend, address, as_json=as_json)
+    if data is None:
+        options.print_note("released graphs were left out; --data DIR adds them")
+
+
 def _run(
     chosen: "Study",
     folder: str,

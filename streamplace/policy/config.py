@@ -251,6 +251,9 @@ class HsdagSizes(StrictModel):
         "devices so far; for any number of devices",
     )
     steps: Annotated[int, Field(ge=1, le=100_000)] = Field(20, description="steps of an episode")
+    updates: bool = Field(
+        True, description="add the vectors of the groups to the features after each step"
+    )
     dropout: Annotated[float, Field(ge=0, lt=1)] = Field(
         0.0, description="dropout when gradients are computed, 0.2 in the paper; never in decisions"
     )

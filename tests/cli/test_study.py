@@ -9,7 +9,7 @@ from streamplace.studies.folder import PLAN, REPORT
 from tests.support.cli import Capture, refused
 from tests.support.input_files import InputFiles
 
-STUDIES = (("dream", "--quick"), ("orders", "--quick"))
+STUDIES = (("dream", "--quick"), ("orders", "--quick"), ("hsdag", "--quick"))
 TOO_LONG = "n" * 300
 
 

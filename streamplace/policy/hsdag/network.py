@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -67,6 +69,44 @@ def parted(levels: Sequence[Ints], sizes: Ints) -> list[list[Ints]]:
     return made
 
 
+class Parser(Protocol):
+    """A rule that makes groups of vertices."""
+
+    def __call__(self, graph: Graph, least: Ints, scores: Tensor) -> Ints:
+        """Return the group of each vertex, (n,), numbered graph by graph.
+
+        Parameters
+        ----------
+        least
+            (K,) the number of groups of each graph from which on no more groups are joined.
+        scores
+            (M,) scores of the pairs of neighbours.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class ByScore:
+    """The parser of HSDAG, see `kernels.parsing`.
+
+    Parameters
+    ----------
+    heaviest
+        Largest weight of groups that are joined, see `graphs.Graph.weight`.
+    acyclic
+        Whether there is to be no cycle of groups.
+    """
+
+    heaviest: float = inf
+    acyclic: bool = False
+
+    def __call__(self, graph: Graph, least: Ints, scores: Tensor) -> Ints:
+        """Return the group of each vertex; see `Parser`."""
+        order = by_score(scores.detach().numpy())
+        limits = least, graph.weight, self.heaviest
+        return parse(graph.ends, order, graph.graph_of, *limits, graph.successors, self.acyclic)
+
+
 class GroupingNetwork(nn.Module):
     """Joint embedding and grouping, after Graph Parsing Networks (Song et al., ICLR 2024).
 
@@ -77,12 +117,18 @@ class GroupingNetwork(nn.Module):
     ----------
     features
         d, the number of features of a vertex.
+
+    Attributes
+    ----------
+    parser
+        Makes the groups of each level; a study may replace it.
     """
 
     def __init__(self, sizes: HsdagSizes, features: int) -> None:
         super().__init__()
         length = sizes.hidden
         self.sizes = sizes
+        self.parser: Parser = ByScore(sizes.heaviest or inf, sizes.acyclic)
         self.transform = nn.ModuleList([Block(features, length), Block(length, length)])
         self.embedding = Embedding(length, sizes.rounds)
         self.score = EdgeScore(length, reads_traffic=sizes.edge_traffic)
@@ -120,7 +166,7 @@ class GroupingNetwork(nn.Module):
             ends = torch.from_numpy(graph.ends.astype(np.int64))
             traffic = torch.from_numpy(graph.traffic.astype(np.float32))
             scores = self.score(embedded, ends, traffic, drop)
-            group_of = self._parsed(graph, least, scores) if levels is None else levels[level]
+            group_of = self.parser(graph, least, scores) if levels is None else levels[level]
             made.append(group_of)
             of_ends = torch.from_numpy(group_of[graph.ends].astype(np.int64))
             is_inner = of_ends[:, 0] == of_ends[:, 1]
@@ -130,15 +176,3 @@ class GroupingNetwork(nn.Module):
             values = self.pooling(weights, values, index, groups, inner)
             graph = graph.quotient(group_of)
         return Parsed(self.output(values), made, graph)
-
-    def _parsed(self, graph: Graph, least: Ints, scores: Tensor) -> Ints:
-        return parse(
-            graph.ends,
-            by_score(scores.detach().numpy()),
-            graph.graph_of,
-            least,
-            graph.weight,
-            self.sizes.heaviest or np.inf,
-            graph.successors,
-            self.sizes.acyclic,
-        )

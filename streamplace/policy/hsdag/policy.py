@@ -1,6 +1,6 @@
 """HSDAG as a policy: groups of operators, and a device for each, again and again."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -41,6 +41,9 @@ class Hsdag(Refiner[EncodedProblem, HsdagBatch]):
 
     relocates = False
 
+    watch: Callable[[Sequence[Walk]], None]
+    """Called with the walks of every rollout, for studies of what the policy decides."""
+
     def __init__(self, sizes: HsdagSizes) -> None:
         super().__init__()
         self.config = sizes
@@ -51,6 +54,7 @@ class Hsdag(Refiner[EncodedProblem, HsdagBatch]):
             if sizes.capacity
             else Independent(features, sizes.hidden, sizes.devices)
         )
+        self.watch = _ignored
 
     def encode(self, problem: Problem) -> EncodedProblem:
         """Compute the features of a problem; see `Policy.encode`."""
@@ -118,6 +122,7 @@ class Hsdag(Refiner[EncodedProblem, HsdagBatch]):
                     samples,
                     [evaluators[n // samples] for n in going[::samples]],
                 )
+        self.watch(walks)
         return self._trajectories(record, len(batch), operators)
 
     def evaluate(self, batch: HsdagBatch, trajectories: Trajectories) -> Trajectories:
@@ -160,7 +165,7 @@ class Hsdag(Refiner[EncodedProblem, HsdagBatch]):
                 chosen[:] = forced[row, offer.first_operators]
             loads = self.head.decide(vectors[row], offer, draws[row], chosen)
             step = Step(walk.features, parts[row], offer, chosen, loads)
-            walk.act(step, vectors[row].numpy())
+            walk.act(step, vectors[row].numpy() if self.config.updates else None)
 
     def _trajectories(self, record: Record, problems: int, operators: int) -> Trajectories:
         """Return walks as trajectories with differentiable probabilities."""
@@ -205,6 +210,10 @@ class Hsdag(Refiner[EncodedProblem, HsdagBatch]):
 
 def _kept(values: Tensor) -> Tensor:
     return values
+
+
+def _ignored(walks: Sequence[Walk]) -> None:
+    pass
 
 
 def _chunks(walks: Sequence[Walk]) -> Iterator[list[tuple[Walk, Step]]]:

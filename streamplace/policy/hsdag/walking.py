@@ -61,7 +61,7 @@ class Walk:
     losses: Floats
     steps: list[Step] = field(default_factory=list)
 
-    def act(self, step: Step, vectors: Single) -> None:
+    def act(self, step: Step, vectors: Single | None) -> None:
         """Take a step, after which the loss of the placement is still to be set.
 
         A placement that violates constraints is repaired; where that fails, the placement stays.
@@ -69,7 +69,8 @@ class Walk:
         Parameters
         ----------
         vectors
-            (G, d) the vectors of the groups, which are added to the features of their vertices.
+            (G, d) the vectors of the groups, which are added to the features of their vertices;
+            None: the features stay.
         """
         self.steps.append(step)
         t = len(self.steps)
@@ -77,7 +78,8 @@ class Walk:
         with suppress(PlacementError):
             draft = step.offer.expanded(step.chosen)
             self.devices[t] = feasible(self.one.problem, draft).devices
-        self.features = self.features + vectors[composed(step.levels)]
+        if vectors is not None:
+            self.features = self.features + vectors[composed(step.levels)]
 
 
 def walk_from(one: EncodedProblem, start: Ints, steps: int) -> Walk:

@@ -14,8 +14,9 @@ from streamplace.studies.doppler.registered import (
     SEL_ONLY,
     WITHOUT_IMITATION,
 )
-from streamplace.studies.doppler.results import Results, Spread, cell
+from streamplace.studies.doppler.results import Results
 from streamplace.studies.doppler.workloads import OWN, Workload
+from streamplace.studies.spread import Spread, cell
 from streamplace.studies.table import Cell, Table
 
 ON_GPUS = "published, ms on GPUs"

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from streamplace.studies.doppler.plain import CLIMB, ENUMERATIVE, SEARCH
 from streamplace.studies.doppler.registered import DOPPLER
-from streamplace.studies.doppler.results import Results, Spread
+from streamplace.studies.doppler.results import Results
 from streamplace.studies.doppler.workloads import Workload
+from streamplace.studies.spread import Spread
 from streamplace.studies.study import Plan
 from streamplace.util.text import counted
 

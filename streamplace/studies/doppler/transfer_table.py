@@ -6,8 +6,9 @@ from streamplace.studies.doppler.learning import ZERO_SHOT
 from streamplace.studies.doppler.plain import BEST_CRITICAL_PATH
 from streamplace.studies.doppler.published import TRANSFER
 from streamplace.studies.doppler.registered import DOPPLER
-from streamplace.studies.doppler.results import Results, cell, last_of
+from streamplace.studies.doppler.results import Results, last_of
 from streamplace.studies.doppler.workloads import Workload
+from streamplace.studies.spread import cell
 from streamplace.studies.table import Cell, Table
 
 HEAD = (

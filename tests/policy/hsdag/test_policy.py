@@ -8,11 +8,14 @@ import streamplace as sp
 from streamplace.errors import UnsuitableError
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.hsdag import policy as module
+from streamplace.policy.hsdag.graphs import Graph
 from streamplace.policy.hsdag.policy import Hsdag
 from streamplace.policy.hsdag.records import Record
+from streamplace.policy.hsdag.walking import Walk
 from streamplace.policy.trajectories import Trajectories
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import evaluator
+from streamplace.util.arrays import Ints
 from tests.support.graphs import preset_graph
 from tests.support.hsdag import STREAM, hsdag, pass_problem, stream_problem
 
@@ -164,3 +167,30 @@ def test_untrained_groups_follow_heavy_streams() -> None:
     for seed in range(5):
         policy = hsdag(seed, **STREAM | {"min_groups": 4, "chains": False})
         assert policy.grouping(problem).group_of.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
+def test_features_stay_on_request() -> None:
+    (walk, _) = record_of(rolled(hsdag(devices=2, updates=False), pass_problem())).walks
+    assert all(np.array_equal(step.features, walk.one.features) for step in walk.steps)
+
+
+def test_walks_can_be_watched() -> None:
+    policy, watched = hsdag(devices=2), list[Walk]()
+    policy.watch = watched.extend
+    made = rolled(policy, pass_problem())
+    assert watched == record_of(made).walks
+
+
+def test_another_parser_makes_the_groups() -> None:
+    policy, problem = hsdag(devices=2), pass_problem()
+    count = policy.encode(problem).graph.vertices
+
+    def in_pairs(graph: Graph, least: Ints, scores: torch.Tensor) -> Ints:
+        groups = (count + 1) // 2
+        starts = np.repeat(np.arange(len(graph.sizes)) * groups, count)
+        return (starts + np.tile(np.arange(count) // 2, len(graph.sizes))).astype(np.int32)
+
+    policy.network.parser = in_pairs
+    for walk in record_of(rolled(policy, problem)).walks:
+        for step in walk.steps:
+            assert step.offer.group_of.tolist() == [v // 2 for v in range(count)]

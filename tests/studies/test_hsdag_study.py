@@ -1,0 +1,241 @@
+"""Tests for the study of HSDAG: its plan, its units, and a run that is continued."""
+
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from streamplace.policy.config import HsdagSizes
+from streamplace.policy.fresh import new_policy
+from streamplace.policy.hsdag.encode import encode
+from streamplace.problem.grouping import Grouping
+from streamplace.problem.problem import Problem
+from streamplace.scoring.registry import makespan_evaluator
+from streamplace.studies.folder import RESULTS
+from streamplace.studies.hsdag.groups import FIXED, heavy_edge_groups
+from streamplace.studies.hsdag.learning import trained
+from streamplace.studies.hsdag.networks import network_problem
+from streamplace.studies.hsdag.others import OTHERS
+from streamplace.studies.hsdag.plain import (
+    LONG_SEARCH,
+    ON_GROUPS,
+    PLAIN,
+    RANDOM_GROUPS,
+    SEARCH,
+    SEARCH_GROUPS,
+    SEARCHES,
+    alone,
+    on_groups,
+)
+from streamplace.studies.hsdag.published import ACCELERATOR_ONLY, CPU_ONLY, HSDAG
+from streamplace.studies.hsdag.registered import (
+    ABLATIONS,
+    FEATURES,
+    FULL,
+    HEAVY_GROUPS,
+    QUICK,
+    UNTRAINED,
+)
+from streamplace.studies.hsdag.study import HsdagStudy
+from streamplace.studies.hsdag.workloads import FILES, OWN, released_workloads
+from streamplace.studies.run import run_study
+from streamplace.studies.study import Row, Unit
+from streamplace.training.hsdag_placer import HsdagPlacer
+from streamplace.training.in_memory import fit
+from streamplace.util.arrays import Floats
+from tests.support.cli import Capture, refused
+from tests.support.hsdag import pass_problem
+from tests.support.released_data import SHARED
+
+TINY = replace(QUICK, seeds=2, episodes=2, samples=2, steps=2, rnn_samples=4, longer=4)
+
+
+KINDS = ("cpu", "accelerator")
+NOTHING = 1e-15  # to which parameters that begin at 0 may go
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> HsdagStudy:
+    monkeypatch.setattr("streamplace.studies.hsdag.study.QUICK", TINY)
+    return HsdagStudy(quick=True, seed=3)
+
+
+def _unit(study: HsdagStudy, key: str) -> Unit:
+    return next(unit for unit in study.plan().units if unit.key == key)
+
+
+def _without_times(rows: list[Row]) -> list[Row]:
+    return [{k: v for k, v in row.items() if k != "cpu_s"} for row in rows]
+
+
+def test_units_have_distinct_names_and_every_workload_has_all_systems() -> None:
+    study = HsdagStudy()
+    units = study.plan().units
+    keys = [unit.key for unit in units]
+    assert len({*keys}) == len(keys)
+    assert len(study.workloads) == len(FULL.networks) * len(FULL.ratio_scales)
+    policies = [unit.settings for unit in units if "system" in unit.settings]
+    for workload in study.workloads:
+        on_it = [s["system"] for s in policies if workload.settings.items() <= s.items()]
+        assert f"plain placers: {workload.name}" in keys
+        expected = {HSDAG, *FIXED, *OTHERS} | ({*ABLATIONS} if workload.scale == 1.0 else set())
+        assert {*on_it} == expected
+        assert on_it.count(HSDAG) == FULL.seeds
+
+
+def test_the_full_plan_has_the_published_episodes() -> None:
+    assert (FULL.episodes * FULL.samples, FULL.steps) == (100, 20)
+    assert FULL.evaluations == 2100  # an episode's start is one, too
+
+
+def test_ablations_leave_out_one_part_each() -> None:
+    left_out = {
+        name: {*FEATURES} - {*variant.sizes["features"]}
+        for name, variant in ABLATIONS.items()
+        if "features" in variant.sizes
+    }
+    assert left_out == {
+        "without sizes": {"size"},
+        "without positions": {"position"},
+        "without structure": {"degree", "fractal"},
+        "without costs": {"cost"},
+    }
+
+
+@pytest.mark.parametrize("system", [HSDAG, HEAVY_GROUPS, "features that stay", "pooling by sums"])
+def test_a_training_has_a_row(system: str) -> None:
+    problem = pass_problem(16)
+    row, grouping = trained(system, problem, TINY, seed=1)
+    assert row["best_s"] <= min(s for s in alone(problem).values() if s is not None)
+    assert row["best_s"] <= row["own_s"]
+    assert row["lowest_s"] == sorted(row["lowest_s"], reverse=True)
+    assert row["lowest_s"][-1] == row["best_s"]
+    assert len(row["lowest_s"]) == len(row["means_s"]) == TINY.episodes
+    assert min(row["means_s"]) >= row["own_s"] * (1 - 1e-9)
+    assert row["evaluations"] == TINY.evaluations == 12
+    assert grouping is not None
+    assert row["groups"] == grouping.count
+
+
+def test_the_best_groups_are_those_of_the_shortest_placement() -> None:
+    """The makespan of the row is that of a placement which keeps these groups together."""
+    problem = pass_problem(12)
+    row, grouping = trained(HSDAG, problem, TINY, seed=2)
+    assert grouping is not None
+    makespans = _all_makespans(problem, grouping)
+    assert np.isclose(makespans, row["own_s"], rtol=1e-9).any()
+
+
+def _all_makespans(problem: Problem, grouping: Grouping) -> Floats:
+    """Return the makespans of all placements of groups on two devices."""
+    bits = np.arange(2**grouping.count)[:, None] >> np.arange(grouping.count) & 1
+    return makespan_evaluator(problem).makespans(bits.astype(np.int32)[:, grouping.group_of])
+
+
+def test_training_repeats_and_seeds_differ() -> None:
+    problem = pass_problem(16)
+    first, again, other = (trained(HSDAG, problem, TINY, seed)[0] for seed in (1, 1, 2))
+    assert _without_times([first]) == _without_times([again])
+    assert first["own_s"] != other["own_s"]
+
+
+def test_without_learning_parameters_stay() -> None:
+    problem = pass_problem(16)
+    for rate, stays in ((ABLATIONS[UNTRAINED].options["rate"], True), (1e-3, False)):
+        placer = HsdagPlacer(episodes=2, samples=2, steps=2, rate=rate)
+        policy = new_policy(placer.section(problem), 0)
+        before = deepcopy(policy.state_dict())
+        fit(policy, [problem], [placer.stage(problem)], np.random.default_rng(0))
+        after = policy.state_dict()
+        change = max(float((after[name] - value).abs().max()) for name, value in before.items())
+        assert (change < NOTHING) == stays
+
+
+def test_groups_of_the_policy_are_the_fixed_ones() -> None:
+    problem = network_problem("resnet50")
+    _, grouping = trained(HEAVY_GROUPS, problem, TINY, seed=0)
+    one = encode(problem, HsdagSizes())
+    assert grouping is not None
+    assert np.array_equal(grouping.group_of, heavy_edge_groups(one)[one.grouping.group_of])
+
+
+def test_single_devices_by_kind() -> None:
+    problem = network_problem("resnet50")
+    found = alone(problem)
+    times = problem.graph.seconds_on.values()
+    work = [sum(one[kind] or 0.0 for one in times) for kind in KINDS]
+    assert [found[CPU_ONLY], found[ACCELERATOR_ONLY]] == pytest.approx(work)
+
+
+def _planted() -> tuple[Problem, Grouping]:
+    problem = network_problem("resnet50")
+    return problem, Grouping(problem.graph, np.arange(174, dtype=np.int32) * 12 // 174)
+
+
+def test_searches_on_groups_find_what_all_placements_of_groups_have_at_best() -> None:
+    problem, grouping = _planted()
+    every = _all_makespans(problem, grouping)
+    rows = {row["system"]: row for row in on_groups(problem, grouping, FULL, (0, 0))}
+    assert {*rows} == {*ON_GROUPS}
+    assert rows[SEARCH_GROUPS]["best_s"] == pytest.approx(every.min())
+    assert rows[RANDOM_GROUPS]["best_s"] >= every.min() * (1 - 1e-9)
+    assert rows[RANDOM_GROUPS]["evaluations"] == FULL.evaluations
+
+
+def test_plain_placers(tiny: HsdagStudy) -> None:
+    rows = tiny.run(_unit(tiny, "plain placers: resnet50, ratios x 1"))
+    assert {row["system"] for row in rows} == {*PLAIN, *SEARCHES}
+    by_system = {row["system"]: row for row in rows if row["repeat"] == 0}
+    single = by_system[ACCELERATOR_ONLY]["best_s"]
+    assert by_system[LONG_SEARCH]["best_s"] <= single
+    assert by_system[SEARCH]["best_s"] <= single
+    counts = [row["evaluations"] for row in rows if row["system"] == "climb"]
+    assert len(counts) == TINY.seeds
+    assert max(counts) <= TINY.evaluations
+
+
+@pytest.mark.long
+def test_a_run_that_was_killed_continues_to_the_same_outcome(
+    tiny: HsdagStudy, tmp_path: Path
+) -> None:
+    whole = run_study(tiny, tmp_path / "a", jobs=1)
+    results = tmp_path / "a" / RESULTS
+    lines = results.read_bytes().splitlines(keepends=True)
+    results.write_bytes(b"".join(lines[:-2]) + lines[-2][:40])
+    again = run_study(tiny, tmp_path / "a", jobs=1)
+    assert again.findings == whole.findings
+    for name in ("curves", "ablation"):
+        assert (tmp_path / "a" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+    def figures(found: Any) -> Any:  # CPU seconds are those of the run
+        tables = found.to_dict()["tables"]
+        return [table for table in tables if table["name"] in ("rivals", "ablation", "groups")]
+
+    assert figures(again) == figures(whole)
+    for table in whole.tables:
+        assert all(len(cells) == len(table.head) - 1 for _, cells in table.rows)
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="released graphs are not in ../shared")
+def test_released_graphs_are_read() -> None:
+    problems = [one.problem(str(SHARED)) for one in released_workloads()]
+    assert [len(problem.cluster.devices) for problem in problems] == [7] * 6 + [6] * 2
+    units = HsdagStudy(data=str(SHARED)).plan().units
+    large = [unit for unit in units if unit.settings["graph"] == "bert_l_12_training"]
+    assert {unit.settings.get("system") for unit in large} == {None, HSDAG, *FIXED}
+    assert all(unit.settings["scale"] == 1.0 for unit in units if unit.settings["source"] != OWN)
+
+
+def test_missing_released_files_are_named(tmp_path: Path, capsys: Capture) -> None:
+    line = refused(capsys, "study", "hsdag", "--data", tmp_path, "-o", tmp_path / "s")
+    assert f"has no {FILES['layer-gnmt_training'][1]}, " in line
+    assert "--data needs the graphs" in line
+    assert not (tmp_path / "s").exists()
+
+
+def test_quick_has_no_released_graphs(tmp_path: Path, capsys: Capture) -> None:
+    line = refused(capsys, "study", "hsdag", "--quick", "--data", "x", "-o", tmp_path)
+    assert "cannot combine --data with --quick" in line
