@@ -168,19 +168,20 @@ def _rows(experiment: str, test: str, levels: dict[str, float], cases: int = 12)
     return rows
 
 
-def _changes() -> list[Row]:
+def _changes(repeats: int = 1) -> list[Row]:
     return [
         {
             "protocol": "code",
-            "repeat": 0,
+            "repeat": repeat,
             "graph": graph,
             "change": change,
             "system": system,
-            "makespan_s": 1.02,
+            "makespan_s": 1.0 + 0.02 * graph,
             "from_scratch_s": 1.0,
             "moves": 2,
             "relocation_s": 0.5,
         }
+        for repeat in range(repeats)
         for graph in range(3)
         for change in range(2)
         for system in OF_CHANGES
@@ -227,3 +228,5 @@ def test_the_outcome_names_what_is_better_without_training() -> None:
         assert all(len(cells) == len(table.head) - 1 for _, cells in table.rows)
     first = made.tables[0].rows[0]
     assert first[0] == PEFT
+    again = outcome(Plan({}, ()), [*rows, *_changes(2)[len(_changes()) :]])
+    assert again.tables[-1].rows == made.tables[-1].rows  # graphs are the unit of its intervals

@@ -38,7 +38,11 @@ PLAIN = (*FIXED, *DRAWN, CLIMB, SEARCH, LONG_SEARCH)
 
 
 def plain(problem: Problem, size: Registered, seed: int) -> Iterator[Row]:
-    """Yield the result of every placer and repeat; climb and search improve a critical path."""
+    """Yield the result of every placer and repeat.
+
+    Climb improves a placement by the critical path, and search the best of that and of several list
+    schedules, whose evaluations do not count.
+    """
     evaluations = size.evaluations(len(problem.cluster.devices))
     improved = {
         CLIMB: f"climb:evaluations={evaluations}",

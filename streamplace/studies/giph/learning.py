@@ -1,6 +1,7 @@
 """Training of the study's policies, and where their episodes start."""
 
 from collections.abc import Sequence
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -43,19 +44,49 @@ PUBLISHED = GROUPED.model_copy(
 )
 """The paper's training."""
 
+OF_PLACETO = GROUPED.model_copy(update={"optimiser": trials.PUBLISHED.optimiser})
+"""Our training with Placeto's own rate and clipping.
+
+Its published baseline is a mean over past episodes of the same problem. In a single pass over the
+cases there are none, and every advantage would be 0.
+"""
+
+
+def stage_of(system: str, samples: int) -> StepReinforceStage:
+    """Return how a system is trained; the paper's training has one episode per update."""
+    if system == PAPER_TRAINED:
+        return PUBLISHED
+    stage = OF_PLACETO if system == PLACETO else GROUPED
+    return stage.model_copy(update={"samples": samples})
+
+
+def episodes_of_paper(problems: Sequence[Problem], epochs: int) -> list[Problem]:
+    """Return the problem of each episode of the paper's training, 200 unless there are fewer.
+
+    Parameters
+    ----------
+    epochs
+        Passes over the problems that the other systems make.
+    """
+    return list(islice(cycle(problems), min(PAPER_EPISODES, epochs * len(problems))))
+
 
 def trained(
     system: str, problems: Sequence[Problem], epochs: int, samples: int, seed: int
 ) -> Refiner[Any, Any]:
-    """Return a trained policy."""
-    stage = GROUPED.model_copy(update={"samples": samples})
+    """Return a trained policy.
+
+    Parameters
+    ----------
+    epochs
+        Passes over the problems.
+    samples
+        Episodes per update.
+    """
     if system == PAPER_TRAINED:
-        stage, problems = PUBLISHED, problems[:PAPER_EPISODES]
-        epochs = max(1, PAPER_EPISODES // len(problems)) if epochs > 1 else 1
-    elif system == PLACETO:
-        stage = trials.PUBLISHED.model_copy(update={"start": "random", "restart": "anew"})
+        problems, epochs = episodes_of_paper(problems, epochs), 1
     policy = refiner(new_policy(SYSTEMS[system], seed))
-    stages = [stage.model_copy(update={"epochs": epochs})]
+    stages = [stage_of(system, samples).model_copy(update={"epochs": epochs})]
     fit(policy, problems, stages, np.random.default_rng(seed))
     return policy
 

@@ -1,4 +1,4 @@
-"""Placers without training on the study's cases, from the same random placement as the policies."""
+"""Placers without training on the study's cases."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -65,7 +65,8 @@ def plain(
     Parameters
     ----------
     start
-        (V,) the placement that the placers improve.
+        (V,) the placement that placers with a start improve, the same as for policies. `search`
+        improves the best of it and of several list schedules, whose evaluations do not count.
     per_operator
         Evaluations per operator at each checkpoint.
     thorough

@@ -17,5 +17,6 @@ SECONDS = {
     "GiPH-NE": 0.240,
     "GiPH-NE-Pol": 0.027,
     "GraphSAGE-NE": 0.138,
+    "Placeto": 0.162,
 }
 """Table 7: seconds of a relocation when a placement is searched."""

@@ -26,8 +26,8 @@ PLAIN_CASES = 50  # cases per unit of the plain placers
 class GiphStudy(Options):
     """The study of GiPH by its registered plan.
 
-    All policies are trained with several seeds, and tested on cases that are not among them, from
-    the random placement from which climb and the other placers start as well.
+    All policies are trained with several seeds, and tested on cases that they were not trained on,
+    from the random placement from which climb starts as well.
 
     Parameters
     ----------

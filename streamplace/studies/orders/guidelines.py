@@ -55,11 +55,7 @@ def verdicts(results: Sequence[Results]) -> Iterator[Verdict]:
             BACKWARD,
             c,
         )
-        for family, orders in (
-            ("enas-cifar", BACKWARD),
-            ("nmt", BACKWARD[:1]),
-            ("enas-ptb", ("bfs",)),
-        ):
+        for family, orders in ADVICE.items():
             mine = [one for one in results if one.family == family]
             yield _compared(f"{family}: {' or '.join(orders)} ({sweeps})", mine, orders, c)
         cifar = [one for one in results if one.family == "enas-cifar"]
@@ -98,12 +94,30 @@ def _compared(
         values = [
             each[chosen(one.longest_paths)] for each, one in zip(values, results, strict=True)
         ]
-    ratios = np.concatenate(values) if values else np.zeros(0)
+    ratios = _by_graph(results, values)
     if len(ratios) < MIN_GRAPHS:
         return Verdict(guideline, compared, None, UNTESTED)
     effect = Effect.of(ratios)
     word = HOLDS if effect.high < 1.0 else REFUTED if effect.low > 1.0 else UNDECIDED
     return Verdict(guideline, compared, effect, word)
+
+
+def _by_graph(results: Sequence[Results], values: Sequence[Floats]) -> Floats:
+    """Return one value per graph, the mean over the numbers of devices on which it is placed.
+
+    Values of the same graph are not independent, so that an interval over all of them would be too
+    narrow.
+
+    Parameters
+    ----------
+    values
+        A value per graph for each of the results.
+    """
+    families: dict[str, list[Floats]] = {}
+    for one, each in zip(results, values, strict=True):
+        families.setdefault(one.family, []).append(each)
+    means = [np.mean(of_devices, axis=0) for of_devices in families.values()]
+    return np.concatenate(means) if means else np.zeros(0)
 
 
 def _vanishing(results: Sequence[Results], checkpoint: int) -> Verdict:
@@ -114,7 +128,7 @@ def _vanishing(results: Sequence[Results], checkpoint: int) -> Verdict:
         over = one.over_best[PLACETO][:, own, checkpoint]
         mean = over.mean(axis=0)
         spreads.append(over[:, mean.argmax()] / over[:, mean.argmin()])
-    effect = Effect.of(np.concatenate(spreads))
+    effect = Effect.of(_by_graph(results, spreads))
     limit = 1.0 + VANISHED
     word = HOLDS if effect.high < limit else REFUTED if effect.low > limit else UNDECIDED
     sweeps = results[0].checkpoints[checkpoint]

@@ -20,7 +20,11 @@ from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.place import run_placer
 
 LIMITED = {CLIMB: "climb:evaluations={}", SEARCH: "search:evaluations={}"}
-"""Placers that get as many evaluations as the sweeps make, and start where these start."""
+"""Placers that get as many evaluations as the sweeps make.
+
+Climb starts where these start, with all operators on one device. `search` starts from the best of
+several list schedules, which it makes besides these evaluations.
+"""
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ class Algorithm(ABC, Generic[S]):
         """
 
     def step(self, step: Step) -> Record:
-        """Take one step.
+        """Take one step; parameters stay if no process has anything to learn from.
 
         Raises
         ------
@@ -120,8 +120,9 @@ class Algorithm(ABC, Generic[S]):
         if loss is not None:
             loss.backward()  # type: ignore[no-untyped-call]
             record["loss"] = float(loss.detach())
-        self.learner.workers.mean_gradients(self.learner.policy)
-        self.optimiser.update()
+        if self.learner.workers.any(loss is not None):  # momentum alone must not move parameters
+            self.learner.workers.mean_gradients(self.learner.policy)
+            self.optimiser.update()
         return record
 
     def combined(self, losses: Tensor, weights: Tensor | None = None) -> Tensor:

@@ -1,5 +1,6 @@
 """Tests of REINFORCE per step, for policies that refine placements."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -10,6 +11,7 @@ import torch
 import streamplace as sp
 from streamplace.policy.trajectories import Trajectories
 from streamplace.training.algorithms.step_reinforce import FALLING, StepReinforce, step_rewards
+from streamplace.training.distributed import Workers
 from streamplace.training.loop import Loop
 from streamplace.util.arrays import Floats
 from tests.support.refiners import pass_problem, placeto
@@ -132,6 +134,32 @@ def test_reversed_rewards_change_the_sign() -> None:
     )
     assert plain == [-x for x in changed]
     assert any(plain)
+
+
+class Alike(Workers):
+    """One of two processes, of which the other has the same values and gradients."""
+
+    def __init__(self) -> None:
+        super().__init__(count=2)
+
+    def gathered(self, value: Any) -> list[Any]:
+        """Return the values of both processes."""
+        return [value, value]
+
+    def mean_gradients(self, network: torch.nn.Module) -> None:
+        """Fill in gradients as a process does that has nothing to learn from."""
+        for parameter in network.parameters():
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+
+
+def test_evaluation_moves_no_parameters_in_several_processes() -> None:
+    """Zero gradients would, by Adam's momentum."""
+    alone = looped(evaluate_every=2, epochs=3)
+    loop = Loop(replace(alone.learner, workers=Alike()), alone.stages)
+    after = [parameters(loop) for _ in loop.steps()]
+    assert any(not torch.equal(a, b) for a, b in zip(after[0], after[1], strict=True))
+    assert all(torch.equal(a, b) for a, b in zip(after[1], after[2], strict=True))
 
 
 def test_the_first_update_only_raises_entropy() -> None:
