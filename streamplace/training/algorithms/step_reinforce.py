@@ -24,12 +24,13 @@ from streamplace.training.step_baseline import StepBaseline
 from streamplace.util.arrays import Floats, Ints
 
 STARTS = "memory.start."
-TINY = 1e-300  # smaller losses count as this one, so that problems without work have logarithms
+# losses beyond these count as these: problems without work or throughput have logarithms, too
+LEAST, LARGEST = 1e-300, 1e300
 
 
 def log_of(losses: Floats) -> Floats:
     """Return the logarithms of losses."""
-    return np.log(np.maximum(losses, TINY))
+    return np.log(np.clip(losses, LEAST, LARGEST))
 
 
 FALLING: Mapping[str, Callable[[Floats], Floats]] = {
