@@ -46,7 +46,7 @@ SLIGHT_ERROR = 1.0 + 1e-8
 
 def test_all_invariants_hold() -> None:
     rows = list(run(SHARE))
-    assert len(rows) == 45
+    assert len(rows) == 48
     for row in rows:
         assert row.good or "not run" in row.figures, f"{row}: {row.faults}"
 
