@@ -182,9 +182,11 @@ def giph(
     metavar="DIR",
     help="Folder with the graphs that DOPPLER's authors released.  [default: they are left out]",
 )
+@objective_option
 @folder_options
 def doppler(
     released: str | None,
+    objective: str,
     quick: bool,
     folder: str,
     plots: str | None,
@@ -200,19 +202,26 @@ def doppler(
     ChainMM, FFNN, a transformer block and a transformer layer with true bytes, and compared with
     critical paths, EnumerativeOptimizer, HEFT, PEFT, climb and search at equal evaluations: on four
     and eight devices, with little memory, with a barrier between levels, and after transfer to
-    other graphs. The published figures beside were measured on GPUs.
+    other graphs. The published figures beside were measured on GPUs. With --objective throughput,
+    policies that choose operators, devices or both are trained alike on graphs of the branched
+    benchmark and place others.
 
     \b
     Examples:
     streamplace study doppler --quick -o doppler-study
     streamplace study doppler --released graphs --jobs 8 -o doppler-study
+    streamplace study doppler --objective throughput -o stream-doppler
     """
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when it runs
 
     load_numba()
+    from streamplace.studies.doppler.streams import StreamDopplerStudy  # noqa: PLC0415
     from streamplace.studies.doppler.study import DopplerStudy  # noqa: PLC0415
 
-    chosen = DopplerStudy(quick, seed, released)
+    if objective == "throughput" and released is not None:
+        raise click.UsageError("cannot combine --objective throughput with --released")
+    published = DopplerStudy(quick, seed, released)
+    chosen = published if objective == "makespan" else StreamDopplerStudy(quick, seed)
     _run(chosen, folder, plots, jobs, backend, address, as_json=as_json)
 
 

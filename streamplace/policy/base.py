@@ -200,6 +200,23 @@ class Refiner(Policy[E, B]):
         No placement is scored again.
         """
 
+    def towards(self, encoded: E, devices: Ints) -> Ints:
+        """Return the actions of an episode that ends in a placement, (T, A), from any start.
+
+        Parameters
+        ----------
+        devices
+            (V,) the device of each operator.
+
+        Raises
+        ------
+        UnsuitableError
+            If no single episode follows from the placement, so that it cannot be imitated.
+        """
+        raise UnsuitableError(
+            f"{type(self).__name__} cannot imitate placements: it chooses what to revise itself"
+        )
+
     def refine(
         self,
         batch: B,

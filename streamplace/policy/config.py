@@ -1,6 +1,6 @@
 """Sizes of the built-in networks, validated when they are read."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -142,13 +142,25 @@ class GiphSizes(StrictModel):
         return self
 
 
+SourcesFirst: TypeAlias = Literal[
+    "longest-path", "topo-lifo", "topo-level", "b-level", "by-depth", "by-path"
+]
+"""An order in which the inputs of every operator come first."""
+
+
 class DopplerSizes(StrictModel):
     """Sizes of DOPPLER (Yao et al. 2026) and its ablations; see `policy.doppler`."""
 
     variant: Literal["doppler", "sel-only", "plc-only"] = Field(
         "doppler",
         description="which parts are learned: both; `sel-only`: operators, which go where they can "
-        "start earliest; `plc-only`: devices, for the operator with the longest path to an exit",
+        "start earliest; `plc-only`: devices, of operators in a fixed order",
+    )
+    order: SourcesFirst = Field(
+        "longest-path",
+        description="the order of `plc-only`, and of placements that are imitated: "
+        "`longest-path`: always the candidate with the longest path to an exit; or a traversal "
+        "order with sources first",
     )
     length: Annotated[int, Field(ge=1, le=512)] = Field(
         32, description="size of embeddings; 128 in the released code"

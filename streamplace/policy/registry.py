@@ -49,12 +49,15 @@ class PolicyKind:
         constructor takes the sequence of policies. Empty if there is none.
     refines
         Whether the policy is a `Refiner`, which improves placements instead of building them.
+    imitates
+        Whether a policy that refines placements can imitate one, so that it has `Refiner.towards`.
     """
 
     sizes: type[BaseModel]
     policy: str
     stack: str = ""
     refines: bool = False
+    imitates: bool = False
 
 
 KINDS = {
@@ -66,7 +69,9 @@ KINDS = {
     "encoder-decoder": PolicyKind(
         EncoderDecoderSizes, "streamplace.policy.ni2020.network:EncoderDecoder"
     ),
-    "placeto": PolicyKind(PlacetoSizes, "streamplace.policy.placeto.network:Placeto", refines=True),
+    "placeto": PolicyKind(
+        PlacetoSizes, "streamplace.policy.placeto.network:Placeto", refines=True, imitates=True
+    ),
     "giph": PolicyKind(GiphSizes, "streamplace.policy.giph.policy:Giph", refines=True),
     "rebuild": PolicyKind(RebuildSizes, "streamplace.policy.rebuild.policy:Rebuild", refines=True),
     "doppler": PolicyKind(DopplerSizes, "streamplace.policy.doppler.policy:Doppler"),

@@ -142,14 +142,16 @@ class TrainConfig(StrictModel):
 
     @model_validator(mode="after")
     def _suits_the_policy(self) -> Self:
-        refines = policy_kind(self.policy.kind).refines
+        kind = policy_kind(self.policy.kind)
         for number, stage in enumerate(self.stage):
-            if refines != isinstance(stage, StepReinforceStage):
-                kind, does = self.policy.kind, "refines" if refines else "builds"
-                use = "use" if refines else "do not use"
+            if kind.imitates and isinstance(stage, ImitationStage):
+                continue
+            if kind.refines != isinstance(stage, StepReinforceStage):
+                does = "refines" if kind.refines else "builds"
+                use = "use" if kind.refines else "do not use"
                 raise ValueError(
-                    f"stage[{number}]: policy {kind!r} {does} placements; {use} the algorithm "
-                    "'reinforce-steps'"
+                    f"stage[{number}]: policy {self.policy.kind!r} {does} placements; {use} the "
+                    "algorithm 'reinforce-steps'"
                 )
         return self
 

@@ -201,10 +201,12 @@ class StepReinforceStage(Stage):
         "the lowest loss of the episode so far; `ratio`: the loss of the episode's start over the "
         "loss after the step; `above-start`: the log of that",
     )
-    returns: Literal["to-go", "episode"] = Field(
+    returns: Literal["to-go", "episode", "misordered"] = Field(
         "to-go",
         description="what weights the log-probability of a step: `to-go`: the discounted rewards "
-        "from the step on; `episode`: those from the first step on, as in HSDAG's released code",
+        "from the step on; `episode`: those from the first step on, as in HSDAG's released code; "
+        "`misordered`: a fault of GiPH's released code, whose Placeto sums rewards from the first "
+        "step on and lists the sums from the last one on",
     )
     start: PlacerName = Field("single", description="placer of the first episode's start")
     restart: Literal["best", "start", "anew"] = Field(
@@ -223,12 +225,13 @@ class StepReinforceStage(Stage):
     discounts_gradient: bool = Field(
         False, description="weight the gradient of step t by discount^t, as in GiPH's paper"
     )
-    baseline: Literal["episodes", "samples", "steps", "none"] = Field(
+    baseline: Literal["episodes", "samples", "steps", "earlier-steps", "none"] = Field(
         "episodes",
         description="what is subtracted from the return of each step: `episodes`: the mean return "
         "of the same step of past episodes; `samples`: that of the problem's other episodes of the "
         "update, which all start from one placement (needs `samples` of 2 or more); `steps`: the "
-        "mean reward of the episode's steps so far, the step itself included; `none`: 0",
+        "mean reward of the episode's steps so far, the step itself included, as in GiPH's "
+        "released code; `earlier-steps`: that of the steps before it; `none`: 0",
     )
     window: Window = Field(
         1000, description="episodes over which the baseline of each step is a mean"

@@ -21,7 +21,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.training.in_memory import fit
 from streamplace.training.sections import OptimiserSection
-from streamplace.training.stages import StepReinforceStage
+from streamplace.training.stages import Stage, StepReinforceStage
 from streamplace.util.arrays import Floats
 
 EPISODES = 50
@@ -101,21 +101,28 @@ def at_checkpoints(losses: Floats, sweeps: Sequence[int]) -> Floats:
     return chosen
 
 
-def run_trial(trial: Trial, stage: StepReinforceStage = PUBLISHED) -> Floats:
-    """Return the lowest loss after each sweep of one trial, (E,); see `run_trials`."""
+def run_trial(
+    trial: Trial, stage: StepReinforceStage = PUBLISHED, before: Sequence[Stage] = ()
+) -> Floats:
+    """Return the lowest loss after each sweep of one trial, (E,); see `run_trials`.
+
+    Parameters
+    ----------
+    before
+        Stages of training before it, such as imitation.
+    """
     check_order(trial.order)
     devices = len(trial.problem.cluster.devices)
     own = {"devices": devices, "order": trial.order, "order_seed": trial.seed, **dict(trial.sizes)}
     sizes = PlacetoSizes.model_validate(own)
     with one_thread():  # trials run in processes of their own
-        return _uniform(trial, sizes, stage) if trial.uniform else _trained(trial, sizes, stage)
-
-
-def _trained(trial: Trial, sizes: PlacetoSizes, stage: StepReinforceStage) -> Floats:
-    policy = new_policy(PolicySection(kind="placeto", sizes=sizes), trial.seed)
-    fitted = fit(policy, [trial.problem], [stage], np.random.default_rng(trial.seed))
-    losses: Floats = np.exp(-fitted.best_rewards[:, 0])
-    return losses
+        if trial.uniform:
+            return _uniform(trial, sizes, stage)
+        policy = new_policy(PolicySection(kind="placeto", sizes=sizes), trial.seed)
+        stages = [*before, stage]
+        fitted = fit(policy, [trial.problem], stages, np.random.default_rng(trial.seed))
+        losses: Floats = np.exp(-fitted.best_rewards[-stage.epochs :, 0])
+        return losses
 
 
 def _uniform(trial: Trial, sizes: PlacetoSizes, stage: StepReinforceStage) -> Floats:

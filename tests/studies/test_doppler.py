@@ -12,9 +12,11 @@ from streamplace.studies.doppler.learning import IMITATION, SIMULATION, ZERO_SHO
 from streamplace.studies.doppler.plain import ENUMERATIVE, LONG_SEARCH, ONE_DEVICE, PLAIN
 from streamplace.studies.doppler.registered import (
     DOPPLER,
+    EPSILON_GREEDY,
     EVERY_STEP,
     FULL,
     PLACETO,
+    PRETRAINED,
     QUICK,
     SYSTEMS,
     Registered,
@@ -89,6 +91,16 @@ def test_the_full_plan_has_the_registered_episodes() -> None:
     assert imitation_of("without imitation", FULL) is None
 
 
+def test_the_plan_has_the_stages_of_every_system() -> None:
+    stages = DopplerStudy().plan().settings["stages"]
+    algorithms = {system: [one["algorithm"] for one in own] for system, own in stages.items()}
+    assert algorithms[DOPPLER] == ["dagger", "reinforce"]
+    assert algorithms[PLACETO] == ["reinforce-steps"]
+    assert algorithms[PRETRAINED] == ["imitation", "reinforce-steps"]
+    chosen = [own[-1] for system, own in stages.items() if system == EPSILON_GREEDY]
+    assert [(one["greedy"], one["exploration"]) for one in chosen] == [(True, 0.2)]
+
+
 @pytest.mark.long
 def test_training_repeats(tiny: DopplerStudy) -> None:
     unit = _unit(tiny, "DOPPLER: own chain-mm on 2 devices, seed 0")
@@ -136,10 +148,11 @@ def test_plain_placers_start_from_one_critical_path(tiny: DopplerStudy, limited:
     assert max(row["evaluations"] for row in rows if row["system"] == "climb") <= 12
 
 
-def test_placeto_makes_as_many_evaluations_in_whole_sweeps(tiny: DopplerStudy) -> None:
+@pytest.mark.parametrize("system", [PLACETO, PRETRAINED])
+def test_placeto_makes_as_many_evaluations_in_whole_sweeps(tiny: DopplerStudy, system: str) -> None:
     more = replace(TINY, simulation_samples=20, every=20)
     problem = tiny.workloads[0].problem()
-    rows = list(placeto_rows(problem, more, seed=0))
+    rows = list(placeto_rows(system, problem, more, seed=0))
     operators = len(problem.graph.names)
     assert rows[-1]["episodes"] == 60 // operators * operators
     best = [row["best_s"] for row in rows]

@@ -7,7 +7,6 @@ from streamplace.generate import Recipe
 from streamplace.problem.cluster import Cluster
 from streamplace.studies.orders import streams
 from streamplace.studies.orders.registered import ALL_ORDERS
-from streamplace.studies.orders.stream_problems import SOURCE_RATE
 from streamplace.studies.orders.stream_results import (
     GREEDY,
     PLACETO,
@@ -17,6 +16,7 @@ from streamplace.studies.orders.stream_results import (
     WEIGHTED_ORDERS,
 )
 from streamplace.studies.orders.streams import StreamOrdersStudy
+from streamplace.studies.stream_problems import SOURCE_RATE
 from streamplace.studies.study import Plan, Row
 from streamplace.workflows.compare import compare
 

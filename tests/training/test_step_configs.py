@@ -62,6 +62,9 @@ def test_semantics_without_a_makespan_are_refused() -> None:
 def test_the_algorithm_must_suit_the_policy() -> None:
     message = refusal(stage=[reinforce()])
     assert "stage[0]: policy 'placeto' refines placements; use the algorithm" in message
+    imitation = {"algorithm": "imitation", "teacher": "heft", "epochs": 1}
+    message = refusal(policy={"kind": "giph"}, stage=[imitation])
+    assert "policy 'giph' refines placements; use the algorithm" in message
     value = read_config("best").model_dump(mode="json") | {"stage": [STEPS]}
     with pytest.raises(ValueError, match="'device-scorer' builds placements; do not use the algo"):
         TrainConfig.model_validate(value)

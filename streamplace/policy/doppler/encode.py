@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.schedule.rules import Rules
+from streamplace.policy.config import SourcesFirst
 from streamplace.policy.partial.costs import Costs, mean_messages, partial_costs
 from streamplace.problem.problem import Problem
+from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.rules import rules_of
 from streamplace.util.arrays import Floats, Ints
 
@@ -38,7 +40,7 @@ class EncodedProblem:
         The operators on the longest path from each operator, itself included: the index of each
         path's operator, (N,), and the operators, (N,).
     order
-        (V,) all operators, always the candidate with the longest path to an exit.
+        (V,) all operators, the inputs of each first; see `DopplerSizes.order`.
     """
 
     problem: Problem
@@ -61,7 +63,7 @@ class EncodedProblem:
         return int(self.costs.seconds.shape[1])
 
 
-def encode(problem: Problem) -> EncodedProblem:
+def encode(problem: Problem, order: SourcesFirst = "longest-path") -> EncodedProblem:
     """Return what DOPPLER reads of a problem; see `Policy.encode`."""
     costs = partial_costs(problem)
     messages, operators = mean_messages(costs), len(costs.mean)
@@ -82,8 +84,15 @@ def encode(problem: Problem) -> EncodedProblem:
         edges=z_scores(messages),
         to_exit=paths_of(after),
         to_entry=paths_of(before),
-        order=longest_first(costs, to_exit),
+        order=_ordered(problem, costs, to_exit, order),
     )
+
+
+def _ordered(problem: Problem, costs: Costs, to_exit: Floats, order: SourcesFirst) -> Ints:
+    """Return the operators in an order, (V,)."""
+    if order == "longest-path":
+        return longest_first(costs, to_exit)
+    return traversal_order(problem, order)
 
 
 def longest_paths(

@@ -12,8 +12,7 @@ OF_ACTIONS = 4  # dimensions of forced actions; devices have one less
 class Forced:
     """Forced operators and devices of S samples of each of P problems.
 
-    A placement without an order is made in the order of `EncodedProblem.order`, the longest path to
-    an exit first.
+    A placement without an order is made in the order of `EncodedProblem.order`.
 
     Parameters
     ----------

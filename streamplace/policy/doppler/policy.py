@@ -39,7 +39,7 @@ class Doppler(Constructive[EncodedProblem, DopplerBatch]):
 
     def encode(self, problem: Problem) -> EncodedProblem:
         """Compute the features of a problem; see `Policy.encode`."""
-        return encode(problem)
+        return encode(problem, self.config.order)
 
     def batch(self, encoded: Sequence[EncodedProblem]) -> DopplerBatch:
         """Join encoded problems, largest first; see `Policy.batch`."""
@@ -55,7 +55,7 @@ class Doppler(Constructive[EncodedProblem, DopplerBatch]):
     ) -> Trajectories:
         """Place every problem `samples` times; see `Constructive.rollout`.
 
-        A forced placement without an order is made in the order of the longest path to an exit.
+        A forced placement without an order is made in the order of the sizes.
         Operators and devices are chosen without gradients; the probabilities of all choices are
         then computed at once.
         """

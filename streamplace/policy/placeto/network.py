@@ -71,6 +71,10 @@ class Placeto(Refiner[EncodedProblem, PlacetoBatch]):
         """Return the number of steps of a sweep, which visits every operator once."""
         return encoded.size
 
+    def towards(self, encoded: EncodedProblem, devices: Ints) -> Ints:
+        """Return the actions of the sweep that ends in a placement; see `Refiner.towards`."""
+        return np.stack([encoded.order, devices[encoded.order]], axis=1)
+
     def rollout(
         self,
         batch: PlacetoBatch,

@@ -6,6 +6,7 @@ from streamplace.studies.doppler.plain import CLIMB, ENUMERATIVE, HEFT, LONG_SEA
 from streamplace.studies.doppler.published import BARRIER, BY_DEVICES, MEMORY, PUBLISHED_DEVICES
 from streamplace.studies.doppler.registered import (
     DOPPLER,
+    EPSILON_GREEDY,
     EVERY_STEP,
     IMITATION_ONLY,
     OF_SEARCH,
@@ -28,6 +29,7 @@ ABLATIONS = (
     OF_SEARCH,
     SEL_ONLY,
     PLC_ONLY,
+    EPSILON_GREEDY,
     RELEASED_CODE,
     EARLY,
     EVERY_STEP,

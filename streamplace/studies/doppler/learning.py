@@ -22,6 +22,7 @@ from streamplace.studies.doppler.stages import (
     TEACHER_EVALUATIONS,
     imitation_of,
     placeto_stage,
+    pretraining_of,
     simulation_of,
 )
 from streamplace.studies.study import Row
@@ -150,11 +151,14 @@ def trained(
     return policy, rows
 
 
-def placeto_rows(problem: Problem, size: Registered, seed: int) -> Iterator[Row]:
-    """Yield the lowest makespan of Placeto after each checkpoint, in whole sweeps."""
+def placeto_rows(system: str, problem: Problem, size: Registered, seed: int) -> Iterator[Row]:
+    """Yield the lowest makespan of Placeto after each checkpoint, in whole sweeps.
+
+    The sweeps of its imitation are simulated as well, but they find no placements and do not count.
+    """
     begun, operators = time.process_time(), len(problem.graph.names)
     stage = placeto_stage(problem, size)
-    losses = run_trial(Trial(problem, seed=seed), stage)
+    losses = run_trial(Trial(problem, seed=seed), stage, pretraining_of(system, size))
     spent = time.process_time() - begun
     last = stage.epochs * operators
     checkpoints = (ceil(n / operators) for n in range(size.every, last, size.every))

@@ -57,17 +57,24 @@ def plain(problem: Problem, size: Registered, seed: int) -> Iterator[Row]:
             yield _row(problem, system, placer, own)
         start = run_placer(problem, START, np.random.default_rng(own), None).placement
         for system, placer in improved.items():
-            yield _row(problem, system, placer, own, start)
+            # not the numbers by which the start was drawn
+            yield _row(problem, system, placer, (*own, 1), start)
 
 
 def _row(
     problem: Problem,
     system: str,
     placer: str,
-    seed: tuple[int, int],
+    seed: tuple[int, ...],
     start: Placement | None = None,
 ) -> Row:
-    """Return the result of a placer; without makespans if it finds no feasible placement."""
+    """Return the result of a placer; without makespans if it finds no feasible placement.
+
+    Parameters
+    ----------
+    seed
+        Its second number is that of the repeat.
+    """
     lowest, evaluations, begun = Lowest(problem), None, time.process_time()
     try:
         found = run_placer(problem, placer, np.random.default_rng(seed), start)

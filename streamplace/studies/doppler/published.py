@@ -12,6 +12,7 @@ TABLE_2 = {
     "one device": _of_each(439.9, 148.5, 462.8, 483.2),
     "critical path, best of 50": _of_each(230.4, 217.8, 230.9, 292.6),
     "Placeto": _of_each(137.1, 126.3, 411.5, 295.1),
+    "Placeto, pre-trained": {"ffnn": 99.0},
     "EnumerativeOptimizer": _of_each(139.0, 50.2, 172.7, 174.8),
     "DOPPLER": _of_each(122.5, 49.9, 191.5, 167.0),
     "SEL only": _of_each(127.0, 59.1, 175.6, 161.7),

@@ -14,7 +14,8 @@ OF_SEARCH = "imitation of search"
 EVERY_STEP = "messages at every step"
 IMITATION_ONLY = "imitation only"
 """It is read from the results of DOPPLER, before their first simulated episode."""
-PLACETO = "Placeto"
+EPSILON_GREEDY = "ε-greedy choices"
+PLACETO, PRETRAINED = "Placeto", "Placeto, pre-trained"
 
 SIZES: Mapping[str, Mapping[str, Any]] = {
     DOPPLER: {},
@@ -23,10 +24,11 @@ SIZES: Mapping[str, Mapping[str, Any]] = {
     PLC_ONLY: {"variant": "plc-only"},
     WITHOUT_IMITATION: {},
     OF_SEARCH: {},
+    EPSILON_GREEDY: {},
     EVERY_STEP: {"per_step": True},
 }
 """The sizes of the policy of each system of the kind ``doppler``."""
-SYSTEMS = (*SIZES, PLACETO)
+SYSTEMS = (*SIZES, PLACETO, PRETRAINED)
 ONLY_ON = {EVERY_STEP: "chain-mm"}
 """Systems that are trained on one graph only, because they take long."""
 

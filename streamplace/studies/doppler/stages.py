@@ -4,8 +4,11 @@ from typing import Any
 
 from streamplace.problem.problem import Problem
 from streamplace.studies.doppler.registered import (
+    EPSILON_GREEDY,
     EVERY_STEP,
     OF_SEARCH,
+    PLACETO,
+    PRETRAINED,
     RELEASED_CODE,
     WITHOUT_IMITATION,
     Registered,
@@ -22,6 +25,8 @@ from streamplace.training.stages import (
 from streamplace.training.trials import PUBLISHED
 
 TEACHER_EVALUATIONS = 4000  # of the search that is imitated
+CRITICAL_PATH = "critical-path:samples=1"
+OF_PLACETO = (PLACETO, PRETRAINED)
 
 
 def imitation_of(system: str, size: Registered) -> Stage | None:
@@ -58,9 +63,13 @@ def simulation_of(system: str, size: Registered, devices: int) -> ReinforceStage
         stage = _released(1, size.released_simulation_epochs)
         assert isinstance(stage, ReinforceStage), "the shipped config has such a stage"
         return stage
+    is_greedy = system == EPSILON_GREEDY
     return ReinforceStage(
         algorithm="reinforce",
         epochs=size.every_step_epochs if system == EVERY_STEP else size.simulation_epochs,
+        greedy=is_greedy,
+        exploration=0.2 if is_greedy else 0.0,
+        final_exploration=0.0 if is_greedy else None,
         samples=size.samples(devices),
         reward="log-loss",
         baseline="step",
@@ -73,17 +82,35 @@ def simulation_of(system: str, size: Registered, devices: int) -> ReinforceStage
 
 
 def stage_settings(system: str, size: Registered) -> list[dict[str, Any]]:
-    """Return the settings of a system's stages on four devices, for the registered plan."""
-    stages = imitation_of(system, size), simulation_of(system, size, 4)
+    """Return the settings of a system's stages on four devices, for the registered plan.
+
+    The number of Placeto's sweeps depends on the graph.
+    """
+    stages: tuple[Stage | None, ...] = imitation_of(system, size), simulation_of(system, size, 4)
+    if system in OF_PLACETO:
+        stages = (*pretraining_of(system, size), PUBLISHED)
     return [stage.model_dump(mode="json") for stage in stages if stage is not None]
+
+
+def pretraining_of(system: str, size: Registered) -> tuple[Stage, ...]:
+    """Return the stages before Placeto's own: as many episodes of imitation as DOPPLER has."""
+    if system != PRETRAINED:
+        return ()
+    return (
+        ImitationStage(
+            algorithm="imitation",
+            teacher=CRITICAL_PATH,
+            epochs=size.imitation_epochs * size.imitation_samples,
+            optimiser=OptimiserSection(rate=1e-3, final_rate=1e-5, schedule="linear"),
+        ),
+    )
 
 
 def placeto_stage(problem: Problem, size: Registered) -> StepReinforceStage:
     """Return Placeto's stage: sweeps from a critical path, with one evaluation per operator."""
     evaluations = size.evaluations(len(problem.cluster.devices))
     sweeps = max(1, evaluations // len(problem.graph.names))
-    start = "critical-path:samples=1"
-    return PUBLISHED.model_copy(update={"start": start, "epochs": sweeps})
+    return PUBLISHED.model_copy(update={"start": CRITICAL_PATH, "epochs": sweeps})
 
 
 def _released(number: int, epochs: int) -> Stage:

@@ -14,12 +14,11 @@ from streamplace.studies.doppler.registered import (
     DOPPLER,
     FULL,
     ONLY_ON,
-    PLACETO,
     QUICK,
     SYSTEMS,
     Registered,
 )
-from streamplace.studies.doppler.stages import simulation_of, stage_settings
+from streamplace.studies.doppler.stages import OF_PLACETO, simulation_of, stage_settings
 from streamplace.studies.doppler.transfers import targets_of
 from streamplace.studies.doppler.workloads import (
     BANDWIDTH_MBPS,
@@ -133,8 +132,8 @@ class DopplerStudy(Options):
         size, seed = self.size, seed_of(self.seed, repeat)
         about = {**workload.settings, "system": system, "repeat": repeat}
         problem = workload.problem(self.released)
-        if system == PLACETO:
-            yield from ({**about, **row} for row in placeto_rows(problem, size, seed))
+        if system in OF_PLACETO:
+            yield from ({**about, **row} for row in placeto_rows(system, problem, size, seed))
             return
         policy, rows = trained(system, problem, size, seed)
         yield from ({**about, **row} for row in rows)

@@ -35,7 +35,7 @@ GROUPED = StepReinforceStage(
 
 PUBLISHED = GROUPED.model_copy(
     update={
-        "baseline": "steps",
+        "baseline": "earlier-steps",
         "samples": 1,
         "step_reward": "loss",
         "discounts_gradient": True,

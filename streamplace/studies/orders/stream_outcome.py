@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from streamplace.studies.effect import Effect
 from streamplace.studies.orders.coincidence import CONTROL, coinciding, sentence
-from streamplace.studies.orders.stream_problems import problem_of
 from streamplace.studies.orders.stream_results import (
     GREEDY,
     PLACETO,
@@ -14,6 +13,7 @@ from streamplace.studies.orders.stream_results import (
     Reached,
     reached_by,
 )
+from streamplace.studies.stream_problems import problem_of
 from streamplace.studies.study import Outcome, Plan, Row
 from streamplace.studies.table import Cell, Table
 

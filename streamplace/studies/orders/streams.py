@@ -11,7 +11,6 @@ from streamplace.scoring.registry import evaluator
 from streamplace.studies.orders.registered import ALL_ORDERS
 from streamplace.studies.orders.shared_trials import SharedTrials
 from streamplace.studies.orders.stream_outcome import outcome
-from streamplace.studies.orders.stream_problems import DEVICES, SOURCE_RATE, problem_of
 from streamplace.studies.orders.stream_results import (
     GREEDY,
     PLACETO,
@@ -21,6 +20,7 @@ from streamplace.studies.orders.stream_results import (
     WEIGHTED_ORDERS,
 )
 from streamplace.studies.seeds import seed_of
+from streamplace.studies.stream_problems import DEVICES, SOURCE_RATE, problem_of
 from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
 from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints
 from streamplace.workflows.place import run_placer

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,9 +13,12 @@ from torch import Tensor
 from streamplace.execution.parallel import each
 from streamplace.execution.progress import track
 from streamplace.placers.registry import make_placer
-from streamplace.policy.base import constructive
+from streamplace.policy.base import Refiner, constructive
 from streamplace.policy.decoding import Sampler
+from streamplace.policy.encoded import Batch
+from streamplace.policy.trajectories import summed_over_steps
 from streamplace.problem.problem import Problem
+from streamplace.scoring.registry import evaluator
 from streamplace.training.algorithms.base import Algorithm, Known, Record, Step
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import StageInterruptedError
@@ -56,7 +60,10 @@ class Imitation(Algorithm[ImitationStage]):
 
     def loss(self, step: Step, record: Record) -> Tensor:
         """Return the mean negative log-likelihood per decision of the teacher's placements."""
-        policy, batch = constructive(self.learner.policy), self.learner.batch(step.problems)
+        batch = self.learner.batch(step.problems)
+        if isinstance(self.learner.policy, Refiner):
+            return self._refining(self.learner.policy, batch, step, record)
+        policy = constructive(self.learner.policy)
         forced = np.zeros((len(batch), 1, int(batch.sizes[0])), dtype=np.int32)
         for p, (i, one) in enumerate(zip(step.problems, batch.encoded, strict=True)):
             forced[p, 0, : one.size] = policy.canonical(one, self.memory.of(int(i))[0], 0)
@@ -64,6 +71,28 @@ class Imitation(Algorithm[ImitationStage]):
         record["decisions"] = int(batch.sizes.sum())
         length = torch.from_numpy(batch.sizes).to(trajectories.log_prob.device, torch.float32)
         return self.combined(-trajectories.log_probability.sum(dim=1), length)
+
+    def _refining(
+        self, policy: Refiner[Any, Any], batch: Batch, step: Step, record: Record
+    ) -> Tensor:
+        """Return the same for episodes from random placements to the teacher's."""
+        rng, _ = step.generators()
+        start = np.full((len(batch), 1, int(batch.sizes[0])), -1, dtype=np.int32)
+        actions = []
+        for p, (i, one) in enumerate(zip(step.problems, batch.encoded, strict=True)):
+            start[p, 0, : one.size] = make_placer("random")(one.problem, rng).devices
+            actions.append(policy.towards(one, self.memory.of(int(i))[0]))
+        steps = [len(own) for own in actions]
+        forced = np.full((len(batch), 1, max(steps), actions[0].shape[1]), -1, dtype=np.int32)
+        for p, own in enumerate(actions):
+            forced[p, 0, : steps[p]] = own
+        evaluators = [evaluator(self.rewards.problems[int(i)]) for i in step.problems]
+        made = policy.rollout(batch, start, steps, Sampler(), evaluators, forced)
+        for i, count in zip(step.problems, steps, strict=True):
+            self.rewards.count(int(i), count + 1)
+        record["decisions"] = sum(steps)
+        length = torch.tensor(steps, dtype=torch.float32, device=made.log_prob.device)
+        return self.combined(-summed_over_steps(made.log_prob).sum(dim=1), length)
 
 
 def teacher_placement(numbered_problem: tuple[int, Problem], *, placer: str, seed: int) -> Ints:

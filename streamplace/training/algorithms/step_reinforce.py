@@ -16,6 +16,7 @@ from streamplace.scoring.evaluator import Evaluator
 from streamplace.scoring.peak_memory import penalised
 from streamplace.scoring.registry import evaluator
 from streamplace.training.algorithms.base import Algorithm, Known, Record, State, Step
+from streamplace.training.algorithms.returns import mean_rewards, returns_of
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import Learner
 from streamplace.training.optimiser import Optimiser
@@ -174,30 +175,26 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         rewards = step_rewards(made, stage.step_reward)
         if stage.reversed_rewards:
             rewards = -rewards
-        advantages = rewards.copy()
-        for t in range(advantages.shape[2] - 2, -1, -1):
-            advantages[:, :, t] += stage.discount * advantages[:, :, t + 1]
-        if stage.returns == "episode":
-            advantages[:] = advantages[:, :, :1]
-        every = np.arange(advantages.shape[2])
-        if stage.baseline == "steps":
-            advantages -= np.cumsum(rewards, axis=2) / (every + 1)
+        mask = made.mask.cpu().numpy()
+        steps = mask[:, 0].sum(axis=1)
+        advantages = returns_of(rewards, steps, stage.discount, stage.returns)
+        if stage.baseline in {"steps", "earlier-steps"}:
+            advantages -= mean_rewards(rewards, own=stage.baseline == "steps")
         if stage.baseline == "samples":
             samples = advantages.shape[1]
             others = advantages.sum(axis=1, keepdims=True) - advantages
             advantages -= others / (samples - 1)
         if stage.baseline == "episodes":
-            self._subtract_episodes(numbers, made, advantages)
+            self._subtract_episodes(numbers, steps, advantages)
         if stage.discounts_gradient:
-            advantages *= stage.discount**every
-        return np.where(made.mask.cpu().numpy(), advantages, 0.0)
+            advantages *= stage.discount ** np.arange(advantages.shape[2])
+        return np.where(mask, advantages, 0.0)
 
-    def _subtract_episodes(self, numbers: list[int], made: Trajectories, returns: Floats) -> None:
+    def _subtract_episodes(self, numbers: list[int], steps: Ints, returns: Floats) -> None:
         """Subtract the mean returns of past episodes, these included, from returns, (P, S, T)."""
-        for p, number in enumerate(numbers):
-            steps = int(made.mask[p, 0].sum())
-            mean = self._baseline.add(number, returns[p, :, :steps].mean(axis=0))
-            returns[p, :, :steps] -= mean
+        for p, (number, count) in enumerate(zip(numbers, steps.tolist(), strict=True)):
+            mean = self._baseline.add(number, returns[p, :, :count].mean(axis=0))
+            returns[p, :, :count] -= mean
 
     def state(self) -> State:
         """Return the state that this process needs to resume."""

@@ -1,6 +1,7 @@
 """Longest paths and orders of encoded problems."""
 
 from itertools import pairwise
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reference.doppler_state import Plain
+from streamplace.policy.config import SourcesFirst
 from streamplace.policy.doppler.encode import encode, paths_of
 from tests.support.doppler import flow_problem, pass_problem
 
@@ -34,9 +36,10 @@ def test_paths_follow_streams_to_an_end(seed: int) -> None:
             assert path[-1] not in ends
 
 
+@pytest.mark.parametrize("order", get_args(SourcesFirst))
 @given(st.integers(0, 30))
-def test_the_order_is_topological(seed: int) -> None:
-    one = encode(pass_problem(10, seed))
+def test_the_order_is_topological(order: SourcesFirst, seed: int) -> None:
+    one = encode(pass_problem(10, seed), order)
     position = np.argsort(one.order)
     assert sorted(one.order.tolist()) == list(range(one.size))
     assert (position[one.costs.source] < position[one.costs.target]).all()

@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 import torch
 
+from streamplace.errors import UnsuitableError
 from streamplace.placers.registry import make_placer
 from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
+from streamplace.policy.fresh import new_policy
+from streamplace.policy.registry import policy_section
 from streamplace.training import fit
 from streamplace.training.algorithms.imitation import Imitation
 from streamplace.training.loop import Loop
 from streamplace.util.arrays import Ints
+from tests.support.refiners import episode, pass_problem, placeto
 from tests.support.stages import (
     KINDS,
     imitation,
@@ -101,3 +105,30 @@ def test_a_poor_teacher_is_imitated_too() -> None:
     loop = loop_of([imitation(teacher="single")])
     losses = [record["loss"] for record in loop.steps()]
     assert all(0 < loss < math.inf for loss in losses)
+
+
+def test_a_policy_that_refines_placements_learns_to_reach_the_teacher_s() -> None:
+    problem, policy = pass_problem(), placeto()
+    stage = imitation(epochs=300, teacher="heft", optimiser={"rate": 3e-3})
+    record = fit(policy, [problem], stages_of(stage), np.random.default_rng(0)).records
+    assert record[-1]["loss"] < 0.1 * record[0]["loss"]
+    assert record[0]["decisions"] == len(problem.graph.names)
+    reached = episode(policy, problem, seed=None).placements[0, 0]
+    expected = make_placer("heft")(problem, np.random.default_rng(0)).devices
+    assert (reached == expected).mean() > 0.7  # a start that training has not seen
+
+
+def test_evaluations_of_the_sweeps_are_counted() -> None:
+    problem = pass_problem()
+    stages = stages_of(imitation(epochs=3, teacher="heft"))
+    fitted = fit(placeto(), [problem], stages, np.random.default_rng(0))
+    assert fitted.evaluations == (1 + 3 * (len(problem.graph.names) + 1),)
+
+
+def test_a_policy_that_chooses_operators_itself_cannot_imitate() -> None:
+    policy = new_policy(policy_section({"kind": "giph"}), 0)
+    message = "Giph cannot imitate placements: it chooses what to revise itself"
+    with pytest.raises(UnsuitableError, match=message):
+        fit(
+            policy, [pass_problem()], stages_of(imitation(teacher="heft")), np.random.default_rng(0)
+        )

@@ -10,6 +10,7 @@ import torch
 
 import streamplace as sp
 from streamplace.policy.trajectories import Trajectories
+from streamplace.training.algorithms.returns import returns_of
 from streamplace.training.algorithms.step_reinforce import FALLING, StepReinforce, step_rewards
 from streamplace.training.distributed import Workers
 from streamplace.training.loop import Loop
@@ -64,6 +65,26 @@ def test_returns_of_the_episode_weight_all_steps_alike() -> None:
     keys = {"returns": "episode", "baseline": "none", "discount": 0.5}
     (found,) = advantages(looped(**keys), [1.0, 2.0, 4.0])
     assert found == [3.0, 3.0, 3.0]
+
+
+def test_misordered_returns_are_sums_from_the_first_step_listed_backwards() -> None:
+    keys = {"returns": "misordered", "baseline": "none", "discount": 0.5}
+    (found,) = advantages(looped(**keys), [1.0, 2.0, 4.0])
+    assert found == [4.0 + 0.5 * (2.0 + 0.5 * 1.0), 2.0 + 0.5 * 1.0, 1.0]
+
+
+def test_misordered_returns_of_a_short_episode_stay_within_it() -> None:
+    rewards = np.array([[[1.0, 2.0, 4.0]], [[1.0, 2.0, 0.0]]])
+    found = returns_of(rewards, np.array([3, 2]), 1.0, "misordered")
+    assert found.tolist() == [[[7.0, 3.0, 1.0]], [[3.0, 1.0, 0.0]]]
+
+
+@pytest.mark.parametrize(
+    ("baseline", "mean"), [("steps", [2.0, 3.0, 4.0]), ("earlier-steps", [0.0, 2.0, 3.0])]
+)
+def test_baselines_of_the_rewards_so_far(baseline: str, mean: list[float]) -> None:
+    (found,) = advantages(looped(baseline=baseline, discount=0.0), [2.0, 4.0, 6.0])
+    assert found == [2.0 - mean[0], 4.0 - mean[1], 6.0 - mean[2]]
 
 
 def test_rewards_relative_to_the_start() -> None:
@@ -241,9 +262,7 @@ def test_evaluations_are_counted_by_step_and_start() -> None:
     assert loop.learner.evaluations.tolist() == [3 * 2 * (9 + 1)]
 
 
-def test_the_baseline_of_steps_is_the_mean_reward_so_far() -> None:
-    (only,) = advantages(looped(baseline="steps"), [1.0, 3.0, 8.0])
-    assert only == [12.0 - 1.0, 11.0 - 2.0, 8.0 - 4.0]
+def test_without_a_baseline_advantages_are_returns() -> None:
     assert advantages(looped(baseline="none"), [1.0, 3.0]) == [[4.0, 3.0]]
 
 

@@ -1,4 +1,4 @@
-"""The problems of the study of traversal orders for streams."""
+"""The problems of studies for streams: graphs of the branched benchmark on five devices."""
 
 from streamplace.generate import Recipe
 from streamplace.problem.cluster import Cluster

@@ -1,0 +1,194 @@
+"""The study of DOPPLER for streams: whether a learned order is better than a fixed one."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from streamplace.placers.repair import feasible
+from streamplace.policy.base import Constructive, constructive
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.fresh import new_policy
+from streamplace.policy.registry import policy_section
+from streamplace.policy.threads import one_thread
+from streamplace.problem.problem import Problem
+from streamplace.scoring.registry import evaluator
+from streamplace.studies.doppler.stream_outcome import outcome
+from streamplace.studies.seeds import seed_of
+from streamplace.studies.stream_problems import DEVICES, SOURCE_RATE, problem_of
+from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
+from streamplace.training.in_memory import fit
+from streamplace.training.sections import MemorySection, OptimiserSection
+from streamplace.training.stages import ImitationStage, ReinforceStage, Stage
+from streamplace.workflows.place import run_placer
+
+SEL_AND_PLC = "SEL and PLC"
+LEVELS = "PLC, level by level"
+SYSTEMS: Mapping[str, Mapping[str, Any]] = {
+    SEL_AND_PLC: {"kind": "doppler"},
+    LEVELS: {"kind": "doppler", "sizes": {"variant": "plc-only", "order": "by-depth"}},
+    "PLC, longest path first": {"kind": "doppler", "sizes": {"variant": "plc-only"}},
+    "SEL only": {"kind": "doppler", "sizes": {"variant": "sel-only"}},
+    "our network, level by level": {"kind": "device-scorer", "sizes": {"hidden": 32}},
+}
+"""The policies that are trained alike, with embeddings of the same size."""
+PLAIN = {
+    "greedy": "greedy",
+    "METIS oracle": "metis-oracle",
+    "shipped policy, network alone": "policy:refine=0:coarsen=0",
+    "annealing": "search",
+}
+"""Placers that are not trained here."""
+TEACHER = "search"
+OTHER_GRAPHS = 1000  # added to the seed of the graphs that are trained on
+SAMPLES = 16
+BLOCK = 20  # graphs per unit of plain placers
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of the study.
+
+    Parameters
+    ----------
+    graphs
+        Graphs that are placed.
+    training_graphs
+        Other graphs, on which every policy is trained.
+    seeds
+        Training seeds.
+    imitation_epochs, epochs
+        Passes over the training graphs, by imitation of annealing and by REINFORCE.
+    samples
+        Placements of a graph per update of REINFORCE.
+    """
+
+    graphs: int = 200
+    training_graphs: int = 320
+    seeds: int = 5
+    imitation_epochs: int = 30
+    epochs: int = 40
+    samples: int = 16
+
+
+FULL = Size()
+QUICK = Size(graphs=6, training_graphs=16, seeds=1, imitation_epochs=2, epochs=2, samples=4)
+
+
+@dataclass(frozen=True)
+class StreamDopplerStudy(Options):
+    """The study of DOPPLER for the throughput of streams.
+
+    Policies that choose operators and devices, one of them or devices in a fixed order are trained
+    alike on graphs of the paper's branched benchmark: by imitation of annealing, then by REINFORCE.
+    They place other graphs of the benchmark on five equal devices, once and 16 times.
+
+    Parameters
+    ----------
+    quick, seed
+        See `Options`.
+    """
+
+    name: ClassVar[str] = "doppler-throughput"
+
+    @property
+    def size(self) -> Size:
+        """The size of the study."""
+        return QUICK if self.quick else FULL
+
+    def plan(self) -> Plan:
+        """Return the plan: a unit trains one policy, or runs the plain placers on some graphs."""
+        settings = {
+            **asdict(self.size),
+            "devices": DEVICES,
+            "source_rate": SOURCE_RATE,
+            "systems": {name: dict(section) for name, section in SYSTEMS.items()},
+            "plain": dict(PLAIN),
+            "stages": [stage.model_dump(mode="json") for stage in stages(self.size)],
+            "seed": self.seed,
+        }
+        return Plan(settings, tuple(self._units()))
+
+    def run(self, unit: Unit) -> list[Row]:
+        """Return a row for each graph: relative throughput of one pass, and of the best of 16."""
+        with one_thread():
+            if "system" in unit.settings:
+                return list(self._policy(**unit.settings))
+            return list(self._plain(unit.settings["first"]))
+
+    def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
+        """Return relative throughput by system, with intervals."""
+        return outcome(plan, rows)
+
+    def _units(self) -> Iterator[Unit]:
+        for first in range(0, self.size.graphs, BLOCK):
+            yield Unit(f"plain placers, graphs from {first}", {"first": first})
+        for repeat in range(self.size.seeds):
+            for system in SYSTEMS:
+                yield Unit(f"{system}, seed {repeat}", {"system": system, "repeat": repeat})
+
+    def _problem(self, number: int) -> Problem:
+        return problem_of(number, self.size.graphs, self.seed)
+
+    def _plain(self, first: int) -> Iterator[Row]:
+        for number in range(first, min(first + BLOCK, self.size.graphs)):
+            problem = self._problem(number)
+            for system, placer in PLAIN.items():
+                rng = np.random.default_rng(seed_of(self.seed, number))
+                devices = run_placer(problem, placer, rng, None).placement.devices
+                reached = float(evaluator(problem).quality(devices)[0])
+                yield _row(number, system, 0, reached, None)
+
+    def _policy(self, system: str, repeat: int) -> Iterator[Row]:
+        seed, count = seed_of(self.seed, repeat), self.size.training_graphs
+        policy = constructive(new_policy(policy_section(dict(SYSTEMS[system])), seed))
+        others = [problem_of(n, count, self.seed + OTHER_GRAPHS) for n in range(count)]
+        fit(policy, others, stages(self.size), np.random.default_rng(seed))
+        for number in range(self.size.graphs):
+            reached = _reached(policy, self._problem(number), seed)
+            yield _row(number, system, repeat, reached[0], max(reached))
+
+
+def stages(size: Size) -> tuple[Stage, ...]:
+    """Return the stages by which every policy is trained."""
+    imitation = ImitationStage(
+        algorithm="imitation",
+        teacher=TEACHER,
+        epochs=size.imitation_epochs,
+        problems_per_step=16,
+        optimiser=OptimiserSection(rate=2e-3, final_rate=1e-4, schedule="linear"),
+    )
+    reinforcement = ReinforceStage(
+        algorithm="reinforce",
+        epochs=size.epochs,
+        problems_per_step=16,
+        samples=size.samples,
+        reward="log-loss",
+        normalise=True,
+        memory=MemorySection(size=1, samples=0),
+        optimiser=OptimiserSection(
+            rate=1e-3, final_rate=1e-5, schedule="linear", largest_gradient=1.0
+        ),
+    )
+    return imitation, reinforcement
+
+
+def _reached(policy: Constructive[Any, Any], problem: Problem, seed: int) -> list[float]:
+    """Return relative throughput of 16 placements, the most likely devices first."""
+    batch = policy.batch([policy.encode(problem)])
+    sampler = Sampler.seeded(seed)
+    sampler.first_is_likeliest = True
+    made = policy.sample(batch, SAMPLES, sampler)[0]
+    quality = evaluator(problem).quality
+    return [float(quality(feasible(problem, devices).devices)[0]) for devices in made]
+
+
+def _row(graph: int, system: str, repeat: int, one_pass: float, best: float | None) -> Row:
+    return {
+        "graph": graph,
+        "system": system,
+        "repeat": repeat,
+        "one_pass": one_pass,
+        "best": best,
+    }
