@@ -15,6 +15,7 @@ from streamplace.integrations.whole_operators import colocate_instances
 from streamplace.placers import registry
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
+from streamplace.problem.counts import expanded
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.losses import Losses
@@ -44,7 +45,8 @@ def read_problem(
 
     Return it, and a note on what comes from the initial placement; see `inheritance`.
     """
-    read = read_graph(graph)
+    with located(name_of(graph)):
+        read = expanded(read_graph(graph))
     constraints = None if constraints_file is None else read_constraints(constraints_file)
     rules_file, note, inherited = constraints_file or name_of(graph), "", False
     by_default = cluster is None and old is None

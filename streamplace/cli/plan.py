@@ -85,13 +85,15 @@ def plan(
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.plots.formats import kind_of  # noqa: PLC0415
     from streamplace.problem.cluster import Cluster  # noqa: PLC0415
+    from streamplace.problem.counts import expanded  # noqa: PLC0415
     from streamplace.workflows import plan as workflow  # noqa: PLC0415
 
     if plot is not None:  # before anything runs
         kind_of(plot)
         check_targets({"--plot": plot}, (graph, cluster_file, constraints_file))
     with working("reading"):
-        read = read_graph(graph)
+        with located(name_of(graph)):
+            read = expanded(read_graph(graph))
         constraints = None if constraints_file is None else read_constraints(constraints_file)
         cluster = options.the_cluster(cluster_file, devices)
     if lost := options.the_losses(without, slow):

@@ -159,8 +159,10 @@ def _placement(
     from streamplace.files import read_graph  # noqa: PLC0415
     from streamplace.files.assignments import read_placement_json  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
+    from streamplace.problem.counts import expanded  # noqa: PLC0415
 
-    own = read_graph(graph)
+    with located(name_of(graph)):
+        own = expanded(read_graph(graph))
     try:
         value = read_placement_json(placement)
         with naming_the_default(settings["cluster"] is None and "problem" not in value):

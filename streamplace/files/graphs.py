@@ -8,7 +8,7 @@ import numpy as np
 from streamplace.errors import FormatError, located
 from streamplace.files import dream
 from streamplace.files.reading import check
-from streamplace.files.schema import ConstraintsForm, GraphForm
+from streamplace.files.schema import ConstraintsForm, GraphForm, ScalingForm
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.details import details_of
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
@@ -48,11 +48,24 @@ def from_form(form: GraphForm, name: str = "") -> StreamGraph:
                 o.type,
                 tuple(o.output_shape),
                 o.meta_op,
+                o.parallelism,
+                o.min_parallelism,
+                o.max_parallelism,
+                o.partitions,
+                _scaling(o.scaling),
             )
             for o in form.operators
         ],
         [
-            Stream(s.source, s.target, _number(s.selectivity), s.payload_bytes, s.selectivity_se)
+            Stream(
+                s.source,
+                s.target,
+                _number(s.selectivity),
+                s.payload_bytes,
+                s.selectivity_se,
+                s.partitioning,
+                s.key_shares,
+            )
             for s in form.streams
         ],
         name=form.name or name,
@@ -140,7 +153,11 @@ def _stream_to(stream: Stream, default_payload: bool) -> dict[str, Any]:
         value["selectivity"] = _or_null(stream.selectivity)
     if not default_payload:
         value["payload_bytes"] = stream.payload_bytes
-    return value | standard_errors_of(stream)
+    return value | details_of(stream) | standard_errors_of(stream)
+
+
+def _scaling(form: ScalingForm | None) -> dict[str, float]:
+    return {} if form is None else form.model_dump(exclude={"comment"})
 
 
 def _number(value_or_none: float | None) -> float:

@@ -16,16 +16,21 @@ from streamplace.files.reading import check, name_of, parse, read_bytes
 from streamplace.files.schema import (
     Amounts,
     ConstraintsForm,
+    Count,
     Form,
+    KeySharesForm,
     Name,
+    Parallelism,
     Positive,
     SecondsByKind,
     Shape,
+    Share,
     Title,
 )
-from streamplace.problem.details import DETAILS, by_index
+from streamplace.problem.details import DETAILS, OF_COUNTS, STREAM_DETAILS, by_index
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import ends_of
+from streamplace.problem.parallelism import Partitioning
 from streamplace.problem.semantics import Firing, Multicast
 
 COLUMNS = {  # name: dtype, number of axes
@@ -46,7 +51,7 @@ COLUMNS = {  # name: dtype, number of axes
 }
 OPTIONAL = {"cores": 1.0, "instructions_se": 0.0, "payload_bytes_se": 0.0, "selectivity_se": 0.0}
 """Columns that are written only if some value differs from its default, and that default."""
-
+IN_HEADER = (*OF_COUNTS, *(detail.name for detail in STREAM_DETAILS))
 
 Value = TypeVar("Value")
 Index = Annotated[str, Field(pattern=r"^\d{1,9}$")]
@@ -63,6 +68,13 @@ class _Header(Form):
     type: dict[Index, Name] = Field({})
     output_shape: dict[Index, Shape] = Field({})
     meta_op: dict[Index, Name] = Field({})
+    parallelism: dict[Index, Parallelism] = Field({})
+    min_parallelism: dict[Index, Count] = Field({})
+    max_parallelism: dict[Index, Count] = Field({})
+    partitions: dict[Index, Count] = Field({})
+    scaling: dict[Index, dict[Name, Share]] = Field({})
+    partitioning: dict[Index, Partitioning] = Field({})
+    key_shares: dict[Index, KeySharesForm] = Field({})
     firing: Firing = "each"
     multicast: Multicast = "none"
     constraints: ConstraintsForm = ConstraintsForm()
@@ -79,7 +91,7 @@ def write_columns(graph: StreamGraph, file: IO[bytes]) -> None:
     }
     if graph.instance_of:
         header["instance_of"] = {str(v): name for v, name in sorted(graph.instance_of.items())}
-    for detail in DETAILS:
+    for detail in (*DETAILS, *STREAM_DETAILS):
         if several := by_index(getattr(graph, detail.name)):
             header[detail.name] = {str(v): value for v, value in several.items()}
     header |= graph.semantics
@@ -139,6 +151,7 @@ def read_columns(path: str | Path) -> StreamGraph:
             selectivity=columns["selectivity"],
             selectivity_se=columns.get("selectivity_se"),
             stream_payload_bytes=columns["stream_payload_bytes"],
+            of_counts={name: _by_number(getattr(header, name)) for name in IN_HEADER},
             name=header.name,
             source_rate=header.source_rate,
             source_shares={names[v]: float(share[v]) for v in np.flatnonzero(is_source)},

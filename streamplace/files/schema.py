@@ -7,8 +7,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from streamplace.problem.columns import MAX_CORES
 from streamplace.problem.details import MAX_SIZE
+from streamplace.problem.device import MAX_SLOTS
 from streamplace.problem.network import NetworkKind
 from streamplace.problem.objective import Model
+from streamplace.problem.parallelism import MAX_PARALLELISM, Partitioning
 from streamplace.problem.resources import MAX_AMOUNT
 from streamplace.problem.seconds import MAX_SECONDS
 from streamplace.problem.semantics import Firing, Multicast
@@ -21,6 +23,10 @@ Title = Annotated[str, Field(min_length=0)]  # with a bound, pydantic also refus
 Amounts = dict[Name, Annotated[Number, Field(le=MAX_AMOUNT)]]
 SecondsByKind = dict[Name, Annotated[Number, Field(le=MAX_SECONDS)] | None]
 Shape = list[Annotated[int, Field(ge=0, le=MAX_SIZE)]]
+Share = Annotated[Number, Field(le=1)]
+KeySharesForm = dict[Name, Share]
+Count = Annotated[int, Field(ge=1, le=MAX_PARALLELISM)]
+Parallelism = Count | Literal["free"]
 Version = Annotated[int, Field(ge=VERSION, le=VERSION)]
 
 
@@ -47,6 +53,13 @@ class ForeignForm(BaseModel):
     """An object of another program's file, whose other fields are ignored."""
 
     model_config = ConfigDict(strict=True)
+
+
+class ScalingForm(Form):
+    """The universal scalability law: p instances work as p / (1 + sigma (p-1) + kappa p (p-1))."""
+
+    sigma: Share = 0.0
+    kappa: Share = 0.0
 
 
 class OperatorForm(Form):
@@ -77,6 +90,19 @@ class OperatorForm(Form):
     type: Title = Field("", description="what it does, such as conv")
     output_shape: Shape = Field([], description="sizes of the axes of the tensor that it emits")
     meta_op: Title = Field("", description="the operator that was divided into this one and others")
+    parallelism: Parallelism | None = Field(
+        None,
+        description="number of instances; free: size chooses it; null: 1, which size may change",
+    )
+    min_parallelism: Count | None = Field(None, description="least number of instances")
+    max_parallelism: Count | None = Field(None, description="largest number of instances")
+    partitions: Count | None = Field(
+        None,
+        description="partitions that a source reads, or key groups of an operator's hash streams",
+    )
+    scaling: ScalingForm | None = Field(
+        None, description="universal scalability law: work per tuple with p instances"
+    )
 
 
 class StreamForm(Form):
@@ -91,6 +117,12 @@ class StreamForm(Form):
         None, description="size of a tuple, in bytes; null: as its source operator emits"
     )
     selectivity_se: Number = Field(0.0, description="standard error of selectivity; 0: exact")
+    partitioning: Partitioning | Literal[""] = Field(
+        "", description="how tuples reach the instances of its target; empty: evenly"
+    )
+    key_shares: KeySharesForm = Field(
+        {}, description="key: its share of the tuples of a hash stream"
+    )
 
 
 class ConstraintsForm(Form):
@@ -147,6 +179,9 @@ class DeviceForm(Form):
     )
     overhead_s_per_byte: Number | None = Field(
         None, description="core seconds per byte sent or received; null: the network's"
+    )
+    slots: int | None = Field(
+        None, ge=0, le=MAX_SLOTS, description="operators that may run on it; null: any number"
     )
 
 

@@ -42,6 +42,7 @@ MAX_DEVICES = 2048  # pair links are a D x D matrix
 OPTIONAL: dict[str, Callable[[Device], str]] = {
     "group": lambda device: device.group or "",
     "resources": lambda device: amounts_text(device.resources),
+    "slots": lambda device: "" if device.slots is None else str(device.slots),
     "price": lambda device: "" if device.price is None else number(device.price),
     "kind": lambda device: device.kind or "",
     "startup, s": lambda device: number(device.startup_s) if device.startup_s else "",
@@ -149,6 +150,11 @@ class Cluster(Displayable):
         """(D,) memory in bytes, inf for devices without a limit."""
         limits = (device.memory_bytes for device in self.devices)
         return _fixed([inf if limit is None else limit for limit in limits])
+
+    @cached_property
+    def slots(self) -> Floats:
+        """(D,) number of operators that each device may run, inf for devices without a limit."""
+        return _fixed([inf if device.slots is None else device.slots for device in self.devices])
 
     def resource(self, name: str) -> Floats:
         """Return the amount of a resource that each device offers, (D,)."""

@@ -20,8 +20,13 @@ StreamLike = Stream | tuple[Any, ...] | Mapping[str, Any]
 """A stream, a tuple of its fields such as ``("parse", "store", 0.5)``, or a mapping of them."""
 Row = TypeVar("Row", Operator, Stream)
 
-TEXT = ("name", "source", "target", "instance_of", "type", "meta_op")
-MAPPINGS = {"resources": "names to amounts", "seconds_on": "kinds of devices to seconds"}
+TEXT = ("name", "source", "target", "instance_of", "type", "meta_op", "partitioning")
+MAPPINGS = {
+    "resources": "names to amounts",
+    "seconds_on": "kinds of devices to seconds",
+    "scaling": "sigma and kappa to numbers",
+    "key_shares": "keys to shares",
+}
 STREAM_NUMBERS = (SELECTIVITY, STREAM_PAYLOAD, SELECTIVITY_SE)
 NUMBERS = {column.name for column in (*OPERATOR_NUMBERS, *STREAM_NUMBERS)}
 

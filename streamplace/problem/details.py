@@ -1,17 +1,31 @@
-"""Details of operators: values that few operators have, stored by index.
+"""Details of operators and streams: values that few of them have, stored by index.
 
-To add one, add a field of `Operator` and one line here. Graphs without it keep their hash.
+To add one, add a field of `Operator` or `Stream` and one line here. Graphs without it keep their
+hash.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from streamplace.errors import GraphError
 from streamplace.problem.graph_checks import check_text, resources_of
-from streamplace.problem.operators import Operator
+from streamplace.problem.operators import Operator, Stream
+from streamplace.problem.parallelism import (
+    NO_SCALING,
+    NO_SHARES,
+    KeyShares,
+    Scaling,
+    count_of,
+    parallelism_of,
+    partitioning_of,
+)
 from streamplace.problem.resources import NO_RESOURCES, Resources, whole_amounts
 from streamplace.problem.seconds import NO_SECONDS, Seconds
+from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_int
 
 MAX_SIZE = 2**63 - 1
@@ -20,16 +34,16 @@ MAX_SIZE = 2**63 - 1
 
 @dataclass(frozen=True)
 class Detail:
-    """A value that few operators have.
+    """A value that few operators, or streams, have.
 
     Parameters
     ----------
     name
-        The field of `Operator`, and the attribute of `StreamGraph`: operator index -> value.
+        The field of `Operator` or `Stream`, and the attribute of `StreamGraph`: index -> value.
     default
-        Value of operators without it; it is empty.
+        Value of those without it; it is empty.
     check
-        Returns the value of an operator from its index and the value of its row.
+        Returns the value of an operator or stream from its index and the value of its row.
     """
 
     name: str
@@ -75,6 +89,20 @@ def _meta_op_of(v: int, value: str) -> str:
     return value
 
 
+def _scaling_of(v: int, value: Mapping[str, float]) -> Scaling:
+    return value if isinstance(value, Scaling) else Scaling(value, _place(v, "scaling"), GraphError)
+
+
+def _key_shares_of(e: int, value: Mapping[str, float]) -> KeyShares:
+    where = f"streams[{e}].key_shares"
+    return value if isinstance(value, KeyShares) else KeyShares(value, where, GraphError)
+
+
+def _counted(field: str) -> Detail:
+    """Return a detail that is a number of instances or partitions."""
+    return Detail(field, None, lambda v, value: count_of(_place(v, field), value))
+
+
 def _place(v: int, field: str) -> str:
     return f"operators[{v}].{field}"
 
@@ -85,12 +113,24 @@ DETAILS = (
     Detail("type", "", _type_of),
     Detail("output_shape", (), _shape_of),
     Detail("meta_op", "", _meta_op_of),
+    Detail("parallelism", None, lambda v, x: parallelism_of(_place(v, "parallelism"), x)),
+    _counted("min_parallelism"),
+    _counted("max_parallelism"),
+    _counted("partitions"),
+    Detail("scaling", NO_SCALING, _scaling_of),
 )
+STREAM_DETAILS = (
+    Detail("partitioning", "", lambda e, x: partitioning_of(f"streams[{e}].partitioning", x)),
+    Detail("key_shares", NO_SHARES, _key_shares_of),
+)
+OF_COUNTS = ("parallelism", "min_parallelism", "max_parallelism", "partitions", "scaling")
+"""The details that say how many instances an operator has or may have."""
 
 
-def details_of(operator: Operator) -> dict[str, Any]:
-    """Return the details that an operator has as JSON values, by the name of their field."""
-    values = ((detail.name, getattr(operator, detail.name)) for detail in DETAILS)
+def details_of(row: Operator | Stream) -> dict[str, Any]:
+    """Return the details that an operator or stream has as JSON values, by their field's name."""
+    details = DETAILS if isinstance(row, Operator) else STREAM_DETAILS
+    values = ((detail.name, getattr(row, detail.name)) for detail in details)
     return {name: json_value(value) for name, value in values if value}
 
 
@@ -106,3 +146,15 @@ def json_value(value: Any) -> Any:
 def by_index(several: Mapping[int, Any]) -> dict[int, Any]:
     """Return a detail of a graph, with plain dicts for mappings."""
     return {v: dict(x) if isinstance(x, Mapping) else x for v, x in several.items()}
+
+
+def ranks_of(details: Mapping[str, Mapping[int, Any]], count: int) -> list[Floats]:
+    """Return the rank of each stream, (E,), by its details as text; nothing if none has any.
+
+    The order of streams, and the hash of the graph, then do not depend on the order in its file.
+    """
+    if not any(details.values()):
+        return []
+    texts = [json.dumps([json_value(of.get(e)) for of in details.values()]) for e in range(count)]
+    rank = {text: float(i) for i, text in enumerate(sorted(set(texts)))}
+    return [np.array([rank[text] for text in texts])]

@@ -11,6 +11,8 @@ from streamplace.problem.resources import NO_RESOURCES, Resources
 from streamplace.util.added import added_field
 from streamplace.util.checks import check_str
 
+MAX_SLOTS = 1_000_000
+
 
 @dataclass(frozen=True, repr=False)
 class Device(TruncatedRepr):
@@ -39,6 +41,9 @@ class Device(TruncatedRepr):
     startup_s
         Seconds for which the cores of an operator rest after it, before the next operator may start
         on them. Only makespans use it.
+    slots
+        Number of operators that may run on it, such as the task slots of a TaskManager with one
+        operator each; None: any number.
     overhead_s_per_byte
         Seconds that one core spends per byte of a message that the device sends or receives; None
         stands for the value of `Network`.
@@ -60,6 +65,7 @@ class Device(TruncatedRepr):
     kind: str | None = added_field(None)
     startup_s: float = added_field(0.0)
     overhead_s_per_byte: float | None = added_field(None)
+    slots: int | None = added_field(None)
 
     def __post_init__(self) -> None:
         check_str("device: name", self.name, ClusterError)
@@ -80,6 +86,11 @@ class Device(TruncatedRepr):
             check_range(
                 f"device {self.name!r}: memory_bytes", self.memory_bytes, maximum=MAX_MEMORY_BYTES
             )
+        if self.slots is not None and not (
+            isinstance(self.slots, int) and 0 <= self.slots <= MAX_SLOTS
+        ):
+            wanted = f"slots must be a whole number from 0 to {MAX_SLOTS} (got {self.slots!r:.40})"
+            raise ClusterError(f"device {self.name!r}: {wanted}")
         if self.price is not None:
             check_range(f"device {self.name!r}: price", self.price)
         check_range(f"device {self.name!r}: startup_s", self.startup_s)

@@ -15,9 +15,11 @@ from streamplace.problem.logical import (
     AnyDistribution,
     Distribution,
     GroupedDistribution,
+    KeyedDistribution,
     LogicalGraph,
     instance_names,
 )
+from streamplace.problem.parallelism import even_shares
 from streamplace.util.arrays import Floats
 
 MAX_INSTANCES = 1_000_000
@@ -54,7 +56,7 @@ def to_instances(logical: LogicalGraph) -> StreamGraph:
         name: instance_names(name, p) for name, p in zip(graph.names, count.tolist(), strict=True)
     }
     names = [name for of_operator in instances.values() for name in of_operator]
-    share = graph.source_share / count
+    share = _source_shares(logical, count)
     ends, stream, part = _streams(logical, count, first)
     return StreamGraph.from_columns(
         names,
@@ -78,12 +80,22 @@ def to_instances(logical: LogicalGraph) -> StreamGraph:
         name=graph.name,
         source_rate=graph.source_rate,
         source_shares={  # including instances that no stream feeds, whose share is 0
-            names[i]: float(share[owner[i]]) for i in indices_not_in(len(names), ends[:, 1])
+            names[i]: float(share[i]) for i in indices_not_in(len(names), ends[:, 1])
         },
-        constraints=_constraints(logical, instances),
+        constraints=constraints_of_instances(graph.constraints, instances, logical.by_channel),
         firing=graph.firing,
         multicast=graph.multicast,
     )
+
+
+def _source_shares(logical: LogicalGraph, count: Ints) -> Floats:
+    """Return the share of the source rate of each instance, (I,); 0 for those with inputs."""
+    graph = logical.graph
+    parts = [
+        even_shares(logical.partitions.get(name), p)
+        for name, p in zip(graph.names, count.tolist(), strict=True)
+    ]
+    return np.repeat(graph.source_share, count) * np.concatenate(parts)
 
 
 def to_operators(logical: LogicalGraph) -> StreamGraph:
@@ -178,6 +190,11 @@ def _number(distribution: AnyDistribution, sources: int, targets: int) -> int:
 
 def _pairs(distribution: AnyDistribution, sources: int, targets: int) -> tuple[Ints, Ints, Floats]:
     """Return sources, targets and shares of the streams between the instances of two operators."""
+    if isinstance(distribution, KeyedDistribution):
+        shares = np.tile(distribution.shares(targets), sources)
+        a, b = np.divmod(np.arange(sources * targets), targets)
+        used = shares > 0.0
+        return a[used], b[used], shares[used]
     if isinstance(distribution, GroupedDistribution):
         return _in_groups(distribution, sources, targets)
     if distribution is Distribution.FIRST:
@@ -210,15 +227,25 @@ def _in_groups(
     return a, b, np.full(len(a), distribution.copies / of_target)
 
 
-def _constraints(logical: LogicalGraph, instances: Instances) -> Constraints:
-    rules = logical.graph.constraints
-    by_channel = {tuple(group) for group in logical.by_channel}
+def constraints_of_instances(
+    rules: Constraints, instances: Instances, by_channel: Sequence[Sequence[str]]
+) -> Constraints:
+    """Return constraints on operators as constraints on their instances.
+
+    Parameters
+    ----------
+    instances
+        Operator -> the names of its instances; other operators keep their name.
+    by_channel
+        See `LogicalGraph`.
+    """
+    channels = {tuple(group) for group in by_channel}
     return Constraints(
         pins=_each(rules.pins, instances),
         colocate=[
             together
             for group in rules.colocate
-            for together in _together(group, instances, tuple(group) in by_channel)
+            for together in _together(group, instances, tuple(group) in channels)
         ],
         exlocate=[apart for group in rules.exlocate for apart in _apart(group, instances)],
         allowed=_each(rules.allowed, instances),

@@ -11,7 +11,7 @@ from streamplace.errors import GraphError
 from streamplace.problem.coerce import OperatorLike, StreamLike
 from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, SELECTIVITY_SE
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.details import DETAILS
+from streamplace.problem.details import DETAILS, OF_COUNTS, STREAM_DETAILS
 from streamplace.problem.graph_checks import (
     checked_rate,
     column_of,
@@ -98,6 +98,11 @@ class StreamGraph(GraphColumns, Displayable):
         Operator index -> resource -> amount, for operators that take any.
     seconds_on, type, output_shape, meta_op
         Operator index -> value, see `Operator`, for operators that have one.
+    parallelism, min_parallelism, max_parallelism, partitions, scaling
+        Operator index -> value, see `Operator`, for operators that have one. `Problem` expands such
+        graphs into instances.
+    partitioning, key_shares
+        Stream index -> value, see `Stream`, for streams that have one.
     source_share
         (V,) float64, share of the source rate; 0 for operators with inputs.
     stream_source, stream_target
@@ -153,6 +158,7 @@ class StreamGraph(GraphColumns, Displayable):
         selectivity: ArrayLike | None = None,
         selectivity_se: ArrayLike | None = None,
         stream_payload_bytes: ArrayLike | None = None,
+        of_counts: Mapping[str, Mapping[int, object]] | None = None,
         name: str = "",
         source_rate: float | None = None,
         source_shares: Mapping[str, float] | None = None,
@@ -179,6 +185,8 @@ class StreamGraph(GraphColumns, Displayable):
             (E,) numbers, see `Stream`.
         stream_payload_bytes
             (E,) numbers; NaN stands for the payload of the source operator.
+        of_counts
+            Name -> index -> value: the attributes from ``parallelism`` to ``key_shares``.
 
         Raises
         ------
@@ -194,11 +202,16 @@ class StreamGraph(GraphColumns, Displayable):
             "type": type,
             "output_shape": output_shape,
             "meta_op": meta_op,
+            **{name: several for name, several in (of_counts or {}).items() if name in OF_COUNTS},
         }
+        of_streams = {one.name: (of_counts or {}).get(one.name, {}) for one in STREAM_DETAILS}
         of_operators = {"requires": requires, "instance_of": instance_of, **details}
         for what, several in of_operators.items():
             if wrong := [v for v in several or () if not 0 <= v < len(index)]:
                 raise GraphError(f"{what}: unknown operator index {wrong[0]}")
+        for what, several in of_streams.items():
+            if wrong := [e for e in several if not 0 <= e < len(ends)]:
+                raise GraphError(f"{what}: unknown stream index {wrong[0]}")
         columns = Columns(
             index,
             ends,
@@ -218,6 +231,7 @@ class StreamGraph(GraphColumns, Displayable):
             requires or {},
             instance_of or {},
             {what: several or {} for what, several in details.items()},
+            of_streams,
         )
         cls._set(graph, columns, name, source_rate, source_shares, constraints, firing, multicast)
         return graph
@@ -238,6 +252,7 @@ class StreamGraph(GraphColumns, Displayable):
         source_shares: Mapping[str, float] | None = None,
         resources: Mapping[int, Mapping[str, float]] | None = None,
         seconds_on: Mapping[int, Mapping[str, float | None]] | None = None,
+        of_counts: Mapping[str, Mapping[int, object]] | None = None,
         firing: Firing | None = None,
         multicast: Multicast | None = None,
     ) -> tuple["StreamGraph", Ints]:
@@ -258,6 +273,8 @@ class StreamGraph(GraphColumns, Displayable):
             See the class.
         resources, seconds_on
             Operator index -> resource -> amount, and -> kind of device -> seconds; see `Operator`.
+        of_counts
+            See `from_columns`; attributes without an entry are kept.
         firing, multicast
             See the class.
 
@@ -288,7 +305,10 @@ class StreamGraph(GraphColumns, Displayable):
                 "payload_bytes_se": payload_bytes_se,
             },
         )
-        StreamGraph._set_details(graph, {"resources": resources, "seconds_on": seconds_on})
+        others = of_counts or {}
+        StreamGraph._set_details(
+            graph, {"resources": resources, "seconds_on": seconds_on, **others}
+        )
         if source_rate is not None:
             graph.source_rate = checked_rate(source_rate)
         graph.firing, graph.multicast = firing or self.firing, multicast or self.multicast
@@ -301,7 +321,10 @@ class StreamGraph(GraphColumns, Displayable):
             chosen = column_of("streams", SELECTIVITY, selectivity, len(ends))
         if selectivity_se is not None:
             error = column_of("streams", SELECTIVITY_SE, selectivity_se, len(ends))
-        before = StreamGraph._sort_streams(graph, ends, chosen, payload, error)
+        details = {
+            one.name: others.get(one.name, getattr(self, one.name)) for one in STREAM_DETAILS
+        }
+        before = StreamGraph._sort_streams(graph, ends, chosen, payload, error, details)
         if source_shares is not None:
             graph.source_share = shares_of(source_shares, graph.names, graph.sources)
         StreamGraph._freeze(graph)

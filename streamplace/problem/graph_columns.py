@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from functools import cached_property
 from math import isnan
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, SELECTIVITY_SE, graph_hash
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.details import DETAILS, by_index
+from streamplace.problem.details import DETAILS, STREAM_DETAILS, by_index, ranks_of
 from streamplace.problem.graph_checks import (
     acyclic_order,
     check_errors,
@@ -24,6 +24,7 @@ from streamplace.problem.graph_checks import (
     shares_of,
 )
 from streamplace.problem.operators import UNKNOWN, Operator, RowView, Stream
+from streamplace.problem.parallelism import NO_SCALING, NO_SHARES, KeyShares, Scaling
 from streamplace.problem.resources import NO_RESOURCES, Resources
 from streamplace.problem.rows import Columns
 from streamplace.problem.seconds import NO_SECONDS, Seconds
@@ -31,7 +32,9 @@ from streamplace.problem.semantics import Firing, Multicast, check_semantics
 from streamplace.problem.topology import sorted_streams
 from streamplace.util.arrays import Floats, Ints
 
-MAPPINGS = frozenset({"index", "requires", "instance_of", *(detail.name for detail in DETAILS)})
+MAPPINGS = frozenset(
+    {"index", "requires", "instance_of"} | {each.name for each in (*DETAILS, *STREAM_DETAILS)}
+)
 """Attributes that are read-only mappings."""
 
 
@@ -50,6 +53,13 @@ class GraphColumns:
     type: Mapping[int, str]
     output_shape: Mapping[int, tuple[int, ...]]
     meta_op: Mapping[int, str]
+    parallelism: Mapping[int, int | Literal["free"]]
+    min_parallelism: Mapping[int, int]
+    max_parallelism: Mapping[int, int]
+    partitions: Mapping[int, int]
+    scaling: Mapping[int, Scaling]
+    partitioning: Mapping[int, str]
+    key_shares: Mapping[int, KeyShares]
 
     def _set(
         self,
@@ -94,7 +104,7 @@ class GraphColumns:
             for column in (SELECTIVITY, SELECTIVITY_SE)
         )
         self.order = acyclic_order(self.names, ends)
-        self._sort_streams(ends, selectivity, payload, error)
+        self._sort_streams(ends, selectivity, payload, error, columns.stream_details)
         self.source_share = shares_of(source_shares, self.names, self.sources)
         self._freeze()
 
@@ -124,6 +134,11 @@ class GraphColumns:
             self.type.get(v, ""),
             self.output_shape.get(v, ()),
             self.meta_op.get(v, ""),
+            self.parallelism.get(v),
+            self.min_parallelism.get(v),
+            self.max_parallelism.get(v),
+            self.partitions.get(v),
+            self.scaling.get(v, NO_SCALING),
         )
 
     def _stream(self, e: int) -> Stream:
@@ -134,6 +149,8 @@ class GraphColumns:
             float(self.selectivity[e]),
             None if isnan(payload) else payload,
             float(self.selectivity_se[e]),
+            self.partitioning.get(e, ""),
+            self.key_shares.get(e, NO_SHARES),
         )
 
     def _set_operator_numbers(self, numbers: Mapping[str, ArrayLike | None]) -> None:
@@ -152,11 +169,26 @@ class GraphColumns:
                 setattr(self, detail.name, MappingProxyType(detail.of(several)))
 
     def _sort_streams(
-        self, ends: Ints, selectivity: Floats, payload_bytes: Floats, selectivity_se: Floats
+        self,
+        ends: Ints,
+        selectivity: Floats,
+        payload_bytes: Floats,
+        selectivity_se: Floats,
+        details: Mapping[str, Mapping[int, object]],
     ) -> Ints:
         """Set the columns of streams in topological order; return their previous indices, (E,)."""
         check_errors("streams", "selectivity", selectivity, selectivity_se)
-        by = sorted_streams(self.order, ends, selectivity, payload_bytes, selectivity_se)
+        checked = {one.name: one.of(details.get(one.name, {})) for one in STREAM_DETAILS}
+        ranks = ranks_of(checked, len(ends))
+        by = sorted_streams(self.order, ends, selectivity, payload_bytes, selectivity_se, *ranks)
+        if ranks:
+            now = {before: e for e, before in enumerate(by.tolist())}
+            checked = {
+                name: {now[e]: values[e] for e in sorted(values, key=now.__getitem__)}
+                for name, values in checked.items()
+            }
+        for name, values in checked.items():
+            setattr(self, name, MappingProxyType(values))
         self.stream_source = np.ascontiguousarray(ends[by, 0])
         self.stream_target = np.ascontiguousarray(ends[by, 1])
         self.selectivity = selectivity[by]
@@ -240,6 +272,8 @@ class GraphColumns:
             header.append(sorted(self.instance_of.items()))
         details = {detail.name: by_index(getattr(self, detail.name)) for detail in DETAILS}
         header += [{name: [[*x] for x in of.items()]} for name, of in details.items() if of]
+        of_streams = {one.name: by_index(getattr(self, one.name)) for one in STREAM_DETAILS}
+        header += [{name: [[*x] for x in of.items()]} for name, of in of_streams.items() if of]
         header += [{name: value} for name, value in self.semantics.items()]
         of_operators = {column: getattr(self, column.name) for column in OPERATOR_NUMBERS}
         always = (

@@ -10,7 +10,9 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.util.arrays import Floats, Ints
+from streamplace.util.text import counted
 
+SLOTS = "slots"
 DIGITS = 6  # of numbers of bytes in messages
 STEPS = 1e6  # fractions of an amount are counted in millionths
 NOISE_DIGITS = 3  # decimals of a millionth that are kept, far above rounding errors of fractions
@@ -56,6 +58,8 @@ class Limit:
         """Return an amount in words, such as ``2 GB of memory`` or ``1 gpu``."""
         if self.resource is None:
             return f"{byte_count(count, DIGITS)} of memory"
+        if self.resource == SLOTS:
+            return counted(int(count), "slot")
         return f"{number(count / self.steps)} {self.resource}"
 
     def available(self, count: float) -> str:
@@ -73,6 +77,11 @@ class Limit:
             return (
                 f"memory: the operators need {byte_count(needed, DIGITS)}, but the devices have "
                 f"{byte_count(available, DIGITS)} in all; add devices or memory"
+            )
+        if self.resource == SLOTS:
+            return (
+                f"slots: the operators need {self.text(needed)}, but the devices have "
+                f"{self.available(available)} in all; add devices or slots"
             )
         return (
             f"resources: the operators need {self.text(needed)}, but the devices offer "
@@ -96,7 +105,7 @@ class Limit:
 
 
 def limits_of(graph: StreamGraph, cluster: Cluster, unit_of: Ints) -> tuple[Limit, ...]:
-    """Return the limits that placements could exceed: memory first, then resources by name.
+    """Return the limits that placements could exceed: memory, slots, then resources by name.
 
     Parameters
     ----------
@@ -112,8 +121,9 @@ def limits_of(graph: StreamGraph, cluster: Cluster, unit_of: Ints) -> tuple[Limi
     with np.errstate(over="ignore"):
         if not np.isfinite(memory.needs.sum()):
             raise ProblemError("operators: the sum of memory_bytes overflows")
+    slots = _limit(SLOTS, np.ones(len(graph.names)), cluster.slots, unit_of, 1.0)
     resources = (_of_resource(name, graph, cluster, unit_of) for name in graph.resource_names)
-    limits = [memory, *resources]
+    limits = [memory, slots, *resources]
     return tuple(limit for limit in limits if limit.can_run_out)
 
 

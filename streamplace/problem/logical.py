@@ -7,7 +7,9 @@ from enum import Enum
 from streamplace.errors import GraphError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.util.arrays import Ints
+from streamplace.problem.key_groups import key_shares_of
+from streamplace.problem.parallelism import NO_SHARES, KeyShares
+from streamplace.util.arrays import Floats, Ints
 
 
 class Distribution(Enum):
@@ -45,7 +47,27 @@ class GroupedDistribution:
     copies: int = 1
 
 
-AnyDistribution = Distribution | GroupedDistribution
+@dataclass(frozen=True)
+class KeyedDistribution:
+    """Distribution by keys: each source instance sends every key to the instance that has it.
+
+    Parameters
+    ----------
+    groups
+        Number of key groups; None: unknown, so that keys without a share are spread evenly.
+    keys
+        Shares of named keys.
+    """
+
+    groups: int | None = None
+    keys: KeyShares = NO_SHARES
+
+    def shares(self, count: int) -> Floats:
+        """Return the share of the tuples that each of p instances receives, (p,)."""
+        return key_shares_of(self.groups, self.keys, count)
+
+
+AnyDistribution = Distribution | GroupedDistribution | KeyedDistribution
 """The distribution of one stream."""
 
 
@@ -72,6 +94,9 @@ class LogicalGraph:
         Streams (source, target) that the file does not determine.
     notes
         Other ambiguities of the file, one line each.
+    partitions
+        Source -> the number of partitions, which its instances divide among them; without it, all
+        instances have equal shares.
     by_channel
         Groups of the graph's ``colocate`` that keep instances with the same number together: all
         first instances, all second instances, and so on. Other groups keep all instances together.
@@ -90,6 +115,7 @@ class LogicalGraph:
     distributions: Mapping[tuple[str, str], Sequence[AnyDistribution]] = field(default_factory=dict)
     guessed: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
+    partitions: Mapping[str, int] = field(default_factory=dict)
     by_channel: Sequence[Sequence[str]] = ()
     cluster: Cluster | None = None
 

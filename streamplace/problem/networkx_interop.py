@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from streamplace.errors import GraphError
-from streamplace.problem.details import DETAILS, details_of
+from streamplace.problem.details import DETAILS, STREAM_DETAILS, details_of
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.operators import UNKNOWN, standard_errors_of
 from streamplace.util.suggest import closest_match
@@ -24,7 +24,12 @@ OF_NODES = (
     "payload_bytes_se",
     *(detail.name for detail in DETAILS),
 )
-OF_EDGES = ("selectivity", "payload_bytes", "selectivity_se")
+OF_EDGES = (
+    "selectivity",
+    "payload_bytes",
+    "selectivity_se",
+    *(detail.name for detail in STREAM_DETAILS),
+)
 
 
 def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
@@ -33,9 +38,10 @@ def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
     Nodes have the attributes ``instructions``, ``payload_bytes``, ``memory_bytes``, ``requires``,
     ``cores`` if above 1 and, for instances, ``instance_of``; edges have ``selectivity`` and
     ``payload_bytes``. Standard errors other than 0 are attributes too: ``instructions_se``,
-    ``payload_bytes_se``, ``selectivity_se``; so are ``resources``, ``seconds_on``, ``type``,
-    ``output_shape`` and ``meta_op`` that are not empty. The graph has ``name``, ``source_rate`` and
-    ``source_shares``, and ``firing`` and ``multicast`` if they differ from their default. The
+    ``payload_bytes_se``, ``selectivity_se``; so are the fields of `Operator` from ``resources`` and
+    ``seconds_on`` on, and ``partitioning`` and ``key_shares`` of `Stream`, that are not empty. The
+    graph has ``name``, ``source_rate`` and ``source_shares``, and ``firing`` and ``multicast`` if
+    they differ from their default. The
     result is a MultiDiGraph if two streams join the same two operators, otherwise a DiGraph.
     Constraints are not converted.
     """
@@ -70,6 +76,7 @@ def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
             stream.target,
             selectivity=stream.selectivity,
             payload_bytes=stream.payload_bytes,
+            **details_of(stream),
             **standard_errors_of(stream),
         )
     return made
@@ -117,6 +124,7 @@ def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
             data.get("selectivity", 1.0),
             data.get("payload_bytes"),
             data.get("selectivity_se", 0.0),
+            **{each.name: data.get(each.name, each.default) for each in STREAM_DETAILS},
         )
         for a, b, data in graph.edges(data=True)
     ]

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
-from typing import Generic, TypeVar, overload
+from typing import Generic, Literal, TypeVar, overload
 
 from streamplace.display.mixins import TruncatedRepr
 from streamplace.errors import GraphError
+from streamplace.problem.parallelism import NO_SCALING, NO_SHARES, KeyShares, Scaling
 from streamplace.problem.resources import NO_RESOURCES, Resources
 from streamplace.problem.seconds import NO_SECONDS, Seconds
 from streamplace.util.added import added_field
@@ -51,6 +52,17 @@ class Operator(TruncatedRepr):
         Sizes of the axes of the tensor that it emits, if it emits one.
     meta_op
         Name of the operator that was divided into this one and others, such as a sharded product.
+    parallelism
+        Number of instances, or ``free``: `size` chooses it. None: one instance, which `size` may
+        change. Problems consist of instances; see `problem.counts`.
+    min_parallelism, max_parallelism
+        Limits of the number of instances; None: none.
+    partitions
+        Number of partitions that a source reads or, of another operator, of key groups into which
+        the keys of its ``hash`` streams are divided; there can be no more instances. None: unknown.
+    scaling
+        Coefficients of the universal scalability law, such as ``{"sigma": 0.02}``; see
+        `problem.parallelism.Scaling`.
 
     Raises
     ------
@@ -72,6 +84,11 @@ class Operator(TruncatedRepr):
     type: str = added_field("")
     output_shape: tuple[int, ...] = added_field(())
     meta_op: str = added_field("")
+    parallelism: int | Literal["free"] | None = added_field(None)
+    min_parallelism: int | None = added_field(None)
+    max_parallelism: int | None = added_field(None)
+    partitions: int | None = added_field(None)
+    scaling: Mapping[str, float] = added_field(NO_SCALING)
 
     def __post_init__(self) -> None:
         if not isinstance(self.resources, Resources):
@@ -80,6 +97,9 @@ class Operator(TruncatedRepr):
         if not isinstance(self.seconds_on, Seconds):
             where = f"operator {self.name!r:.40}: seconds_on"
             object.__setattr__(self, "seconds_on", Seconds(self.seconds_on, where, GraphError))
+        if not isinstance(self.scaling, Scaling):
+            where = f"operator {self.name!r:.40}: scaling"
+            object.__setattr__(self, "scaling", Scaling(self.scaling, where, GraphError))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -96,6 +116,16 @@ class Stream(TruncatedRepr):
         Bytes per tuple on this stream; None stands for the payload of its source operator.
     selectivity_se
         Standard error of the selectivity, in the same unit; 0: the selectivity is exact.
+    partitioning
+        How its tuples are distributed over the instances of its target: ``forward``, ``hash``,
+        ``rebalance``, ``rescale`` or ``broadcast``; empty: evenly.
+    key_shares
+        Key -> its share of the tuples, for ``hash`` streams.
+
+    Raises
+    ------
+    GraphError
+        If `key_shares` is not valid; `StreamGraph` checks the other values.
     """
 
     source: str
@@ -103,6 +133,13 @@ class Stream(TruncatedRepr):
     selectivity: float = 1.0
     payload_bytes: float | None = None
     selectivity_se: float = added_field(default=0.0)
+    partitioning: str = added_field("")
+    key_shares: Mapping[str, float] = added_field(NO_SHARES)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.key_shares, KeyShares):
+            where = f"stream {self.source!r:.40} -> {self.target!r:.40}: key_shares"
+            object.__setattr__(self, "key_shares", KeyShares(self.key_shares, where, GraphError))
 
 
 def standard_errors_of(row: Operator | Stream) -> dict[str, float]:

@@ -10,6 +10,7 @@ from streamplace.display.view import View
 from streamplace.errors import ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
+from streamplace.problem.counts import expanded, for_instances
 from streamplace.problem.feasibility import Feasibility
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan
@@ -31,7 +32,8 @@ class Problem(Displayable):
     Parameters
     ----------
     graph
-        The job; all its numbers must be known.
+        The job; all its numbers must be known. Operators with several instances are replaced by
+        these, ``name[0]``, ``name[1]``, ….
     cluster
         A cluster, or text such as ``5x2500`` for `Cluster.parse`. None stands for the cluster of
         the paper, ``5x2500``.
@@ -39,7 +41,8 @@ class Problem(Displayable):
         Parameters of the objective, see `Throughput`. One source rate in tuples/s or several; None
         stands for the graph's own.
     constraints
-        None stands for the graph's own.
+        None stands for the graph's own. The name of a parallel operator stands for all its
+        instances.
     objective
         The objective, instead of the three parameters above.
 
@@ -77,6 +80,7 @@ class Problem(Displayable):
         objective: Objective | None = None,
     ) -> None:
         _check_graph(graph)
+        graph = expanded(graph)
         if objective is None:
             _check_known(graph, has_rate=source_rate is not None)
             objective = Throughput.of(source_rate, model, target_utilisation)
@@ -91,7 +95,10 @@ class Problem(Displayable):
         cluster = Cluster.of(cluster)
         if isinstance(objective, Makespan):
             _check_makespan(cluster)
-        constraints = graph.constraints if constraints is None else Constraints.of(constraints)
+        if constraints is None:
+            constraints = graph.constraints
+        else:
+            constraints = for_instances(graph, Constraints.of(constraints))
         vars(self).update(  # the class is frozen, since compiled parts are cached per problem
             graph=graph,
             cluster=cluster,

@@ -1,6 +1,6 @@
 """The columns of a graph before they are checked, and those of its rows."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 from streamplace.errors import GraphError
 from streamplace.problem.coerce import OperatorLike, StreamLike, operator_of, stream_of
 from streamplace.problem.columns import OPERATOR_NUMBERS
-from streamplace.problem.details import DETAILS
+from streamplace.problem.details import DETAILS, STREAM_DETAILS, Detail
 from streamplace.problem.graph_checks import endpoints, index_of, labels_of, own_payload, owner_of
+from streamplace.problem.operators import Operator, Stream
 from streamplace.util.arrays import Ints
 from streamplace.util.checks import check_type
 
@@ -29,8 +30,8 @@ class Columns:
         Name -> (V,) or (E,) numbers; None stands for the default.
     requires, instance_of
         Operator index -> value, see `Operator`.
-    details
-        Name of a detail -> operator index -> value.
+    details, stream_details
+        Name of a detail -> operator or stream index -> value.
     """
 
     index: Mapping[str, int]
@@ -40,6 +41,7 @@ class Columns:
     requires: Mapping[int, tuple[str, ...]]
     instance_of: Mapping[int, str]
     details: Mapping[str, Mapping[int, object]]
+    stream_details: Mapping[str, Mapping[int, object]]
 
 
 def columns_of_rows(operators: Iterable[OperatorLike], streams: Iterable[StreamLike]) -> Columns:
@@ -67,12 +69,20 @@ def columns_of_rows(operators: Iterable[OperatorLike], streams: Iterable[StreamL
         },
         {i: labels_of(i, o) for i, o in enumerate(steps) if o.requires},
         {i: owner_of(i, o.instance_of) for i, o in enumerate(steps) if o.instance_of},
-        {
-            detail.name: {
-                i: value
-                for i, o in enumerate(steps)
-                if (value := getattr(o, detail.name)) is not detail.default
-            }
-            for detail in DETAILS
-        },
+        _details(DETAILS, steps),
+        _details(STREAM_DETAILS, edges),
     )
+
+
+def _details(
+    details: Sequence[Detail], rows: Sequence[Operator | Stream]
+) -> dict[str, dict[int, object]]:
+    """Return name of a detail -> index -> value, of the rows that have one."""
+    return {
+        detail.name: {
+            i: value
+            for i, row in enumerate(rows)
+            if (value := getattr(row, detail.name)) is not detail.default
+        }
+        for detail in details
+    }

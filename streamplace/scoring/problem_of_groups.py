@@ -1,21 +1,25 @@
 """Problems whose operators are groups of another problem's operators."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from sim.flow import Flow
 from streamplace.errors import InfeasibleError
+from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.grouping import Grouping
 from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
+from streamplace.problem.resources import MAX_AMOUNT
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Floats, Ints
 
 BITS_PER_BYTE = 8.0
+SLOTS = "slots of devices"
 
 
 class ProblemOfGroups(NamedTuple):
@@ -64,7 +68,7 @@ def problem_of_groups(problem: Problem, grouping: Grouping) -> ProblemOfGroups |
         ends,
         memory_bytes=np.bincount(group, graph.memory_bytes, count),
         cores=np.bincount(group, graph.cores, count),
-        resources=_resources(graph, group),
+        resources=_resources(problem, group),
         selectivity=tuples / rate[ends[:, 0]],
         stream_payload_bytes=bits / tuples / BITS_PER_BYTE,
         constraints=_constraints(problem, group, names),
@@ -72,7 +76,7 @@ def problem_of_groups(problem: Problem, grouping: Grouping) -> ProblemOfGroups |
     share = problem.throughput_objective.target_utilisation
     objective = Throughput.of(arrays.source_rate, "bottleneck", share)
     try:
-        of_groups = Problem(smaller, problem.cluster, objective=objective)
+        of_groups = Problem(smaller, _cluster(problem.cluster), objective=objective)
     except InfeasibleError:
         return None
     return ProblemOfGroups(of_groups, Grouping(graph, group))
@@ -100,9 +104,29 @@ def _streams(arrays: Flow, group: Ints) -> tuple[Ints, Floats, Floats]:
     return pairs.astype(np.int32), sums[0], sums[1]
 
 
-def _resources(graph: StreamGraph, group: Ints) -> dict[int, dict[str, float]]:
-    """Return group -> resource -> the amount that all its operators take."""
-    total: dict[int, dict[str, float]] = {}
+def _cluster(cluster: Cluster) -> Cluster:
+    """Return the cluster with slots as a resource, of which a group takes several."""
+    if np.isinf(cluster.slots).all():
+        return cluster
+    devices = [
+        replace(
+            device,
+            slots=None,
+            resources={
+                **device.resources,
+                SLOTS: MAX_AMOUNT if device.slots is None else device.slots,
+            },
+        )
+        for device in cluster.devices
+    ]
+    return Cluster(devices, cluster.network)
+
+
+def _resources(problem: Problem, group: Ints) -> dict[int, dict[str, float]]:
+    """Return group -> resource -> the amount that all its operators take, slots among them."""
+    graph, total = problem.graph, dict[int, dict[str, float]]()
+    if np.isfinite(problem.cluster.slots).any():
+        total = {g: {SLOTS: float(count)} for g, count in enumerate(np.bincount(group).tolist())}
     for operator, amounts in graph.resources.items():
         of_group = total.setdefault(int(group[operator]), {})
         for name, amount in amounts.items():

@@ -6,6 +6,7 @@ from streamplace.errors import UsageError
 from streamplace.placers.search.annealing import check_limits
 from streamplace.problem.cluster import MAX_DEVICES, Cluster
 from streamplace.problem.constraints import Constraints
+from streamplace.problem.counts import expanded
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model, Throughput
 from streamplace.problem.problem import Problem, with_rates_of
@@ -77,6 +78,7 @@ def plan(
     objective = Throughput.of(source_rate, model, target_utilisation)
     _check(objective.model, most, survive, seed)
     check_limits("plan", seconds, evaluations)
+    graph = expanded(graph)
     objective = with_rates_of(objective, graph)
     rules = graph.constraints if constraints is None else Constraints.of(constraints)
     limits = Limits(most, seconds, evaluations, survive, seed)

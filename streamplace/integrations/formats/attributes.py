@@ -15,11 +15,12 @@ from pydantic import TypeAdapter, ValidationError
 from streamplace.errors import FormatError, located
 from streamplace.files.graphs import constraints_from, constraints_to, uneven_shares
 from streamplace.files.reading import check, parse
-from streamplace.files.schema import Amounts, ConstraintsForm, Name, SecondsByKind, Shape
+from streamplace.files.schema import Amounts, ConstraintsForm, Name, SecondsByKind, Shape, Share
 from streamplace.integrations.parsing.decimals import DECIMAL
-from streamplace.problem.details import DETAILS, details_of
+from streamplace.problem.details import DETAILS, OF_COUNTS, STREAM_DETAILS, details_of
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 from streamplace.problem.operators import standard_errors_of
+from streamplace.problem.parallelism import FREE
 from streamplace.problem.semantics import check_semantics
 
 # The attributes that streamplace uses; others are ignored. A device is written but not read.
@@ -38,12 +39,19 @@ NODE = (
     "type",
     "output_shape",
     "meta_op",
+    *OF_COUNTS,
     "source_share",
     "device",
 )
-EDGE = ("selectivity", "payload_bytes", "selectivity_se")
+EDGE = (
+    "selectivity",
+    "payload_bytes",
+    "selectivity_se",
+    *(detail.name for detail in STREAM_DETAILS),
+)
 TEXTS = frozenset(
-    {"requires", "instance_of", "device", *(detail.name for detail in DETAILS)}
+    {"requires", "instance_of", "device"}
+    | {detail.name for detail in (*DETAILS, *STREAM_DETAILS)}
     | {*GRAPH} - {"source_rate"}
 )
 """Attributes that are not numbers."""
@@ -52,6 +60,8 @@ _LABELS = TypeAdapter(list[Name])
 _AMOUNTS = TypeAdapter(Amounts)
 _SECONDS = TypeAdapter(SecondsByKind)
 _SHAPE = TypeAdapter(Shape)
+_SHARES: TypeAdapter[Mapping[str, float]] = TypeAdapter(dict[Name, Share])
+_SHARES_EXAMPLE = 'object such as {"berlin": 0.2}'
 Value = TypeVar("Value")
 Attributes = dict[str, str]
 
@@ -111,16 +121,19 @@ def _node(operator: Operator) -> Attributes:
         attributes["instance_of"] = operator.instance_of
     if operator.cores > 1:
         attributes["cores"] = str(operator.cores)
-    for name, value in details_of(operator).items():
-        attributes[name] = value if isinstance(value, str) else json.dumps(value)
-    return attributes | _numbers(**standard_errors_of(operator))
+    return attributes | _details(operator) | _numbers(**standard_errors_of(operator))
 
 
 def _edge(stream: Stream, payload_of_source: float) -> Attributes:
     attributes = _numbers(selectivity=stream.selectivity)
     if stream.payload_bytes is not None and stream.payload_bytes != payload_of_source:
         attributes["payload_bytes"] = repr(stream.payload_bytes)
-    return attributes | _numbers(**standard_errors_of(stream))
+    return attributes | _details(stream) | _numbers(**standard_errors_of(stream))
+
+
+def _details(row: Operator | Stream) -> Attributes:
+    details = details_of(row).items()
+    return {name: x if isinstance(x, str) else json.dumps(x) for name, x in details}
 
 
 def _numbers(**numbers: float) -> Attributes:
@@ -156,6 +169,8 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
                 selectivity,
                 None if isnan(payload) else payload,
                 _or_zero(attributes, "selectivity_se", place),
+                attributes.get("partitioning", ""),
+                _json(attributes, "key_shares", "{}", _SHARES, _SHARES_EXAMPLE, place),
             )
         )
     shares = {
@@ -215,7 +230,24 @@ def _operator(name: str, attributes: Attributes, place: str) -> Operator:
         attributes.get("type", ""),
         tuple(shape),
         attributes.get("meta_op", ""),
+        **{name: _count(attributes, name, place) for name in OF_COUNTS if name != "scaling"},
+        scaling=_json(
+            attributes, "scaling", "{}", _SHARES, 'object such as {"sigma": 0.02}', place
+        ),
     )
+
+
+def _count(attributes: Attributes, name: str, place: str) -> Any:
+    """Return a number of instances or partitions, or ``free``; None if it is absent."""
+    if name not in attributes:
+        return None
+    text = attributes[name].strip()
+    if name == "parallelism" and text == FREE:
+        return FREE
+    count = _number(attributes, name, place)
+    if not count.is_integer():
+        raise FormatError(f"{place}: {name}: must be a whole number (got {count:g})")
+    return int(count)
 
 
 def _or_zero(attributes: Attributes, name: str, place: str) -> float:

@@ -1,0 +1,191 @@
+"""Numbers of instances: graphs whose operators state them, and their expansion into instances."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from streamplace.errors import GraphError
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.details import OF_COUNTS, STREAM_DETAILS
+from streamplace.problem.expansion import constraints_of_instances, to_instances
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.graph_checks import listed
+from streamplace.problem.logical import (
+    AnyDistribution,
+    Distribution,
+    KeyedDistribution,
+    LogicalGraph,
+)
+from streamplace.problem.parallelism import FREE, MAX_PARALLELISM, NO_SCALING, NO_SHARES
+
+STATED = (*OF_COUNTS, *(detail.name for detail in STREAM_DETAILS))
+DISTRIBUTIONS: Mapping[str, AnyDistribution] = {
+    "forward": Distribution.POINTWISE,
+    "rebalance": Distribution.ALL,
+    "rescale": Distribution.POINTWISE,
+    "broadcast": Distribution.BROADCAST,
+}
+"""The distribution of each partitioning but ``hash``."""
+
+
+def states_counts(graph: StreamGraph) -> bool:
+    """Return whether a graph says anything about numbers of instances."""
+    return any(getattr(graph, name) for name in STATED)
+
+
+def stated_count(graph: StreamGraph, v: int) -> int | None:
+    """Return the number of instances of an operator; None if it is free.
+
+    Raises
+    ------
+    GraphError
+        If it is beyond its limits.
+    """
+    stated = graph.parallelism.get(v)
+    if stated == FREE:
+        return None
+    least, most = limits_of_count(graph, v)
+    count = 1 if stated is None else int(stated)
+    if stated is not None and not least <= count <= most:
+        expected = f"parallelism must be {least:,} to {most:,} (got {count:,})"
+        raise GraphError(f"operator {graph.names[v]!r}: {expected}")
+    return count
+
+
+def limits_of_count(graph: StreamGraph, v: int) -> tuple[int, int]:
+    """Return the smallest and the largest number of instances of an operator.
+
+    Raises
+    ------
+    GraphError
+        If the first is above the second.
+    """
+    least = graph.min_parallelism.get(v, 1)
+    own = {name: getattr(graph, name).get(v) for name in ("max_parallelism", "partitions")}
+    stated = {name: most for name, most in own.items() if most is not None}
+    if not stated:
+        return least, MAX_PARALLELISM
+    name = min(stated, key=stated.__getitem__)
+    if least > stated[name]:
+        expected = f"min_parallelism must be at most {name}, {stated[name]:,} (got {least:,})"
+        raise GraphError(f"operator {graph.names[v]!r}: {expected}")
+    return least, stated[name]
+
+
+def expanded(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> StreamGraph:
+    """Return a graph of instances, ``name[0]``, ``name[1]``, …, with the stated numbers of them.
+
+    A graph that says nothing about numbers of instances is returned as it is. See `to_instances`.
+
+    Parameters
+    ----------
+    counts
+        Operator -> number of instances, which replace stated ones.
+
+    Raises
+    ------
+    GraphError
+        If a number is free, or beyond its limits, or there are too many instances or streams.
+    """
+    if counts is None and not states_counts(graph):
+        return graph
+    return to_instances(logical_of(graph, counts))
+
+
+def logical_of(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> LogicalGraph:
+    """Return a graph with numbers of instances as a logical graph.
+
+    The instructions and times of an operator are those of one of its instances, with the cost of
+    its scaling. A ``colocate`` group of operators with equally many instances keeps instances of
+    the same number together; other groups keep all instances together. A ``forward`` stream between
+    unequal numbers of instances is evened out, as by ``rebalance``.
+
+    Parameters
+    ----------
+    counts
+        See `expanded`.
+    """
+    found = _counts(graph, counts or {})
+    numbers = [found[name] for name in graph.names]
+    cost = np.array(
+        [graph.scaling.get(v, NO_SCALING).cost(count) for v, count in enumerate(numbers)]
+    )
+    nothing: dict[str, dict[int, Any]] = {name: {} for name in STATED}
+    plain, before = graph.with_numbers(
+        instructions=graph.instructions * cost,
+        instructions_se=graph.instructions_se * cost,
+        seconds_on={
+            v: {kind: None if s is None else s * cost[v] for kind, s in seconds.items()}
+            for v, seconds in graph.seconds_on.items()
+        },
+        of_counts=nothing,
+    )
+    distributions: dict[tuple[str, str], list[AnyDistribution]] = {}
+    for stream, e in zip(plain.streams, before.tolist(), strict=True):
+        target = graph.index[stream.target]
+        ends = numbers[graph.index[stream.source]], numbers[target]
+        distributions.setdefault((stream.source, stream.target), []).append(
+            _distribution(graph, e, target, equal=ends[0] == ends[1])
+        )
+    sources = {graph.names[v] for v in graph.sources.tolist()}
+    return LogicalGraph(
+        plain,
+        {name: count for name, count in found.items() if count > 1},
+        distributions,
+        partitions={
+            graph.names[v]: count
+            for v, count in graph.partitions.items()
+            if graph.names[v] in sources
+        },
+        by_channel=[
+            group for group in graph.constraints.colocate if len({found[v] for v in group}) == 1
+        ],
+    )
+
+
+def for_instances(graph: StreamGraph, constraints: Constraints) -> Constraints:
+    """Return constraints that may name operators as constraints on a graph's instances of them."""
+    instances: dict[str, list[str]] = {}
+    for v, owner in graph.instance_of.items():
+        if owner not in graph.index:
+            instances.setdefault(owner, []).append(graph.names[v])
+    if not instances:
+        return constraints
+    by_channel = [
+        group
+        for group in constraints.colocate
+        if len({len(instances.get(name, [name])) for name in group}) == 1
+    ]
+    return constraints_of_instances(constraints, instances, by_channel)
+
+
+def _counts(graph: StreamGraph, counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the number of instances of each operator."""
+    if unknown := [name for name in counts if name not in graph.index]:
+        raise GraphError(f"counts: unknown operator {unknown[0]!r}")
+    found = {name: counts.get(name) or stated_count(graph, v) for v, name in enumerate(graph.names)}
+    if free := [name for name, count in found.items() if count is None]:
+        raise GraphError(
+            f"operators: parallelism of {listed(free)} is free; run `streamplace size`, or sp.size "
+            "in Python, which chooses it"
+        )
+    return {name: count for name, count in found.items() if count is not None}
+
+
+def _distribution(graph: StreamGraph, e: int, target: int, *, equal: bool) -> AnyDistribution:
+    """Return the distribution of a stream of a graph.
+
+    Parameters
+    ----------
+    e, target
+        The stream, and the operator that it leads to.
+    equal
+        Whether both operators have the same number of instances.
+    """
+    kind = graph.partitioning.get(e, "rebalance")
+    if kind == "hash":
+        return KeyedDistribution(graph.partitions.get(target), graph.key_shares.get(e, NO_SHARES))
+    if kind == "forward" and not equal:
+        return Distribution.ALL
+    return DISTRIBUTIONS[kind]
