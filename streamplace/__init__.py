@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from streamplace.workflows.plan import plan as plan
     from streamplace.workflows.result import Result as Result
     from streamplace.workflows.simulate import simulate as simulate
+    from streamplace.workflows.size import size as size
+    from streamplace.workflows.sizing.result import SizeResult as SizeResult
 
 _HOME = {
     "Backend": "execution.backends",
@@ -94,6 +96,8 @@ _HOME = {
     "Result": "workflows.result",
     "Score": "scoring.score",
     "simulate": "workflows.simulate",
+    "size": "workflows.size",
+    "SizeResult": "workflows.sizing.result",
     "Stream": "problem.graph",
     "StreamGraph": "problem.graph",
     "StreamplaceError": "errors",

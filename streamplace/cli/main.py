@@ -29,6 +29,7 @@ from streamplace.cli import (
     report,
     schema,
     simulate,
+    size,
     study,
     train,
 )
@@ -68,6 +69,7 @@ for command in (
     diff.diff,
     explain.explain,
     plan.plan,
+    size.size,
     import_.import_,
     profile.profile,
     export.export,

@@ -62,6 +62,13 @@ def at_least_0(ctx: click.Context, param: click.Parameter, value: float | None) 
     return value
 
 
+def above_0(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """Refuse a number that is 0 or less, infinite or NaN."""
+    if value is not None and not 0 < value < inf:
+        raise click.BadParameter(f"must be finite and above 0 (got {value:g})", ctx, param)
+    return value
+
+
 def wait(ctx: click.Context, param: click.Parameter, value: float) -> float:
     """Refuse a time in seconds that is negative, NaN or too long for the system's timers."""
     if not 0 <= value <= MAX_WAIT_S:

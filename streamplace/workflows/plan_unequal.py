@@ -10,6 +10,7 @@ from streamplace.placers.subset.examination import Examiner
 from streamplace.placers.subset.kinds import Counts, Kinds
 from streamplace.placers.subset.sustained import NOTHING_LIMITS
 from streamplace.placers.warmup import warm_up_plan
+from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.problem import Problem
 from streamplace.util import work_clock
@@ -25,28 +26,33 @@ SEARCHING = 0.85  # share of the time for the cheapest set; rows and losses foll
 LEAST_FOR_ROWS = 0.5  # seconds for rows and losses
 
 
-def prices_of(problem: Problem) -> Floats | None:
+def prices_of(cluster: Cluster, verb: str = "plan") -> Floats | None:
     """Return the price of each device, (D,); None if no device has one.
+
+    Parameters
+    ----------
+    verb
+        The command that messages begin with.
 
     Raises
     ------
     UsageError
         If only some devices have a price.
     """
-    devices = problem.cluster.devices
+    devices = cluster.devices
     lacking = [device.name for device in devices if device.price is None]
     if len(lacking) == len(devices):
         return None
     if lacking:
         have = "has no price" if len(lacking) == 1 else "have no price"
         fix = "set it (0 if it costs nothing), or remove the prices of all devices"
-        raise UsageError(f"plan: {listed(lacking)} {have}, but other devices have one; {fix}")
+        raise UsageError(f"{verb}: {listed(lacking)} {have}, but other devices have one; {fix}")
     return np.array([device.price for device in devices], dtype=np.float64)
 
 
 def plan_unequal(problem: Problem, limits: Limits) -> Plan:
     """Return the cheapest set of a cluster's devices that keeps up; see `workflows.plan.plan`."""
-    prices = prices_of(problem)
+    prices = prices_of(problem.cluster)
     survive, evaluations = limits.survive, limits.evaluations
     check_losses(problem, survive)
     if overloaded(problem) is None:

@@ -1,0 +1,173 @@
+"""The command `size`: numbers of instances of operators, and the devices that they need."""
+
+from typing import Any
+
+import click
+
+from streamplace.cli import options, param_types
+
+
+@click.command()
+@click.argument("graph", type=param_types.GRAPH)
+@options.cluster()
+@options.losses
+@options.constraints
+@options.source_rates(several="with several, the size is for the highest")
+@options.model(engine=False)
+@options.target_utilisation()
+@options.no_objective(
+    "size finds the instances that sustain a source rate, and serves no other objective"
+)
+@click.option(
+    "--minimise",
+    type=param_types.Choice(("machines", "money", "instances")),
+    default="machines",
+    show_default=True,
+    help="machines: the number of devices; money: the sum of their prices in the cluster file; "
+    "instances: the number of instances, on the whole cluster.",
+)
+@click.option(
+    "--at",
+    callback=options.rates,
+    metavar="R1[,R2…]",
+    help="Source rates in tuples/s to size for, one after another, instead of --source-rate.",
+)
+@click.option(
+    "--restart",
+    type=param_types.NUMBER,
+    callback=options.at_least_0,
+    metavar="S",
+    help="Seconds for which a restart stops the job; capacity to catch up with them is added.  "
+    "[default: no restarts; 300 with --catch-up]",
+)
+@click.option(
+    "--catch-up",
+    type=param_types.NUMBER,
+    callback=options.above_0,
+    metavar="S",
+    help="Seconds within which the tuples that wait after a restart are worked off.  "
+    "[default: 1800 with --restart]",
+)
+@click.option(
+    "--survive",
+    type=param_types.Whole(0),
+    default=0,
+    show_default=True,
+    metavar="0|1",
+    help="1: the devices must keep up after the loss of any one of them.",
+)
+@click.option(
+    "--resize",
+    is_flag=True,
+    help="Choose the numbers of instances that the graph states, too.",
+)
+@options.time_limit("Seconds of search per source rate.  [default: 5]")
+@click.option(
+    "-o",
+    "output",
+    callback=options.file_name,
+    type=param_types.FILE,
+    metavar="FILE",
+    help="Placement file of the instances to write; - is stdout.  [default: no file]",
+)
+@options.common
+def size(
+    graph: str,
+    cluster_file: str | None,
+    devices: str | None,
+    without: str | None,
+    slow: str | None,
+    constraints_file: str | None,
+    source_rates: tuple[float, ...] | None,
+    model: str | None,
+    target_utilisation: float | None,
+    minimise: str,
+    at: tuple[float, ...] | None,
+    restart: float | None,
+    catch_up: float | None,
+    survive: int,
+    resize: bool,
+    time_limit: float | None,
+    output: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Find how many instances operators need, and where.
+
+    The numbers of instances of operators that state none, or "parallelism": "free", are chosen
+    together with their devices, such that the source rate is sustained. Limits are
+    "min_parallelism", "max_parallelism" and "partitions" of operators, one thread per instance, and
+    "slots" and "memory_bytes" of devices. The result is a placement of all instances.
+
+    \b
+    Examples:
+    streamplace size graph.json --source-rate 2e4 --cluster cluster.json
+    streamplace size graph.json --target-utilisation 0.7 --minimise money -o placement.json
+    streamplace size graph.json --at 1e4,2e4,4e4 --restart 60 --catch-up 600
+    """
+    _check_options(source_rates, at, output, as_json=as_json)
+    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
+
+    load_numba()
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415
+    from streamplace.cli.terminal import print_result  # noqa: PLC0415
+    from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.execution.progress import working  # noqa: PLC0415
+    from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
+    from streamplace.files.reading import name_of  # noqa: PLC0415
+    from streamplace.problem.cluster import Cluster  # noqa: PLC0415
+    from streamplace.workflows import size as workflow  # noqa: PLC0415
+
+    check_targets({"-o": output}, (graph, cluster_file, constraints_file))
+    with working("reading"):
+        read = read_graph(graph)
+        constraints = None if constraints_file is None else read_constraints(constraints_file)
+        cluster = options.the_cluster(cluster_file, devices)
+    if lost := options.the_losses(without, slow):
+        lost = lost.of_devices(Cluster.of(cluster))
+        cluster = lost.cluster(Cluster.of(cluster))
+        with located(constraints_file or name_of(graph)):
+            constraints = lost.constraints(constraints or read.constraints)
+    settings: dict[str, Any] = {
+        "minimise": minimise,
+        "constraints": constraints,
+        "model": model,
+        "target_utilisation": target_utilisation,
+        "catch_up": catch_up,
+        "restart": restart,
+        "survive": survive,
+        "resize": resize,
+        "seconds": time_limit,
+        "seed": seed,
+    }
+    with working("sizing"), located(constraints_file or name_of(graph)):
+        if at is not None:
+            found: workflow.SizeTable | workflow.SizeResult = workflow.sizes(
+                read, cluster, at, **settings
+            )
+        else:
+            rate = None if source_rates is None else max(source_rates)
+            found = workflow.size(read, cluster, source_rate=rate, **settings)
+    if output is not None:
+        assert isinstance(found, workflow.SizeResult), "--at has no output file"
+        found.save(output)
+    if as_json:
+        options.print_json(found.to_dict())
+        return
+    print_result(found, to_stderr=output == "-")
+
+
+def _check_options(
+    source_rates: tuple[float, ...] | None,
+    at: tuple[float, ...] | None,
+    output: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Refuse options that exclude each other."""
+    if at is not None and source_rates is not None:
+        raise click.UsageError("cannot combine --at with --source-rate")
+    if at is not None and output is not None:
+        raise click.UsageError("cannot combine --at with -o: there are several placements")
+    if output == "-" and as_json:
+        raise click.UsageError("cannot combine -o - with --json: both write to stdout")

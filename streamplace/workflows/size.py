@@ -1,0 +1,225 @@
+"""Sizing: how many instances of each operator sustain a source rate, and on which devices."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+from typing import get_args
+
+import numpy as np
+
+from streamplace.display.text import number
+from streamplace.errors import InfeasibleError, PlacementError, UsageError
+from streamplace.placers.search.annealing import Budget, check_limits
+from streamplace.placers.search.balance import CARRIED
+from streamplace.placers.subset.kinds import Kinds
+from streamplace.placers.warmup import warm_up_plan
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.objective import Model, Throughput
+from streamplace.problem.parallelism import FREE
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import with_rates_of
+from streamplace.scoring.registry import CLOSED_FORMS
+from streamplace.scoring.throughput import simulate
+from streamplace.util import work_clock
+from streamplace.util.arrays import Floats
+from streamplace.util.checks import check_seed
+from streamplace.util.suggest import valid_choices
+from streamplace.util.text import counted
+from streamplace.workflows.conflict import naming_conflicts
+from streamplace.workflows.plan_unequal import check_losses, prices_of
+from streamplace.workflows.sizing.attempts import Task
+from streamplace.workflows.sizing.choices import Choices
+from streamplace.workflows.sizing.fluid import fluid_bound, fluid_conditions
+from streamplace.workflows.sizing.joint import Joint, cheapest, fewest_instances
+from streamplace.workflows.sizing.requirements import lacking, requirements
+from streamplace.workflows.sizing.result import Minimise, SizeResult, SizeTable
+
+MINIMISED: tuple[str, ...] = get_args(Minimise)
+SECONDS = 5.0
+CATCH_UP_S, RESTART_S = 1800.0, 300.0  # of Flink's autoscaler, where only one of both is set
+MAX_SURVIVED = 1
+
+
+def size(
+    graph: StreamGraph,
+    cluster: Cluster | str | None = None,
+    *,
+    source_rate: float | None = None,
+    minimise: Minimise = "machines",
+    constraints: Constraints | None = None,
+    model: Model | None = None,
+    target_utilisation: float | None = None,
+    catch_up: float | None = None,
+    restart: float | None = None,
+    survive: int = 0,
+    resize: bool = False,
+    seconds: float | None = None,
+    evaluations: int | None = None,
+    seed: int = 0,
+) -> SizeResult:
+    """Choose the number of instances of each operator, and place all of them.
+
+    The lower bounds of DS2 (Kalavri et al., OSDI 2018) on the numbers come first, with the skew of
+    key groups, one thread per instance, and the cost of scaling. Then numbers and placement are
+    improved together, until what is minimised reaches its lower bound or the time is up.
+
+    Parameters
+    ----------
+    graph
+        The job. The numbers of operators that are ``free``, or state none, are chosen; others are
+        kept.
+    cluster
+        The devices to choose from.
+    source_rate, constraints
+        None: the graph's own. The source rate is in tuples/s.
+    minimise
+        ``machines``, ``money`` (the sum of `Device.price`), or ``instances``, on the whole cluster.
+    catch_up, restart
+        Seconds within which the tuples that wait after a restart are worked off, and seconds that a
+        restart takes. As in Flink's autoscaler, capacity is for R / U + R restart / catch_up tuples
+        per second, with the source rate R and the target utilisation U. If only one is set, the
+        other is 1800 or 300. None: no restarts.
+    survive
+        1: the devices must keep up after the loss of any one of them. 0: no losses.
+    resize
+        Choose the numbers that the graph states, too.
+    seconds, evaluations
+        Limits of the search, as for `plan`; default: 5 seconds unless `evaluations` is set.
+
+    Raises
+    ------
+    InfeasibleError
+        If provably no numbers of instances keep up; the message names the operators or the devices
+        that are the limit, and the source rate that they carry.
+    PlacementError
+        If none that keep up were found.
+    StreamplaceError
+        If the problem or an argument is invalid.
+    """
+    _check(minimise, survive, catch_up, restart, seed)
+    check_limits("size", seconds, evaluations)
+    objective = with_rates_of(Throughput.of(source_rate, model, target_utilisation), graph)
+    if objective.model not in CLOSED_FORMS:
+        closed_forms = ", ".join(CLOSED_FORMS)
+        raise UsageError(f"size: does not support the model engine; choose from {closed_forms}")
+    cluster = Cluster.of(cluster)
+    rules = graph.constraints if constraints is None else Constraints.of(constraints)
+    needed = objective.with_changes(
+        source_rate=objective.source_rate * _factor(objective, catch_up, restart)
+    )
+    begun = work_clock.now()
+    with naming_conflicts():
+        several = requirements(graph, cluster, needed, rules, _free(graph, resize=resize))
+        share = objective.source_rate / needed.source_rate
+        several = [replace(one, at_most=one.at_most * share) for one in several]
+        if faults := lacking(several):
+            raise InfeasibleError(f"size: cannot keep up: {'; '.join(x.text() for x in faults)}")
+        weights = _weights(cluster, minimise)
+        task = Task(graph, cluster, needed, rules, weights, survive, evaluations, seed)
+        choices = Choices(graph, several)
+        limit = SECONDS if seconds is None and evaluations is None else seconds
+        found = _sized(task, choices, minimise, limit)
+    assert found.best is not None, "a size that is not found is an error"
+    assert found.best.placement is not None, "and so is one without a placement"
+    problem = found.best.placement.problem.with_objective(objective)
+    placement = Placement(problem, found.best.placement.devices)
+    bounded = [one for one in several if one.at_most < inf]
+    result = SizeResult(
+        found.best.counts,
+        placement,
+        simulate(placement),
+        minimise,
+        found.bound,
+        tuple(sorted(bounded, key=lambda one: one.at_most)),
+        tuple(cluster.names[d] for d in found.best.devices),
+        work_clock.now() - begun,
+        survive,
+    )
+    return replace(result, bound=min(result.bound, result.value))
+
+
+def sizes(
+    graph: StreamGraph,
+    cluster: Cluster | str | None,
+    rates: Sequence[float],
+    **options: object,
+) -> SizeTable:
+    """Return the sizes at several source rates in tuples/s; see `size`."""
+    return SizeTable(
+        tuple(size(graph, cluster, source_rate=rate, **options) for rate in rates)  # type: ignore[arg-type]
+    )
+
+
+def _sized(task: Task, choices: Choices, minimise: Minimise, seconds: float | None) -> Joint:
+    """Return the numbers of instances, their placement and the bound."""
+    problem = task.problem(choices.counts(choices.first))
+    check_losses(problem, task.survive)
+    with work_clock.loading():
+        warm_up_plan(problem.model)
+    kinds = Kinds(problem, task.prices)
+    conditions = fluid_conditions(problem, kinds)
+    reached = float(conditions.least_met(np.array([kinds.everything]), task.survive)[0])
+    if reached < CARRIED:
+        rate = number(problem.source_rate * reached)
+        raise InfeasibleError(
+            f"size: {counted(len(task.cluster.devices), 'device')} cannot keep up: together they "
+            f"carry {rate} of {number(problem.source_rate)} tuples/s at most; add devices"
+        )
+    clock = Budget(seconds)
+    if minimise == "instances":
+        found = fewest_instances(task, choices, clock)
+    else:
+        found = cheapest(task, choices, fluid_bound(conditions, kinds, task.survive), clock)
+    if found.best is None:
+        if found.bound == inf:
+            raise InfeasibleError("size: provably no numbers of instances keep up on these devices")
+        raise PlacementError(
+            f"size: found no numbers of instances that carry {number(problem.source_rate)} "
+            "tuples/s on these devices; add devices, allow more time, or lower the source rate"
+        )
+    return found
+
+
+def _factor(objective: Throughput, catch_up: float | None, restart: float | None) -> float:
+    """Return the capacity needed over the source rate, on the share of devices that may be used."""
+    if catch_up is None and restart is None:
+        return 1.0
+    down = RESTART_S if restart is None else restart
+    return 1.0 + objective.target_utilisation * down / (catch_up or CATCH_UP_S)
+
+
+def _free(graph: StreamGraph, *, resize: bool) -> frozenset[str]:
+    """Return the names of the operators whose numbers of instances are to be chosen."""
+    return frozenset(
+        name
+        for v, name in enumerate(graph.names)
+        if v not in graph.instance_of and (resize or graph.parallelism.get(v) in (None, FREE))
+    )
+
+
+def _weights(cluster: Cluster, minimise: Minimise) -> Floats:
+    """Return the price of each device in what is minimised, (D,)."""
+    if minimise != "money":
+        return np.ones(len(cluster.devices))
+    prices = prices_of(cluster, "size")
+    if prices is None:
+        raise UsageError(
+            "size: no device has a price; set price in the cluster, or choose machines"
+        )
+    return prices
+
+
+def _check(
+    minimise: str, survive: int, catch_up: float | None, restart: float | None, seed: int
+) -> None:
+    if minimise not in MINIMISED:
+        raise UsageError(f"size: cannot minimise {minimise!r}{valid_choices(minimise, MINIMISED)}")
+    if survive not in range(MAX_SURVIVED + 1):
+        raise UsageError(f"size: survive must be 0 or {MAX_SURVIVED} (got {survive})")
+    if catch_up is not None and not 0 < catch_up < inf:
+        raise UsageError(f"size: catch_up must be above 0 and finite (got {catch_up})")
+    if restart is not None and not 0 <= restart < inf:
+        raise UsageError(f"size: restart must be at least 0 and finite (got {restart})")
+    check_seed(seed)

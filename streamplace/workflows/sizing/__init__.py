@@ -1,0 +1,1 @@
+"""Numbers of instances of operators, and the devices that they need."""

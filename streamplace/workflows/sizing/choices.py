@@ -1,0 +1,132 @@
+"""Choices of numbers of instances."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import heappop, heappush
+from math import prod
+
+from streamplace.problem.graph import StreamGraph
+from streamplace.workflows.sizing.requirements import CHOICES, Requirement
+
+Vector = tuple[int, ...]
+"""The number of instances of each operator."""
+Counts = Mapping[str, int]
+"""Operator -> number of instances."""
+
+
+class Choices:
+    """The numbers of instances that operators may have.
+
+    Parameters
+    ----------
+    requirements
+        That of each operator of the graph; all of them keep up.
+    """
+
+    def __init__(self, graph: StreamGraph, requirements: Sequence[Requirement]) -> None:
+        self._of = tuple(requirements)
+        self._forward = [
+            group for group in _forward_groups(graph) if self._common(group, 0) is not None
+        ]
+
+    @property
+    def number(self) -> int:
+        """The number of vectors of `by_instances`."""
+        return prod(len(one.counts) for one in self._of)
+
+    @property
+    def are_all(self) -> bool:
+        """Whether `by_instances` yields every vector with which all operators keep up."""
+        return all(one.has_all for one in self._of)
+
+    @property
+    def first(self) -> Vector:
+        """The vector of the fewest instances."""
+        return tuple(one.counts[0] for one in self._of)
+
+    @property
+    def together(self) -> Vector:
+        """The vector of the fewest instances with equal numbers at both ends of forward streams."""
+        vector = self.first
+        for group in self._forward:
+            count = self._common(group, 0)
+            assert count is not None, "groups have a common number"
+            vector = _with(vector, group, count)
+        return vector
+
+    @property
+    def horizon(self) -> int:
+        """The number of instances up to which `by_instances` yields every vector."""
+        if all(one.has_all or one.evenly for one in self._of):
+            return sum(self.first) + CHOICES
+        return sum(self.first)
+
+    def counts(self, vector: Vector) -> Counts:
+        """Return operator -> number of instances."""
+        return {one.operator: count for one, count in zip(self._of, vector, strict=True)}
+
+    def neighbours(self, vector: Vector) -> Iterator[Vector]:
+        """Yield vectors in which one operator, or a forward group, has its next number.
+
+        Larger numbers come before smaller ones, and operators whose instances have the highest
+        loads first, since those are hard to place.
+        """
+        loads = [one.load(count) for one, count in zip(self._of, vector, strict=True)]
+        order = sorted(range(len(vector)), key=lambda v: -loads[v])
+        for larger in (True, False):
+            for group in self._forward:
+                count = self._common(group, max(vector[v] for v in group) + 1) if larger else None
+                if count is not None:
+                    yield _with(vector, group, count)
+            for v in order:
+                counts = self._of[v].counts
+                beyond = [c for c in counts if (c > vector[v] if larger else c < vector[v])]
+                if beyond:
+                    yield _with(vector, [v], min(beyond) if larger else max(beyond))
+
+    def by_instances(self) -> Iterator[Vector]:
+        """Yield the vectors of the operators' own numbers, those of the fewest instances first."""
+        start = (0,) * len(self._of)
+        pending, known = [(sum(self.first), start)], {start}
+        while pending:
+            _, index = heappop(pending)
+            yield tuple(one.counts[i] for one, i in zip(self._of, index, strict=True))
+            for v, i in enumerate(index):
+                if i + 1 < len(self._of[v].counts):
+                    larger = _with(index, [v], i + 1)
+                    if larger not in known:
+                        known.add(larger)
+                        pairs = zip(self._of, larger, strict=True)
+                        heappush(pending, (sum(one.counts[i] for one, i in pairs), larger))
+
+    def _common(self, group: Sequence[int], least: int) -> int | None:
+        """Return the least number, from `least` on, with which all operators of a group keep up."""
+        first = max(least, *(self._of[v].counts[0] for v in group))
+        for count in range(first, first + CHOICES):
+            if all(self._of[v].allows(count) for v in group):
+                return count
+        return None
+
+
+def _with(vector: Vector, group: Sequence[int], value: int) -> Vector:
+    changed = list(vector)
+    for v in group:
+        changed[v] = value
+    return tuple(changed)
+
+
+def _forward_groups(graph: StreamGraph) -> list[list[int]]:
+    """Return the groups of two or more operators that forward streams join."""
+    root = list(range(len(graph.names)))
+
+    def find(v: int) -> int:
+        while root[v] != v:
+            root[v] = v = root[root[v]]
+        return v
+
+    for e, kind in graph.partitioning.items():
+        if kind == "forward":
+            root[find(int(graph.stream_target[e]))] = find(int(graph.stream_source[e]))
+    members: dict[int, list[int]] = {}
+    for v in range(len(root)):
+        members.setdefault(find(v), []).append(v)
+    return [group for group in members.values() if len(group) > 1]

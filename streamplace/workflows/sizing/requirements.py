@@ -1,0 +1,194 @@
+"""What each operator requires: the numbers of instances with which it keeps up."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import inf
+
+import numpy as np
+
+from sim.search import own_loads, unit_loads
+from streamplace.display.text import number
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.counts import expanded, limits_of_count, stated_count
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.objective import Throughput
+from streamplace.problem.parallelism import MAX_PARALLELISM, NO_SCALING, Scaling
+from streamplace.problem.problem import Problem
+from streamplace.scoring.compiled import compiled
+from streamplace.scoring.flow import flow
+from streamplace.util.arrays import Floats
+from streamplace.workflows.sizing.shares import Shares
+
+ROUNDING = 1e-9  # utilisation beyond 1 that is rounding
+MOST_TRIED = 20_000  # numbers of instances of one operator
+FEW = 16  # numbers that an operator may have, up to which all are choices
+CHOICES = 8  # larger numbers that lower the load of the busiest instance, besides the least one
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """The numbers of instances with which an operator keeps up.
+
+    Parameters
+    ----------
+    operator
+        Its name.
+    counts
+        Numbers of instances in increasing order: all of them if they are few, otherwise those with
+        a lower load of the busiest instance than all before; none if the operator cannot keep up.
+    loads
+        That load: the utilisation of the device, or of its cores, that suits it best.
+    cause
+        What limits the number of instances, such as ``16 partitions``; empty if nothing does.
+    at_most
+        The source rate in tuples/s up to which the operator keeps up; inf without a limit.
+    most
+        The largest number of instances that its limits allow.
+    evenly
+        Whether all instances have equal loads, whatever their number, and the same work in all.
+    has_all
+        Whether `counts` has every number with which the operator keeps up.
+    """
+
+    operator: str
+    counts: tuple[int, ...]
+    loads: tuple[float, ...]
+    cause: str
+    at_most: float
+    most: int
+    evenly: bool
+    has_all: bool
+
+    def allows(self, count: int) -> bool:
+        """Return whether the operator keeps up with a number of instances, as far as is known."""
+        if count in self.counts:
+            return True
+        return bool(self.counts) and self.counts[0] <= count <= self.most and self.evenly
+
+    def load(self, count: int) -> float:
+        """Return the load of the busiest of some instances, about if they are not even."""
+        if count in self.counts:
+            return self.loads[self.counts.index(count)]
+        return self.loads[0] * self.counts[0] / count
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the entry of ``limits`` in `size --json`."""
+        return {"operator": self.operator, "cause": self.cause, "at_most": self.at_most}
+
+    def text(self) -> str:
+        """Return what limits the operator, in words."""
+        return f"{self.operator}: {self.cause}, {number(self.at_most)} tuples/s at most"
+
+
+def requirements(
+    graph: StreamGraph,
+    cluster: Cluster,
+    objective: Throughput,
+    constraints: Constraints,
+    free: frozenset[str],
+) -> list[Requirement]:
+    """Return the requirement of each operator, at the objective's source rate.
+
+    A single instance must not overload the cores that it can use, or the device, among those that
+    may run it, where its utilisation is lowest. This is the rule of DS2 (Kalavri et al., OSDI 2018)
+    for the target utilisation, with the skew of key groups and the cost of scaling.
+
+    Parameters
+    ----------
+    free
+        Names of the operators whose numbers may be chosen; the others keep what they state.
+    """
+    ones = expanded(graph, dict.fromkeys(graph.names, 1))
+    rules = Constraints(
+        {v: d for v, d in constraints.pins.items() if v in ones.index},
+        allowed={v: d for v, d in constraints.allowed.items() if v in ones.index},
+    )
+    problem = Problem(ones, cluster, objective=objective, constraints=rules)
+    alone, shares = _alone(problem), Shares(graph, _tuples(graph, problem))
+    found = []
+    for v, name in enumerate(graph.names):
+        least, most = limits_of_count(graph, v)
+        if name not in free:
+            least = most = stated_count(graph, v) or 1
+        load = partial(
+            _load, alone[v], graph.scaling.get(v, NO_SCALING), partial(shares.busiest, v)
+        )
+        few = most - least < FEW
+        choices = list(_choices(load, least, most, every=few))
+        lowest = min((each for _, each in choices), default=inf)
+        fitting = [(count, each) for count, each in choices if each <= 1.0 + ROUNDING]
+        found.append(
+            Requirement(
+                name,
+                tuple(count for count, _ in fitting),
+                tuple(each for _, each in fitting),
+                _cause(graph, v, most, fixed=name not in free),
+                inf if _is_open(graph, v, most) else problem.source_rate / max(lowest, 1e-300),
+                most,
+                not (graph.scaling.get(v) or graph.partitions.get(v)),
+                few,
+            )
+        )
+    return found
+
+
+def lacking(several: Sequence[Requirement]) -> list[Requirement]:
+    """Return the operators that cannot keep up, the one that carries least first."""
+    return sorted((one for one in several if not one.counts), key=lambda one: one.at_most)
+
+
+def _load(alone: float, scaling: Scaling, share: Callable[[int], float], count: int) -> float:
+    """Return the load of the busiest of some instances."""
+    return float(alone) * scaling.cost(count) * share(count)
+
+
+def _choices(
+    load: Callable[[int], float], least: int, most: int, *, every: bool
+) -> Iterator[tuple[int, float]]:
+    """Yield numbers of instances and the load of the busiest one.
+
+    Without `every`, each load is lower than all before, and `CHOICES` numbers follow the first one
+    whose load is at most 1.
+    """
+    lowest, after = inf, 0
+    for count in range(least, min(most, least + MOST_TRIED) + 1):
+        each = load(count)
+        if not every and each >= lowest * (1.0 - ROUNDING):
+            continue
+        lowest = min(lowest, each)
+        yield count, each
+        after += each <= 1.0 + ROUNDING
+        if not every and (after > CHOICES or each == 0.0):
+            return
+
+
+def _alone(problem: Problem) -> Floats:
+    """Return the load of each operator if one instance processes everything, (V,)."""
+    instance, rules = compiled(problem).instance, problem.feasibility
+    loads = np.maximum(unit_loads(instance), own_loads(instance)) * instance.reference
+    least: Floats = np.where(rules.allowed, loads, np.inf).min(axis=1)
+    return least[rules.unit_of]
+
+
+def _tuples(graph: StreamGraph, problem: Problem) -> Floats:
+    """Return the tuples/s on each stream of a graph, (E,), from the problem of single instances."""
+    rate = flow(problem).operator_tuples
+    tuples: Floats = rate[graph.stream_source] * graph.selectivity
+    return tuples
+
+
+def _is_open(graph: StreamGraph, v: int, most: int) -> bool:
+    """Return whether nothing limits the number of instances, or what they carry together."""
+    return most == MAX_PARALLELISM and not graph.scaling.get(v)
+
+
+def _cause(graph: StreamGraph, v: int, most: int, *, fixed: bool) -> str:
+    """Return what limits the number of instances of an operator."""
+    if fixed:
+        return f"parallelism {most:,}"
+    if most < MAX_PARALLELISM:
+        name = "partitions" if graph.partitions.get(v) == most else "instances"
+        return f"{most:,} {name}"
+    return "scaling" if graph.scaling.get(v) else ""

@@ -1,0 +1,163 @@
+"""The result of `size`: numbers of instances, their placement, and what they cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import fsum
+from pathlib import Path
+from typing import Any, Literal
+
+from streamplace.display.mixins import Displayable
+from streamplace.display.text import number
+from streamplace.display.view import Grid, Line, View
+from streamplace.files import write_placement
+from streamplace.problem.placement import Placement
+from streamplace.scoring.score import ThroughputScore
+from streamplace.util.text import counted
+from streamplace.workflows.sizing.requirements import Requirement
+
+Minimise = Literal["machines", "money", "instances"]
+LIMITS_SHOWN = 5
+
+
+@dataclass(frozen=True, repr=False)
+class SizeResult(Displayable):
+    """Numbers of instances, with a placement of all of them that carries the source rate.
+
+    Parameters
+    ----------
+    parallelism
+        Operator -> number of instances.
+    placement
+        The placement of the instances on the whole cluster.
+    score
+        Its score at the planned source rate.
+    minimise
+        What is minimised.
+    bound
+        A lower bound on it, for any numbers of instances and any placement.
+    limits
+        The operators whose instances are limited, the one that carries least first.
+    devices
+        The names of the devices that are needed: those that run an instance and, if one may be
+        lost, spare ones.
+    seconds
+        Wall time of the search in seconds.
+    survive
+        Number of devices that may be lost.
+    """
+
+    parallelism: Mapping[str, int]
+    placement: Placement
+    score: ThroughputScore
+    minimise: Minimise
+    bound: float
+    limits: tuple[Requirement, ...]
+    devices: tuple[str, ...]
+    seconds: float
+    survive: int = 0
+
+    @property
+    def machines(self) -> int:
+        """The number of devices that are needed."""
+        return len(self.devices)
+
+    @property
+    def instances(self) -> int:
+        """The number of instances."""
+        return sum(self.parallelism.values())
+
+    @property
+    def money(self) -> float | None:
+        """The price of the devices that are needed; None if one of them has no price."""
+        cluster = self.placement.problem.cluster
+        prices = [cluster.devices[cluster.index[name]].price for name in self.devices]
+        known = [price for price in prices if price is not None]
+        return fsum(known) if len(known) == len(prices) else None
+
+    @property
+    def value(self) -> float:
+        """What is minimised, as it was found."""
+        values = {"machines": self.machines, "money": self.money, "instances": self.instances}
+        return float(values[self.minimise] or 0.0)
+
+    @property
+    def gap(self) -> float:
+        """How far the result is above the bound, as a share of the result."""
+        return max(0.0, 1.0 - self.bound / self.value) if self.value else 0.0
+
+    @property
+    def headline(self) -> str:
+        """Machines and instances, and the bound, in words."""
+        price = "" if self.money is None else f" at a price of {number(self.money)}"
+        rate = number(self.score.source_rate)
+        after = " after the loss of any one device" if self.survive else ""
+        proven = "proven optimal" if not self.gap else f"at least {number(self.bound)}"
+        return (
+            f"{counted(self.instances, 'instance')} on {counted(self.machines, 'device')}{price} "
+            f"{'carry' if self.instances > 1 else 'carries'} {rate} tuples/s{after} "
+            f"({self.minimise}: {proven})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `size --json` prints."""
+        return {
+            "parallelism": dict(self.parallelism),
+            "assignment": self.placement.assignment,
+            "minimise": self.minimise,
+            "devices": list(self.devices),
+            "machines": self.machines,
+            "money": self.money,
+            "instances": self.instances,
+            "bound": self.bound,
+            "gap": self.gap,
+            "source_rate": self.score.source_rate,
+            "throughput": self.score.throughput,
+            "limits": [limit.to_dict() for limit in self.limits],
+            "survive": self.survive,
+            "seconds": self.seconds,
+        }
+
+    def save(self, file: str | Path) -> None:
+        """Write a placement file of the instances, with the whole problem and its score."""
+        write_placement(file, self.placement, placer="size", score=self.score.to_dict())
+
+    def _view(self) -> View:
+        names = tuple(self.parallelism)
+        table = Grid(
+            ("operator", "instances"),
+            len(names),
+            lambda i: (names[i], str(self.parallelism[names[i]])),
+            names=(0,),
+        )
+        limits = [Line("{}", (one.text(),)) for one in self.limits[:LIMITS_SHOWN]]
+        body = (table, *self.score.view_with(self.placement).body, *limits, Line(self.headline))
+        return View(f"Size: {self.headline}", (self.score.bottleneck.headline,), body)
+
+
+@dataclass(frozen=True, repr=False)
+class SizeTable(Displayable):
+    """Sizes at several source rates, in their order."""
+
+    rows: tuple[SizeResult, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `size --at R1,R2 --json` prints."""
+        return {"rows": [row.to_dict() for row in self.rows]}
+
+    def _view(self) -> View:
+        names = tuple(self.rows[0].parallelism)
+        head = ("tuples/s", "machines", "price", "instances", "at least", *names)
+        table = Grid(head, len(self.rows), lambda i: _cells(self.rows[i]))
+        lines = tuple(row.headline for row in self.rows)
+        return View(f"Sizes at {counted(len(self.rows), 'source rate')}", lines, (table,))
+
+
+def _cells(row: SizeResult) -> tuple[str, ...]:
+    return (
+        number(row.score.source_rate),
+        str(row.machines),
+        "" if row.money is None else number(row.money),
+        str(row.instances),
+        f"{number(row.bound)} {row.minimise}",
+        *(str(count) for count in row.parallelism.values()),
+    )
