@@ -60,7 +60,7 @@ def _carries(
     rates = _rates(graph, counts)
     busy = np.zeros(len(cluster.devices))
     for v, count in enumerate(counts):
-        scaling = graph.scaling.get(v, {})
+        scaling = graph.operators[v].scaling
         cost = 1 + scaling.get("sigma", 0.0) * (count - 1)
         cost += scaling.get("kappa", 0.0) * count * (count - 1)
         for i in range(count):

@@ -116,7 +116,8 @@ def size(
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.problem.cluster import Cluster  # noqa: PLC0415
-    from streamplace.workflows import size as workflow  # noqa: PLC0415
+    from streamplace.workflows.size import size as sized  # noqa: PLC0415
+    from streamplace.workflows.size import sizes  # noqa: PLC0415
 
     check_targets({"-o": output}, (graph, cluster_file, constraints_file))
     with working("reading"):
@@ -142,19 +143,18 @@ def size(
     }
     with working("sizing"), located(constraints_file or name_of(graph)):
         if at is not None:
-            found: workflow.SizeTable | workflow.SizeResult = workflow.sizes(
-                read, cluster, at, **settings
-            )
+            table = sizes(read, cluster, at, **settings)
         else:
             rate = None if source_rates is None else max(source_rates)
-            found = workflow.size(read, cluster, source_rate=rate, **settings)
+            found = sized(read, cluster, source_rate=rate, **settings)
+            table = None
     if output is not None:
-        assert isinstance(found, workflow.SizeResult), "--at has no output file"
         found.save(output)
+    shown = found if table is None else table
     if as_json:
-        options.print_json(found.to_dict())
+        options.print_json(shown.to_dict())
         return
-    print_result(found, to_stderr=output == "-")
+    print_result(shown, to_stderr=output == "-")
 
 
 def _check_options(

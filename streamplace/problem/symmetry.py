@@ -21,7 +21,7 @@ def interchangeable(problem: Problem) -> Ints:
     kind = []
     for device in problem.cluster.devices:
         group = device.group if groups_matter else None
-        held = (device.memory_bytes, device.resources, frozenset(device.labels))
+        held = (device.memory_bytes, device.slots, device.resources, frozenset(device.labels))
         times = (device.kind, device.startup_s, device.overhead_s_per_byte)
         traits = (device.mips, device.cores, held, group, times)
         key = device.name if device.name in named else traits

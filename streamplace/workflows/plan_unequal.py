@@ -100,8 +100,13 @@ def _no_rows(problem: Problem, most: int | None) -> str:
     return f"plan: found no placement on at most {most} of {devices}; allow more of them"
 
 
-def check_losses(problem: Problem, survive: int) -> None:
+def check_losses(problem: Problem, survive: int, verb: str = "plan") -> None:
     """Refuse operators that may run only on devices that the plan must be able to lose.
+
+    Parameters
+    ----------
+    verb
+        The command that messages begin with.
 
     Raises
     ------
@@ -114,8 +119,9 @@ def check_losses(problem: Problem, survive: int) -> None:
         unit = int(few[0])
         devices = [problem.cluster.names[d] for d in np.flatnonzero(rules.allowed[unit])]
         raise InfeasibleError(
-            f"plan: {rules.describe(unit)} may run only on {listed(devices)}, so no set of devices "
-            f"survives the loss of {listed(devices)}; allow another device, or plan without losses"
+            f"{verb}: {rules.describe(unit)} may run only on {listed(devices)}, so no set of "
+            f"devices survives the loss of {listed(devices)}; allow another device, or {verb} "
+            "without losses"
         )
 
 

@@ -7,34 +7,30 @@ from typing import get_args
 
 import numpy as np
 
-from streamplace.display.text import number
-from streamplace.errors import InfeasibleError, PlacementError, UsageError
+from streamplace.errors import InfeasibleError, UsageError
 from streamplace.placers.search.annealing import Budget, check_limits
-from streamplace.placers.search.balance import CARRIED
-from streamplace.placers.subset.kinds import Kinds
-from streamplace.placers.warmup import warm_up_plan
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model, Throughput
 from streamplace.problem.parallelism import FREE
-from streamplace.problem.placement import Placement
 from streamplace.problem.problem import with_rates_of
 from streamplace.scoring.registry import CLOSED_FORMS
-from streamplace.scoring.throughput import simulate
 from streamplace.util import work_clock
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_seed
 from streamplace.util.suggest import valid_choices
-from streamplace.util.text import counted
 from streamplace.workflows.conflict import naming_conflicts
-from streamplace.workflows.plan_unequal import check_losses, prices_of
+from streamplace.workflows.plan_unequal import prices_of
 from streamplace.workflows.sizing.attempts import Task
 from streamplace.workflows.sizing.choices import Choices
-from streamplace.workflows.sizing.fluid import fluid_bound, fluid_conditions
-from streamplace.workflows.sizing.joint import Joint, cheapest, fewest_instances
+from streamplace.workflows.sizing.factored import Instances
+from streamplace.workflows.sizing.joint import Joint
+from streamplace.workflows.sizing.large import Large, is_large, large_size
 from streamplace.workflows.sizing.requirements import lacking, requirements
 from streamplace.workflows.sizing.result import Minimise, SizeResult, SizeTable
+from streamplace.workflows.sizing.results import result_of
+from streamplace.workflows.sizing.small import small_size
 
 MINIMISED: tuple[str, ...] = get_args(Minimise)
 SECONDS = 5.0
@@ -120,24 +116,15 @@ def size(
         task = Task(graph, cluster, needed, rules, weights, survive, evaluations, seed)
         choices = Choices(graph, several)
         limit = SECONDS if seconds is None and evaluations is None else seconds
-        found = _sized(task, choices, minimise, limit)
-    assert found.best is not None, "a size that is not found is an error"
-    assert found.best.placement is not None, "and so is one without a placement"
-    problem = found.best.placement.problem.with_objective(objective)
-    placement = Placement(problem, found.best.placement.devices)
-    bounded = [one for one in several if one.at_most < inf]
-    result = SizeResult(
-        found.best.counts,
-        placement,
-        simulate(placement),
-        minimise,
-        found.bound,
-        tuple(sorted(bounded, key=lambda one: one.at_most)),
-        tuple(cluster.names[d] for d in found.best.devices),
-        work_clock.now() - begun,
-        survive,
-    )
-    return replace(result, bound=min(result.bound, result.value))
+        counts = choices.counts(choices.first)
+        instances = Instances(graph, counts, needed.source_rate)
+        if is_large(instances):
+            found: Joint | Large = large_size(task, choices, minimise, Budget(limit))
+        else:
+            found = small_size(task, choices, minimise, limit)
+    limits = sorted((one for one in several if one.at_most < inf), key=lambda one: one.at_most)
+    seconds_taken = work_clock.now() - begun
+    return result_of(found, task, objective, minimise, tuple(limits), seconds_taken)
 
 
 def sizes(
@@ -150,36 +137,6 @@ def sizes(
     return SizeTable(
         tuple(size(graph, cluster, source_rate=rate, **options) for rate in rates)  # type: ignore[arg-type]
     )
-
-
-def _sized(task: Task, choices: Choices, minimise: Minimise, seconds: float | None) -> Joint:
-    """Return the numbers of instances, their placement and the bound."""
-    problem = task.problem(choices.counts(choices.first))
-    check_losses(problem, task.survive)
-    with work_clock.loading():
-        warm_up_plan(problem.model)
-    kinds = Kinds(problem, task.prices)
-    conditions = fluid_conditions(problem, kinds)
-    reached = float(conditions.least_met(np.array([kinds.everything]), task.survive)[0])
-    if reached < CARRIED:
-        rate = number(problem.source_rate * reached)
-        raise InfeasibleError(
-            f"size: {counted(len(task.cluster.devices), 'device')} cannot keep up: together they "
-            f"carry {rate} of {number(problem.source_rate)} tuples/s at most; add devices"
-        )
-    clock = Budget(seconds)
-    if minimise == "instances":
-        found = fewest_instances(task, choices, clock)
-    else:
-        found = cheapest(task, choices, fluid_bound(conditions, kinds, task.survive), clock)
-    if found.best is None:
-        if found.bound == inf:
-            raise InfeasibleError("size: provably no numbers of instances keep up on these devices")
-        raise PlacementError(
-            f"size: found no numbers of instances that carry {number(problem.source_rate)} "
-            "tuples/s on these devices; add devices, allow more time, or lower the source rate"
-        )
-    return found
 
 
 def _factor(objective: Throughput, catch_up: float | None, restart: float | None) -> float:

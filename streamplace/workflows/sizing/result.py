@@ -9,7 +9,9 @@ from typing import Any, Literal
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import number
 from streamplace.display.view import Grid, Line, View
+from streamplace.errors import UsageError
 from streamplace.files import write_placement
+from streamplace.problem.cluster import Cluster
 from streamplace.problem.placement import Placement
 from streamplace.scoring.score import ThroughputScore
 from streamplace.util.text import counted
@@ -27,10 +29,15 @@ class SizeResult(Displayable):
     ----------
     parallelism
         Operator -> number of instances.
-    placement
-        The placement of the instances on the whole cluster.
-    score
-        Its score at the planned source rate.
+    cluster
+        The devices to choose from.
+    assignment
+        Instance -> name of its device.
+    source_rate, throughput
+        The planned source rate, and what is carried of it, in tuples/s.
+    placement, score
+        The placement of the instances on the whole cluster, and its score at the planned source
+        rate. None where there are too many streams between instances to list them.
     minimise
         What is minimised.
     bound
@@ -47,8 +54,12 @@ class SizeResult(Displayable):
     """
 
     parallelism: Mapping[str, int]
-    placement: Placement
-    score: ThroughputScore
+    assignment: Mapping[str, str]
+    cluster: Cluster
+    source_rate: float
+    throughput: float
+    placement: Placement | None
+    score: ThroughputScore | None
     minimise: Minimise
     bound: float
     limits: tuple[Requirement, ...]
@@ -69,7 +80,7 @@ class SizeResult(Displayable):
     @property
     def money(self) -> float | None:
         """The price of the devices that are needed; None if one of them has no price."""
-        cluster = self.placement.problem.cluster
+        cluster = self.cluster
         prices = [cluster.devices[cluster.index[name]].price for name in self.devices]
         known = [price for price in prices if price is not None]
         return fsum(known) if len(known) == len(prices) else None
@@ -89,7 +100,7 @@ class SizeResult(Displayable):
     def headline(self) -> str:
         """Machines and instances, and the bound, in words."""
         price = "" if self.money is None else f" at a price of {number(self.money)}"
-        rate = number(self.score.source_rate)
+        rate = number(self.source_rate)
         after = " after the loss of any one device" if self.survive else ""
         proven = "proven optimal" if not self.gap else f"at least {number(self.bound)}"
         return (
@@ -102,7 +113,7 @@ class SizeResult(Displayable):
         """Return what `size --json` prints."""
         return {
             "parallelism": dict(self.parallelism),
-            "assignment": self.placement.assignment,
+            "assignment": dict(self.assignment),
             "minimise": self.minimise,
             "devices": list(self.devices),
             "machines": self.machines,
@@ -110,15 +121,26 @@ class SizeResult(Displayable):
             "instances": self.instances,
             "bound": self.bound,
             "gap": self.gap,
-            "source_rate": self.score.source_rate,
-            "throughput": self.score.throughput,
+            "source_rate": self.source_rate,
+            "throughput": self.throughput,
             "limits": [limit.to_dict() for limit in self.limits],
             "survive": self.survive,
             "seconds": self.seconds,
         }
 
     def save(self, file: str | Path) -> None:
-        """Write a placement file of the instances, with the whole problem and its score."""
+        """Write a placement file of the instances, with the whole problem and its score.
+
+        Raises
+        ------
+        UsageError
+            If there are too many streams between instances to list them.
+        """
+        if self.placement is None or self.score is None:
+            raise UsageError(
+                "size: too many streams between the instances for a placement file; --json has the "
+                "parallelism and the assignment"
+            )
         write_placement(file, self.placement, placer="size", score=self.score.to_dict())
 
     def _view(self) -> View:
@@ -130,6 +152,8 @@ class SizeResult(Displayable):
             names=(0,),
         )
         limits = [Line("{}", (one.text(),)) for one in self.limits[:LIMITS_SHOWN]]
+        if self.placement is None or self.score is None:
+            return View(f"Size: {self.headline}", (), (table, *limits, Line(self.headline)))
         body = (table, *self.score.view_with(self.placement).body, *limits, Line(self.headline))
         return View(f"Size: {self.headline}", (self.score.bottleneck.headline,), body)
 
@@ -154,7 +178,7 @@ class SizeTable(Displayable):
 
 def _cells(row: SizeResult) -> tuple[str, ...]:
     return (
-        number(row.score.source_rate),
+        number(row.source_rate),
         str(row.machines),
         "" if row.money is None else number(row.money),
         str(row.instances),
