@@ -1,0 +1,66 @@
+"""How rates grow with numbers of instances: fitted laws, and steps to the least number."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamplace.errors import UsageError
+from streamplace.problem.parallelism import Scaling
+from streamplace.workflows.sizing.scaling import fit_scaling, next_count
+
+
+@given(
+    st.floats(1, 1e6),
+    st.floats(0, 0.3),
+    st.floats(0, 0.01),
+    st.sets(st.integers(1, 60), min_size=3, max_size=8),
+)
+def test_a_law_is_found_again(rate: float, sigma: float, kappa: float, counts: set[int]) -> None:
+    law = Scaling({"sigma": sigma, "kappa": kappa})
+    found = fit_scaling({p: rate * p / law.cost(p) for p in counts})
+    assert found.largest_error < 1e-6
+    for p in counts:
+        expected = rate * p / law.cost(p)
+        assert found.rate * p / found.scaling.cost(p) == pytest.approx(expected, rel=1e-5)
+
+
+def test_coefficients_are_never_negative() -> None:
+    """A rate that grows faster than the number has no law; a straight line comes closest."""
+    found = fit_scaling({1: 100.0, 2: 210.0, 4: 440.0})
+    assert dict(found.scaling) == {}
+    assert 0.02 < found.largest_error < 0.1
+
+
+@given(st.integers(1, 40), st.floats(0.5, 1.0), st.floats(0.01, 1.0), st.booleans(), st.data())
+def test_steps_end_at_a_number_that_carries_the_target(
+    start: int, power: float, share: float, is_noisy: bool, data: st.DataObject
+) -> None:
+    """Whatever the rates, if they grow with the number; at the least one under a power law."""
+    rates, highest = dict[int, float](), 0.0
+    for p in range(1, 41):
+        noise = data.draw(st.floats(0.9, 1.0)) if is_noisy else 1.0
+        highest = max(highest * 1.0001, p**power * noise)
+        rates[p] = highest
+    target = share * rates[40]
+    measured, path = {start: rates[start]}, [start]
+    while (count := next_count(measured, target, 1, 40)) != path[-1]:
+        path.append(count)
+        measured[count] = rates[count]
+        assert len(path) <= 41, "it oscillates"
+    assert rates[count] >= target * (1 - 1e-12)
+    assert all(rate < target for p, rate in measured.items() if p < count)
+    if not is_noisy and len(measured) > 2:
+        assert count == min(p for p, rate in rates.items() if rate >= target * (1 - 1e-12))
+
+
+def test_one_measurement_is_extrapolated_in_proportion() -> None:
+    assert next_count({2: 100.0}, 380.0, 1, 20) == 8
+    assert next_count({2: 100.0}, 380.0, 1, 5) == 5
+    assert next_count({8: 500.0}, 380.0, 7, 20) == 7
+
+
+@pytest.mark.parametrize("measured", [{}, {0: 1.0}, {1: 0.0}, {1: float("inf")}])
+def test_measurements_that_are_refused(measured: dict[int, float]) -> None:
+    for function in (fit_scaling, lambda m: next_count(m, 1.0, 1, 2)):
+        with pytest.raises(UsageError, match="measured: must"):
+            function(measured)
