@@ -6,6 +6,7 @@ from contextlib import redirect_stdout
 import click
 
 from streamplace.cli import options, param_types
+from streamplace.cli.logical_forms import check_forms, graph_of
 from streamplace.integrations.kinds import ANY_COUNT, MODULES, READERS, WITH_CLUSTER
 
 
@@ -26,6 +27,7 @@ from streamplace.integrations.kinds import ANY_COUNT, MODULES, READERS, WITH_CLU
     "COSTS",
 )
 @options.fold
+@options.logical
 @options.output("Graph file to write; - is stdout.  [default: -]", "GRAPH")
 @click.option(
     "--cluster-out",
@@ -47,6 +49,7 @@ def import_(
     inputs: tuple[str, ...],
     costs_file: str | None,
     fold: bool,
+    logical: bool,
     output: str,
     cluster_out: str | None,
     device_count: int | None,
@@ -108,6 +111,7 @@ def import_(
     COSTS replace those in FILE and their standard errors; only those in [default] apply just where
     a number is unknown.
     """
+    check_forms(fold=fold, logical=logical)
     _check_options(file, kind, inputs, costs_file, output, cluster_out, device_count, as_json)
     from streamplace.cli import import_summary, imported_cluster  # noqa: PLC0415 - loaded when the command runs
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
@@ -117,23 +121,22 @@ def import_(
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.integrations.costs import Costs  # noqa: PLC0415
     from streamplace.integrations.registry import read_document, read_module  # noqa: PLC0415
-    from streamplace.problem.expansion import to_instances, to_operators  # noqa: PLC0415
 
     inputs_of = (None if kind in MODULES else file, costs_file)
     check_targets({"-o": output, "--cluster-out": cluster_out}, inputs_of)
     with working("reading"), redirect_stdout(sys.stderr):  # the code of a module may print
         if kind in MODULES:
-            logical = read_module(file, kind, inputs, seed)
+            found = read_module(file, kind, inputs, seed)
         else:
-            logical = read_document(file, kind)
+            found = read_document(file, kind)
         if costs_file is not None:
             with located(name_of(costs_file)):
-                logical = Costs.read(costs_file).of(logical)
+                found = Costs.read(costs_file).of(found)
         with located(name_of(file)):
-            graph = to_operators(logical) if fold else to_instances(logical)
-    notes = [*logical.notes, *import_summary.assumptions(logical.graph)]
-    if logical.cluster is not None:
-        notes += imported_cluster.write(logical.cluster, kind, cluster_out, device_count)
+            graph = graph_of(found, fold=fold, logical=logical)
+    notes = [*found.notes, *import_summary.assumptions(found.graph)]
+    if found.cluster is not None:
+        notes += imported_cluster.write(found.cluster, kind, cluster_out, device_count)
     write_dataset(output, [graph])
     if as_json:
         options.print_json(
@@ -141,7 +144,7 @@ def import_(
                 "file": output,
                 "operators": len(graph.names),
                 "streams": len(graph.streams),
-                "guessed": [list(ends) for ends in logical.guessed],
+                "guessed": [list(ends) for ends in found.guessed],
                 "source_rate": graph.source_rate,
                 "unknown": graph.unknown,
                 "notes": notes,
@@ -149,7 +152,7 @@ def import_(
             }
         )
     else:
-        import_summary.print_import(graph, logical.guessed, notes, output)
+        import_summary.print_import(graph, found.guessed, notes, output)
 
 
 def _check_options(

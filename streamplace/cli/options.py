@@ -141,6 +141,12 @@ fold = click.option(
     is_flag=True,
     help="Keep a parallel operator as one operator, with the total memory of its instances.",
 )
+logical = click.option(
+    "--logical",
+    is_flag=True,
+    help="Keep a parallel operator as one operator that states its number of instances "
+    "(parallelism), as size needs it. Other commands expand it into instances.",
+)
 
 
 def model(default: str = "bottleneck", engine: bool = True) -> Callable[[Command], Command]:

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from streamplace.cli import options, param_types, profile_torch
+from streamplace.cli.logical_forms import check_forms, graph_of
 
 if TYPE_CHECKING:
     from streamplace.integrations.profiling.profile import Profile
@@ -39,7 +41,7 @@ def _profile_options(command: Command) -> Command:
         "File of numbers to use instead of measured ones, or where nothing can be measured; format "
         "as in `streamplace import --help`."
     )
-    rest = options.fold(options.output()(options.common(command)))
+    rest = options.fold(options.logical(options.output()(options.common(command))))
     rest = options.no_objective("profile measures costs, which serve every objective")(rest)
     return mips(timeout(costs(rest)))
 
@@ -81,6 +83,7 @@ def flink(
     timeout: float,
     costs_file: str | None,
     fold: bool,
+    logical: bool,
     output: str,
     placement_file: str | None,
     seed: int,
@@ -100,6 +103,7 @@ def flink(
     """
     if [output, placement_file, "-" if as_json else None].count("-") > 1:
         raise click.UsageError("only one of -o, --placement and --json can write to stdout")
+    check_forms(fold=fold, logical=logical)
     if fold and placement_file is not None:
         raise click.UsageError("cannot combine --placement with --fold")
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - loaded when the command runs
@@ -114,13 +118,15 @@ def flink(
     with working("watching"):
         watched = Watch(Server(url), job, timeout, seed=seed).run(seconds, with_costs)
         found = fit(watched.plan, watched.readings, mips)
-    graph = _graph(with_costs(found.logical), fold)
+    costed = replace(with_costs(found.logical), max_parallelism=watched.logical_limits)
+    graph = graph_of(costed, fold=fold, logical=logical)
     hosts = task_managers_of(watched)
     to_stderr = "-" in (output, placement_file)
     _write(found, graph, output, watched.fault, as_json, to_stderr, hosts=hosts)
     if placement_file is not None:
         with suppress(BackendError) if watched.fault else nullcontext():
-            _write_placement(placement_file, graph, hosts, watched.task_managers, mips)
+            instances = graph_of(costed, fold=False, logical=False)
+            _write_placement(placement_file, instances, hosts, watched.task_managers, mips)
     if watched.interrupted:
         raise KeyboardInterrupt
     _end(watched.fault, output)
@@ -145,6 +151,7 @@ def storm(
     timeout: float,
     costs_file: str | None,
     fold: bool,
+    logical: bool,
     output: str,
     seed: int,
     as_json: bool,
@@ -161,6 +168,7 @@ def storm(
     streamplace profile storm http://localhost:8080 --topology words-1-17 --mips 2500 -o graph.json
     streamplace profile storm metrics.json --mips 2500 --costs costs.toml -o graph.json
     """
+    check_forms(fold=fold, logical=logical)
     if output == "-" and as_json:
         raise click.UsageError("--json requires -o FILE, since the graph goes to stdout otherwise")
     by_web = source.startswith(("http://", "https://"))
@@ -197,7 +205,7 @@ def storm(
             if topology is None:
                 raise
             raise BackendError(fault or str(error)) from None
-    graph = _graph(with_costs(found.logical), fold)
+    graph = graph_of(with_costs(found.logical), fold=fold, logical=logical)
     _write(found, graph, output, fault, as_json, output == "-")
     _end(fault, output)
 
@@ -242,12 +250,6 @@ def _costs(file: str | None) -> Callable[["LogicalGraph"], "LogicalGraph"]:
             return costs.of(logical)
 
     return apply
-
-
-def _graph(logical: "LogicalGraph", fold: bool) -> "StreamGraph":
-    from streamplace.problem.expansion import to_instances, to_operators  # noqa: PLC0415 - not always needed
-
-    return to_operators(logical) if fold else to_instances(logical)
 
 
 def _write(

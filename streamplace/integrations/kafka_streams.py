@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from streamplace.errors import FormatError
 from streamplace.integrations.logical_builder import Link, build_logical_graph, check_links
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.logical import Distribution, LogicalGraph
+from streamplace.problem.logical import BY_KEY, AnyDistribution, Distribution, LogicalGraph
 
 OUT, BACK = "-->", "<--"
 KINDS = ("Source", "Processor", "Sink")
@@ -84,10 +84,10 @@ def _tasks(nodes: dict[str, _Node]) -> list[list[str]]:
     return [names for names in of_task.values() if len(names) > 1]
 
 
-def _distribution(source: _Node, target: _Node) -> Distribution:
+def _distribution(source: _Node, target: _Node) -> AnyDistribution:
     """Return the distribution of a stream, which stays in its task within a sub-topology."""
     within = source.task is not None and source.task == target.task
-    return Distribution.POINTWISE if within else Distribution.ALL
+    return Distribution.POINTWISE if within else BY_KEY
 
 
 def _nodes(text: str, where: str) -> dict[str, _Node]:

@@ -189,3 +189,57 @@ def _distribution(graph: StreamGraph, e: int, target: int, *, equal: bool) -> An
     if kind == "forward" and not equal:
         return Distribution.ALL
     return DISTRIBUTIONS[kind]
+
+
+def with_counts(logical: LogicalGraph) -> tuple[StreamGraph, list[str]]:
+    """Return a logical graph as a graph that states its numbers of instances.
+
+    Every operator states its number, 1 too, and every stream its partitioning. The largest number
+    of an operator with keys is that of its key groups.
+
+    Returns
+    -------
+    graph
+        The graph. `expanded` gives the same instances as `to_instances`, except for what the notes
+        say.
+    notes
+        What a graph cannot say, a line each.
+    """
+    graph = logical.graph
+    numbers = [logical.parallelism.get(name, 1) for name in graph.names]
+    kinds, notes = dict[int, str](), list[str]()
+    for e, distribution in enumerate(logical.stream_distributions):
+        ends = int(graph.stream_source[e]), int(graph.stream_target[e])
+        kind = _partitioning(distribution, numbers[ends[0]] == numbers[ends[1]])
+        if kind is None:
+            a, b = (graph.names[v] for v in ends)
+            notes.append(f"stream {a!r} -> {b!r}: its partitioning is not kept; it is evened out")
+        kinds[e] = kind or "rebalance"
+    by_channel = {tuple(group) for group in logical.by_channel}
+    for group in graph.constraints.colocate:
+        counts = {logical.parallelism.get(name, 1) for name in group}
+        if (tuple(group) in by_channel) != (len(counts) == 1) and counts != {1}:
+            how = "number by number" if len(counts) == 1 else "all together"
+            notes.append(f"constraints: instances of {listed(group)} are kept together {how}")
+    keyed = {int(graph.stream_target[e]) for e, kind in kinds.items() if kind == "hash"}
+    largest = {graph.index[name]: count for name, count in logical.max_parallelism.items()}
+    partitions = {graph.index[name]: count for name, count in logical.partitions.items()}
+    stated, _ = graph.with_numbers(
+        of_counts={
+            "parallelism": dict(enumerate(numbers)),
+            "max_parallelism": {v: count for v, count in largest.items() if v not in keyed},
+            "partitions": partitions | {v: n for v, n in largest.items() if v in keyed},
+            "partitioning": kinds,
+        }
+    )
+    return stated, notes
+
+
+def _partitioning(distribution: AnyDistribution, equal: bool) -> str | None:
+    """Return the partitioning of a distribution; None if there is none."""
+    if isinstance(distribution, KeyedDistribution):
+        return "hash"
+    if distribution is Distribution.POINTWISE:
+        return "forward" if equal else "rescale"
+    known = {Distribution.ALL: "rebalance", Distribution.BROADCAST: "broadcast"}
+    return known.get(distribution) if isinstance(distribution, Distribution) else None

@@ -67,6 +67,8 @@ class KeyedDistribution:
         return key_shares_of(self.groups, self.keys, count)
 
 
+BY_KEY = KeyedDistribution()
+"""The distribution by keys of which nothing is known; they are spread evenly."""
 AnyDistribution = Distribution | GroupedDistribution | KeyedDistribution
 """The distribution of one stream."""
 
@@ -97,6 +99,8 @@ class LogicalGraph:
     partitions
         Source -> the number of partitions, which its instances divide among them; without it, all
         instances have equal shares.
+    max_parallelism
+        Operator -> the largest number of instances that its state allows.
     by_channel
         Groups of the graph's ``colocate`` that keep instances with the same number together: all
         first instances, all second instances, and so on. Other groups keep all instances together.
@@ -116,6 +120,7 @@ class LogicalGraph:
     guessed: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
     partitions: Mapping[str, int] = field(default_factory=dict)
+    max_parallelism: Mapping[str, int] = field(default_factory=dict)
     by_channel: Sequence[Sequence[str]] = ()
     cluster: Cluster | None = None
 

@@ -15,14 +15,15 @@ from streamplace.integrations.flink.chain import Chain, chain_of
 from streamplace.integrations.flink.senders import senders
 from streamplace.integrations.logical_builder import Link, build_logical_graph
 from streamplace.problem.graph_checks import listed
-from streamplace.problem.logical import Distribution, LogicalGraph
+from streamplace.problem.logical import BY_KEY, AnyDistribution, Distribution, LogicalGraph
 
 MAX_PARALLELISM = 1 << 15  # Flink's own limit
-DISTRIBUTIONS = {
+DISTRIBUTIONS: dict[str, AnyDistribution] = {
     "FORWARD": Distribution.POINTWISE,
     "RESCALE": Distribution.POINTWISE,
     "BROADCAST": Distribution.BROADCAST,
     "GLOBAL": Distribution.FIRST,
+    "HASH": BY_KEY,
 }
 """Flink's ship strategy -> distribution; other strategies are `ALL`."""
 Parallelism = Annotated[int, Field(ge=1, le=MAX_PARALLELISM)]
@@ -133,7 +134,7 @@ def running(value: Any, where: str) -> RunningPlan:
         for name, parent in zip(vertex.operators, vertex.chain.parents, strict=True)
         if parent is not None
     ]
-    targets: dict[int, list[tuple[int, Distribution]]] = {}
+    targets: dict[int, list[tuple[int, AnyDistribution]]] = {}
     for t, node in enumerate(form.nodes):
         for i, source in enumerate(node.inputs):
             if source.id not in index:
@@ -207,7 +208,7 @@ def _execution(form: ExecutionForm, where: str) -> LogicalGraph:
     return build_logical_graph(names, links, parallelism=parallelism)
 
 
-def _distribution(source: InputForm | PredecessorForm) -> Distribution:
+def _distribution(source: InputForm | PredecessorForm) -> AnyDistribution:
     return DISTRIBUTIONS.get(source.ship_strategy.upper(), Distribution.ALL)
 
 

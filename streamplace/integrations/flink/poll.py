@@ -47,6 +47,8 @@ class Watched:
         Vertex id -> the TaskManager and the counters of each of its subtasks, at the beginning.
     task_managers
         TaskManager -> number of its slots; includes idle TaskManagers.
+    max_parallelism
+        Vertex id -> the largest parallelism that its state allows, where the server says so.
     fault
         The fault that ended the observation early; empty if there was none.
     interrupted
@@ -57,8 +59,19 @@ class Watched:
     subtasks: dict[str, list[tuple[str, Counters]]] = field(default_factory=dict)
     task_managers: dict[str, int] = field(default_factory=dict)
     readings: list[Reading] = field(default_factory=list)
+    max_parallelism: dict[str, int] = field(default_factory=dict)
     fault: str = ""
     interrupted: bool = False
+
+    @property
+    def logical_limits(self) -> dict[str, int]:
+        """Operator -> the largest parallelism of the vertex that runs it, where it is known."""
+        return {
+            name: self.max_parallelism[vertex.id]
+            for vertex in self.plan.vertices
+            for name in vertex.operators
+            if vertex.id in self.max_parallelism
+        }
 
     @property
     def hosts(self) -> dict[str, list[str]]:
@@ -122,7 +135,7 @@ class Watch:
             until = time.monotonic() + seconds
             while time.monotonic() < until:
                 began = self._begin()
-                watched.readings.append(self._reading(watched.plan))
+                watched.readings.append(self._reading(watched))
                 following = began + self.every_s * next(self._pauses)
                 time.sleep(max(min(following, until) - time.monotonic(), 0.0))
         except BackendError as error:
@@ -167,8 +180,8 @@ class Watch:
                 str(each["id"]): int(each["slotsNumber"]) for each in value["taskmanagers"]
             }
 
-    def _reading(self, plan: RunningPlan) -> Reading:
-        value = self._ask(self.job)
+    def _reading(self, watched: Watched) -> Reading:
+        plan, value = watched.plan, self._ask(self.job)
         with expecting(self.server.url + self.job):
             state = str(value["state"])
             if state != "RUNNING":
@@ -176,6 +189,11 @@ class Watch:
             values = {vertex["id"]: counters(vertex["metrics"]) for vertex in value["vertices"]}
             vertices = {v.id: values.get(v.id, Counters()) for v in plan.vertices}
             at_s = _time_s(value["now"])
+            watched.max_parallelism = {
+                vertex["id"]: int(vertex["maxParallelism"])
+                for vertex in value["vertices"]
+                if int(vertex.get("maxParallelism", -1)) > 0
+            }
         operators: dict[str, Counters] = {}
         graph = plan.logical.graph
         sources = {graph.names[v] for v in graph.sources}

@@ -1,11 +1,15 @@
 """Distributions of Storm's stream groupings."""
 
-from streamplace.problem.logical import Distribution
+from streamplace.problem.logical import BY_KEY, AnyDistribution, Distribution
 
-_NOT_ALL = {"all": Distribution.BROADCAST, "global": Distribution.FIRST}
+_NOT_ALL: dict[str, AnyDistribution] = {
+    "all": Distribution.BROADCAST,
+    "global": Distribution.FIRST,
+    "fields": BY_KEY,
+}
 
 
-def distribution_of(grouping: str) -> Distribution:
+def distribution_of(grouping: str) -> AnyDistribution:
     """Return the distribution of a grouping, whose name is in lower case as in Storm's UI.
 
     ``all`` copies each tuple to all instances, and ``global`` sends it to the first one. All other

@@ -9,7 +9,7 @@ from streamplace.errors import FormatError, GraphError, located
 from streamplace.integrations.flink.chain import chain_of
 from streamplace.integrations.flink.plan import distinct, read
 from streamplace.problem.expansion import to_instances
-from streamplace.problem.logical import Distribution, LogicalGraph
+from streamplace.problem.logical import BY_KEY, Distribution, LogicalGraph
 from tests.support.released_data import engine_document
 
 MIXED = {
@@ -50,7 +50,7 @@ def test_execution_plan_of_sql() -> None:
     assert len(job.graph.streams) == 11
     assert set(job.parallelism.values()) == {2}
     assert ("Calc[11]", "Join[17]") in ends(job)
-    assert ("Calc[11]", "Join[17]") not in job.distributions  # HASH: divided among all
+    assert job.distributions["Calc[11]", "Join[17]"] == [BY_KEY]
     assert list(job.distributions[("Join[17]", "Calc[18]")]) == [Distribution.POINTWISE]
     assert not job.guessed
     graph = to_instances(job)
@@ -112,6 +112,7 @@ def test_ship_strategies() -> None:
     assert found == {
         "FORWARD": [Distribution.POINTWISE],
         "RESCALE": [Distribution.POINTWISE],
+        "HASH": [BY_KEY],
         "BROADCAST": [Distribution.BROADCAST],
         "GLOBAL": [Distribution.FIRST],
     }

@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.hardening.corpus.engine_documents.storm import FLUX
 from streamplace.problem.expansion import to_instances
-from streamplace.problem.logical import Distribution
+from streamplace.problem.logical import BY_KEY, Distribution
 from tests.support.documents import edges, read_document, refused_document
 
 WORDS = [("count", "log"), ("lines", "split"), ("split", "count"), ("split", "count")]
@@ -17,7 +17,7 @@ def test_a_flux_file_is_read() -> None:
     assert edges(job) == WORDS
     assert job.parallelism == {"lines": 2, "split": 3, "count": 4}
     assert job.distributions == {
-        ("split", "count"): [Distribution.ALL, Distribution.BROADCAST],
+        ("split", "count"): [BY_KEY, Distribution.BROADCAST],
         ("count", "log"): [Distribution.FIRST],
     }
     assert job.graph.lacking == [

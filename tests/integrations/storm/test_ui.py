@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
-from streamplace.problem.logical import Distribution
+from streamplace.problem.logical import BY_KEY, Distribution
 from tests.support.documents import edges, read_document, refused_document
 
 LIVE = [("lines", "split"), ("split", "count"), ("split", "count")]
@@ -19,7 +19,7 @@ def test_visualization_contains_streams_and_executors() -> None:
     assert edges(job) == LIVE
     assert job.parallelism == {"lines": 2, "split": 3}
     assert job.distributions == {
-        ("split", "count"): [Distribution.ALL, Distribution.BROADCAST],
+        ("split", "count"): [BY_KEY, Distribution.BROADCAST],
     }
     assert len(job.graph.unknown) == 3
 
@@ -43,7 +43,7 @@ def test_several_documents() -> None:
     assert job.parallelism == {"lines": 2, "split": 3, "count": 4}
     assert job.graph.source_rate == 1000 / 200
     assert [s.selectivity for s in job.graph.streams] == [1.0, 10 / 800, 4000 / 800]
-    assert job.distributions["split", "count"] == [Distribution.BROADCAST, Distribution.ALL]
+    assert job.distributions["split", "count"] == [Distribution.BROADCAST, BY_KEY]
 
 
 def test_no_division_by_0() -> None:

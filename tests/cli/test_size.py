@@ -1,0 +1,133 @@
+"""The command `size`, and graphs that state numbers of instances in other commands."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamplace import read_graph, read_placement
+from streamplace.cli.main import main
+from streamplace.files import write_json
+from streamplace.problem.counts import expanded
+from tests.support.cli import Capture, json_of, refused
+
+GRAPH: dict[str, Any] = {
+    "format": "streamplace-graph",
+    "source_rate": 2e4,
+    "operators": [
+        {"name": "read", "instructions": 2e4, "payload_bytes": 100, "partitions": 16},
+        {"name": "parse", "instructions": 9e5, "payload_bytes": 100},
+        {"name": "count", "instructions": 4e5, "partitions": 128, "parallelism": "free"},
+    ],
+    "streams": [
+        {"source": "read", "target": "parse", "partitioning": "forward"},
+        {"source": "parse", "target": "count", "partitioning": "hash"},
+    ],
+}
+PLAN = {
+    "nodes": [
+        {"id": 1, "type": "Source: in", "parallelism": 2, "contents": "Source: in"},
+        {
+            "id": 2,
+            "type": "count",
+            "parallelism": 3,
+            "contents": "count",
+            "predecessors": [{"id": 1, "ship_strategy": "HASH", "side": "second"}],
+        },
+        {
+            "id": 3,
+            "type": "out",
+            "parallelism": 3,
+            "contents": "out",
+            "predecessors": [{"id": 2, "ship_strategy": "FORWARD", "side": "second"}],
+        },
+    ]
+}
+FAST = ("--devices", "10x2500x4", "--time-limit", "0.5")
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Path:
+    write_json(tmp_path / "graph.json", GRAPH)
+    return tmp_path / "graph.json"
+
+
+def test_the_json_has_the_contract_s_keys(capsys: Capture, graph: Path) -> None:
+    value = json_of(capsys, "size", graph, *FAST, "--target-utilisation", "0.7")
+    assert value["parallelism"] == {"read": 1, "parse": 11, "count": 5}
+    assert len(value["assignment"]) == value["instances"] == 17
+    assert (value["minimise"], value["machines"], value["bound"]) == ("machines", 4, 4.0)
+    assert (value["gap"], value["source_rate"], value["throughput"]) == (0.0, 2e4, 2e4)
+    assert value["limits"][0]["operator"] == "count"
+    assert value["limits"][0]["cause"] == "128 partitions"
+    assert value["money"] is None
+
+
+def test_the_result_is_a_placement_of_instances(
+    capsys: Capture, graph: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "placement.json"
+    assert main(["size", str(graph), *FAST, "-o", str(file)]) == 0
+    assert "instances on" in capsys.readouterr().out
+    placement = read_placement(file)
+    assert {o.instance_of for o in placement.problem.graph.operators} >= {"parse", "count"}
+    for command in (("explain", file), ("export", file, "--to", "csv"), ("info", file)):
+        assert main([str(part) for part in command]) == 0
+
+
+def test_several_rates(capsys: Capture, graph: Path) -> None:
+    rows = json_of(capsys, "size", graph, *FAST, "--at", "1e4,2e4")["rows"]
+    assert [row["source_rate"] for row in rows] == [1e4, 2e4]
+    assert main(["size", str(graph), *FAST, "--at", "1e4,2e4"]) == 0
+    assert "machines" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--at", "1", "--source-rate", "2"), "cannot combine --at with --source-rate"),
+        (("--at", "1", "-o", "x.json"), "cannot combine --at with -o"),
+        (("-o", "-", "--json"), "cannot combine -o - with --json"),
+        (("--survive", "2"), "survive must be 0 or 1"),
+        (("--catch-up", "0"), "must be finite and above 0"),
+        (("--minimise", "money"), "no device has a price"),
+        (("--source-rate", "1e9"), "count: 128 partitions, 800,000 tuples/s at most"),
+        (("--source-rate", "1e5"), "cannot keep up: together they carry"),
+        (("--objective", "makespan"), "serves no other objective"),
+    ],
+)
+def test_what_is_refused(
+    capsys: Capture, graph: Path, options: tuple[str, ...], message: str
+) -> None:
+    assert message in refused(capsys, "size", graph, *FAST, *options)
+
+
+def test_free_numbers_are_refused_elsewhere(capsys: Capture, graph: Path) -> None:
+    for command in ("place", "plan", "simulate"):
+        more = (graph,) if command == "simulate" else ()
+        line = refused(capsys, command, graph, *more, "--devices", "3x2500")
+        assert "parallelism of 'count' is free; run `streamplace size`" in line
+
+
+def test_stated_numbers_are_expanded_everywhere(capsys: Capture, tmp_path: Path) -> None:
+    stated = json.loads(json.dumps(GRAPH))
+    stated["operators"][2]["parallelism"] = 3
+    write_json(tmp_path / "graph.json", stated)
+    options = ("--devices", "4x2500x8", "--placer", "greedy")
+    value = json_of(capsys, "place", tmp_path / "graph.json", *options)
+    assert {f"count[{i}]" for i in range(3)} <= {*value["assignment"]}
+
+
+def test_import_keeps_parallel_operators_and_their_streams(capsys: Capture, tmp_path: Path) -> None:
+    write_json(tmp_path / "plan.json", PLAN)
+    out = tmp_path / "graph.json"
+    command = ["import", str(tmp_path / "plan.json"), "--from", "flink-plan", "-o", str(out)]
+    assert main([*command, "--logical"]) == 0
+    graph = read_graph(out)
+    assert list(graph.parallelism.values()) == [2, 3, 3]
+    assert list(graph.partitioning.values()) == ["hash", "forward"]
+    assert main(command) == 0
+    assert expanded(graph).sha256 == read_graph(out).sha256
+    line = refused(capsys, *command, "--logical", "--fold")
+    assert "cannot combine --fold with --logical" in line
