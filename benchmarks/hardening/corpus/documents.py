@@ -83,11 +83,34 @@ DATAFLOW_GRAPH: dict[str, Any] = {
     ],
     "streams": [{"source": "in", "target": "conv[0]"}, {"source": "conv[0]", "target": "out"}],
 }
+COUNTS_GRAPH: dict[str, Any] = {
+    "format": "streamplace-graph",
+    "version": 1,
+    "name": "counts",
+    "source_rate": 100.0,
+    "operators": [
+        {"name": "in", "instructions": 1000.0, "parallelism": 2, "partitions": 4},
+        {
+            "name": "count",
+            "instructions": 5e5,
+            "payload_bytes": 100.0,
+            "min_parallelism": 1,
+            "max_parallelism": 3,
+            "partitions": 128,
+            "scaling": {"sigma": 0.1, "kappa": 0.001},
+        },
+        {"name": "out", "instructions": 500.0, "parallelism": 1},
+    ],
+    "streams": [
+        {"source": "in", "target": "count", "partitioning": "hash", "key_shares": {"hot": 0.2}},
+        {"source": "count", "target": "out", "partitioning": "rebalance"},
+    ],
+}
 DATAFLOW_CLUSTER: dict[str, Any] = {
     "format": "streamplace-cluster",
     "version": 1,
     "devices": [
-        {"name": "d0", "mips": 2500.0, "kind": "cpu", "startup_s": 1e-5},
+        {"name": "d0", "mips": 2500.0, "kind": "cpu", "startup_s": 1e-5, "slots": 9},
         {"name": "d1", "mips": 1000.0, "kind": "gpu", "overhead_s_per_byte": 0.0},
     ],
     "network": {

@@ -10,6 +10,7 @@ from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.corpus.documents import (
     CEPSIM,
     CLUSTER,
+    COUNTS_GRAPH,
     DATAFLOW_CLUSTER,
     DATAFLOW_GRAPH,
     DREAM,
@@ -117,6 +118,9 @@ LOG = "".join(
     for i in range(1, 12)
 )
 
+FORMS = (GRAPH, DATAFLOW_GRAPH, COUNTS_GRAPH)
+"""Graphs that have all fields of their format between them."""
+
 
 def placement() -> Placement:
     """Return a placement of the line graph on two devices."""
@@ -139,12 +143,12 @@ def files() -> dict[str, tuple[Document, ...]]:
     constrained = json.loads(full)["constraints"]
     clusters = f"{json.dumps(CLUSTER)}\n{json.dumps(cluster_to(Cluster.equal(2)))}\n"
     return {
-        "graph": json_documents(json.loads(PLAIN), GRAPH, [GRAPH], DATAFLOW_GRAPH),
+        "graph": json_documents(json.loads(PLAIN), GRAPH, [GRAPH], DATAFLOW_GRAPH, COUNTS_GRAPH),
         "dataset": (
             Document("file.jsonl", lines.encode()),
             Document("file.jsonl.gz", gzip.compress(lines.encode(), mtime=0)),
         ),
-        "columns": tuple(Document("file.npz", columns(value)) for value in (GRAPH, DATAFLOW_GRAPH)),
+        "columns": tuple(Document("file.npz", columns(value)) for value in FORMS),
         "dream-graph": json_documents(DREAM),
         "cluster": json_documents(CLUSTER, cluster_to(Cluster.equal(2)), DATAFLOW_CLUSTER),
         "clusters": (

@@ -136,6 +136,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         _first_only("simulate", BAD, "PLACEMENT", "--json"),
         _command("compare", BAD, "--cluster", "GPUS", *COMPARE_OPTIONS, "-o", OUT),
         _first_only("plan", BAD, "--json"),
+        Command(("size", BAD, "--time-limit", "0.1", "--json"), (0, 4)),
         _command("info", BAD, "--json"),
     ),
     "dataset": (
@@ -169,6 +170,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         _command("simulate", "GRAPH", "PLACEMENT", "--cluster", BAD, "--json"),
         _command("compare", "GRAPH", "--cluster", BAD, *COMPARE_OPTIONS, "--json"),
         _first_only("plan", "GRAPH", "--cluster", BAD, "--survive", "1", "--json"),
+        _first_only("size", "GRAPH", "--cluster", BAD, "--time-limit", "0.1", "--json"),
         _command("info", BAD),
     ),
     "constraints": (

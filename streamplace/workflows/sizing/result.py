@@ -170,7 +170,8 @@ class SizeTable(Displayable):
 
     def _view(self) -> View:
         names = tuple(self.rows[0].parallelism)
-        head = ("tuples/s", "machines", "price", "instances", "at least", *names)
+        least = f"least {self.rows[0].minimise}"
+        head = ("tuples/s", "machines", "price", "instances", least, *names)
         table = Grid(head, len(self.rows), lambda i: _cells(self.rows[i]))
         lines = tuple(row.headline for row in self.rows)
         return View(f"Sizes at {counted(len(self.rows), 'source rate')}", lines, (table,))
@@ -182,6 +183,6 @@ def _cells(row: SizeResult) -> tuple[str, ...]:
         str(row.machines),
         "" if row.money is None else number(row.money),
         str(row.instances),
-        f"{number(row.bound)} {row.minimise}",
+        number(row.bound),
         *(str(count) for count in row.parallelism.values()),
     )

@@ -23,7 +23,6 @@ from benchmarks.hardening.campaigns.readers.limits import LIMITS, Limits
 from benchmarks.hardening.campaigns.readers.observations import Observations
 from benchmarks.hardening.campaigns.readers.watcher import observe
 from benchmarks.hardening.corpus import own_files
-from benchmarks.hardening.corpus.documents import DATAFLOW_GRAPH, GRAPH
 from benchmarks.hardening.corpus.line_graph import line_graph
 from benchmarks.hardening.corpus.special_files import SPECIAL_FILES
 from benchmarks.hardening.harness.memory_limits import memory_limit
@@ -107,7 +106,7 @@ def main() -> None:
 
 def load_kernels() -> None:
     """Load the compiled kernels once for all readers, since loading them looks like unpickling."""
-    for form in (GRAPH, DATAFLOW_GRAPH):
+    for form in own_files.FORMS:
         with suppress(InfeasibleError):  # the graph needs devices that the cluster does not have
             use_graph(graph_from(form, "good"))
     use_graph(line_graph())
