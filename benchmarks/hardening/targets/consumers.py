@@ -19,6 +19,7 @@ from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.makespan import Makespan
+from streamplace.problem.parallelism import FREE
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_score import MakespanScore
@@ -49,7 +50,8 @@ def use_graph(
     again = graph_from(json.loads(json.dumps(graph_to(graph), allow_nan=False)), "again")
     if (again.sha256, again.source_rate) != (graph.sha256, graph.source_rate):
         raise InconsistencyError("the value changed when it was written and read again")
-    if len(graph.names) > MAX_OPERATORS:
+    instances = [count for count in graph.parallelism.values() if count != FREE]
+    if len(graph.names) + sum(instances) > MAX_OPERATORS:
         return
     rate = SOURCE_RATE if graph.source_rate is None else None
     problem = Problem(graph, cluster or CLUSTER, source_rate=rate, constraints=rules)

@@ -23,6 +23,7 @@ from benchmarks.hardening.campaigns.readers.limits import LIMITS, Limits
 from benchmarks.hardening.campaigns.readers.observations import Observations
 from benchmarks.hardening.campaigns.readers.watcher import observe
 from benchmarks.hardening.corpus import own_files
+from benchmarks.hardening.corpus.documents import DATAFLOW_CLUSTER
 from benchmarks.hardening.corpus.line_graph import line_graph
 from benchmarks.hardening.corpus.special_files import SPECIAL_FILES
 from benchmarks.hardening.harness.memory_limits import memory_limit
@@ -30,6 +31,7 @@ from benchmarks.hardening.mutation.numbered_documents import COUNT, CUT_AT
 from benchmarks.hardening.targets.consumers import use_graph, use_pass, use_placement
 from benchmarks.hardening.targets.parsers import PARSERS
 from streamplace.errors import InfeasibleError
+from streamplace.files.clusters import cluster_from
 from streamplace.files.graphs import graph_from
 from streamplace.problem.cluster import Cluster
 
@@ -107,8 +109,9 @@ def main() -> None:
 def load_kernels() -> None:
     """Load the compiled kernels once for all readers, since loading them looks like unpickling."""
     for form in own_files.FORMS:
-        with suppress(InfeasibleError):  # the graph needs devices that the cluster does not have
-            use_graph(graph_from(form, "good"))
+        for cluster in (None, cluster_from(DATAFLOW_CLUSTER, "good")):
+            with suppress(InfeasibleError):  # the graph needs devices that the cluster lacks
+                use_graph(graph_from(form, "good"), cluster)
     use_graph(line_graph())
     use_pass(line_graph(), Cluster.equal(2))
     use_placement(own_files.makespan_placement())
