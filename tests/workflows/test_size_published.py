@@ -1,12 +1,14 @@
-"""Sizes of published systems: DS2's vectors, and ContTune's Nexmark Q1."""
+"""Sizes of published systems: DS2's vectors, ContTune's Nexmark Q1, and plans of CAPSys."""
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 import streamplace as sp
 from streamplace.workflows.size import size
+from streamplace.workflows.sizing.requirements import requirements
 from streamplace.workflows.sizing.scaling import fit_scaling, next_count
 from tests.support.released_data import SHARED
 
@@ -78,3 +80,34 @@ def test_the_law_fits_nexmark_q1() -> None:
     found = fit_scaling({row["parallelism"]: row["mean"] for row in rows})
     assert found.largest_error < 0.065
     assert found.scaling.get("kappa", 0.0) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_the_rates_of_the_plans_for_q3_inf_come_out() -> None:
+    """An instance does at most 1,000 CPU-ms/s, a core; placement does not matter."""
+    value = read("capsys.json")
+    profile = value["queries"]["Q3"]["aws_scaled"]
+    rate = profile["source_rate_records_per_s"]
+    names = [row["name"] for row in profile["operators"]]
+    streams = [sp.Stream(a, b, partitioning="rebalance") for a, b in pairwise(names)]
+    factors = {}
+    for plan in value["q3_inf_published_plans"]["plans"]:
+        operators = [
+            sp.Operator(
+                row["name"],
+                row["compute_per_instance"] * row["instances"] / rate * 1e6,
+                0.0,
+                parallelism=plan["instances"][row["name"]],
+            )
+            for row in profile["operators"]
+        ]
+        graph = sp.StreamGraph(operators, streams, source_rate=rate)
+        cluster = sp.Cluster.parse(f"4x{MIPS:g}x16")
+        objective = sp.Throughput(source_rates=(rate,))
+        found = requirements(graph, cluster, objective, sp.Constraints(), frozenset())
+        expected = plan["carries_times_profiled_rate"]["scaled_profile (2,850/s)"]
+        for one in found:
+            carried = one.at_most / rate
+            assert carried == pytest.approx(expected["per_operator"][one.operator], rel=1e-9)
+        factors[plan["plan"]] = min(one.at_most / rate for one in found)
+    ranked = sorted(factors, key=factors.__getitem__)
+    assert ranked == ["ODRP default", "ODRP weighted", "CAPSys", "ODRP latency"]
