@@ -53,7 +53,7 @@ def fill(
         (K, J) is set to the resource that stopped each job, or `CAPPED`.
     """
     jobs, resources = loads.shape[1], loads.shape[2]
-    left, ends, state = np.empty(resources), np.empty(jobs), np.empty(jobs, np.int64)
+    left, ends, state = np.empty(resources), np.empty(jobs), np.empty(jobs, np.int32)
     for k in range(loads.shape[0]):
         x, limit = shares[k], limits[k]
         x[:] = 0.0
@@ -89,35 +89,48 @@ def _raise(
     """
     level = 0.0
     while _stop_on_full(loads, x, limit, left, state):
-        following = inf
-        for j in range(x.shape[0]):
-            if state[j] == WAITING:
-                following = min(following, x[j] / speed[j])
-            elif state[j] == RISING:
-                following = min(following, ends[j] / speed[j])
-        first_full = -1
-        for r in range(left.shape[0]):
-            rate = 0.0
-            for j in range(x.shape[0]):
-                if state[j] == RISING:
-                    rate += speed[j] * loads[j, r]
-            if rate > 0.0 and level + left[r] / rate < following:
-                following, first_full = level + left[r] / rate, r
+        level, full = _following(loads, speed, ends, x, left, state, level)
         for j in range(x.shape[0]):
             if state[j] == RISING:
-                x[j] = min(ends[j], following * speed[j])
-                if first_full >= 0 and loads[j, first_full] > 0.0:
-                    limit[j], state[j] = first_full, STOPPED
-                elif ends[j] / speed[j] <= following:
-                    state[j] = STOPPED
-            elif state[j] == WAITING:
-                if x[j] >= ends[j] or (first_full >= 0 and loads[j, first_full] > 0.0):
-                    if x[j] < ends[j]:
-                        limit[j] = first_full
-                    state[j] = STOPPED
-                elif x[j] / speed[j] <= following:
-                    state[j] = RISING
-        level = following
+                x[j] = min(ends[j], level * speed[j])
+            if state[j] == STOPPED:
+                continue
+            if x[j] >= ends[j] or (state[j] == RISING and ends[j] / speed[j] <= level):
+                state[j] = STOPPED
+            elif full >= 0 and loads[j, full] > 0.0:
+                limit[j], state[j] = full, STOPPED
+            elif x[j] / speed[j] <= level:
+                state[j] = RISING
+
+
+@bare
+def _following(
+    loads: Floats,
+    speed: Floats,
+    ends: Floats,
+    x: Floats,
+    left: Floats,
+    state: Ints,
+    level: float,
+) -> tuple[float, int]:
+    """Return the next level at which a job starts or stops, and the resource that is full then.
+
+    The resource is -1 if a job starts to rise, or reaches its end, first.
+    """
+    following, full = inf, -1
+    for j in range(x.shape[0]):
+        if state[j] == WAITING:
+            following = min(following, x[j] / speed[j])
+        elif state[j] == RISING:
+            following = min(following, ends[j] / speed[j])
+    for r in range(left.shape[0]):
+        rate = 0.0
+        for j in range(x.shape[0]):
+            if state[j] == RISING:
+                rate += speed[j] * loads[j, r]
+        if rate > 0.0 and level + left[r] / rate < following:
+            following, full = level + left[r] / rate, r
+    return following, full
 
 
 @bare
@@ -134,7 +147,7 @@ def _stop_on_full(loads: Floats, x: Floats, limit: Ints, left: Floats, state: In
             for j in range(x.shape[0]):
                 if state[j] != STOPPED and loads[j, r] > 0.0:
                     limit[j], state[j] = r, STOPPED
+    is_any_left = False
     for j in range(x.shape[0]):
-        if state[j] != STOPPED:
-            return True
-    return False
+        is_any_left |= state[j] != STOPPED
+    return is_any_left

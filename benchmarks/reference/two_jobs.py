@@ -69,9 +69,12 @@ def ordered(jobs: Jobs, first: Floats, second: Floats) -> Floats:
     """Return the vectors, (K, 2), of the shares of two jobs, (K,) each; see `best_shares`."""
     if jobs[0].priority != jobs[1].priority:
         higher_first = (first, second) if jobs[0].priority > jobs[1].priority else (second, first)
-        return np.round(np.stack(higher_first, axis=1), 9)
-    both = np.stack([first / jobs[0].weight, second / jobs[1].weight], axis=1)
-    return np.round(np.sort(both, axis=1), 9)
+        vectors = np.stack(higher_first, axis=1)
+    else:
+        both = [first / jobs[0].weight, second / jobs[1].weight]
+        vectors = np.sort(np.stack(both, axis=1), axis=1)
+    rounded: Floats = np.round(vectors, 9)
+    return rounded
 
 
 def _shares(jobs: Jobs, cluster: Cluster, rows: Ints) -> tuple[Floats, Floats]:
@@ -103,4 +106,5 @@ def _rest(own: Floats, alone: Floats, other: Floats, loads: Floats) -> Floats:
     left = np.maximum(1.0 - other[:, None] * loads, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         most = np.where(own > 0.0, left / own, np.inf)
-    return np.minimum(alone, most.min(axis=1))
+    share: Floats = np.minimum(alone, most.min(axis=1))
+    return share

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sim.filling import CAPPED, fill
 from sim.resource_loads import resource_loads
-from streamplace.errors import located
+from streamplace.errors import within
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.jobs import Jobs
 from streamplace.problem.problem import Problem
@@ -79,7 +79,7 @@ class JointProblem:
         self.jobs, self.cluster = jobs, cluster
         self.problems = jobs.problems(cluster, target_utilisation)
         for j, problem in enumerate(self.problems):
-            with located(f"jobs[{j}] ({jobs[j].name!r})"):
+            with within(f"jobs[{j}] ({jobs[j].name!r})"):
                 check_loads(problem)
         offered = [job.offered for job in jobs]
         graph = union_graph(jobs, offered)
@@ -146,7 +146,8 @@ class JointProblem:
     @cached_property
     def _ideal(self) -> Floats:
         """The vector, without its last entry, of a placement that carries all that is offered."""
-        return self._entries(np.ones((1, len(self.jobs))), self.least[None, :])[0]
+        ideal: Floats = self._entries(np.ones((1, len(self.jobs))), self.least[None, :])[0]
+        return ideal
 
     def _entries(self, shares: Floats, reserved: Floats) -> Floats:
         """Return the vectors of `worth` from shares and parts of minimums, (K, J), without loads.
@@ -160,7 +161,8 @@ class JointProblem:
                 if used:
                     scale = units[used].max() if units is self.weights else 1.0
                     entries.append(np.sort(numbers[:, used] / units[used] * scale, axis=1))
-        return np.round(np.concatenate(entries, axis=1), DECIMALS)
+        rounded: Floats = np.round(np.concatenate(entries, axis=1), DECIMALS)
+        return rounded
 
     def _loads(self, placements: NDArray[np.integer]) -> tuple[Floats, Floats]:
         """Return loads, (K, J, D + L), and the largest shares of jobs alone, (K, J)."""

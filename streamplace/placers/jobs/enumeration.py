@@ -15,7 +15,8 @@ CHUNK = 4096
 
 def is_small(joint: JointProblem) -> bool:
     """Return whether all joint placements can be enumerated."""
-    return prod(joint.union.feasibility.allowed.sum(axis=1).tolist()) <= MOST
+    choices: list[int] = joint.union.feasibility.allowed.sum(axis=1).tolist()
+    return prod(choices) <= MOST
 
 
 def best_of_all(joint: JointProblem) -> Ints | None:
@@ -27,8 +28,10 @@ def best_of_all(joint: JointProblem) -> Ints | None:
     for begin in range(0, prod(shape), CHUNK):
         numbers = np.arange(begin, min(begin + CHUNK, prod(shape)))
         digits = np.unravel_index(numbers, shape)
-        rows = np.stack([c[d] for c, d in zip(choices, digits, strict=True)], axis=1)
-        rows = rows[feasible_rows(joint.union, rows)].astype(np.int32)
+        rows = np.stack(
+            [c[d] for c, d in zip(choices, digits, strict=True)], axis=1, dtype=np.int32
+        )
+        rows = rows[feasible_rows(joint.union, rows)]
         if not len(rows):
             continue
         worths = joint.worth(rows[:, rules.unit_of])

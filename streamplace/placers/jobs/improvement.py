@@ -54,7 +54,8 @@ class _Search:
 
     def worth_of(self, on: Ints) -> Floats:
         """Return the vector of one placement of units, (U,)."""
-        return self._worths(on[None, :])[0]
+        worth: Floats = self._worths(on[None, :])[0]
+        return worth
 
     def climbed(self, on: Ints, worth: Floats) -> tuple[Ints, Floats]:
         """Return the placement of units, (U,), at which no tried move is better, and its vector."""

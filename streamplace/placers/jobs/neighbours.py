@@ -5,6 +5,8 @@ import numpy as np
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Ints
 
+JOINED = 0.75  # share of the pairs put on one device that a stream joins
+
 
 def single_moves(problem: Problem, on: Ints, rng: np.random.Generator) -> Ints:
     """Return every feasible placement of units, (K, U), that moves one unit, in random order.
@@ -18,7 +20,7 @@ def single_moves(problem: Problem, on: Ints, rng: np.random.Generator) -> Ints:
     moves = rng.permutation(np.flatnonzero(on[unit] != device))
     rows = np.repeat(on[None, :], len(moves), axis=0)
     rows[np.arange(len(moves)), unit[moves]] = device[moves]
-    return rows[feasible_rows(problem, rows)]
+    return _feasible(problem, rows)
 
 
 def double_moves(problem: Problem, on: Ints, count: int, rng: np.random.Generator) -> Ints:
@@ -29,13 +31,13 @@ def double_moves(problem: Problem, on: Ints, count: int, rng: np.random.Generato
     """
     rules, graph = problem.feasibility, problem.graph
     units, devices = rules.unit_count, len(problem.cluster.devices)
-    if units < 2:
+    if units == 1:
         return np.empty((0, units), dtype=np.int32)
     first = rng.integers(units, size=count)
     second = (first + rng.integers(1, units, size=count)) % units
     together = np.arange(count) >= count // 2
     if len(graph.stream_source):
-        joined = together & (rng.random(count) < 0.75)
+        joined = together & (rng.random(count) < JOINED)
         stream = rng.integers(len(graph.stream_source), size=count)
         first = np.where(joined, rules.unit_of[graph.stream_source[stream]], first)
         second = np.where(joined, rules.unit_of[graph.stream_target[stream]], second)
@@ -43,8 +45,12 @@ def double_moves(problem: Problem, on: Ints, count: int, rng: np.random.Generato
     rows = np.repeat(on[None, :], count, axis=0)
     rows[np.arange(count), first] = np.where(together, target, on[second])
     rows[np.arange(count), second] = np.where(together, target, on[first])
-    rows = rows[(rows != on).any(axis=1)]
-    return rows[feasible_rows(problem, rows)]
+    return _feasible(problem, rows[(rows != on).any(axis=1)])
+
+
+def _feasible(problem: Problem, rows: Ints) -> Ints:
+    kept: Ints = rows[feasible_rows(problem, rows)]
+    return kept
 
 
 def feasible_rows(problem: Problem, rows: Ints) -> Bools:
@@ -55,7 +61,7 @@ def feasible_rows(problem: Problem, rows: Ints) -> Bools:
         used = np.zeros((count, len(limit.room)))
         for unit in np.flatnonzero(limit.needs):
             used[np.arange(count), rows[:, unit]] += limit.needs[unit]
-        obeys &= (used <= limit.room).all(axis=1)
+        obeys[(used > limit.room).any(axis=1)] = False
     for group in rules.excluding:
         obeys &= _all_differ(rows[:, list(group)])
     for group in rules.separating:

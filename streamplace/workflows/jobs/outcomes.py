@@ -85,7 +85,8 @@ def outcomes(
     alone
         The throughput of each job alone, in tuples/s, on the best placement found for it.
     """
-    without = [joint.allocation(devices, _all_but(joint, k)).shares for k in range(len(joint.jobs))]
+    others = ~np.eye(len(joint.jobs), dtype=np.bool_)
+    without = [joint.allocation(devices, present).shares for present in others]
     made = []
     for j, job in enumerate(joint.jobs):
         gains = {
@@ -108,10 +109,6 @@ def outcomes(
             )
         )
     return tuple(made)
-
-
-def _all_but(joint: JointProblem, k: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    return np.arange(len(joint.jobs)) != k
 
 
 def _limit(joint: JointProblem, j: int, devices: Ints, allocation: Allocation) -> Bottleneck | None:

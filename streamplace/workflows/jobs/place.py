@@ -77,6 +77,13 @@ def place_jobs(
     return JobsResult(joint, devices, allocation, found, name_of(placer), seconds, status)
 
 
+def runs_of(jobs: Jobs) -> int:
+    """Return the largest number of times that `place_jobs` runs the placer."""
+    if len(jobs) == 1:
+        return 1
+    return len(jobs) + 2 + len(jobs.by_priority)  # alone, together, for minimums, by priority
+
+
 def _joint(
     joint: JointProblem, placer: str | Placer, seed: int, alone: Sequence[Placement]
 ) -> Ints:

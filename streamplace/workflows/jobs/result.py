@@ -9,6 +9,7 @@ from streamplace.display.mixins import Displayable
 from streamplace.display.text import number, quoted
 from streamplace.display.view import Cell, Grid, Line, Names, View
 from streamplace.files import write_json, write_placement
+from streamplace.files.atomic import make_folder
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.union import shared_multicast, union_graph
@@ -82,20 +83,18 @@ class JobsResult(Displayable):
         }
         return document if self.status is None else document | {"status": self.status}
 
-    def file_names(self) -> list[str]:
-        """Return the names of the files that `save` writes."""
-        together = [] if self.together is None else [TOGETHER]
-        return [*file_names(self.joint.jobs.names), *together]
-
     def save(self, folder: str | Path) -> None:
         """Write the result, the placement of each job, and one of all jobs, into a folder."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = make_folder(folder)
         for name, placement in self.placements.items():
             write_placement(folder / f"{name}{ENDING}", placement, placer=self.placer)
         if self.together is not None:
             write_placement(folder / TOGETHER, self.together, placer=self.placer)
-        write_json(folder / RESULT, self.to_dict())
+        self.save_json(folder / RESULT)
+
+    def save_json(self, file: str | Path) -> None:
+        """Write the result without the placements' problems, as `place --json` prints it."""
+        write_json(file, self.to_dict())
 
     def _view(self) -> View:
         losing = sum(job.lost > 0 for job in self.jobs)
@@ -143,5 +142,5 @@ class JobsResult(Displayable):
 
 
 def file_names(jobs: tuple[str, ...]) -> list[str]:
-    """Return the names of the files of jobs' placements and of the result."""
-    return [RESULT, *(f"{name}{ENDING}" for name in jobs)]
+    """Return the names of the files that `JobsResult.save` writes for jobs of these names."""
+    return [RESULT, TOGETHER, *(f"{name}{ENDING}" for name in jobs)]

@@ -12,7 +12,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.union import union_graph
 from streamplace.scoring.joint import JointProblem
-from streamplace.util.arrays import Floats, Ints
+from streamplace.util.arrays import Bools, Floats, Ints
 from streamplace.workflows.place import run_placer
 
 
@@ -75,9 +75,14 @@ def _at(
     joint: JointProblem,
     shares: Floats,
     devices: Ints | None = None,
-    fixed: Sequence[bool] | Ints | None = None,
+    fixed: Bools | None = None,
 ) -> Problem:
-    """Return the union at shares of the source rates, (J,), with some jobs fixed to devices, (V,).
+    """Return the union at shares of the source rates, (J,).
+
+    Parameters
+    ----------
+    devices, fixed
+        (V,) the devices of a joint placement, and (J,) the jobs that stay on them.
 
     Raises
     ------
