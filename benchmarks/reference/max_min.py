@@ -39,9 +39,7 @@ def shares(
     return reserved, found
 
 
-def _max_min(
-    loads: Floats, caps: Floats, floors: Floats, units: Floats, members: Bools
-) -> Floats:
+def _max_min(loads: Floats, caps: Floats, floors: Floats, units: Floats, members: Bools) -> Floats:
     """Return shares of the members, none below its floor; the others stay at their floors."""
     fixed = np.where(members, np.nan, floors)
     while np.isnan(fixed).any():

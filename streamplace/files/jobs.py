@@ -83,7 +83,7 @@ def _forms(value: Any, where: str) -> list[JobForm]:
 def _job_from(form: JobForm, j: int, where: str, folder: Path) -> Job:
     place = f"jobs[{j}] ({form.name!r})"
     with within(place):
-        graph = _graph_from(form.graph, f"{where}: {place}: graph", folder)
+        graph = _graph_from(form, f"{where}: {place}: graph", folder)
         return Job(
             form.name,
             graph,
@@ -94,10 +94,11 @@ def _job_from(form: JobForm, j: int, where: str, folder: Path) -> Job:
         )
 
 
-def _graph_from(value: Any, where: str, folder: Path) -> StreamGraph:
-    """Return the graph that is a JSON value, or in the file that it names."""
+def _graph_from(form: JobForm, where: str, folder: Path) -> StreamGraph:
+    """Return the graph that a job holds or names; without a name, it has that of the job."""
+    value = form.graph
     if isinstance(value, dict):
-        return graph_from(value, where)
+        return graph_from(value, where, form.name)
     if not isinstance(value, str) or value in ("", STDIO):
         raise ProblemError(f"graph: must be the path of a file, or a graph (got {value!r:.40})")
     return read_graph(value if value.startswith(PREFIX) else folder / value)

@@ -66,6 +66,9 @@ class Job:
             allowed = f"must be 0 to the source rate {self.offered:g}"
             raise ProblemError(f"min_throughput: {allowed} (got {self.min_throughput:g})")
 
+        if self.priority == int(self.priority):
+            object.__setattr__(self, "priority", int(self.priority))
+
     @property
     def offered(self) -> float:
         """The source rate in tuples/s: the job's own, or else the graph's."""

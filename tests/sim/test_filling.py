@@ -67,7 +67,9 @@ def test_shares_of_many_jobs(seed: int) -> None:
     rng = np.random.default_rng(seed)
     jobs, resources = int(rng.integers(2, 9)), int(rng.integers(1, 12))
     case = (
-        rng.random((jobs, resources)) * rng.choice([0.3, 2.0]) * (rng.random((jobs, resources)) < 0.5),
+        rng.random((jobs, resources))
+        * rng.choice([0.3, 2.0])
+        * (rng.random((jobs, resources)) < 0.5),
         rng.uniform(0.2, 1.0, jobs),
         rng.choice([0.0, 0.05, 0.2], jobs),
         rng.uniform(0.2, 3.0, jobs),

@@ -98,7 +98,8 @@ class JobsResult(Displayable):
 
     def _view(self) -> View:
         losing = sum(job.lost > 0 for job in self.jobs)
-        lost = "no job loses throughput" if not losing else f"{counted(losing, 'job')} lose"
+        who = counted(losing, "job") if losing else "no job"
+        lost = f"{who} {'lose' if losing > 1 else 'loses'} throughput"
         proven = ", proven optimal" if self.status == "OPTIMAL" else ""
         count, devices = counted(len(self.jobs), "job"), len(self.joint.cluster.devices)
         by = f"by {quoted(self.placer)} in {self.seconds:.3g} s"
