@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from streamplace.errors import FormatError, ProblemError, located, within
+from streamplace.errors import FormatError, ProblemError, StreamplaceError, located, within
 from streamplace.files.atomic import write_pieces
 from streamplace.files.bounded import STDIO
 from streamplace.files.bundled import PREFIX
@@ -101,7 +101,10 @@ def _graph_from(form: JobForm, where: str, folder: Path) -> StreamGraph:
         return graph_from(value, where, form.name)
     if not isinstance(value, str) or value in ("", STDIO):
         raise ProblemError(f"graph: must be the path of a file, or a graph (got {value!r:.40})")
-    return read_graph(value if value.startswith(PREFIX) else folder / value)
+    try:
+        return read_graph(value if value.startswith(PREFIX) else folder / value)
+    except StreamplaceError as error:  # names the graph's file, but not the job file
+        raise FormatError(f"{where}: {error}") from None
 
 
 def _job_to(job: Job) -> dict[str, Any]:
