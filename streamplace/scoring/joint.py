@@ -134,8 +134,9 @@ class JointProblem:
 
     def _worth(self, placements: NDArray[np.integer]) -> Floats:
         loads, caps = self._loads(placements)
-        balance = -np.square(loads.sum(axis=1)).sum(axis=1, keepdims=True)
-        can_fill = loads.sum(axis=1).max(axis=0) > 1.0  # shares are at most 1
+        together = loads.sum(axis=1)
+        balance = -np.square(together).sum(axis=1, keepdims=True)
+        can_fill = together.max(axis=0) > 1.0  # shares are at most 1
         shares, reserved, _ = self._filled(np.ascontiguousarray(loads[:, :, can_fill]), caps)
         return np.concatenate([self._entries(shares, reserved), balance], axis=1)
 

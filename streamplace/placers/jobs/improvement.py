@@ -1,5 +1,6 @@
 """Iterated local search on the placement of several jobs together."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +9,6 @@ from streamplace.placers.jobs.neighbours import double_moves, single_moves
 from streamplace.scoring.joint import JointProblem
 from streamplace.util.arrays import Floats, Ints
 
-CHUNK = 256  # placements compared at once
 DOUBLE = 1024  # moves of two units tried before a kick
 KICKED = 4  # single moves of a kick, at most
 
@@ -72,19 +72,20 @@ class _Search:
     def kicked(self, on: Ints) -> Ints:
         """Return a placement of units after some random single moves."""
         for _ in range(int(self.rng.integers(2, KICKED + 1))):
-            moves = single_moves(self.joint.union, on, self.rng)
-            if not len(moves):
+            moves = next(single_moves(self.joint.union, on, self.rng), None)
+            if moves is None:
                 self.left = 0  # nothing can move
                 return on
             on = moves[0]
         return on
 
-    def _best_of(self, on: Ints, rows: Ints, worth: Floats) -> tuple[Ints, Floats] | None:
+    def _best_of(
+        self, on: Ints, chunks: Iterator[Ints], worth: Floats
+    ) -> tuple[Ints, Floats] | None:
         """Return the best placement of the first chunk that has a better one than `on`."""
-        for begin in range(0, len(rows), CHUNK):
+        for chunk in chunks:
             if self.left <= 0:
                 return None
-            chunk = rows[begin : begin + CHUNK]
             worths = self._worths(np.concatenate([on[None, :], chunk]))[1:]
             top = max(range(len(chunk)), key=lambda k: tuple(worths[k]))
             if is_better(worths[top], worth):

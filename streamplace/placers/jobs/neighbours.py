@@ -1,15 +1,20 @@
 """Feasible joint placements near one: moves of one unit, and moves of two at once."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Ints
 
+CHUNK = 256  # placements made and compared at once
 JOINED = 0.75  # share of the pairs put on one device that a stream joins
 
 
-def single_moves(problem: Problem, on: Ints, rng: np.random.Generator) -> Ints:
-    """Return every feasible placement of units, (K, U), that moves one unit, in random order.
+def single_moves(problem: Problem, on: Ints, rng: np.random.Generator) -> Iterator[Ints]:
+    """Yield every feasible placement of units that moves one unit, in random order.
+
+    Each array has up to 256 of them, (K, U), so that the first ones are there quickly.
 
     Parameters
     ----------
@@ -18,13 +23,19 @@ def single_moves(problem: Problem, on: Ints, rng: np.random.Generator) -> Ints:
     """
     unit, device = np.nonzero(problem.feasibility.allowed)
     moves = rng.permutation(np.flatnonzero(on[unit] != device))
-    rows = np.repeat(on[None, :], len(moves), axis=0)
-    rows[np.arange(len(moves)), unit[moves]] = device[moves]
-    return _feasible(problem, rows)
+    for begin in range(0, len(moves), CHUNK):
+        some = moves[begin : begin + CHUNK]
+        rows = np.repeat(on[None, :], len(some), axis=0)
+        rows[np.arange(len(some)), unit[some]] = device[some]
+        kept = rows[feasible_rows(problem, rows)]
+        if len(kept):
+            yield kept
 
 
-def double_moves(problem: Problem, on: Ints, count: int, rng: np.random.Generator) -> Ints:
-    """Return up to `count` random feasible placements of units, (K, U), that move two units.
+def double_moves(
+    problem: Problem, on: Ints, count: int, rng: np.random.Generator
+) -> Iterator[Ints]:
+    """Yield up to `count` random feasible placements of units, (K, U), that move two units.
 
     Half of them exchange the devices of two units; the others put two units, mostly such as are
     joined by a stream, on one device.
@@ -32,7 +43,7 @@ def double_moves(problem: Problem, on: Ints, count: int, rng: np.random.Generato
     rules, graph = problem.feasibility, problem.graph
     units, devices = rules.unit_count, len(problem.cluster.devices)
     if units == 1:
-        return np.empty((0, units), dtype=np.int32)
+        return
     first = rng.integers(units, size=count)
     second = (first + rng.integers(1, units, size=count)) % units
     together = np.arange(count) >= count // 2
@@ -45,12 +56,9 @@ def double_moves(problem: Problem, on: Ints, count: int, rng: np.random.Generato
     rows = np.repeat(on[None, :], count, axis=0)
     rows[np.arange(count), first] = np.where(together, target, on[second])
     rows[np.arange(count), second] = np.where(together, target, on[first])
-    return _feasible(problem, rows[(rows != on).any(axis=1)])
-
-
-def _feasible(problem: Problem, rows: Ints) -> Ints:
-    kept: Ints = rows[feasible_rows(problem, rows)]
-    return kept
+    rows = rows[(rows != on).any(axis=1)]
+    rows = rows[feasible_rows(problem, rows)]
+    yield from (rows[begin : begin + CHUNK] for begin in range(0, len(rows), CHUNK))
 
 
 def feasible_rows(problem: Problem, rows: Ints) -> Bools:

@@ -1,5 +1,7 @@
 """Moves of joint placements: all are feasible, and single moves are complete."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +21,11 @@ def some_rows(problem: Problem, seed: int, count: int) -> Ints:
     )
 
 
+def joined(chunks: Iterator[Ints], on: Ints) -> Ints:
+    """Return all placements of some chunks, (K, U)."""
+    return np.concatenate([np.empty((0, len(on)), dtype=np.int32), *chunks])
+
+
 @given(whole_problems(), st.integers(0, 99))
 def test_rows_are_feasible_as_by_the_reference(problem: Problem, seed: int) -> None:
     rows = some_rows(problem, seed, 50)
@@ -29,7 +36,7 @@ def test_rows_are_feasible_as_by_the_reference(problem: Problem, seed: int) -> N
 @given(whole_problems(), st.integers(0, 99))
 def test_single_moves_are_all_feasible_ones_of_one_unit(problem: Problem, seed: int) -> None:
     on = some_rows(problem, seed, 1)[0]
-    moves = single_moves(problem, on, np.random.default_rng(seed))
+    moves = joined(single_moves(problem, on, np.random.default_rng(seed)), on)
     wanted = set()
     for unit in range(len(on)):
         for device in range(len(problem.cluster.devices)):
@@ -46,7 +53,7 @@ def test_double_moves_are_feasible_and_change_at_most_two_units(
     problem: Problem, seed: int
 ) -> None:
     on = some_rows(problem, seed, 1)[0]
-    moves = double_moves(problem, on, 64, np.random.default_rng(seed))
+    moves = joined(double_moves(problem, on, 300, np.random.default_rng(seed)), on)
     assert feasible_rows(problem, moves).all()
     changed = (moves != on).sum(axis=1)
     assert ((changed >= 1) & (changed <= 2)).all()

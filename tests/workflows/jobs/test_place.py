@@ -100,7 +100,7 @@ def test_one_job_is_placed_as_without_jobs(seed: int) -> None:
     assert found.jobs[0].lost == 0
 
 
-def test_what_is_lost_and_to_whom() -> None:
+def test_what_is_lost_to_which_job() -> None:
     """The jobs load the only device by 0.6 and 0.8, so that the lower one has half of its rate."""
     result = place_jobs(competing_jobs(), Cluster.equal(1), placer="search")
     orders, clicks = result.jobs
