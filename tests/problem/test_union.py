@@ -1,6 +1,7 @@
 """Unions of jobs: the loads are the sums of those of the jobs, and constraints hold for each."""
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from benchmarks.reference.strategies import clusters, graphs
 from sim.closed_form.bottleneck import utilisations
 from streamplace import Cluster, Constraints, Job, Jobs, Operator, Problem, StreamGraph
 from streamplace.errors import InfeasibleError
+from streamplace.problem.semantics import Firing, Multicast
 from streamplace.problem.union import shared_multicast, union_graph
 from streamplace.scoring.flow import flow
 from tests.support.graphs import chain_graph
@@ -19,8 +21,8 @@ from tests.support.graphs import chain_graph
 @given(st.lists(graphs(max_size=5), min_size=1, max_size=3), clusters(), st.data())
 def test_loads_add_up(parts: list[StreamGraph], cluster: Cluster, data: st.DataObject) -> None:
     rates = [data.draw(st.integers(1, 20)) * 100.0 for _ in parts]
-    firing = data.draw(st.sampled_from(["each", "all"]))
-    kind = data.draw(st.sampled_from(["none", "device", "all"]))
+    firing: Firing = data.draw(st.sampled_from(get_args(Firing)))
+    kind: Multicast = data.draw(st.sampled_from(get_args(Multicast)))
     parts = [part.with_numbers(firing=firing, multicast=kind)[0] for part in parts]
     jobs = Jobs(Job(f"j{j}", part, rates[j]) for j, part in enumerate(parts))
     problems = jobs.problems(cluster)

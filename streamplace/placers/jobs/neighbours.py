@@ -64,7 +64,7 @@ def double_moves(
 def feasible_rows(problem: Problem, rows: Ints) -> Bools:
     """Return whether each placement of units, (K, U), is feasible, (K,)."""
     rules, (count, units) = problem.feasibility, rows.shape
-    obeys: Bools = rules.allowed[np.arange(units), rows].all(axis=1)
+    obeys: Bools = np.logical_and.reduce(rules.allowed[np.arange(units), rows], axis=1)
     for limit in rules.limits:
         used = np.zeros((count, len(limit.room)))
         for unit in np.flatnonzero(limit.needs):
