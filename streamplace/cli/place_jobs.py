@@ -9,6 +9,7 @@ from click.core import ParameterSource
 from streamplace.cli import options
 from streamplace.cli.default_cluster import naming_the_default
 from streamplace.cli.output_files import check_targets, refuse_folder, weights_of
+from streamplace.cli.place_notes import one_core_note
 from streamplace.cli.terminal import print_result
 from streamplace.errors import located
 from streamplace.execution.progress import working
@@ -17,11 +18,12 @@ from streamplace.files.jobs import folder_of, graph_files, jobs_from
 from streamplace.files.reading import name_of, read_json
 from streamplace.integrations.whole_operators import colocate_instances
 from streamplace.placers import registry
+from streamplace.problem.assumptions import assumptions
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.jobs import Jobs
 from streamplace.problem.losses import Losses
 from streamplace.workflows.jobs.place import place_jobs, runs_of
-from streamplace.workflows.jobs.result import file_names
+from streamplace.workflows.jobs.result import JobsResult, file_names
 
 ACCEPTED = (
     "job_file",
@@ -100,10 +102,22 @@ def place_job_file() -> None:
             result.save(str(output))
         elif output is not None:
             result.save_json(output)
+    _print_notes(result)
     if chosen["as_json"]:
         options.print_json(result.to_dict())
     else:
         print_result(result, to_stderr=output == "-")
+
+
+def _print_notes(result: JobsResult) -> None:
+    """Print what the shares assume, and which operators fill a core that their graph omits."""
+    for job in result.jobs:
+        placement = result.placements[job.name]
+        for assumed in assumptions(placement):
+            options.print_note(f"{job.name}: {assumed}")
+        limit = job.limited_by
+        if limit and limit.kind == "operator":
+            options.print_note(one_core_note(f"{job.name}: ", limit.name, placement.problem.graph))
 
 
 def _changed(jobs: Jobs, where: str, whole: Cluster, lost: Losses, whole_operators: bool) -> Jobs:

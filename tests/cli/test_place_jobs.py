@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from streamplace import place_jobs, read_jobs, read_placement, write_jobs
+from streamplace import Job, Jobs, place_jobs, read_jobs, read_placement, write_jobs
 from streamplace.files.graphs import graph_to
-from tests.support.cli import Capture, json_of, place_by_cli, refused, succeeds
+from tests.support.cli import Capture, json_of, place_by_cli, printed, refused, succeeds
 from tests.support.graphs import chain_graph
 from tests.support.jobs import competing_jobs
 
@@ -153,6 +153,15 @@ def test_a_minimum_that_cannot_hold(tmp_path: Path, capsys: Capture) -> None:
     assert found["jobs"][1]["throughput"] == pytest.approx(900.0)
     line = refused(capsys, "place", "--job-file", file, "--devices", "1x1500")
     assert line.startswith(f"streamplace: {file}: jobs[1] ('clicks'): min_throughput 900 cannot")
+
+
+def test_an_operator_that_fills_a_core_is_noted(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "jobs.json"
+    write_jobs(file, Jobs([Job("one", chain_graph(5e6))]))
+    options = ("--devices", "1x2500x4", "--placer", "single")
+    out, err = printed(capsys, "place", "--job-file", file, *options)
+    assert "operator a" in out
+    assert err.startswith("one: operator 'a' can use one core of its device, since its 'cores'")
 
 
 def test_info_names_the_kind(file: Path, capsys: Capture) -> None:

@@ -24,7 +24,7 @@ def by_oracle(joint: JointProblem, devices: Ints) -> Floats:
         on_device, on_link = oracle.utilisations(problem, own)
         rows.append({str(key): float(u) for key, u in (on_device | on_link).items()})
         busiest = map(float, oracle.own_utilisations(problem, own).values())
-        caps.append(1.0 / max(1.0, *busiest))
+        caps.append(1.0 / max([1.0, *busiest]))
     names = sorted({name for row in rows for name in row})
     loads = np.array([[row.get(name, 0.0) for name in names] for row in rows])
     _, shares = max_min.shares(loads, np.array(caps), joint.least, joint.weights, joint.classes)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from streamplace.errors import InfeasibleError, ProblemError
+from streamplace.errors import InfeasibleError, ProblemError, within
 from streamplace.placers.base import Placer
 from streamplace.placers.jobs.enumeration import best_of_all, is_small
 from streamplace.placers.jobs.improvement import Improvement, is_better
@@ -20,6 +20,7 @@ from streamplace.workflows.jobs.outcomes import outcomes
 from streamplace.workflows.jobs.result import JobsResult
 from streamplace.workflows.jobs.starts import starts
 from streamplace.workflows.place import name_of, solve
+from streamplace.workflows.result import Result
 
 EVALUATIONS, PER_UNIT = 20_000, 200  # joint placements compared: a constant, and per unit
 HOLDS = 1e-9  # share of a minimum that counts as rounding error
@@ -62,7 +63,7 @@ def place_jobs(
     check_seed(seed)
     with naming_conflicts():
         joint = JointProblem(jobs, Cluster.of(cluster), target_utilisation)
-        alone = [solve(problem, placer, seed) for problem in joint.problems]
+        alone = [_alone(joint, j, placer, seed) for j in range(len(jobs))]
         joint.allocation(joint.union.feasibility.unit_of * 0)  # compiles the kernels
         begun = work_clock.now()
         if len(jobs) == 1:
@@ -75,6 +76,12 @@ def place_jobs(
     found = outcomes(joint, devices, allocation, [result.score.throughput for result in alone])
     seconds = sum(result.seconds for result in alone) + work_clock.now() - begun
     return JobsResult(joint, devices, allocation, found, name_of(placer), seconds, status)
+
+
+def _alone(joint: JointProblem, j: int, placer: str | Placer, seed: int) -> Result:
+    """Return the result of placing one job alone; an error of its problem names the job."""
+    with within(f"jobs[{j}] ({joint.jobs[j].name!r})"):
+        return solve(joint.problems[j], placer, seed)
 
 
 def runs_of(jobs: Jobs) -> int:

@@ -14,6 +14,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.union import shared_multicast, union_graph
 from streamplace.scoring.joint import Allocation, JointProblem
+from streamplace.scoring.memory import use_columns, use_entries
 from streamplace.util.arrays import Ints
 from streamplace.util.text import counted
 from streamplace.workflows.jobs.outcomes import JobOutcome
@@ -63,6 +64,11 @@ class JobsResult(Displayable):
         share = self.joint.union.target_utilisation
         return Placement(Problem(graph, self.joint.cluster, target_utilisation=share), self.devices)
 
+    @property
+    def _union(self) -> Placement:
+        """The placement of all jobs at their full source rates, for memory and resources."""
+        return Placement(self.joint.union, self.devices)
+
     def used(self, d: int) -> dict[str, float]:
         """Return job -> the utilisation of device d that it causes, as a share of all of it."""
         share = self.joint.union.target_utilisation
@@ -80,6 +86,7 @@ class JobsResult(Displayable):
             ],
             "placer": self.placer,
             "seconds": self.seconds,
+            **use_entries(self._union),
         }
         return document if self.status is None else document | {"status": self.status}
 
@@ -127,13 +134,17 @@ class JobsResult(Displayable):
         return Grid(head, len(self.jobs), row, names=(0, 6, 7))
 
     def _device_grid(self) -> Grid:
+        columns = use_columns(self._union)
+
         def row(d: int) -> tuple[Cell, ...]:
             used = self.used(d)
             shares = [f"{name} {share:.1%}" for name, share in used.items()]
-            return self.joint.cluster.names[d], f"{sum(used.values()):.1%}", Names.of(shares)
+            amounts = (column[d] for column in columns.values())
+            name, total = self.joint.cluster.names[d], f"{sum(used.values()):.1%}"
+            return name, total, *amounts, Names.of(shares)
 
-        head = ("device", "utilisation", "by job")
-        return Grid(head, len(self.joint.cluster.devices), row, names=(0, 2))
+        head = ("device", "utilisation", *columns, "by job")
+        return Grid(head, len(self.joint.cluster.devices), row, names=(0, len(head) - 1))
 
     def _line(self) -> Line:
         text = f"placed by {{}} in {self.seconds:.3g} s"

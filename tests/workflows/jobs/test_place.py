@@ -160,6 +160,7 @@ def test_shared_memory_is_respected() -> None:
     for placer in ("greedy", SEARCH, "exact"):
         result = place_jobs(jobs, cluster, placer=placer)
         assert np.bincount(result.devices).tolist() == [2, 2]
+        assert [row["used_bytes"] for row in result.to_dict()["memory"]] == [8e6, 8e6]
     with pytest.raises(InfeasibleError, match="memory"):
         place_jobs(jobs, Cluster(cluster.devices[:1]), placer="greedy")
 
