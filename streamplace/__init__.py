@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from streamplace.files import read_clusters as read_clusters
     from streamplace.files import read_dataset as read_dataset
     from streamplace.files import read_graph as read_graph
+    from streamplace.files import read_jobs as read_jobs
     from streamplace.files import read_placement as read_placement
     from streamplace.files import write_cluster as write_cluster
     from streamplace.files import write_clusters as write_clusters
     from streamplace.files import write_dataset as write_dataset
+    from streamplace.files import write_jobs as write_jobs
     from streamplace.files import write_placement as write_placement
     from streamplace.generate import Recipe as Recipe
     from streamplace.placers.base import Placer as Placer
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from streamplace.problem.graph import Stream as Stream
     from streamplace.problem.graph import StreamGraph as StreamGraph
     from streamplace.problem.grouping import Grouping as Grouping
+    from streamplace.problem.jobs import Job as Job
+    from streamplace.problem.jobs import Jobs as Jobs
     from streamplace.problem.makespan import Makespan as Makespan
     from streamplace.problem.networkx_interop import from_networkx as from_networkx
     from streamplace.problem.networkx_interop import to_networkx as to_networkx
@@ -49,6 +53,8 @@ if TYPE_CHECKING:
     from streamplace.workflows.compare import compare as compare
     from streamplace.workflows.comparison import Comparison as Comparison
     from streamplace.workflows.confidence import Confidence as Confidence
+    from streamplace.workflows.jobs.place import place_jobs as place_jobs
+    from streamplace.workflows.jobs.result import JobsResult as JobsResult
     from streamplace.workflows.makespan_comparison import MakespanComparison as MakespanComparison
     from streamplace.workflows.makespan_result import MakespanResult as MakespanResult
     from streamplace.workflows.migrate import Migration as Migration
@@ -71,6 +77,9 @@ _HOME = {
     "EngineScore": "scoring.engine_score",
     "from_networkx": "problem.networkx_interop",
     "Grouping": "problem.grouping",
+    "Job": "problem.jobs",
+    "Jobs": "problem.jobs",
+    "JobsResult": "workflows.jobs.result",
     "LinkOverride": "problem.cluster",
     "Makespan": "problem.makespan",
     "MakespanComparison": "workflows.makespan_comparison",
@@ -82,6 +91,7 @@ _HOME = {
     "ObjectiveEvaluator": "scoring.objective_evaluator",
     "Operator": "problem.graph",
     "place": "workflows.place",
+    "place_jobs": "workflows.jobs.place",
     "Placement": "problem.placement",
     "Placer": "placers.base",
     "Plan": "workflows.capacity_plan",
@@ -91,6 +101,7 @@ _HOME = {
     "read_clusters": "files",
     "read_dataset": "files",
     "read_graph": "files",
+    "read_jobs": "files",
     "read_placement": "files",
     "Recipe": "generate",
     "Result": "workflows.result",
@@ -110,6 +121,7 @@ _HOME = {
     "write_cluster": "files",
     "write_clusters": "files",
     "write_dataset": "files",
+    "write_jobs": "files",
     "write_placement": "files",
 }
 """Public name -> the module that defines it, below ``streamplace``."""

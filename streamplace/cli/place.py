@@ -1,21 +1,23 @@
 """The command `place`: placement of a graph's operators on devices."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from streamplace.cli import makespan_options, options, param_types
 from streamplace.problem.makespan import PublishedName
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from streamplace.problem.problem import Problem
-
 
 @click.command()
-@click.argument("graph", type=param_types.GRAPH)
+@click.argument("graph", type=param_types.GRAPH, required=False)
+@click.option(
+    "--job-file",
+    callback=options.file_name,
+    type=param_types.FILE,
+    metavar="FILE",
+    help="Jobs (JSON) to place together instead of GRAPH, by priority.",
+)
 @options.cluster()
 @options.losses
 @options.constraints
@@ -98,11 +100,13 @@ if TYPE_CHECKING:
     callback=options.file_name,
     type=param_types.FILE,
     metavar="FILE",
-    help="Placement file to write; - is stdout.  [default: no file, only the score is printed]",
+    help="Placement file to write; - is stdout. With --job-file: a folder, or .json for the result "
+    "alone.  [default: no file, only the score is printed]",
 )
 @options.common
 def place(
-    graph: str,
+    graph: str | None,
+    job_file: str | None,
     cluster_file: str | None,
     devices: str | None,
     without: str | None,
@@ -164,9 +168,14 @@ def place(
     cluster and graph may differ. Operators whose device is not in the cluster or no longer
     allowed have to move; --max-moves or --move-cost limits the other moves.
 
+    With --job-file, all jobs share the cluster: minimum throughputs are reserved first, then higher
+    priorities come first, and weights count within a priority. The result says what each job loses.
+    A job has a name, a graph, and if needed source_rate, priority, weight and min_throughput.
+
     \b
     Examples:
     streamplace place graph.json -o placement.json
+    streamplace place --job-file jobs.json --cluster cluster.json -o placements
     streamplace place graph.json --prefer fewest
     streamplace place graph.json --source-rate 5e3,2e4 --target-utilisation 0.8
     streamplace place dataset:real/riotbench-etl.json --placer metis-oracle --devices 3x2500
@@ -177,18 +186,26 @@ def place(
     streamplace place graph.json --objective mymodule:MyObjective:price=2 --whole-operators
     """
     limited = max_moves is not None or move_cost is not None
-    for other, value in (("--start", start), ("--prefer", prefer)):
-        if confidence is not None and value is not None:
-            raise click.UsageError(f"cannot combine --confidence with {other}")
     if output == "-" and as_json:
         raise click.UsageError("cannot combine -o - with --json: both write to stdout")
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
 
     load_numba()
+    if job_file is not None or graph is None:
+        from streamplace.cli.place_jobs import place_job_file  # noqa: PLC0415
+
+        place_job_file()
+        return
     from streamplace.cli.current import current_placement  # noqa: PLC0415
     from streamplace.cli.output_files import check_targets, weights_of  # noqa: PLC0415
     from streamplace.cli.place_notes import print_notes  # noqa: PLC0415
-    from streamplace.cli.place_problem import check_limits, read_problem, with_options  # noqa: PLC0415
+    from streamplace.cli.place_problem import (  # noqa: PLC0415
+        check_confidence,
+        check_limits,
+        check_start,
+        read_problem,
+        with_options,
+    )
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.cli.whole_operators import naming_whole_operators  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
@@ -197,9 +214,11 @@ def place(
     from streamplace.workflows.migrate import migrate  # noqa: PLC0415
     from streamplace.workflows.place import placed  # noqa: PLC0415
 
+    check_confidence(confidence, start, prefer)
     check_limits(start, placer, max_moves, move_cost)
-    inputs = (graph, cluster_file, constraints_file, *weights_of(placer))
-    check_targets({"-o": output}, inputs)  # the file of --start may be replaced by the result
+    check_targets(  # the file of --start may be replaced by the result
+        {"-o": output}, (graph, cluster_file, constraints_file, *weights_of(placer))
+    )
     cluster = options.the_cluster(cluster_file, devices)
     kind = options.the_objective(objective)
     changes = {
@@ -226,7 +245,7 @@ def place(
             semantics=semantics,
             chosen=makespan_options.chosen(makespan_values),
         )
-        _check_start(assignment, problem, start, graph)
+        check_start(assignment, problem, start, graph)
     placer = with_options(
         placer,
         None if limited else time_limit,
@@ -265,15 +284,3 @@ def place(
     for shown in (result, found):
         if shown is not None:
             print_result(shown, to_stderr=output == "-")
-
-
-def _check_start(
-    current: "Mapping[str, str] | None", problem: "Problem", start: str | None, graph: str
-) -> None:
-    """Refuse an initial placement of another graph; the error names its file."""
-    from streamplace.errors import FormatError  # noqa: PLC0415 - see place
-    from streamplace.files.reading import name_of  # noqa: PLC0415
-
-    if current is not None and current.keys().isdisjoint(problem.graph.names):
-        none = f"contains none of the operators of {name_of(graph)}"
-        raise FormatError(f"{name_of(str(start))}: {none}")

@@ -2,6 +2,7 @@
 
 from streamplace.cli import options
 from streamplace.problem.assumptions import assumptions
+from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.uncertainty import without_effect
 from streamplace.workflows.makespan_result import MakespanResult
@@ -22,11 +23,18 @@ def print_notes(inherited: str, result: Result | MakespanResult, *, wants_confid
     top, graph = result.score.bottleneck, result.placement.problem.graph
     if wants_confidence:
         _print_ignored(result)
-    if top.kind == "operator" and top.name not in graph.stated_cores:
-        options.print_note(
-            f"operator {top.name!r} can use one core of its device, since its 'cores' are not set: "
-            "set them if it has several threads, or split it into more instances"
-        )
+    if top.kind == "operator":
+        options.print_note(one_core_note("", top.name, graph))
+
+
+def one_core_note(start: str, operator: str, graph: StreamGraph) -> str:
+    """Return a note, after `start`, on an operator that fills a core; none if it states cores."""
+    if operator in graph.stated_cores:
+        return ""
+    return (
+        f"{start}operator {operator!r} can use one core of its device, since its 'cores' are not "
+        "set: set them if it has several threads, or split it into more instances"
+    )
 
 
 def _print_ignored(result: Result) -> None:

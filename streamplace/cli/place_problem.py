@@ -1,5 +1,6 @@
 """The problem and the placer of the command `place`, from its files and options."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -8,7 +9,7 @@ from streamplace.cli import makespan_options, options
 from streamplace.cli.default_cluster import naming_the_default
 from streamplace.cli.inheritance import inherit
 from streamplace.cli.whole_operators import naming_whole_operators
-from streamplace.errors import InfeasibleError, ProblemError, located, reworded
+from streamplace.errors import FormatError, InfeasibleError, ProblemError, located, reworded
 from streamplace.files import read_constraints, read_graph
 from streamplace.files.reading import name_of
 from streamplace.integrations.whole_operators import colocate_instances
@@ -106,6 +107,22 @@ def _lost_kinds(graph: StreamGraph, whole: Cluster, lost: Losses) -> str:
     stated = {kind for seconds in graph.seconds_on.values() for kind in seconds}
     kinds = sorted(kind for kind in gone if kind in stated)
     return f"--without removes all devices of kind {listed(kinds)}" if kinds else ""
+
+
+def check_confidence(confidence: float | None, start: str | None, prefer: str | None) -> None:
+    """Refuse --confidence with options that it does not go with."""
+    for other, value in (("--start", start), ("--prefer", prefer)):
+        if confidence is not None and value is not None:
+            raise click.UsageError(f"cannot combine --confidence with {other}")
+
+
+def check_start(
+    current: Mapping[str, str] | None, problem: Problem, start: str | None, graph: str
+) -> None:
+    """Refuse an initial placement of another graph; the error names its file."""
+    if current is not None and current.keys().isdisjoint(problem.graph.names):
+        none = f"contains none of the operators of {name_of(graph)}"
+        raise FormatError(f"{name_of(str(start))}: {none}")
 
 
 def check_limits(

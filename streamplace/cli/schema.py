@@ -7,19 +7,22 @@ from streamplace.cli import options, param_types
 
 @click.command()
 @click.argument(
-    "kind", type=param_types.Choice(("graph", "cluster", "placement", "scene")), metavar="KIND"
+    "kind",
+    type=param_types.Choice(("graph", "cluster", "placement", "scene", "jobs")),
+    metavar="KIND",
 )
 @options.common
 def schema(kind: str, seed: int, as_json: bool) -> None:
     """Print the JSON Schema of a file format.
 
-    KIND is graph, cluster, placement or scene. A scene is the file that `simulate
-    --scene` reads: a scenario with source rates over time, windows and slow devices.
+    KIND is graph, cluster, placement, scene or jobs. A scene is the file that `simulate
+    --scene` reads: a scenario with source rates over time, windows and slow devices. A file of
+    jobs is the one that `place --job-file` reads.
 
     \b
     Example:
     streamplace schema graph
     """
-    from streamplace.files import schema as formats  # noqa: PLC0415 - loaded when the command runs
+    from streamplace.files import schemas  # noqa: PLC0415 - loaded when the command runs
 
-    options.print_json(formats.schema(kind))
+    options.print_json(schemas.schema(kind))

@@ -1,4 +1,4 @@
-"""Readers and writers of graphs, datasets, clusters and placements."""
+"""Readers and writers of graphs, datasets, clusters, placements and jobs."""
 
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from streamplace.files.datasets import (
     write_dataset,
 )
 from streamplace.files.graphs import constraints_from
+from streamplace.files.jobs import read_jobs, write_jobs
 from streamplace.files.placements import placement_to, read_placement
 from streamplace.files.reading import check, json_pieces, name_of, read_json
 from streamplace.files.schema import ConstraintsForm
@@ -74,10 +75,12 @@ __all__ = [
     "read_constraints",
     "read_dataset",
     "read_graph",
+    "read_jobs",
     "read_placement",
     "write_cluster",
     "write_clusters",
     "write_dataset",
+    "write_jobs",
     "write_json",
     "write_placement",
 ]

@@ -44,6 +44,7 @@ ITEMS = {  # field: the noun for an item of its list, for fields where it is not
     "operators": "operator",
     "streams": "stream",
     "devices": "device",
+    "jobs": "job",
     "networks": "network",
     "nodes": "node",
     "orders": "order",

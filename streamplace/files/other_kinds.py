@@ -12,6 +12,7 @@ WEIGHTS = "policy.safetensors"
 RUN_FILES = (WEIGHTS, "checkpoint.safetensors", LOG)
 FORMATS = {
     "streamplace-scene": "a scene, which simulate --scene reads",
+    "streamplace-jobs": "a file of jobs, which place --job-file reads",
     "streamplace-trace": "a trace, which simulate --trace writes",
 }
 CONFIG = "a training configuration, which train --config reads"
@@ -20,6 +21,8 @@ FIELDS = (  # fields by which a kind of file is recognised, and the kind
     ({"policy", "sampling"}, CONFIG),  # of version 0.2
     ({"step", "epoch", "reward"}, "a training log, which curves reads"),
     ({"step", "epoch", "loss"}, "a training log, which curves reads"),
+    ({"jobs", "assignment", "placer"}, "the result of place --job-file"),
+    ({"jobs"}, "a file of jobs, which place --job-file reads"),
     ({"dataset", "graphs", "rows"}, "the result of compare"),
     ({"properties", "type"}, "a JSON Schema"),
 )

@@ -317,16 +317,3 @@ class SceneForm(Form):
     sources: dict[Name, ProfileForm] = Field({}, description="by operator")
     windows: dict[Name, WindowForm] = Field({}, description="by operator")
     speeds: list[SpeedForm] = []
-
-
-FORMS: dict[str, type[Form]] = {
-    "graph": GraphForm,
-    "cluster": ClusterForm,
-    "placement": PlacementForm,
-    "scene": SceneForm,
-}
-
-
-def schema(kind: str) -> dict[str, Any]:
-    """Return the JSON Schema of one of `FORMS`."""
-    return FORMS[kind].model_json_schema(by_alias=True)

@@ -139,7 +139,7 @@ def test_keys_of_explain_for_a_link(inputs: InputFiles, tmp_path: Path, capsys: 
     ]
 
 
-@pytest.mark.parametrize("kind", ["graph", "cluster", "placement", "scene"])
+@pytest.mark.parametrize("kind", ["graph", "cluster", "placement", "scene", "jobs"])
 def test_keys_of_schema(kind: str, capsys: Capture) -> None:
     plain = json.loads(succeeds(capsys, "schema", kind))
     assert plain == json_of(capsys, "schema", kind)

@@ -135,7 +135,7 @@ def test_bad_usage(
         (["plaec"], "unknown command 'plaec'; did you mean 'place'? (see streamplace --help)"),
         (["xyz"], "unknown command 'xyz' (see streamplace --help)"),
         (["place", "g", "--modle"], "unknown option '--modle'; did you mean '--model'?"),
-        (["place"], "missing argument 'GRAPH' (see streamplace place --help)"),
+        (["place"], "missing argument 'GRAPH' or option '--job-file' (see streamplace place"),
         (["place", "a", "b"], "got unexpected extra argument (b) (see"),
         (["place", "g", "--seed"], "option '--seed' requires an argument"),
         (["place", "g", "--seed", "x"], "--seed: must be a whole number (got 'x') (see"),

@@ -36,6 +36,20 @@ SCENE: dict[str, Any] = {
     "windows": {"b": {"size_s": 2.0, "advance_s": 1.0, "ratio": 0.5}},
     "speeds": [{"device": "d1", "from_s": 3.0, "factor": 0.5}],
 }
+JOBS: dict[str, Any] = {
+    "format": "streamplace-jobs",
+    "version": 1,
+    "jobs": [
+        {"name": "first", "graph": json.loads(PLAIN), "source_rate": 100.0, "priority": 1},
+        {
+            "name": "second",
+            "graph": json.loads(PLAIN),
+            "source_rate": 50.0,
+            "weight": 2.0,
+            "min_throughput": 1.0,
+        },
+    ],
+}
 CONFIG = """\
 [policy]
 kind = "device-scorer"
@@ -164,6 +178,7 @@ def files() -> dict[str, tuple[Document, ...]]:
         ),
         "cepsim-placement": json_documents(CEPSIM),
         "scene": json_documents(SCENE),
+        "jobs": json_documents(JOBS, {"jobs": JOBS["jobs"][:1]}),
         "config": (
             Document("file.toml", CONFIG.encode()),
             Document("file.json", json.dumps(CONFIG_VALUE).encode()),

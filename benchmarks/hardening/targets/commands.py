@@ -204,6 +204,10 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         _command("info", BAD),
     ),
     "scene": (_command("simulate", "GRAPH", "PLACEMENT", "--scene", BAD, *ENGINE, "--trace", OUT),),
+    "jobs": (
+        _command("place", "--job-file", BAD, "--placer", "greedy", "--json"),
+        _command("place", "--job-file", BAD, *GREEDY, "-o", f"{OUT}.json"),
+    ),
     "config": (_command("train", "GRAPH", "--config", BAD, "-o", OUT),),
     "log": (
         _command("curves", BAD, "-o", "OUT.png"),

@@ -3,6 +3,7 @@
 import json
 from contextlib import suppress
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from benchmarks.hardening.corpus.line_graph import line_graph
 from streamplace.errors import PlacementError
 from streamplace.files.graphs import graph_from, graph_to
+from streamplace.files.jobs import jobs_from, jobs_to
 from streamplace.files.placements import placement_from, placement_to
 from streamplace.integrations.costs import CostForm, Costs
 from streamplace.placers.registry import make_placer
@@ -17,6 +19,7 @@ from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.jobs import Jobs
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.parallelism import FREE
@@ -24,6 +27,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.throughput import bound, simulate
+from streamplace.workflows.jobs.place import place_jobs
 from streamplace.workflows.simulate import score_of
 
 SOURCE_RATE = 100.0
@@ -85,6 +89,27 @@ def use_pass(graph: StreamGraph, cluster: Cluster) -> None:
 def use_rules(rules: Constraints) -> None:
     """Place a graph under constraints."""
     use_graph(line_graph(), CLUSTER, rules)
+
+
+def use_jobs(jobs: Jobs) -> None:
+    """Place jobs together; write them and read them again.
+
+    Raises
+    ------
+    InconsistencyError
+        If the jobs read again differ, or a figure is not finite.
+    """
+    again = jobs_from(json.loads(json.dumps(jobs_to(jobs), allow_nan=False)), "again", Path())
+    if [job.offered for job in again] != [job.offered for job in jobs]:
+        raise InconsistencyError("the value changed when it was written and read again")
+    if sum(len(job.graph.names) for job in jobs) > MAX_OPERATORS:
+        return
+    with suppress(PlacementError):
+        result = place_jobs(jobs, CLUSTER, placer="single")
+        try:
+            json.dumps(result.to_dict(), allow_nan=False)
+        except ValueError:
+            raise InconsistencyError("a figure is not a number") from None
 
 
 def use_placement(placement: Placement) -> None:

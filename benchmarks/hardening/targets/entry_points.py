@@ -16,6 +16,7 @@ from streamplace.files import (
     read_constraints,
     read_dataset,
     read_graph,
+    read_jobs,
     read_placement,
 )
 from streamplace.files.datasets import GRAPHS
@@ -66,6 +67,7 @@ def functions() -> list[EntryPoint]:
         "read_cluster": ("bad.json", read_cluster),
         "read_clusters": ("bad.jsonl", read_clusters),
         "read_constraints": ("bad.json", read_constraints),
+        "read_jobs": ("bad.json", read_jobs),
         "read_placement": ("bad.json", read_placement),
         "summary": ("bad.json", summary),
         "Costs.read, TOML": ("bad.toml", Costs.read),
@@ -101,6 +103,7 @@ def commands() -> list[EntryPoint]:
         "place graph.json --cluster": ("bad.json",),
         "plan graph.json --survive 1 --cluster": ("bad.json",),
         "place graph.json --constraints": ("bad.json",),
+        "place --placer single --job-file": ("bad.json",),
         "place graph.json --start": ("bad.json",),
         "train -o new --config config.json": ("bad.jsonl", "bad.npz"),
         "train graphs.jsonl -o new --config": ("bad.toml", "bad.json"),

@@ -25,6 +25,7 @@ from benchmarks.hardening.targets.consumers import (
     use_graph,
     use_graphs,
     use_job,
+    use_jobs,
     use_placement,
     use_result,
     use_rules,
@@ -37,6 +38,7 @@ from streamplace.files import (
     read_constraints,
     read_dataset,
     read_graph,
+    read_jobs,
     read_placement,
 )
 from streamplace.files.reading import read_json
@@ -189,6 +191,7 @@ PARSERS: dict[str, Parser] = {
         _own("assignment", _of_line_graph, use_placement),
         _own("cepsim-placement", _of_line_graph, use_placement),
         _own("scene", _scene, _run_scene),
+        _own("jobs", read_jobs, use_jobs),
         _own("config", read_config, _use_config),
         _own("log", read_log, use_result, takes_folder=True),
         _own("costs", _costs, use_job),

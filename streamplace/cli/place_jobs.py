@@ -1,0 +1,132 @@
+"""The work of `place --job-file`: several jobs on one cluster."""
+
+from contextlib import nullcontext
+from dataclasses import replace
+
+import click
+from click.core import ParameterSource
+
+from streamplace.cli import options
+from streamplace.cli.default_cluster import naming_the_default
+from streamplace.cli.output_files import check_targets, refuse_folder, weights_of
+from streamplace.cli.place_notes import one_core_note
+from streamplace.cli.terminal import print_result
+from streamplace.errors import located
+from streamplace.execution.progress import working
+from streamplace.files.folder_lock import held
+from streamplace.files.jobs import folder_of, graph_files, jobs_from
+from streamplace.files.reading import name_of, read_json
+from streamplace.integrations.whole_operators import colocate_instances
+from streamplace.placers import registry
+from streamplace.problem.assumptions import assumptions
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.jobs import Jobs
+from streamplace.problem.losses import Losses
+from streamplace.workflows.jobs.place import place_jobs, runs_of
+from streamplace.workflows.jobs.result import JobsResult, file_names
+
+ACCEPTED = (
+    "job_file",
+    "cluster_file",
+    "devices",
+    "without",
+    "slow",
+    "model",
+    "target_utilisation",
+    "placer",
+    "time_limit",
+    "whole_operators",
+    "output",
+    "as_json",
+    "seed",
+    "quiet",
+)
+"""The parameters of `place` that make sense for several jobs."""
+JSON = ".json"
+
+
+def check_options(context: click.Context) -> None:
+    """Refuse what does not go with --job-file.
+
+    Raises
+    ------
+    click.UsageError
+        Without a job file, or if the command line sets such an option, the argument GRAPH, or
+        another model than ``bottleneck``.
+    """
+    if context.params["job_file"] is None:
+        raise click.UsageError("missing argument 'GRAPH' or option '--job-file'")
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        source = context.get_parameter_source(name)
+        if name not in ACCEPTED and source == ParameterSource.COMMANDLINE:
+            shown = "GRAPH" if isinstance(parameter, click.Argument) else parameter.opts[0]
+            raise click.UsageError(f"cannot combine --job-file with {shown}")
+    if context.params["model"] not in (None, "bottleneck"):
+        raise click.UsageError("--job-file: several jobs require --model bottleneck")
+
+
+def place_job_file() -> None:
+    """Place the jobs of --job-file, write and print the result; see `place`."""
+    chosen = click.get_current_context().params
+    check_options(click.get_current_context())
+    file, cluster_file, output = chosen["job_file"], chosen["cluster_file"], chosen["output"]
+    placer, lost = chosen["placer"], options.the_losses(chosen["without"], chosen["slow"])
+    value, where, folder = read_json(file), name_of(file), folder_of(file)
+    graphs = [str(path) for path in graph_files(value, where, folder)]
+    inputs = (file, cluster_file, *graphs, *weights_of(placer))
+    into_folder = output is not None and output != "-" and not output.endswith(JSON)
+    if not into_folder:
+        check_targets({"-o": output}, inputs)
+    with working("reading"):
+        cluster = options.the_cluster(cluster_file, chosen["devices"])
+        by_default = cluster is None
+        whole = Cluster.of(cluster)
+        jobs = jobs_from(value, where, folder)
+        jobs = _changed(jobs, where, whole, lost, chosen["whole_operators"])
+        left = lost.cluster(whole) if lost else whole
+    if chosen["time_limit"] is not None:
+        placer = registry.with_limit(placer, chosen["time_limit"] / runs_of(jobs))
+    if into_folder:
+        refuse_folder("-o", str(output), file_names(jobs.names), inputs)
+    with held(str(output)) if into_folder else nullcontext():  # before anything runs
+        with working("placing"), located(where), naming_the_default(by_default):
+            result = place_jobs(
+                jobs,
+                left,
+                placer=placer,
+                seed=chosen["seed"],
+                target_utilisation=chosen["target_utilisation"],
+            )
+        if into_folder:
+            result.save(str(output))
+        elif output is not None:
+            result.save_json(output)
+    _print_notes(result)
+    if chosen["as_json"]:
+        options.print_json(result.to_dict())
+    else:
+        print_result(result, to_stderr=output == "-")
+
+
+def _print_notes(result: JobsResult) -> None:
+    """Print what the shares assume, and which operators fill a core that their graph omits."""
+    for job in result.jobs:
+        placement = result.placements[job.name]
+        for assumed in assumptions(placement):
+            options.print_note(f"{job.name}: {assumed}")
+        limit = job.limited_by
+        if limit and limit.kind == "operator":
+            options.print_note(one_core_note(f"{job.name}: ", limit.name, placement.problem.graph))
+
+
+def _changed(jobs: Jobs, where: str, whole: Cluster, lost: Losses, whole_operators: bool) -> Jobs:
+    """Return the jobs with the constraints that lost devices and whole operators leave."""
+    of_devices, changed = lost.of_devices(whole), []
+    for job in jobs:
+        rules = job.graph.constraints
+        with located(f"{where}: job {job.name!r}"):
+            rules = of_devices.constraints(rules) if lost else rules
+        rules = colocate_instances(job.graph, rules) if whole_operators else rules
+        changed.append(replace(job, constraints=rules))
+    return Jobs(changed)

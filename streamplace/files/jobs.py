@@ -1,0 +1,119 @@
+"""Job files: several jobs on one cluster, with their graphs or the paths of these."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from streamplace.errors import FormatError, ProblemError, StreamplaceError, located, within
+from streamplace.files.atomic import write_pieces
+from streamplace.files.bounded import STDIO
+from streamplace.files.bundled import PREFIX
+from streamplace.files.datasets import read_graph
+from streamplace.files.graphs import constraints_to, graph_from, graph_to
+from streamplace.files.job_forms import JobForm, JobsForm
+from streamplace.files.reading import check, json_pieces, name_of, read_json
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.jobs import Job, Jobs
+
+
+def read_jobs(path: str | Path) -> Jobs:
+    """Read a job file and the graphs that it names; ``-`` is stdin.
+
+    Paths of graphs are relative to the folder of the file, or to the current folder for stdin.
+
+    Raises
+    ------
+    FormatError
+        If the file or a graph cannot be read, or is not valid. The message names the file, the job
+        and the fault.
+    """
+    return jobs_from(read_json(path), name_of(path), folder_of(path))
+
+
+def jobs_from(value: Any, where: str, folder: Path) -> Jobs:
+    """Read jobs from a JSON value.
+
+    Parameters
+    ----------
+    folder
+        The folder to which paths of graphs are relative.
+
+    Raises
+    ------
+    FormatError
+        As `read_jobs` does; the message begins with `where`.
+    """
+    with located(where, FormatError):
+        return Jobs(_job_from(one, j, where, folder) for j, one in enumerate(_forms(value, where)))
+
+
+def graph_files(value: Any, where: str, folder: Path) -> Iterator[Path]:
+    """Yield the paths of the graph files that a JSON value of jobs names."""
+    for one in _forms(value, where):
+        if isinstance(one.graph, str) and not one.graph.startswith(PREFIX):
+            yield folder / one.graph
+
+
+def write_jobs(path: str | Path, jobs: Jobs) -> None:
+    """Write a job file with the graphs in it; constraints of a job replace those of its graph.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be written.
+    """
+    write_pieces(path, json_pieces(jobs_to(jobs)))
+
+
+def jobs_to(jobs: Jobs) -> dict[str, Any]:
+    """Return jobs as a JSON value, without fields at their default."""
+    rows = [_job_to(job) for job in jobs]
+    return {"format": "streamplace-jobs", "version": 1, "jobs": rows}
+
+
+def folder_of(path: str | Path) -> Path:
+    """Return the folder to which the paths in a job file are relative."""
+    return Path() if str(path) == STDIO else Path(path).parent
+
+
+def _forms(value: Any, where: str) -> list[JobForm]:
+    return check(JobsForm, value, where).jobs
+
+
+def _job_from(form: JobForm, j: int, where: str, folder: Path) -> Job:
+    place = f"jobs[{j}] ({form.name!r})"
+    with within(place):
+        graph = _graph_from(form, f"{where}: {place}: graph", folder)
+        return Job(
+            form.name,
+            graph,
+            form.source_rate,
+            form.priority,
+            form.weight,
+            form.min_throughput,
+        )
+
+
+def _graph_from(form: JobForm, where: str, folder: Path) -> StreamGraph:
+    """Return the graph that a job holds or names; without a name, it has that of the job."""
+    value = form.graph
+    if isinstance(value, dict):
+        return graph_from(value, where, form.name)
+    if not isinstance(value, str) or value in ("", STDIO):
+        raise ProblemError(f"graph: must be the path of a file, or a graph (got {value!r:.40})")
+    try:
+        return read_graph(value if value.startswith(PREFIX) else folder / value)
+    except StreamplaceError as error:  # names the graph's file, but not the job file
+        raise FormatError(f"{where}: {error}") from None
+
+
+def _job_to(job: Job) -> dict[str, Any]:
+    graph = graph_to(job.graph)
+    if job.constraints is not None:
+        graph.pop("constraints", None)
+        if job.constraints:
+            graph["constraints"] = constraints_to(job.constraints)
+    row: dict[str, Any] = {"name": job.name, "graph": graph, "source_rate": job.offered}
+    defaults = {"priority": 0, "weight": 1.0, "min_throughput": 0.0}
+    own = {name: getattr(job, name) for name in defaults}
+    return row | {name: value for name, value in own.items() if value != defaults[name]}

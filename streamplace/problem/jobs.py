@@ -1,0 +1,174 @@
+"""Several jobs on one cluster, with priorities, weights and minimum throughputs."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import isfinite
+
+from streamplace.errors import ProblemError, within
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.objective import Throughput
+from streamplace.problem.problem import Problem, with_rates_of
+from streamplace.util.checks import check_number, check_str, check_type
+
+MAX_NAME = 100  # characters; names are parts of file names
+MAX_JOBS = 100
+MAX_WEIGHT = 1e6
+IN_NO_NAME = "/\\\0"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A graph that shares a cluster with other jobs.
+
+    Parameters
+    ----------
+    name
+        Name of the job, also a part of file names: up to 100 characters without slashes.
+    source_rate
+        Tuples/s offered by all sources together; None stands for the graph's own.
+    priority
+        Jobs of a higher priority are served first.
+    weight
+        Within a priority, a job with weight 2 gets twice the relative throughput of one with weight
+        1 where both compete; above 0, from 1e-6 to 1e6.
+    min_throughput
+        Tuples/s that are reserved before any priority counts.
+    constraints
+        None stands for the graph's own.
+
+    Raises
+    ------
+    ProblemError
+        On a value that is out of range, or without any source rate.
+    """
+
+    name: str
+    graph: StreamGraph
+    source_rate: float | None = None
+    priority: float = 0
+    weight: float = 1.0
+    min_throughput: float = 0.0
+    constraints: Constraints | None = None
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        check_type("graph:", self.graph, StreamGraph, ProblemError)
+        for what in ("priority", "weight", "min_throughput"):
+            check_number(f"{what}:", getattr(self, what), ProblemError)
+        if not isfinite(self.priority):
+            raise ProblemError(f"priority: must be finite (got {self.priority})")
+        if not 1 / MAX_WEIGHT <= self.weight <= MAX_WEIGHT:
+            allowed = f"must be {1 / MAX_WEIGHT:g} to {MAX_WEIGHT:g} (got {self.weight:g})"
+            raise ProblemError(f"weight: {allowed}")
+        if not 0 <= self.min_throughput <= self.offered:
+            allowed = f"must be 0 to the source rate {self.offered:g}"
+            raise ProblemError(f"min_throughput: {allowed} (got {self.min_throughput:g})")
+
+        if self.priority == int(self.priority):
+            object.__setattr__(self, "priority", int(self.priority))
+
+    @property
+    def offered(self) -> float:
+        """The source rate in tuples/s: the job's own, or else the graph's."""
+        rates = with_rates_of(Throughput.of(self.source_rate), self.graph).source_rates
+        return max(rates or ())
+
+    def problem(self, cluster: Cluster, target_utilisation: float | None = None) -> Problem:
+        """Return the problem of placing the job alone, under the model ``bottleneck``.
+
+        Raises
+        ------
+        ProblemError, InfeasibleError
+            As `Problem` does.
+        """
+        return Problem(
+            self.graph,
+            cluster,
+            source_rate=self.offered,
+            constraints=self.constraints,
+            target_utilisation=target_utilisation,
+        )
+
+
+class Jobs:
+    """The jobs that share a cluster: a sequence of `Job` with distinct names.
+
+    Raises
+    ------
+    ProblemError
+        Without jobs, with more than 100, or if two have the same name.
+    """
+
+    def __init__(self, jobs: Iterable[Job]) -> None:
+        self._jobs = tuple(jobs)
+        for j, job in enumerate(self._jobs):
+            check_type(f"jobs[{j}]:", job, Job, ProblemError)
+        if not 1 <= len(self._jobs) <= MAX_JOBS:
+            raise ProblemError(f"jobs: must be 1 to {MAX_JOBS} (got {len(self._jobs)})")
+        first: dict[str, int] = {}
+        for j, name in enumerate(self.names):
+            if first.setdefault(name, j) != j:
+                raise ProblemError(f"jobs[{j}]: duplicate name {name!r}, as in jobs[{first[name]}]")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the jobs, in order."""
+        return tuple(job.name for job in self._jobs)
+
+    @property
+    def by_priority(self) -> list[list[int]]:
+        """The indices of the jobs of each priority, the highest priority first."""
+        priorities = sorted({job.priority for job in self._jobs}, reverse=True)
+        return [
+            [j for j, job in enumerate(self._jobs) if job.priority == priority]
+            for priority in priorities
+        ]
+
+    def problems(
+        self, cluster: Cluster, target_utilisation: float | None = None
+    ) -> tuple[Problem, ...]:
+        """Return the problem of placing each job alone; an error names the job.
+
+        Raises
+        ------
+        ProblemError, InfeasibleError
+            As `Problem` does.
+        """
+        made = []
+        for j, job in enumerate(self._jobs):
+            with within(f"jobs[{j}] ({job.name!r})"):
+                made.append(job.problem(cluster, target_utilisation))
+        return tuple(made)
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+    def __iter__(self) -> Iterator[Job]:
+        return iter(self._jobs)
+
+    def __getitem__(self, j: int) -> Job:
+        return self._jobs[j]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Jobs):
+            return NotImplemented
+        return self._jobs == other._jobs
+
+    def __hash__(self) -> int:
+        return hash(self._jobs)
+
+    def __repr__(self) -> str:
+        return f"Jobs({list(self._jobs)!r})"
+
+
+def _check_name(name: object) -> None:
+    """Refuse a name that is no text, or not a part of a file name."""
+    check_str("name:", name, ProblemError)
+    text = str(name)
+    if not 1 <= len(text) <= MAX_NAME:
+        raise ProblemError(f"name: must have 1 to {MAX_NAME} characters (got {len(text)})")
+    if set(text) & set(IN_NO_NAME) or not text.isprintable() or text.startswith("."):
+        wanted = "must be printable, without slashes or a leading dot, since files are named after"
+        raise ProblemError(f"name: {wanted} it (got {text!r:.60})")

@@ -1,0 +1,187 @@
+"""Several jobs on one cluster: their shares under joint placements, and how these compare."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.filling import CAPPED, fill
+from sim.resource_loads import resource_loads
+from streamplace.errors import within
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.jobs import Jobs
+from streamplace.problem.problem import Problem
+from streamplace.problem.union import union_graph
+from streamplace.scoring.compiled import check_loads
+from streamplace.scoring.flow import flow
+from streamplace.util.arrays import Bools, Floats, Ints
+
+MAX_NUMBERS = 4_000_000  # loads in memory at once
+DECIMALS = 9  # of shares that count in comparisons; smaller differences are rounding errors
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """What J jobs get under one placement, as shares of their source rates.
+
+    Parameters
+    ----------
+    shares
+        (J,) relative throughput of each job.
+    reserved
+        (J,) the part of each minimum that holds, also as a share of the source rate.
+    limits
+        (J,) what keeps each job from more: the index of a device, D + the index of a link, or
+        `CAPPED` if it is the job itself, with all of its source rate or with one busy operator.
+    loads
+        (J, D + L) loads of devices and links by each job at its full source rate, relative to the
+        usable capacity.
+    caps
+        (J,) the largest share that each job could have if it were alone on these devices.
+    """
+
+    shares: Floats
+    reserved: Floats
+    limits: Ints
+    loads: Floats
+    caps: Floats
+
+
+class JointProblem:
+    """The problem of placing J jobs on one cluster together.
+
+    A joint placement has a device for each operator of all jobs, in the order of the jobs. Its
+    shares follow from progressive filling (`sim.filling`), under the loads of ``bottleneck``.
+
+    Parameters
+    ----------
+    target_utilisation
+        Share of each device and link that may be used; None stands for 1.
+
+    Attributes
+    ----------
+    problems
+        The problem of each job alone.
+    union
+        The problem of the union of all jobs, at their source rates. Its constraints are those of
+        joint placements; its throughput is not theirs, since it throttles all jobs alike.
+
+    Raises
+    ------
+    ProblemError, InfeasibleError, GraphError
+        If a job, or all jobs together, do not fit the cluster.
+    """
+
+    def __init__(
+        self, jobs: Jobs, cluster: Cluster, target_utilisation: float | None = None
+    ) -> None:
+        self.jobs, self.cluster = jobs, cluster
+        self.problems = jobs.problems(cluster, target_utilisation)
+        for j, problem in enumerate(self.problems):
+            with within(f"jobs[{j}] ({jobs[j].name!r})"):
+                check_loads(problem)
+        offered = [job.offered for job in jobs]
+        graph = union_graph(jobs, offered)
+        self.union = Problem(graph, cluster, target_utilisation=target_utilisation)
+        sizes = [len(problem.graph.names) for problem in self.problems]
+        ends = np.cumsum([0, *sizes]).tolist()
+        self.columns = [slice(*ends[j : j + 2]) for j in range(len(jobs))]
+        self.least = np.array([job.min_throughput / job.offered for job in jobs])
+        self.classes = np.zeros(len(jobs), dtype=np.int32)
+        for c, members in enumerate(jobs.by_priority):
+            self.classes[members] = c
+        self.weights = np.array([job.weight for job in jobs])
+
+    @cached_property
+    def links(self) -> int:
+        """The number of links, L."""
+        return len(flow(self.problems[0]).gap_s)
+
+    def allocation(self, devices: Ints, present: Bools | None = None) -> Allocation:
+        """Return what each job gets under a joint placement, (V,).
+
+        Parameters
+        ----------
+        present
+            (J,) whether each job runs; the others load nothing. None: all do.
+        """
+        loads, caps = self._loads(devices[None, :])
+        if present is not None:
+            loads = loads * present[None, :, None]
+            caps = caps * present
+        shares, reserved, limits = self._filled(loads, caps)
+        return Allocation(shares[0], reserved[0], limits[0], loads[0], caps[0])
+
+    def worth(self, placements: NDArray[np.integer]) -> Floats:
+        """Return the vectors by which K joint placements compare, (K, N); larger is better.
+
+        Entries count in lexicographic order. The first are the parts of the minimum throughputs
+        that hold, by priority and within a priority from the smallest. The shares divided by
+        weights follow in the same order. The last entry, by which equal placements compare, is the
+        negative sum of squared loads at the full source rates.
+
+        Placements that agree with the first one on a job take its loads over, so this is fastest
+        for placements that differ little.
+        """
+        size = len(self.jobs) * (len(self.cluster.devices) + self.links)
+        step = max(1, MAX_NUMBERS // size)
+        first, parts = placements[:1], []
+        for begin in range(0, len(placements), step):
+            rows = np.concatenate([first, placements[begin : begin + step]])
+            parts.append(self._worth(rows)[1:])
+        return np.concatenate(parts)
+
+    def _worth(self, placements: NDArray[np.integer]) -> Floats:
+        loads, caps = self._loads(placements)
+        together = loads.sum(axis=1)
+        balance = -np.square(together).sum(axis=1, keepdims=True)
+        can_fill = together.max(axis=0) > 1.0  # shares are at most 1
+        shares, reserved, _ = self._filled(np.ascontiguousarray(loads[:, :, can_fill]), caps)
+        return np.concatenate([self._entries(shares, reserved), balance], axis=1)
+
+    def carries_all(self, worth: Floats) -> bool:
+        """Return whether a placement with a vector of `worth` carries all that is offered."""
+        return bool((worth[:-1] >= self._ideal).all())
+
+    @cached_property
+    def _ideal(self) -> Floats:
+        """The vector, without its last entry, of a placement that carries all that is offered."""
+        ideal: Floats = self._entries(np.ones((1, len(self.jobs))), self.least[None, :])[0]
+        return ideal
+
+    def _entries(self, shares: Floats, reserved: Floats) -> Floats:
+        """Return the vectors of `worth` from shares and parts of minimums, (K, J), without loads.
+
+        Weights are relative to the largest of a priority, so that rounding keeps their digits.
+        """
+        entries = []
+        for numbers, units in ((reserved, self.least), (shares, self.weights)):
+            for members in self.jobs.by_priority:
+                used = [j for j in members if units[j] > 0]
+                if used:
+                    scale = units[used].max() if units is self.weights else 1.0
+                    entries.append(np.sort(numbers[:, used] / units[used] * scale, axis=1))
+        rounded: Floats = np.round(np.concatenate(entries, axis=1), DECIMALS)
+        return rounded
+
+    def _loads(self, placements: NDArray[np.integer]) -> tuple[Floats, Floats]:
+        """Return loads, (K, J, D + L), and the largest shares of jobs alone, (K, J)."""
+        width = len(self.cluster.devices) + self.links
+        loads = np.empty((len(placements), len(self.jobs), width))
+        caps = np.empty(loads.shape[:2])
+        for j, (problem, column) in enumerate(zip(self.problems, self.columns, strict=True)):
+            rows = placements[:, column]
+            differs = (rows != rows[0]).any(axis=1)
+            differs[0] = True
+            changed, own = resource_loads(flow(problem), rows[differs])
+            loads[:, j], caps[:, j] = changed[0], own[0]
+            loads[differs, j], caps[differs, j] = changed, own
+        return loads, 1.0 / np.maximum(caps, 1.0)
+
+    def _filled(self, loads: Floats, caps: Floats) -> tuple[Floats, Floats, Ints]:
+        """Return shares, reserved parts of minimums and limits, (K, J) each; see `fill`."""
+        shares, reserved = np.empty(caps.shape), np.empty(caps.shape)
+        limits = np.full(caps.shape, CAPPED, dtype=np.int32)
+        fill(loads, caps, self.least, self.weights, self.classes, reserved, shares, limits)
+        return shares, reserved, limits

@@ -1,0 +1,1 @@
+"""Several jobs on one cluster: placement, shares and losses."""

@@ -1,0 +1,139 @@
+"""Placement of several jobs on one cluster."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from streamplace.errors import InfeasibleError, ProblemError, within
+from streamplace.placers.base import Placer
+from streamplace.placers.jobs.enumeration import best_of_all, is_small
+from streamplace.placers.jobs.improvement import Improvement, is_better
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.jobs import Jobs
+from streamplace.problem.placement import Placement
+from streamplace.scoring.joint import Allocation, JointProblem
+from streamplace.util import work_clock
+from streamplace.util.arrays import Ints
+from streamplace.util.checks import check_seed
+from streamplace.workflows.conflict import naming_conflicts
+from streamplace.workflows.jobs.outcomes import outcomes
+from streamplace.workflows.jobs.result import JobsResult
+from streamplace.workflows.jobs.starts import starts
+from streamplace.workflows.place import name_of, solve
+from streamplace.workflows.result import Result
+
+EVALUATIONS, PER_UNIT = 20_000, 200  # joint placements compared: a constant, and per unit
+HOLDS = 1e-9  # share of a minimum that counts as rounding error
+
+
+def place_jobs(
+    jobs: Jobs,
+    cluster: Cluster | str | None = None,
+    *,
+    placer: str | Placer = "auto",
+    seed: int = 0,
+    target_utilisation: float | None = None,
+) -> JobsResult:
+    """Place several jobs on one cluster, those of higher priority first.
+
+    Minimum throughputs are reserved first, by priority. Then relative throughputs are compared by
+    priority; within a priority, the smallest relative throughput divided by weight counts first,
+    then the next, and so on. A single job is placed as by `place`.
+
+    Parameters
+    ----------
+    cluster
+        A cluster, or text such as ``5x2500``; None stands for the cluster of the paper.
+    placer
+        Places each job alone, which shows what jobs lose, and all jobs at once and by priority. A
+        local search then improves on the best joint placement. With ``exact``, the result is proven
+        optimal if everything is carried or all joint placements can be enumerated.
+    target_utilisation
+        The share of every device and link that may be used, above 0 and at most 1; default 1.
+
+    Raises
+    ------
+    InfeasibleError
+        If provably no joint placement satisfies constraints, memory and resources.
+    ProblemError
+        If a minimum throughput does not hold in the best joint placement found.
+    StreamplaceError
+        If a problem, the placer's name or the placer's result is invalid.
+    """
+    check_seed(seed)
+    with naming_conflicts():
+        joint = JointProblem(jobs, Cluster.of(cluster), target_utilisation)
+        alone = [_alone(joint, j, placer, seed) for j in range(len(jobs))]
+        joint.allocation(joint.union.feasibility.unit_of * 0)  # compiles the kernels
+        begun = work_clock.now()
+        if len(jobs) == 1:
+            devices, status = alone[0].placement.devices, alone[0].status
+        else:
+            devices = _joint(joint, placer, seed, [result.placement for result in alone])
+            status = _status(joint, placer, devices)
+    allocation = joint.allocation(devices)
+    _check_minimums(jobs, allocation)
+    found = outcomes(joint, devices, allocation, [result.score.throughput for result in alone])
+    seconds = sum(result.seconds for result in alone) + work_clock.now() - begun
+    return JobsResult(joint, devices, allocation, found, name_of(placer), seconds, status)
+
+
+def _alone(joint: JointProblem, j: int, placer: str | Placer, seed: int) -> Result:
+    """Return the result of placing one job alone; an error of its problem names the job."""
+    with within(f"jobs[{j}] ({joint.jobs[j].name!r})"):
+        return solve(joint.problems[j], placer, seed)
+
+
+def runs_of(jobs: Jobs) -> int:
+    """Return the largest number of times that `place_jobs` runs the placer."""
+    if len(jobs) == 1:
+        return 1
+    return len(jobs) + 2 + len(jobs.by_priority)  # alone, together, for minimums, by priority
+
+
+def _joint(
+    joint: JointProblem, placer: str | Placer, seed: int, alone: Sequence[Placement]
+) -> Ints:
+    """Return the best joint placement found, (V,)."""
+    if _is_exact(placer) and is_small(joint):
+        best = best_of_all(joint)
+        if best is None:
+            raise InfeasibleError(
+                "jobs: constraints, memory and resources allow no placement of all jobs together "
+                "(all combinations tried)"
+            )
+        return best
+    best, worth = None, None
+    for start in starts(joint, placer, seed, alone):
+        of_start = joint.worth(start[None, :])[0]
+        if worth is None or is_better(of_start, worth):
+            best, worth = start, of_start
+        if joint.carries_all(worth):
+            return best if best is not None else start
+    assert best is not None  # the first start raises if there is none
+    evaluations = EVALUATIONS + PER_UNIT * joint.union.feasibility.unit_count
+    return Improvement(evaluations)(joint, best, np.random.default_rng(seed))
+
+
+def _is_exact(placer: str | Placer) -> bool:
+    return isinstance(placer, str) and placer.partition(":")[0] == "exact"
+
+
+def _status(joint: JointProblem, placer: str | Placer, devices: Ints) -> str | None:
+    """Return ``OPTIMAL`` or ``FEASIBLE`` for the placer ``exact``, None for others."""
+    if not _is_exact(placer):
+        return None
+    proven = is_small(joint) or joint.carries_all(joint.worth(devices[None, :])[0])
+    return "OPTIMAL" if proven else "FEASIBLE"
+
+
+def _check_minimums(jobs: Jobs, allocation: Allocation) -> None:
+    """Refuse a minimum throughput that does not hold."""
+    for j, job in enumerate(jobs):
+        most = float(allocation.reserved[j]) * job.offered
+        if most < job.min_throughput * (1.0 - HOLDS):
+            raise ProblemError(
+                f"jobs[{j}] ({job.name!r}): min_throughput {job.min_throughput:g} cannot hold: at "
+                f"most {most:.6g} tuples/s were found beside the minimums of the other jobs; lower "
+                "it, or add devices"
+            )

@@ -1,0 +1,158 @@
+"""The result type of `place_jobs`."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from streamplace.display.mixins import Displayable
+from streamplace.display.text import number, quoted
+from streamplace.display.view import Cell, Grid, Line, Names, View
+from streamplace.files import write_json, write_placement
+from streamplace.files.atomic import make_folder
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.problem.union import shared_multicast, union_graph
+from streamplace.scoring.joint import Allocation, JointProblem
+from streamplace.scoring.memory import use_columns, use_entries
+from streamplace.util.arrays import Ints
+from streamplace.util.text import counted
+from streamplace.workflows.jobs.outcomes import JobOutcome
+
+RESULT, TOGETHER, ENDING = "result.json", "together.json", ".placement.json"
+"""Names of the files of a result: its numbers, all jobs in one placement, and that of each job."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class JobsResult(Displayable):
+    """The placements of several jobs on one cluster, and what each job gets.
+
+    Parameters
+    ----------
+    devices
+        (V,) device index of each operator of all jobs, in the order of the jobs.
+    seconds
+        Wall time in seconds, excluding the time to load libraries.
+    status
+        ``OPTIMAL`` or ``FEASIBLE`` from the placer ``exact``; None from other placers.
+    """
+
+    joint: JointProblem
+    devices: Ints
+    allocation: Allocation
+    jobs: tuple[JobOutcome, ...]
+    placer: str
+    seconds: float
+    status: str | None = None
+
+    @cached_property
+    def placements(self) -> dict[str, Placement]:
+        """Job -> its placement. Its problem is that of the job alone, at its full source rate."""
+        parts = zip(self.joint.jobs, self.joint.problems, self.joint.columns, strict=True)
+        return {job.name: Placement(problem, self.devices[c]) for job, problem, c in parts}
+
+    @cached_property
+    def together(self) -> Placement | None:
+        """The placement of all jobs as one graph, whose sources have the throughputs as rates.
+
+        Its operators are called ``job/operator``. None if the jobs' graphs differ in `multicast`,
+        since the loads of one graph would then be others.
+        """
+        if shared_multicast(self.joint.jobs) is None:
+            return None
+        graph = union_graph(self.joint.jobs, [job.throughput for job in self.jobs])
+        share = self.joint.union.target_utilisation
+        return Placement(Problem(graph, self.joint.cluster, target_utilisation=share), self.devices)
+
+    @property
+    def _union(self) -> Placement:
+        """The placement of all jobs at their full source rates, for memory and resources."""
+        return Placement(self.joint.union, self.devices)
+
+    def used(self, d: int) -> dict[str, float]:
+        """Return job -> the utilisation of device d that it causes, as a share of all of it."""
+        share = self.joint.union.target_utilisation
+        loads = self.allocation.shares * self.allocation.loads[:, d] * share
+        return {job.name: float(load) for job, load in zip(self.jobs, loads, strict=True) if load}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `place --job-file --json` prints."""
+        document: dict[str, Any] = {
+            "jobs": [job.to_dict() for job in self.jobs],
+            "assignment": {name: one.assignment for name, one in self.placements.items()},
+            "devices": [
+                {"name": name, "utilisation": sum(self.used(d).values()), "jobs": self.used(d)}
+                for d, name in enumerate(self.joint.cluster.names)
+            ],
+            "placer": self.placer,
+            "seconds": self.seconds,
+            **use_entries(self._union),
+        }
+        return document if self.status is None else document | {"status": self.status}
+
+    def save(self, folder: str | Path) -> None:
+        """Write the result, the placement of each job, and one of all jobs, into a folder."""
+        folder = make_folder(folder)
+        for name, placement in self.placements.items():
+            write_placement(folder / f"{name}{ENDING}", placement, placer=self.placer)
+        if self.together is not None:
+            write_placement(folder / TOGETHER, self.together, placer=self.placer)
+        self.save_json(folder / RESULT)
+
+    def save_json(self, file: str | Path) -> None:
+        """Write the result without the placements' problems, as `place --json` prints it."""
+        write_json(file, self.to_dict())
+
+    def _view(self) -> View:
+        losing = sum(job.lost > 0 for job in self.jobs)
+        who = counted(losing, "job") if losing else "no job"
+        lost = f"{who} {'lose' if losing > 1 else 'loses'} throughput"
+        proven = ", proven optimal" if self.status == "OPTIMAL" else ""
+        count, devices = counted(len(self.jobs), "job"), len(self.joint.cluster.devices)
+        by = f"by {quoted(self.placer)} in {self.seconds:.3g} s"
+        return View(
+            f"JobsResult: {count} on {counted(devices, 'device')}, {lost}{proven}, {by}",
+            body=(self._job_grid(), self._device_grid(), self._line()),
+        )
+
+    def _job_grid(self) -> Grid:
+        head = ("job", "priority", "rate", "throughput", "relative", "lost", "to", "limited by")
+
+        def row(j: int) -> tuple[Cell, ...]:
+            job, limit = self.jobs[j], self.jobs[j].limited_by
+            return (
+                job.name,
+                number(job.priority),
+                number(job.source_rate),
+                number(job.throughput),
+                f"{job.relative_throughput:.1%}",
+                number(job.lost),
+                Names.of(list(job.lost_to)),
+                "" if limit is None else f"{limit.kind} {limit.name}",
+            )
+
+        return Grid(head, len(self.jobs), row, names=(0, 6, 7))
+
+    def _device_grid(self) -> Grid:
+        columns = use_columns(self._union)
+
+        def row(d: int) -> tuple[Cell, ...]:
+            used = self.used(d)
+            shares = [f"{name} {share:.1%}" for name, share in used.items()]
+            amounts = (column[d] for column in columns.values())
+            name, total = self.joint.cluster.names[d], f"{sum(used.values()):.1%}"
+            return name, total, *amounts, Names.of(shares)
+
+        head = ("device", "utilisation", *columns, "by job")
+        return Grid(head, len(self.joint.cluster.devices), row, names=(0, len(head) - 1))
+
+    def _line(self) -> Line:
+        text = f"placed by {{}} in {self.seconds:.3g} s"
+        if self.status is not None:
+            text += ": proven optimal" if self.status == "OPTIMAL" else "; not proven optimal"
+        return Line(text, (self.placer,))
+
+
+def file_names(jobs: tuple[str, ...]) -> list[str]:
+    """Return the names of the files that `JobsResult.save` writes for jobs of these names."""
+    return [RESULT, TOGETHER, *(f"{name}{ENDING}" for name in jobs)]
