@@ -80,13 +80,10 @@ class Settings:
         self._check_single_tuples()
         if self.duration_s == 0:
             raise ValueError("duration_s: must be above 0 (got 0)")
-        tick_s = self.first_tick_s
-        if not 0 < tick_s <= self.duration_s:
-            raise ValueError(
-                f"tick_s: must be above 0 and at most the duration, {self.duration_s:g} s "
-                f"(got {tick_s:g})"
-            )
-        if self.measured_from_s > self.duration_s - tick_s * (self.measure_from_s is not None):
+        if self.arrivals is None:
+            self._check_ticks()
+        last = 0.0 if self.arrivals else self.first_tick_s * (self.measure_from_s is not None)
+        if self.measured_from_s > self.duration_s - last or self.measured_from_s == self.duration_s:
             raise ValueError(
                 f"measure_from_s: must be at least one tick before the end, {self.duration_s:g} s "
                 f"(got {self.measured_from_s:g})"
@@ -94,6 +91,15 @@ class Settings:
         for name in ("queue", "source_queue"):
             if 0 < getattr(self, name) < 1:
                 raise ValueError(f"{name}: must be 0 or at least 1 (got {getattr(self, name):g})")
+
+    def _check_ticks(self) -> None:
+        """Refuse ticks that are longer than the run, or too many."""
+        tick_s = self.first_tick_s
+        if not 0 < tick_s <= self.duration_s:
+            raise ValueError(
+                f"tick_s: must be above 0 and at most the duration, {self.duration_s:g} s "
+                f"(got {tick_s:g})"
+            )
         if self.duration_s / tick_s > MOST_TICKS:
             raise ValueError(
                 f"duration_s: must be at most {MOST_TICKS:,} ticks of {tick_s:g} s "

@@ -16,6 +16,8 @@ from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
 from sim.queueing.batches import Work
 
+FULL = 1.0 - 1e-9  # utilisation from which a queue counts as overloaded, whatever the rounding
+
 
 @bare
 def erlang_c(servers: int, load: float) -> float:
@@ -39,7 +41,7 @@ def waits_of(work: Work, servers: Ints) -> tuple[Floats, Floats]:
     mean, variance = np.zeros(count), np.zeros(count)
     for r in range(count):
         load, c = work.first[r], servers[r]
-        if load >= c:
+        if load >= FULL * c:
             mean[r] = variance[r] = np.inf
         elif load > 0.0 and c == 1:
             mean[r] = work.second[r] / (2.0 * (1.0 - load))

@@ -87,6 +87,15 @@ if TYPE_CHECKING:
     "Requires a closed form; cannot be combined with --start or --prefer.",
 )
 @click.option(
+    "--max-latency",
+    metavar="Q=T",
+    help="Limit on the latency of single tuples, e.g. p99=200ms, p50=0.1s or mean=50ms, with the "
+    "time that they wait at sources. Placements are screened by queueing theory and checked by "
+    "simulation: the limit is feasible with a margin of 20%, infeasible (exit code 2), or "
+    "unproven. p99=1s:arrivals=bursts:service=deterministic:margin=0.1 sets the arrivals and "
+    "services of simulate, and the margin. Cannot be combined with --start or --confidence.",
+)
+@click.option(
     "--whole-operators",
     is_flag=True,
     help="Keep all instances of a parallel operator (count[0], count[1], …) on one device, as "
@@ -119,6 +128,7 @@ def place(
     max_moves: int | None,
     move_cost: float | None,
     confidence: float | None,
+    max_latency: str | None,
     whole_operators: bool,
     output: str | None,
     semantics: PublishedName | None,
@@ -171,15 +181,14 @@ def place(
     streamplace place graph.json --source-rate 5e3,2e4 --target-utilisation 0.8
     streamplace place dataset:real/riotbench-etl.json --placer metis-oracle --devices 3x2500
     streamplace place graph.json --confidence 0.95 -o placement.json
+    streamplace place graph.json --max-latency p99=200ms
     streamplace place graph.json --start placement.json --cluster fewer.json --max-moves 3
     streamplace place graph.json --start placement.json --move-cost 0.01 -o placement.json
     streamplace place graph.json --objective makespan --order any --cluster cluster.json
     streamplace place graph.json --objective mymodule:MyObjective:price=2 --whole-operators
     """
     limited = max_moves is not None or move_cost is not None
-    for other, value in (("--start", start), ("--prefer", prefer)):
-        if confidence is not None and value is not None:
-            raise click.UsageError(f"cannot combine --confidence with {other}")
+    _check_asked(confidence, max_latency, start, prefer)
     if output == "-" and as_json:
         raise click.UsageError("cannot combine -o - with --json: both write to stdout")
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
@@ -239,7 +248,7 @@ def place(
     )
     with working("placing"), located(constraints_file or name_of(graph)), naming:
         if assignment is None:
-            result = placed(problem, placer, seed, confidence=confidence)
+            result = placed(problem, placer, seed, confidence=confidence, max_latency=max_latency)
             result = makespan_options.naming_semantics(result, semantics)
         else:
             found = migrate(
@@ -265,6 +274,21 @@ def place(
     for shown in (result, found):
         if shown is not None:
             print_result(shown, to_stderr=output == "-")
+
+
+def _check_asked(
+    confidence: float | None, max_latency: str | None, start: str | None, prefer: str | None
+) -> None:
+    """Refuse options that cannot be combined with a probability or a limit on latency."""
+    together = (
+        ("--confidence", confidence, "--start", start),
+        ("--confidence", confidence, "--prefer", prefer),
+        ("--max-latency", max_latency, "--start", start),
+        ("--max-latency", max_latency, "--confidence", confidence),
+    )
+    for option, value, other, another in together:
+        if value is not None and another is not None:
+            raise click.UsageError(f"cannot combine {option} with {other}")
 
 
 def _check_start(
