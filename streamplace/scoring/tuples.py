@@ -25,6 +25,7 @@ from streamplace.scoring.throughput_evaluator import bottleneck_at
 from streamplace.util.arrays import Floats
 
 MOST_TUPLES = 10_000_000  # of a run, summed over operators
+MOST_AT_ONCE = 100_000  # that an operator sends for one tuple, which must fit into memory
 
 
 def deployed(problem: Problem, devices: NDArray[np.integer]) -> Deployment:
@@ -79,14 +80,15 @@ def run_tuples(placement: Placement, settings: Settings) -> TupleRun:
     Raises
     ------
     ProblemError
-        If a device, link or operator is overloaded, so that latencies have no limit, or if the
-        problem is not supported; see `deployed`.
+        If a device, link or operator is overloaded, so that latencies have no limit, if an operator
+        sends too many tuples for one, or if the problem is not supported; see `deployed`.
     UsageError
         If the run would have too many tuples.
     """
     problem = placement.problem
     placed = deployed(problem, placement.devices)
     _check_load(problem, placed)
+    _check_selectivity(problem)
     _check_size(placed, settings.duration_s)
     if settings.arrivals is None:
         raise UsageError("arrivals: must be set for single tuples")
@@ -109,6 +111,18 @@ def _check_load(problem: Problem, placed: Deployment) -> None:
         raise ProblemError(
             f"{top.kind} {top.name!r} is used {top.utilisation:.1%}, so with random arrivals its "
             f"queue grows without limit; choose a source rate below {_rounded_down(most)} tuples/s"
+        )
+
+
+def _check_selectivity(problem: Problem) -> None:
+    """Refuse operators that send too many tuples at once."""
+    flow = compiled(problem).flow
+    sent = np.bincount(flow.source, np.ceil(flow.selectivity), minlength=flow.operators)
+    v = int(sent.argmax())
+    if sent[v] > MOST_AT_ONCE:
+        raise ProblemError(
+            f"operators[{v}]: {problem.graph.names[v]!r} sends {sent[v]:,.0f} tuples for one, and "
+            f"at most {MOST_AT_ONCE:,} can be simulated one by one; lower the selectivity"
         )
 
 

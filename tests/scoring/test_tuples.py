@@ -10,6 +10,7 @@ from sim.tuples import Arrivals
 from streamplace import Placement, Problem, Throughput, simulate
 from streamplace.errors import ProblemError, UsageError
 from streamplace.problem.objective import Model
+from streamplace.scoring import engine
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.tuple_score import TupleScore
 from streamplace.scoring.tuples import estimate
@@ -63,6 +64,18 @@ def test_too_many_tuples_are_refused() -> None:
     problem = of_tuples(loaded_chain(0.5, rate=1000.0), replace(SINGLE, duration_s=2e4))
     with pytest.raises(UsageError, match=r"have 20,000,000 tuples.*choose at most 10000 s"):
         simulate(Placement(problem, np.array([0])))
+
+
+def test_too_many_tuples_at_once_are_refused() -> None:
+    problem = of_tuples(loaded_chain(1e-9, 1e-9, rate=1000.0, selectivity=2e5))
+    with pytest.raises(ProblemError, match="'op0' sends 200,000 tuples for one"):
+        simulate(Placement(problem, np.array([0, 0])))
+
+
+def test_ticks_refuse_the_settings_of_single_tuples() -> None:
+    problem = of_tuples(loaded_chain(0.5, rate=1000.0))
+    with pytest.raises(UsageError, match="single tuples have no ticks"):
+        engine.run(Placement(problem, np.array([0])))
 
 
 @pytest.mark.parametrize(
