@@ -32,6 +32,8 @@ def test_a_feasible_limit(graph: Path, tmp_path: Path, capsys: Capture) -> None:
     assert found == stored
     keys = {"limit", "quantile", "screened_s", "simulated_s", "answer", "margin"}
     assert keys <= found.keys()
+    again = json_of(capsys, "place", graph, "--start", file, "--max-moves", 0)
+    assert "latency" not in again  # it is known of the placement that was checked
     assert (found["limit"], found["quantile"], found["margin"]) == (0.02, "p99", 0.2)
 
 
