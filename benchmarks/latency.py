@@ -59,7 +59,7 @@ def compared(seed: int, placements: int, tuples: float, process: Process = "pois
     p99_s, simulated_p99_s, mean_s, simulated_mean_s = (list[float]() for _ in range(4))
     took = [0.0, 0.0]
     arrays = flow(problem)
-    deployed = [deploy(arrays, latency_s, on) for on in _placements(problem, placements, rng)]
+    deployed = [deploy(arrays, latency_s, on) for on in placements_of(problem, placements, rng)]
     factor = LARGEST / max(map(largest_utilisation, deployed)) / max(arrivals.factors)
     for placed in (each._replace(rate=each.rate * factor) for each in deployed):
         started = time.process_time()
@@ -101,7 +101,7 @@ def largest_utilisation(placed: Deployment) -> float:
     return max(float(max(getattr(placed, name), default=0.0)) for name in names)
 
 
-def _placements(problem: Problem, count: int, rng: np.random.Generator) -> list[np.ndarray]:
+def placements_of(problem: Problem, count: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Return placements by placers, and random ones on some of the devices."""
     made = [make_placer(name)(problem, rng).devices for name in PLACERS[:count]]
     while len(made) < count:
