@@ -188,7 +188,6 @@ def place(
     streamplace place graph.json --objective mymodule:MyObjective:price=2 --whole-operators
     """
     limited = max_moves is not None or move_cost is not None
-    _check_asked(confidence, max_latency, start, prefer)
     if output == "-" and as_json:
         raise click.UsageError("cannot combine -o - with --json: both write to stdout")
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
@@ -197,7 +196,12 @@ def place(
     from streamplace.cli.current import current_placement  # noqa: PLC0415
     from streamplace.cli.output_files import check_targets, weights_of  # noqa: PLC0415
     from streamplace.cli.place_notes import print_notes  # noqa: PLC0415
-    from streamplace.cli.place_problem import check_limits, read_problem, with_options  # noqa: PLC0415
+    from streamplace.cli.place_problem import (  # noqa: PLC0415
+        check_asked,
+        check_limits,
+        read_problem,
+        with_options,
+    )
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.cli.whole_operators import naming_whole_operators  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
@@ -206,6 +210,7 @@ def place(
     from streamplace.workflows.migrate import migrate  # noqa: PLC0415
     from streamplace.workflows.place import placed  # noqa: PLC0415
 
+    check_asked(confidence, max_latency, start, prefer)
     check_limits(start, placer, max_moves, move_cost)
     inputs = (graph, cluster_file, constraints_file, *weights_of(placer))
     check_targets({"-o": output}, inputs)  # the file of --start may be replaced by the result
@@ -274,21 +279,6 @@ def place(
     for shown in (result, found):
         if shown is not None:
             print_result(shown, to_stderr=output == "-")
-
-
-def _check_asked(
-    confidence: float | None, max_latency: str | None, start: str | None, prefer: str | None
-) -> None:
-    """Refuse options that cannot be combined with a probability or a limit on latency."""
-    together = (
-        ("--confidence", confidence, "--start", start),
-        ("--confidence", confidence, "--prefer", prefer),
-        ("--max-latency", max_latency, "--start", start),
-        ("--max-latency", max_latency, "--confidence", confidence),
-    )
-    for option, value, other, another in together:
-        if value is not None and another is not None:
-            raise click.UsageError(f"cannot combine {option} with {other}")
 
 
 def _check_start(

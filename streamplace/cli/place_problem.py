@@ -106,6 +106,21 @@ def _lost_kinds(graph: StreamGraph, whole: Cluster, lost: Losses) -> str:
     return f"--without removes all devices of kind {listed(kinds)}" if kinds else ""
 
 
+def check_asked(
+    confidence: float | None, max_latency: str | None, start: str | None, prefer: str | None
+) -> None:
+    """Refuse options that cannot be combined with a probability or a limit on latency."""
+    together = (
+        ("--confidence", confidence, "--start", start),
+        ("--confidence", confidence, "--prefer", prefer),
+        ("--max-latency", max_latency, "--start", start),
+        ("--max-latency", max_latency, "--confidence", confidence),
+    )
+    for option, value, other, another in together:
+        if value is not None and another is not None:
+            raise click.UsageError(f"cannot combine {option} with {other}")
+
+
 def check_limits(
     start: str | None, placer: str, max_moves: int | None, move_cost: float | None
 ) -> None:

@@ -7,9 +7,8 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from streamplace.errors import PlacementError, UsageError, within
-from streamplace.placers.base import ListScheduler, MayRefine, Placer, Proof, Prover
-from streamplace.placers.custom import checked
-from streamplace.placers.registry import FROM_START, is_ours, make_placer, ready_placer
+from streamplace.placers.base import ListScheduler, Placer, Proof, Prover
+from streamplace.placers.registry import is_ours, ready_placer
 from streamplace.placers.warmup import scoring_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
@@ -28,6 +27,7 @@ from streamplace.workflows.asked import Asked
 from streamplace.workflows.conflict import naming_conflicts
 from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.makespan_result import MakespanResult, scheduled
+from streamplace.workflows.placer_checks import check_start, name_of
 from streamplace.workflows.result import Result
 
 
@@ -192,47 +192,6 @@ def schedule(
     outcome = run_placer(problem, placer, np.random.default_rng(seed), start)
     found = scheduled(outcome.placement, name_of(placer), outcome.seconds, outcome.proof)
     return replace(found, own_schedule_s=outcome.own_schedule_s)
-
-
-def check_start(placer: str | Placer, start: Placement | None) -> None:
-    """Refuse an initial placement for a placer that would not use it.
-
-    Raises
-    ------
-    UsageError
-        If `start` is not None and the placer does not accept an initial placement.
-    """
-    if start is not None and not _accepts_start(placer):
-        accepting = ", ".join(FROM_START)
-        raise UsageError(
-            f"placer {placer!r} does not accept an initial placement; choose from {accepting}, or "
-            "a policy that refines placements"
-        )
-
-
-def _accepts_start(placer: str | Placer) -> bool:
-    """Return whether a placer may use an initial placement; every custom placer may."""
-    if not isinstance(placer, str) or not is_ours(placer):
-        return True
-    if placer.partition(":")[0] in FROM_START:
-        return True
-    made = make_placer(placer)
-    return isinstance(made, MayRefine) and made.uses_start
-
-
-def name_of(placer: str | Placer) -> str:
-    """Return the name of a placer in tables: its name with options, or its function or class.
-
-    Raises
-    ------
-    UsageError
-        If it is not a placer.
-    """
-    if isinstance(placer, str):
-        return placer
-    name = getattr(placer, "__name__", type(placer).__name__)
-    checked(name, placer)
-    return str(name)
 
 
 def result_of(
