@@ -49,12 +49,15 @@ if TYPE_CHECKING:
     from streamplace.scoring.orders import traversal_order as traversal_order
     from streamplace.scoring.score import Score as Score
     from streamplace.scoring.score import ThroughputScore as ThroughputScore
+    from streamplace.scoring.tuple_score import TupleScore as TupleScore
     from streamplace.workflows.capacity_plan import Plan as Plan
     from streamplace.workflows.compare import compare as compare
     from streamplace.workflows.comparison import Comparison as Comparison
     from streamplace.workflows.confidence import Confidence as Confidence
     from streamplace.workflows.jobs.place import place_jobs as place_jobs
     from streamplace.workflows.jobs.result import JobsResult as JobsResult
+    from streamplace.workflows.latency.answer import LatencyAnswer as LatencyAnswer
+    from streamplace.workflows.latency.limit import LatencyLimit as LatencyLimit
     from streamplace.workflows.makespan_comparison import MakespanComparison as MakespanComparison
     from streamplace.workflows.makespan_result import MakespanResult as MakespanResult
     from streamplace.workflows.migrate import Migration as Migration
@@ -80,6 +83,8 @@ _HOME = {
     "Job": "problem.jobs",
     "Jobs": "problem.jobs",
     "JobsResult": "workflows.jobs.result",
+    "LatencyAnswer": "workflows.latency.answer",
+    "LatencyLimit": "workflows.latency.limit",
     "LinkOverride": "problem.cluster",
     "Makespan": "problem.makespan",
     "MakespanComparison": "workflows.makespan_comparison",
@@ -117,6 +122,7 @@ _HOME = {
     "to_networkx": "problem.networkx_interop",
     "TotalCost": "problem.total_cost",
     "traversal_order": "scoring.orders",
+    "TupleScore": "scoring.tuple_score",
     "Uplink": "problem.cluster",
     "write_cluster": "files",
     "write_clusters": "files",

@@ -5,11 +5,15 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from sim.tuples.arrivals import Process
+
 Scheduler = Literal["default", "dynamic"]
 Allocation = Literal["uniform", "weighted"]
+Service = Literal["exponential", "deterministic"]
 
 MOST_TICKS = 100_000_000
 FIRST_TICK_S = 0.1
+OF_TICKS = ("scheduler", "allocation", "queue", "backpressure", "source_queue", "source_wait")
 SETTLING_S = 20.0  # initial seconds that are not measured, or a third of a shorter run
 
 
@@ -42,6 +46,13 @@ class Settings:
         Second at which measuring begins; None: 20, or a third of a shorter run.
     source_wait
         Whether latency includes the time that tuples wait at their source. In CEPSim it does not.
+    arrivals, service
+        Random arrivals and the distribution of service times, with which single tuples are
+        simulated (`sim.tuples`) instead of ticks. Queues are then unbounded, and of the other
+        settings only `duration_s`, `measure_from_s` and `seed` have an effect; those of ticks must
+        have their defaults. None: ticks.
+    seed
+        Seed of the random numbers of a simulation of single tuples.
     """
 
     duration_s: float = 61.0
@@ -53,6 +64,9 @@ class Settings:
     source_queue: float = 0.0
     measure_from_s: float | None = None
     source_wait: bool = True
+    arrivals: Process | None = None
+    service: Service | None = None
+    seed: int = 0
 
     def __post_init__(self) -> None:
         for name, allowed in (("scheduler", Scheduler), ("allocation", Allocation)):
@@ -63,15 +77,13 @@ class Settings:
             value = getattr(self, field.name)
             if isinstance(value, int | float) and not 0 <= value < np.inf:
                 raise ValueError(f"{field.name}: must be finite and at least 0 (got {value:g})")
+        self._check_single_tuples()
         if self.duration_s == 0:
             raise ValueError("duration_s: must be above 0 (got 0)")
-        tick_s = self.first_tick_s
-        if not 0 < tick_s <= self.duration_s:
-            raise ValueError(
-                f"tick_s: must be above 0 and at most the duration, {self.duration_s:g} s "
-                f"(got {tick_s:g})"
-            )
-        if self.measured_from_s > self.duration_s - tick_s * (self.measure_from_s is not None):
+        if self.arrivals is None:
+            self._check_ticks()
+        last = 0.0 if self.arrivals else self.first_tick_s * (self.measure_from_s is not None)
+        if self.measured_from_s > self.duration_s - last or self.measured_from_s == self.duration_s:
             raise ValueError(
                 f"measure_from_s: must be at least one tick before the end, {self.duration_s:g} s "
                 f"(got {self.measured_from_s:g})"
@@ -79,11 +91,37 @@ class Settings:
         for name in ("queue", "source_queue"):
             if 0 < getattr(self, name) < 1:
                 raise ValueError(f"{name}: must be 0 or at least 1 (got {getattr(self, name):g})")
+
+    def _check_ticks(self) -> None:
+        """Refuse ticks that are longer than the run, or too many."""
+        tick_s = self.first_tick_s
+        if not 0 < tick_s <= self.duration_s:
+            raise ValueError(
+                f"tick_s: must be above 0 and at most the duration, {self.duration_s:g} s "
+                f"(got {tick_s:g})"
+            )
         if self.duration_s / tick_s > MOST_TICKS:
             raise ValueError(
                 f"duration_s: must be at most {MOST_TICKS:,} ticks of {tick_s:g} s "
                 f"(got {self.duration_s:g} s)"
             )
+
+    def _check_single_tuples(self) -> None:
+        """Refuse half of what single tuples need, and settings of ticks beside it."""
+        for name, allowed in (("arrivals", Process), ("service", Service)):
+            value = getattr(self, name)
+            if value is not None and value not in get_args(allowed):
+                names = " or ".join(get_args(allowed))
+                raise ValueError(f"{name}: must be {names} (got {value!r})")
+        if (self.arrivals is None) != (self.service is None):
+            missing, other = "arrivals", "service"
+            if self.service is None:
+                missing, other = other, missing
+            raise ValueError(f"{missing}: must be set where {other} is")
+        of_ticks = [field for field in fields(self) if field.name in OF_TICKS]
+        for field in of_ticks if self.arrivals is not None else ():
+            if getattr(self, field.name) != field.default:
+                raise ValueError(f"{field.name}: cannot be combined with arrivals")
 
     @property
     def first_tick_s(self) -> float:

@@ -9,8 +9,9 @@ from streamplace.cli.options import file_name
 from streamplace.cli.param_types import AUTO_TICK, FILE, NUMBER, TICK, Choice
 
 if TYPE_CHECKING:
-    from sim.engine import RunMetrics
+    from sim.engine import RunMetrics, Settings
     from streamplace.problem.placement import Placement
+    from streamplace.scoring.score import ThroughputScore
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 SAMPLE_INTERVAL_S = 1.0  # between samples of the trace
@@ -23,6 +24,9 @@ SETTING_NAMES = {  # option -> field of sim.engine.Settings
     "source_queue": "source_queue",
     "backpressure": "backpressure",
     "source_wait": "source_wait",
+    "arrivals": "arrivals",
+    "service": "service",
+    "seed": "seed",
 }
 OPTIONS = (
     click.option(
@@ -77,6 +81,20 @@ OPTIONS = (
         "does, and not from when it is offered to the source.",
     ),
     click.option(
+        "--arrivals",
+        type=Choice(["poisson", "bursts"]),
+        help="Engine: simulate single tuples that arrive at random, instead of ticks. poisson: "
+        "with independent exponential times between them; bursts: at rates that alternate between "
+        "1.5 times and half the source rate, for about 1 s each. Requires --service; of the other "
+        "options of the engine, only --duration can be used.",
+    ),
+    click.option(
+        "--service",
+        type=Choice(["exponential", "deterministic"]),
+        help="Engine: distribution of the time that an operator takes for a tuple. Requires "
+        "--arrivals.",
+    ),
+    click.option(
         "--scene",
         callback=file_name,
         type=FILE,
@@ -109,6 +127,54 @@ def options(command: Command) -> Command:
     return command
 
 
+def scored(
+    placement: "Placement", chosen: dict[str, Any], inputs: tuple[str | None, ...], seed: int
+) -> "ThroughputScore":
+    """Return the score of a placement by a run of ticks, or of single tuples; see `run`.
+
+    Parameters
+    ----------
+    seed
+        Seed of random arrivals and services.
+    """
+    from streamplace.scoring.engine_evaluator import score_of_run  # noqa: PLC0415 - see run
+
+    if {"arrivals", "service"} & chosen.keys():
+        return _of_single_tuples(placement, chosen, seed)
+    return score_of_run(*run(placement, chosen, inputs))
+
+
+def _of_single_tuples(
+    placement: "Placement", chosen: dict[str, Any], seed: int
+) -> "ThroughputScore":
+    """Return the score of a placement by a simulation of single tuples."""
+    from sim.engine import Settings  # noqa: PLC0415 - see run
+    from streamplace.scoring.tuple_score import tuple_score  # noqa: PLC0415
+
+    names = ("arrivals", "service")
+    for name, other in zip(names, reversed(names), strict=True):
+        if name not in chosen:
+            raise click.UsageError(f"--{other} requires --{name}")
+    for name in (each for each in chosen if each not in {*names, "duration"}):
+        raise click.UsageError(f"cannot combine --arrivals with --{name.replace('_', '-')}")
+    return tuple_score(placement, _settings(Settings, {**chosen, "seed": seed}))
+
+
+def _settings(cls: "type[Settings]", chosen: dict[str, Any]) -> "Settings":
+    """Return the settings of the engine; an error names the option."""
+    from streamplace.errors import UsageError  # noqa: PLC0415 - see run
+
+    values = {SETTING_NAMES[name]: value for name, value in chosen.items() if name in SETTING_NAMES}
+    if values.get("tick_s", AUTO_TICK) == AUTO_TICK:
+        values["tick_s"] = None
+    try:
+        return cls(**values)
+    except ValueError as error:
+        field, _, fault = str(error).partition(": ")
+        option = next(name for name, setting in SETTING_NAMES.items() if setting == field)
+        raise UsageError(f"--{option.replace('_', '-')}: {fault}") from None
+
+
 def run(
     placement: "Placement", chosen: dict[str, Any], inputs: tuple[str | None, ...]
 ) -> "tuple[Placement, RunMetrics]":
@@ -126,7 +192,7 @@ def run(
     """
     from sim.engine import Settings  # noqa: PLC0415 - loaded when the command runs
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
-    from streamplace.errors import FormatError, ProblemError, UsageError  # noqa: PLC0415
+    from streamplace.errors import FormatError, ProblemError  # noqa: PLC0415
     from streamplace.files import write_json  # noqa: PLC0415
     from streamplace.files.reading import name_of, read_json  # noqa: PLC0415
     from streamplace.files.scenes import scene_from  # noqa: PLC0415
@@ -135,15 +201,7 @@ def run(
 
     targets = {f"--{option}": chosen.get(option) for option in ("trace", "plot")}
     check_targets(targets, (*inputs, chosen.get("scene")))
-    try:
-        values = {SETTING_NAMES[n]: x for n, x in chosen.items() if n in SETTING_NAMES}
-        if values.get("tick_s", AUTO_TICK) == AUTO_TICK:
-            values["tick_s"] = None
-        settings = Settings(**values)
-    except ValueError as error:
-        field, _, fault = str(error).partition(": ")
-        option = next(name for name, setting in SETTING_NAMES.items() if setting == field)
-        raise UsageError(f"--{option.replace('_', '-')}: {fault}") from None
+    settings = _settings(Settings, chosen)
     scene = None
     if "scene" in chosen:
         value = read_json(chosen["scene"])

@@ -89,6 +89,15 @@ from streamplace.problem.makespan import PublishedName
     "Requires a closed form; cannot be combined with --start or --prefer.",
 )
 @click.option(
+    "--max-latency",
+    metavar="Q=T",
+    help="Limit on the latency of single tuples, e.g. p99=200ms, p50=0.1s or mean=50ms, with the "
+    "time that they wait at sources. Placements are screened by queueing theory and checked by "
+    "simulation: the limit is feasible with a margin of 20%, infeasible (exit code 2), or "
+    "unproven. p99=1s:arrivals=bursts:service=deterministic:margin=0.1 sets the arrivals and "
+    "services of simulate, and the margin. Cannot be combined with --start or --confidence.",
+)
+@click.option(
     "--whole-operators",
     is_flag=True,
     help="Keep all instances of a parallel operator (count[0], count[1], …) on one device, as "
@@ -123,6 +132,7 @@ def place(
     max_moves: int | None,
     move_cost: float | None,
     confidence: float | None,
+    max_latency: str | None,
     whole_operators: bool,
     output: str | None,
     semantics: PublishedName | None,
@@ -180,6 +190,7 @@ def place(
     streamplace place graph.json --source-rate 5e3,2e4 --target-utilisation 0.8
     streamplace place dataset:real/riotbench-etl.json --placer metis-oracle --devices 3x2500
     streamplace place graph.json --confidence 0.95 -o placement.json
+    streamplace place graph.json --max-latency p99=200ms
     streamplace place graph.json --start placement.json --cluster fewer.json --max-moves 3
     streamplace place graph.json --start placement.json --move-cost 0.01 -o placement.json
     streamplace place graph.json --objective makespan --order any --cluster cluster.json
@@ -200,7 +211,7 @@ def place(
     from streamplace.cli.output_files import check_targets, weights_of  # noqa: PLC0415
     from streamplace.cli.place_notes import print_notes  # noqa: PLC0415
     from streamplace.cli.place_problem import (  # noqa: PLC0415
-        check_confidence,
+        check_asked,
         check_limits,
         check_start,
         read_problem,
@@ -214,7 +225,7 @@ def place(
     from streamplace.workflows.migrate import migrate  # noqa: PLC0415
     from streamplace.workflows.place import placed  # noqa: PLC0415
 
-    check_confidence(confidence, start, prefer)
+    check_asked(confidence, max_latency, start, prefer)
     check_limits(start, placer, max_moves, move_cost)
     check_targets(  # the file of --start may be replaced by the result
         {"-o": output}, (graph, cluster_file, constraints_file, *weights_of(placer))
@@ -258,7 +269,7 @@ def place(
     )
     with working("placing"), located(constraints_file or name_of(graph)), naming:
         if assignment is None:
-            result = placed(problem, placer, seed, confidence=confidence)
+            result = placed(problem, placer, seed, confidence=confidence, max_latency=max_latency)
             result = makespan_options.naming_semantics(result, semantics)
         else:
             found = migrate(

@@ -20,6 +20,8 @@ def print_notes(inherited: str, result: Result | MakespanResult, *, wants_confid
         options.print_note(assumed)
     if not isinstance(result, Result):
         return
+    if result.latency is not None and result.latency.answer == "unproven":
+        options.print_note(f"latency limit {result.latency.limit}: unproven")
     top, graph = result.score.bottleneck, result.placement.problem.graph
     if wants_confidence:
         _print_ignored(result)

@@ -109,13 +109,6 @@ def _lost_kinds(graph: StreamGraph, whole: Cluster, lost: Losses) -> str:
     return f"--without removes all devices of kind {listed(kinds)}" if kinds else ""
 
 
-def check_confidence(confidence: float | None, start: str | None, prefer: str | None) -> None:
-    """Refuse --confidence with options that it does not go with."""
-    for other, value in (("--start", start), ("--prefer", prefer)):
-        if confidence is not None and value is not None:
-            raise click.UsageError(f"cannot combine --confidence with {other}")
-
-
 def check_start(
     current: Mapping[str, str] | None, problem: Problem, start: str | None, graph: str
 ) -> None:
@@ -123,6 +116,21 @@ def check_start(
     if current is not None and current.keys().isdisjoint(problem.graph.names):
         none = f"contains none of the operators of {name_of(graph)}"
         raise FormatError(f"{name_of(str(start))}: {none}")
+
+
+def check_asked(
+    confidence: float | None, max_latency: str | None, start: str | None, prefer: str | None
+) -> None:
+    """Refuse options that cannot be combined with a probability or a limit on latency."""
+    together = (
+        ("--confidence", confidence, "--start", start),
+        ("--confidence", confidence, "--prefer", prefer),
+        ("--max-latency", max_latency, "--start", start),
+        ("--max-latency", max_latency, "--confidence", confidence),
+    )
+    for option, value, other, another in together:
+        if value is not None and another is not None:
+            raise click.UsageError(f"cannot combine {option} with {other}")
 
 
 def check_limits(

@@ -67,6 +67,7 @@ def simulate(
     streamplace simulate graph.json placement.json --source-rate 2e4 --model path-average
     streamplace simulate graph.json placement.json --model engine --plot run.png
     streamplace simulate graph.json placement.json --model engine --scene s.json --trace t.json
+    streamplace simulate graph.json p.json --model engine --arrivals poisson --service exponential
     streamplace simulate graph.json placement.json --objective makespan --gantt schedule.png
     """
     makespan_values = {name: values.pop(name) for name in makespan_options.NAMES}
@@ -82,7 +83,6 @@ def simulate(
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.problem.assumptions import assumptions  # noqa: PLC0415
     from streamplace.problem.violations import violations  # noqa: PLC0415
-    from streamplace.scoring.engine_evaluator import score_of_run  # noqa: PLC0415
     from streamplace.scoring.makespan_score import MakespanScore  # noqa: PLC0415
     from streamplace.workflows.simulate import score_of  # noqa: PLC0415
 
@@ -121,7 +121,7 @@ def simulate(
     if as_json and chosen.get("trace") == "-":
         raise click.UsageError("cannot combine --trace - with --json: both write to stdout")
     with working("simulating"), located(name_of(_at_fault(stored, graph, placement))):
-        found = score_of_run(*engine_options.run(stored, chosen, inputs)) if chosen else None
+        found = engine_options.scored(stored, chosen, inputs, seed) if chosen else None
         scored = found or score_of(stored)
         if isinstance(scored, MakespanScore):
             scored = scored.with_proven(proven_bound_s(value, stored.problem))

@@ -268,6 +268,9 @@ class PlacementForm(Form):
     confidence: FiniteObject | None = Field(
         None, description="as `place --confidence --json` prints it"
     )
+    latency: FiniteObject | None = Field(
+        None, description="as `place --max-latency --json` prints it"
+    )
     problem: ProblemForm
 
 

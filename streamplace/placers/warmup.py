@@ -7,6 +7,8 @@ from typing import Literal, cast
 
 import numpy as np
 
+from sim.engine import Settings
+from sim.tuples import Arrivals
 from streamplace.errors import PlacementError, UnsuitableError
 from streamplace.placers.base import Placer
 from streamplace.placers.search.annealing import Budget
@@ -25,6 +27,7 @@ from streamplace.problem.objective import Model
 from streamplace.problem.problem import Problem
 from streamplace.problem.uncertainty import Uncertainty
 from streamplace.scoring.registry import evaluator
+from streamplace.scoring.tuples import estimate, run_tuples
 
 OPERATORS = 8  # enough for every number of parts on the five default devices
 
@@ -84,6 +87,16 @@ def warm_up_confidence() -> None:
     uncertain = Problem(graph, problem.cluster, objective=problem.objective)
     start = RoundRobin()(uncertain, np.random.default_rng(0))
     confident_rows(uncertain, Uncertainty.of(graph), 0.9, start, seed=0)
+
+
+@cache
+def warm_up_latency() -> None:
+    """Estimate and simulate the latency of a placement once, which compiles both."""
+    problem = _problem(1e3, "bottleneck")  # which overloads nothing
+    placement = RoundRobin()(problem, np.random.default_rng(0))
+    estimate(problem, placement.devices, Arrivals(), exponential=True).value("p99")
+    single = Settings(duration_s=0.01, tick_s=None, arrivals="poisson", service="exponential")
+    run_tuples(placement, single)
 
 
 @cache

@@ -7,6 +7,7 @@ from math import isfinite
 from streamplace.errors import ProblemError, within
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
+from streamplace.problem.counts import expanded, for_instances
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem, with_rates_of
@@ -24,6 +25,8 @@ class Job:
 
     Parameters
     ----------
+    graph
+        The graph; operators with several instances are replaced by these.
     name
         Name of the job, also a part of file names: up to 100 characters without slashes.
     source_rate
@@ -55,6 +58,10 @@ class Job:
     def __post_init__(self) -> None:
         _check_name(self.name)
         check_type("graph:", self.graph, StreamGraph, ProblemError)
+        object.__setattr__(self, "graph", expanded(self.graph))
+        if self.constraints is not None:
+            rules = for_instances(self.graph, Constraints.of(self.constraints))
+            object.__setattr__(self, "constraints", rules)
         for what in ("priority", "weight", "min_throughput"):
             check_number(f"{what}:", getattr(self, what), ProblemError)
         if not isfinite(self.priority):
@@ -65,7 +72,6 @@ class Job:
         if not 0 <= self.min_throughput <= self.offered:
             allowed = f"must be 0 to the source rate {self.offered:g}"
             raise ProblemError(f"min_throughput: {allowed} (got {self.min_throughput:g})")
-
         if self.priority == int(self.priority):
             object.__setattr__(self, "priority", int(self.priority))
 

@@ -11,7 +11,7 @@ from sim.engine import (
     Simulation,
     refinement,
 )
-from streamplace.errors import ProblemError, SimulationError
+from streamplace.errors import ProblemError, SimulationError, UsageError
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
@@ -37,8 +37,12 @@ def simulation(
         If tuple rates overflow, or no tuple ever reaches a sink.
     ProblemError
         If the scene does not fit the problem.
+    UsageError
+        If the settings are those of single tuples.
     """
     settings = settings or problem.throughput_objective.engine or Settings(tick_s=None)
+    if settings.arrivals is not None:
+        raise UsageError("arrivals: single tuples have no ticks; use scoring.tuples.run_tuples")
     parts = compiled(problem)
     try:
         if scene is None:

@@ -2,20 +2,28 @@
 
 from dataclasses import fields
 
-from sim.engine import EngineError, RunMetrics
+from sim.closed_form import bottleneck
+from sim.engine import EngineError, RunMetrics, Settings
 from streamplace.errors import SimulationError
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.compiled import compiled
 from streamplace.scoring.engine import simulation, worst_run
 from streamplace.scoring.engine_score import EngineScore
 from streamplace.scoring.evaluator import Placements
 from streamplace.scoring.local_search import LocalSearch, UtilisationSearch
+from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator, score_at
+from streamplace.scoring.tuple_score import tuple_score
 from streamplace.util.arrays import Floats
 
 
 class EngineEvaluator(ThroughputEvaluator):
-    """Evaluator for ``engine``: simulates each placement with the objective's settings."""
+    """Evaluator for ``engine``: simulates each placement with the objective's settings.
+
+    With random arrivals, scores are those of single tuples. Their queues are unbounded, so that the
+    throughput is that of ``bottleneck``, which needs no run.
+    """
 
     gains_from_threads: bool = True
 
@@ -27,14 +35,27 @@ class EngineEvaluator(ThroughputEvaluator):
         SimulationError
             If a run could not be finished.
         """
+        if self._of_single_tuples is not None:
+            return bottleneck.throughput(compiled(problem).flow, devices)
         try:
             return simulation(problem).throughput(devices)
         except EngineError as error:
             raise SimulationError(f"engine: {error}") from None
 
-    def score(self, devices: Placements) -> EngineScore:
-        """Return the score of one placement, (V,), at the worst of the source rates."""
+    def score(self, devices: Placements) -> ThroughputScore:
+        """Return the score of one placement, (V,), at the worst of the source rates.
+
+        It is an `EngineScore`, or a `TupleScore` with random arrivals.
+        """
+        if (settings := self._of_single_tuples) is not None:
+            return tuple_score(Placement(self.problem, devices), settings)
         return score_of_run(*worst_run(Placement(self.problem, devices)))
+
+    @property
+    def _of_single_tuples(self) -> Settings | None:
+        """The settings of a simulation of single tuples; None with ticks."""
+        settings = self.problem.throughput_objective.engine
+        return None if settings is None or settings.arrivals is None else settings
 
     @property
     def best_possible(self) -> None:

@@ -27,7 +27,8 @@ from streamplace.workflows.cases import Case, Cases, Graphs
 from streamplace.workflows.compare_makespans import makespans_of_case
 from streamplace.workflows.comparison import Comparison
 from streamplace.workflows.makespan_comparison import MakespanComparison
-from streamplace.workflows.place import name_of, timed
+from streamplace.workflows.place import timed
+from streamplace.workflows.placer_checks import name_of
 
 Result = TypeVar("Result")
 PlacerNames = str | Placer | Iterable[str | Placer] | Mapping[str, str | Placer]

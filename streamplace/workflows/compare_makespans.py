@@ -13,7 +13,8 @@ from streamplace.scoring.registry import makespan_evaluator
 from streamplace.scoring.rounding import without_rounding
 from streamplace.util.arrays import Floats
 from streamplace.workflows.cases import Case
-from streamplace.workflows.place import name_of, run_placer
+from streamplace.workflows.place import run_placer
+from streamplace.workflows.placer_checks import name_of
 
 
 class CaseMakespans(NamedTuple):

@@ -7,9 +7,8 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from streamplace.errors import PlacementError, UsageError, within
-from streamplace.placers.base import ListScheduler, MayRefine, Placer, Proof, Prover
-from streamplace.placers.custom import checked
-from streamplace.placers.registry import FROM_START, is_ours, make_placer, ready_placer
+from streamplace.placers.base import ListScheduler, Placer, Proof, Prover
+from streamplace.placers.registry import is_ours, ready_placer
 from streamplace.placers.warmup import scoring_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
@@ -24,9 +23,11 @@ from streamplace.scoring.throughput import bound, max_source_rate, simulate
 from streamplace.util import work_clock
 from streamplace.util.checks import check_seed
 from streamplace.util.evaluation_count import counting
-from streamplace.workflows.confidence import check_confidence, confident
+from streamplace.workflows.asked import Asked
 from streamplace.workflows.conflict import naming_conflicts
+from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.makespan_result import MakespanResult, scheduled
+from streamplace.workflows.placer_checks import check_start, name_of
 from streamplace.workflows.result import Result
 
 
@@ -53,6 +54,7 @@ def place(
     placer: str | Placer = "auto",
     seed: int = 0,
     confidence: float | None = None,
+    max_latency: LatencyLimit | str | None = None,
 ) -> Result: ...
 def place(
     graph: StreamGraph,
@@ -66,6 +68,7 @@ def place(
     placer: str | Placer = "auto",
     seed: int = 0,
     confidence: float | None = None,
+    max_latency: LatencyLimit | str | None = None,
 ) -> Result | MakespanResult:
     """Place a graph on a cluster.
 
@@ -92,11 +95,15 @@ def place(
         over the standard errors of the costs. A search for a higher probability then follows the
         placer, and the result has `Confidence`. Requires a closed form.
 
+    max_latency
+        Limit on the latency of single tuples, such as ``p99=200ms``; see `LatencyLimit.parse`. The
+        answer is in the result's `latency`.
+
     Raises
     ------
     InfeasibleError
-        If provably no placement satisfies the constraints; the message ends with the rules that
-        cannot hold together, see `workflows.conflict`.
+        If provably no placement keeps the limit on latency, or none satisfies the constraints; the
+        message then ends with the rules that cannot hold together, see `workflows.conflict`.
     StreamplaceError
         If the problem, the placer's name or the placer's result is invalid.
     """
@@ -110,17 +117,22 @@ def place(
             target_utilisation=target_utilisation,
             objective=objective,
         )
-        return placed(problem, placer, seed, confidence=confidence)
+        return placed(problem, placer, seed, confidence=confidence, max_latency=max_latency)
 
 
 def placed(
-    problem: Problem, placer: str | Placer = "auto", seed: int = 0, confidence: float | None = None
+    problem: Problem,
+    placer: str | Placer = "auto",
+    seed: int = 0,
+    confidence: float | None = None,
+    max_latency: LatencyLimit | str | None = None,
 ) -> Result | MakespanResult:
     """Place and score a problem under its objective; see `place`."""
     if not isinstance(problem.objective, Makespan):
-        return solve(problem, placer, seed, confidence=confidence)
-    if confidence is not None:
-        raise UsageError("confidence supports only throughput, not objective 'makespan'")
+        return solve(problem, placer, seed, confidence=confidence, max_latency=max_latency)
+    if confidence is not None or max_latency is not None:
+        name = "max_latency" if confidence is None else "confidence"
+        raise UsageError(f"{name} supports only throughput, not objective 'makespan'")
     return schedule(problem, placer, seed)
 
 
@@ -130,6 +142,7 @@ def solve(
     seed: int = 0,
     start: Placement | None = None,
     confidence: float | None = None,
+    max_latency: LatencyLimit | str | None = None,
 ) -> Result:
     """Place and score a problem, from an initial placement if `start` is set; see `place`.
 
@@ -146,16 +159,16 @@ def solve(
     check_seed(seed)
     name = name_of(placer)
     check_start(placer, start)
-    if confidence is not None:
-        check_confidence(problem, confidence)
+    asked = Asked.of(confidence, max_latency)
+    asked.check(problem)
     outcome = run_placer(problem, placer, np.random.default_rng(seed), start)
-    if confidence is None:
+    if not asked:
         return result_of(outcome.placement, name, outcome.seconds, outcome.proof)
     begun = work_clock.now()
-    found, report = confident(problem, outcome.placement, confidence, seed)
+    found, reports = asked.improved(problem, outcome.placement, seed)
     seconds = outcome.seconds + work_clock.now() - begun
     proof = outcome.proof if found is outcome.placement else None
-    return replace(result_of(found, name, seconds, proof), confidence=report)
+    return replace(result_of(found, name, seconds, proof), **reports)
 
 
 def schedule(
@@ -179,47 +192,6 @@ def schedule(
     outcome = run_placer(problem, placer, np.random.default_rng(seed), start)
     found = scheduled(outcome.placement, name_of(placer), outcome.seconds, outcome.proof)
     return replace(found, own_schedule_s=outcome.own_schedule_s)
-
-
-def check_start(placer: str | Placer, start: Placement | None) -> None:
-    """Refuse an initial placement for a placer that would not use it.
-
-    Raises
-    ------
-    UsageError
-        If `start` is not None and the placer does not accept an initial placement.
-    """
-    if start is not None and not _accepts_start(placer):
-        accepting = ", ".join(FROM_START)
-        raise UsageError(
-            f"placer {placer!r} does not accept an initial placement; choose from {accepting}, or "
-            "a policy that refines placements"
-        )
-
-
-def _accepts_start(placer: str | Placer) -> bool:
-    """Return whether a placer may use an initial placement; every custom placer may."""
-    if not isinstance(placer, str) or not is_ours(placer):
-        return True
-    if placer.partition(":")[0] in FROM_START:
-        return True
-    made = make_placer(placer)
-    return isinstance(made, MayRefine) and made.uses_start
-
-
-def name_of(placer: str | Placer) -> str:
-    """Return the name of a placer in tables: its name with options, or its function or class.
-
-    Raises
-    ------
-    UsageError
-        If it is not a placer.
-    """
-    if isinstance(placer, str):
-        return placer
-    name = getattr(placer, "__name__", type(placer).__name__)
-    checked(name, placer)
-    return str(name)
 
 
 def result_of(

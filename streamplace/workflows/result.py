@@ -12,6 +12,7 @@ from streamplace.problem.placement import Placement
 from streamplace.scoring.memory import use_entries
 from streamplace.scoring.score import ThroughputScore
 from streamplace.workflows.confidence import Confidence
+from streamplace.workflows.latency.answer import LatencyAnswer
 
 DEVICES_SHOWN, NAMES_SHOWN = 8, 8
 
@@ -35,6 +36,8 @@ class Result(Displayable):
     confidence
         The probability with which the source rate is carried, if it was asked for and costs have
         standard errors.
+    latency
+        Whether a limit on latency is kept, if it was asked for.
     """
 
     placement: Placement
@@ -45,6 +48,7 @@ class Result(Displayable):
     status: str | None = None
     max_source_rate: float | None = None
     confidence: Confidence | None = None
+    latency: LatencyAnswer | None = None
 
     @property
     def gap(self) -> float | None:
@@ -64,8 +68,7 @@ class Result(Displayable):
             "seconds": self.seconds,
             "max_source_rate": self.max_source_rate,
         }
-        if self.confidence is not None:
-            document["confidence"] = self.confidence.to_dict()
+        document |= self._reports()
         document |= use_entries(self.placement)
         return document if self.status is None else document | {"status": self.status}
 
@@ -95,8 +98,13 @@ class Result(Displayable):
             score=self.score.to_dict(),
             bound=self.bound,
             gap=self.gap,
-            **({} if self.confidence is None else {"confidence": self.confidence.to_dict()}),
+            **self._reports(),
         )
+
+    def _reports(self) -> dict[str, Any]:
+        """Return the JSON entries of what was asked for besides throughput."""
+        reports = {"confidence": self.confidence, "latency": self.latency}
+        return {name: each.to_dict() for name, each in reports.items() if each is not None}
 
     def _view(self) -> View:
         return View(
@@ -111,7 +119,8 @@ class Result(Displayable):
     def _headroom(self) -> tuple[Line, ...]:
         sustained = self._sustained()
         lines = (Line(sustained),) if sustained else ()
-        return lines if self.confidence is None else (*lines, *self.confidence.lines())
+        reports = (each for each in (self.confidence, self.latency) if each is not None)
+        return (*lines, *(line for each in reports for line in each.lines()))
 
     def _line(self) -> Line:
         """Return the placer, its time, and the gap to the bound."""

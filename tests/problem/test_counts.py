@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace import Cluster, Constraints, Device, Operator, Problem, Stream, StreamGraph
+from streamplace import (
+    Cluster,
+    Constraints,
+    Device,
+    Job,
+    Jobs,
+    Operator,
+    Problem,
+    Stream,
+    StreamGraph,
+    place_jobs,
+)
 from streamplace.errors import GraphError, InfeasibleError
 from streamplace.files.clusters import cluster_from, cluster_to
 from streamplace.files.graphs import graph_from, graph_to
@@ -252,3 +263,14 @@ def test_slots_limit_the_operators_on_a_device() -> None:
     value = cluster_to(cluster(2, None))
     assert [row.get("slots") for row in value["devices"]] == [2, None]
     assert cluster_from(value, "x") == cluster(2, None)
+
+
+def test_jobs_consist_of_instances_and_share_slots() -> None:
+    devices = [Device(f"d{i}", 1000, slots=3) for i in range(2)]
+    jobs = Jobs([Job("a", job(2, 1)), Job("b", job(1, 2))])
+    assert [len(one.graph.names) for one in jobs] == [3, 3]
+    found = place_jobs(jobs, Cluster(devices), placer="greedy")
+    used = [device for of in found.to_dict()["assignment"].values() for device in of.values()]
+    assert {used.count(f"d{i}") for i in range(2)} == {3}
+    with pytest.raises(GraphError, match="parallelism of 'read' is free"):
+        Job("a", StreamGraph([Operator("read", 1.0, 1.0, parallelism="free")], source_rate=1.0))

@@ -154,6 +154,7 @@ def files() -> dict[str, tuple[Document, ...]]:
     full, lines = json.dumps(GRAPH), f"{json.dumps(GRAPH)}\n{PLAIN}\n{PLAIN}\n"
     placed = placement_to(placement(), placer="single", bound=1000.0, gap=0.5, score={"a": [1]})
     placed["confidence"] = {"asked": 0.9, "measure_better": None}
+    placed["latency"] = {"limit": 0.2, "quantile": "p99", "answer": "unproven"}
     constrained = json.loads(full)["constraints"]
     clusters = f"{json.dumps(CLUSTER)}\n{json.dumps(cluster_to(Cluster.equal(2)))}\n"
     return {

@@ -17,6 +17,7 @@ from streamplace.integrations.kinds import WITH_CLUSTER, WRITERS
 BAD, OUT = "BAD", "OUT"
 """Placeholders of the bad file and of the output."""
 ENGINE = ("--model", "engine", "--duration", "2")
+TUPLES = ("--arrivals", "poisson", "--service", "exponential")
 RESTARTED = ("--url", "URL", "--job", "job", "--jar", "job.jar", "--timeout", "0.9")
 SERVED = ("flink-rest", "flink-apply", "flink-against")  # readers of servers
 AGAINST = ("--against", "URL", "--job", "job", "--seconds", "0", "--timeout", "0.9")
@@ -132,6 +133,8 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         _command("place", BAD, *GREEDY, "-o", OUT),
         _command("place", BAD, *GREEDY, "--source-rate", "1e3,10", "--json"),
         _command("place", BAD, *GREEDY, "--confidence", "0.9", "-o", OUT),
+        _first_only("place", BAD, *GREEDY, "--max-latency", "p99=9s", "-o", OUT),
+        _first_only("simulate", BAD, "PLACEMENT", *ENGINE, *TUPLES, "--json"),
         Command(("place", BAD, "--cluster", "NO_UPLINKS", *SCHEDULED, "-o", OUT), (0, 1, 2)),
         _first_only("simulate", BAD, "PLACEMENT", "--json"),
         _command("compare", BAD, "--cluster", "GPUS", *COMPARE_OPTIONS, "-o", OUT),

@@ -19,7 +19,8 @@ from streamplace.workflows.conflict import naming_conflicts
 from streamplace.workflows.jobs.outcomes import outcomes
 from streamplace.workflows.jobs.result import JobsResult
 from streamplace.workflows.jobs.starts import starts
-from streamplace.workflows.place import name_of, solve
+from streamplace.workflows.place import solve
+from streamplace.workflows.placer_checks import name_of
 from streamplace.workflows.result import Result
 
 EVALUATIONS, PER_UNIT = 20_000, 200  # joint placements compared: a constant, and per unit

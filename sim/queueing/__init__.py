@@ -1,0 +1,5 @@
+"""Estimates of the latency of single tuples by queueing theory; see sim/README.md."""
+
+from sim.queueing.estimate import Estimate, estimated
+
+__all__ = ["Estimate", "estimated"]

@@ -1,0 +1,15 @@
+"""A discrete-event simulation of single tuples on placed operators; see sim/README.md."""
+
+from sim.tuples.arrivals import Arrivals
+from sim.tuples.deployment import Deployment, UnsupportedError, deploy
+from sim.tuples.run import TupleRun, expected_tuples, run
+
+__all__ = [
+    "Arrivals",
+    "Deployment",
+    "TupleRun",
+    "UnsupportedError",
+    "deploy",
+    "expected_tuples",
+    "run",
+]

@@ -1,0 +1,143 @@
+"""Single tuples of a placement: runs, estimates by queueing theory, and the check before both."""
+
+from math import floor, log10
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.engine import Settings
+from sim.queueing import Estimate, estimated
+from sim.tuples import (
+    Arrivals,
+    Deployment,
+    TupleRun,
+    UnsupportedError,
+    deploy,
+    expected_tuples,
+    run,
+)
+from streamplace.errors import ProblemError, UsageError
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.compiled import compiled
+from streamplace.scoring.loads import Bottleneck
+from streamplace.scoring.throughput_evaluator import bottleneck_at
+from streamplace.util.arrays import Floats
+
+MOST_TUPLES = 10_000_000  # of a run, summed over operators
+MOST_AT_ONCE = 100_000  # that an operator sends for one tuple, which must fit into memory
+
+
+def deployed(problem: Problem, devices: NDArray[np.integer]) -> Deployment:
+    """Return the deployment of one placement, (V,), at the highest source rate.
+
+    Raises
+    ------
+    ProblemError
+        If operators join their inputs, or streams share messages.
+    """
+    try:
+        latency_s = problem.cluster.link_column("latency_s")
+        return deploy(compiled(problem).flow, latency_s, devices)
+    except UnsupportedError as error:
+        raise ProblemError(str(error)) from None
+
+
+def busiest(problem: Problem, placed: Deployment) -> Bottleneck:
+    """Return the device, link or operator with the largest utilisation.
+
+    The utilisation of an operator's threads includes what messages cost, unlike in other models.
+    """
+    own = np.where(placed.threads < placed.cores[placed.device], placed.thread_utilisation, 0.0)
+    on_link = links_of(problem, placed, placed.link_utilisation)
+    return bottleneck_at(problem, placed.device_utilisation, on_link, own)
+
+
+def links_of(problem: Problem, placed: Deployment, of_crossed: Floats) -> Floats:
+    """Return a column of all links, (L,), from one of those that the placement crosses."""
+    column = np.zeros(len(compiled(problem).flow.gap_s))
+    column[placed.link] = of_crossed
+    return column
+
+
+def estimate(
+    problem: Problem, devices: NDArray[np.integer], arrivals: Arrivals, *, exponential: bool
+) -> Estimate:
+    """Return the estimated latency of one placement, (V,); infinite if it is overloaded."""
+    placed = deployed(problem, devices)
+    source = compiled(problem).flow.source
+    return estimated(placed, source, arrivals, exponential=exponential)
+
+
+def run_tuples(placement: Placement, settings: Settings) -> TupleRun:
+    """Simulate the single tuples of a placement at its problem's highest source rate.
+
+    Parameters
+    ----------
+    settings
+        Their `arrivals` and `service` are set.
+
+    Raises
+    ------
+    ProblemError
+        If a device, link or operator is overloaded, so that latencies have no limit, if an operator
+        sends too many tuples for one, or if the problem is not supported; see `deployed`.
+    UsageError
+        If the run would have too many tuples.
+    """
+    problem = placement.problem
+    placed = deployed(problem, placement.devices)
+    _check_load(problem, placed)
+    _check_selectivity(problem)
+    _check_size(placed, settings.duration_s)
+    if settings.arrivals is None:
+        raise UsageError("arrivals: must be set for single tuples")
+    return run(
+        placed,
+        Arrivals(settings.arrivals),
+        exponential=settings.service == "exponential",
+        duration_s=settings.duration_s,
+        measured_from_s=settings.measured_from_s,
+        seed=settings.seed,
+    )
+
+
+def _check_load(problem: Problem, placed: Deployment) -> None:
+    """Refuse a placement whose queues would grow without limit."""
+    top = busiest(problem, placed)
+    full = problem.target_utilisation
+    if top.utilisation >= full:
+        most = problem.source_rate * full / top.utilisation
+        raise ProblemError(
+            f"{top.kind} {top.name!r} is used {top.utilisation:.1%}, so with random arrivals its "
+            f"queue grows without limit; choose a source rate below {_rounded_down(most)} tuples/s"
+        )
+
+
+def _check_selectivity(problem: Problem) -> None:
+    """Refuse operators that send too many tuples at once."""
+    flow = compiled(problem).flow
+    sent = np.bincount(flow.source, np.ceil(flow.selectivity), minlength=flow.operators)
+    v = int(sent.argmax())
+    if sent[v] > MOST_AT_ONCE:
+        raise ProblemError(
+            f"operators[{v}]: {problem.graph.names[v]!r} sends {sent[v]:,.0f} tuples for one, and "
+            f"at most {MOST_AT_ONCE:,} can be simulated one by one; lower the selectivity"
+        )
+
+
+def _check_size(placed: Deployment, duration_s: float) -> None:
+    tuples = expected_tuples(placed, duration_s)
+    if tuples > MOST_TUPLES:
+        most = duration_s * MOST_TUPLES / tuples
+        raise UsageError(
+            f"duration: {duration_s:g} s would have {tuples:,.0f} tuples, and at most "
+            f"{MOST_TUPLES:,} can be simulated one by one; choose at most {_rounded_down(most)} s, "
+            "or a lower source rate"
+        )
+
+
+def _rounded_down(value: float) -> str:
+    """Return a number with three digits that is not above the value."""
+    unit = 10.0 ** (floor(log10(value)) - 2)
+    return f"{floor(value / unit) * unit:g}"

@@ -1,0 +1,1 @@
+"""Limits on the latency of single tuples: proof, screen, search and simulation."""

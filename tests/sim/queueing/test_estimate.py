@@ -1,0 +1,108 @@
+"""Estimated latencies: queueing theory where it is exact, and rankings of placements."""
+
+from math import inf, log
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+from benchmarks.latency import TARGET, compared
+from sim.queueing import Estimate, estimated
+from sim.tuples import Arrivals, Deployment, run
+from streamplace import Cluster, Operator, Problem, StreamGraph
+from streamplace.problem.device import Device
+from streamplace.scoring.flow import flow
+from tests.support.graphs import loaded_chain
+from tests.support.queues import deployed, deployed_chain, long_run
+
+
+def of_chain(chain: Deployment, *, exponential: bool) -> Estimate:
+    """Return the estimate of a chain."""
+    source = np.arange(chain.streams, dtype=np.int32)
+    return estimated(chain, source, Arrivals(), exponential=exponential)
+
+
+def test_one_server() -> None:
+    found = of_chain(deployed_chain(0.7), exponential=True)
+    mean = 0.0007 / 0.3
+    values = [found.value(name) for name in ("mean", "p50", "p99")]
+    assert values == pytest.approx([mean, mean * log(2), mean * log(100)], rel=1e-6)
+    constant = of_chain(deployed_chain(0.7), exponential=False)
+    assert constant.mean == pytest.approx(0.0007 * (1 + 0.7 / 0.6))
+
+
+@pytest.mark.parametrize("exponential", [True, False])
+@pytest.mark.parametrize("loads", [(0.7, 0.5), (0.3, 0.2, 0.8)])
+def test_chains_of_devices(loads: tuple[float, ...], exponential: bool) -> None:
+    """Chains of M/M/1 queues have exact means; constant services arrive smoothed."""
+    chain = deployed_chain(*loads)
+    found, simulated = (
+        of_chain(chain, exponential=exponential),
+        long_run(chain, exponential=exponential),
+    )
+    assert simulated.latency_s is not None
+    for name, value in simulated.latency_s.items():
+        assert found.value(name) == pytest.approx(value, rel=0.05 if exponential else 0.3), name
+
+
+def test_several_operators_share_a_device() -> None:
+    """A queue with feedback has the waits of one queue, which are alike at every visit."""
+    chain = deployed(loaded_chain(0.25, 0.25, 0.25, payload_bytes=0.0), np.zeros(3))
+    found, simulated = of_chain(chain, exponential=True), long_run(chain, exponential=True)
+    assert simulated.latency_s is not None
+    assert found.mean == pytest.approx(3 * 0.00025 / 0.25)
+    for name, value in simulated.latency_s.items():
+        assert found.value(name) == pytest.approx(value, rel=0.1), name
+
+
+@pytest.mark.parametrize("selectivity", [2.5, 4.0])
+def test_outputs_of_several_tuples_wait_for_each_other(selectivity: float) -> None:
+    """The second operator has batch arrivals: M^X/D/1, whose mean is known."""
+    chain = deployed_chain(0.001, 0.1, selectivity=selectivity)
+    found, simulated = of_chain(chain, exponential=False), long_run(chain, exponential=False)
+    assert found.mean == pytest.approx(simulated.latency_s["mean"], rel=0.02)  # type: ignore[index]
+
+
+@pytest.mark.parametrize(("threads", "cores"), [(2, 2), (2, 4), (1, 4)])
+def test_threads_and_cores(threads: int, cores: int) -> None:
+    graph = StreamGraph([Operator("a", 1e6, 0.0, cores=threads)], [], source_rate=700.0 * threads)
+    problem = Problem(graph, Cluster([Device("d", 1000.0, cores)]))
+    found = of_chain(deployed(problem, np.zeros(1)), exponential=True)
+    waits = 0.7 if threads == 1 else 2 * 0.7**2 / (1 + 0.7)
+    assert found.mean == pytest.approx(0.001 + waits * 0.001 / (threads * 0.3))
+
+
+def test_bursts() -> None:
+    chain = deployed_chain(0.5)
+    found = estimated(chain, np.zeros(0, np.int32), Arrivals("bursts"), exponential=True)
+    assert found.mean == pytest.approx(0.75 * 0.0005 / 0.25 + 0.25 * 0.0005 / 0.75)
+    overloaded = deployed_chain(0.7)  # 1.05 in a burst
+    found = estimated(overloaded, np.zeros(0, np.int32), Arrivals("bursts"), exponential=True)
+    assert (found.mean, found.quantile(0.5)) == (inf, inf)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_light_loads_have_no_waits(seed: int) -> None:
+    """At a millionth of the load, estimate and simulation are both the times without waits."""
+    problem = loaded_chain(1e-6, 2e-6, 3e-6, devices=2)
+    placement = np.random.default_rng(seed).integers(0, 2, 3)
+    chain = deployed(problem, placement)
+    found = estimated(chain, flow(problem).source, Arrivals(), exponential=False)
+    simulated = run(
+        chain, Arrivals(), exponential=False, duration_s=1.0, measured_from_s=0.0, seed=seed
+    )
+    assert found.value("p50") == pytest.approx(simulated.latency_s["p50"], rel=1e-6)  # type: ignore[index]
+
+
+def test_placements_are_ranked_as_by_simulation() -> None:
+    found = compared(1, 8, 3e4)
+    assert found.tau >= 0.7  # of one graph; the long test has all
+
+
+@pytest.mark.long
+def test_placements_of_24_graphs_are_ranked_as_by_simulation() -> None:
+    found = [compared(seed, 8, 1e5) for seed in range(24)]
+    assert np.mean([each.tau for each in found]) >= TARGET
+    screened = np.concatenate([each.estimated_s for each in found])
+    simulated = np.concatenate([each.simulated_s for each in found])
+    assert kendalltau(screened, simulated).statistic >= TARGET

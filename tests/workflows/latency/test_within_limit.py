@@ -1,0 +1,122 @@
+"""Placements within a limit on latency: the three answers, and what leads to them."""
+
+import numpy as np
+import pytest
+
+import streamplace as sp
+from streamplace import Cluster, Device, Placement, Problem
+from streamplace.errors import InfeasibleError, ProblemError, UsageError
+from streamplace.workflows.latency.limit import LatencyLimit
+from streamplace.workflows.latency.screen import of_low_latency, screened
+from streamplace.workflows.latency.within_limit import disproved, within_limit
+from streamplace.workflows.place import solve
+from tests.support.graphs import chain_graph, loaded_chain
+
+
+def chain() -> Problem:
+    """Return two operators of half a device each, which can be together or apart."""
+    return loaded_chain(0.45, 0.45, payload_bytes=0.0)
+
+
+def test_a_placement_that_keeps_the_limit_stays() -> None:
+    problem = chain()
+    start = Placement(problem, np.array([0, 1]))
+    found, answer = within_limit(problem, start, LatencyLimit("p99", 0.02))
+    assert found is start
+    assert answer.answer == "feasible"
+    assert answer.simulated_s == pytest.approx(answer.screened_s, rel=0.1)
+
+
+def test_a_better_placement_is_found() -> None:
+    """Together, the operators load a device by 0.9, and their tuples wait long."""
+    problem = chain()
+    start = Placement(problem, np.array([0, 0]))
+    found, answer = within_limit(problem, start, LatencyLimit("p99", 0.02))
+    assert answer.answer == "feasible"
+    assert found.devices[0] != found.devices[1]
+
+
+def test_a_climb_finds_a_better_placement() -> None:
+    """With more placements than can all be screened."""
+    problem = loaded_chain(*[0.1] * 12, payload_bytes=0.0, devices=4)
+    start = np.zeros(12, np.int32)
+    limit = LatencyLimit("p99", 0.01)
+    assert screened(problem, start, limit).overloaded
+    found = of_low_latency(problem, start, limit, np.random.default_rng(0))
+    assert limit.holds(found[0].value)
+    assert [one.order for one in found] == sorted(one.order for one in found)
+
+
+def test_a_limit_below_every_service_is_infeasible() -> None:
+    problem = chain()
+    answer = disproved(problem, LatencyLimit("mean", 0.0008))
+    assert answer is not None
+    assert answer.answer == "infeasible"
+    assert answer.least_s == pytest.approx(0.0009)
+    with pytest.raises(InfeasibleError, match=r"latency limit mean of 0.0008 s: without any wait"):
+        solve(problem, max_latency="mean=0.8ms")
+
+
+def test_a_rate_that_no_placement_carries_is_infeasible() -> None:
+    problem = loaded_chain(1.2, 0.4)
+    with pytest.raises(InfeasibleError, match="every placement overloads a device"):
+        solve(problem, max_latency="p99=1s")
+
+
+def test_between_proof_and_simulation_nothing_is_known() -> None:
+    problem = chain()
+    start = Placement(problem, np.array([0, 0]))
+    found, answer = within_limit(problem, start, LatencyLimit("mean", 0.0015))
+    assert answer.answer == "unproven"
+    assert found.devices[0] != found.devices[1]  # the best one found, at 2.64 ms
+    assert answer.simulated_s == pytest.approx(2 * 0.00045 / 0.55 + 0.001, rel=0.05)
+
+
+def test_the_margin_decides() -> None:
+    """The p99 of the one operator is about 2.3 ms, that is within 20% of 2.5 ms."""
+    problem = loaded_chain(0.5, devices=1)
+    start = Placement(problem, np.array([0]))
+    limit = LatencyLimit("p99", 0.0025 * 2)
+    assert within_limit(problem, start, limit)[1].answer == "unproven"
+    without = LatencyLimit("p99", 0.0025 * 2, margin=0.0)
+    assert within_limit(problem, start, without)[1].answer == "feasible"
+
+
+def test_bursts_overload_what_poisson_arrivals_do_not() -> None:
+    problem = loaded_chain(0.75, devices=1)
+    start = Placement(problem, np.array([0]))
+    limit = LatencyLimit("p99", 10.0, "bursts")
+    answer = within_limit(problem, start, limit)[1]
+    assert (answer.answer, answer.screened_s) == ("unproven", None)
+    assert "during bursts" in answer.reason
+
+
+def test_place_reports_the_answer() -> None:
+    graph = chain_graph(1e6, 1e6)
+    cluster = Cluster([Device("a", 2500.0), Device("b", 2500.0)])
+    result = sp.place(graph, cluster, max_latency="p99=50ms")
+    assert result.latency is not None
+    assert result.to_dict()["latency"]["answer"] == "feasible"
+    (line,) = result.latency.lines()
+    assert line.text.startswith("latency limit p99 of 0.05 s: feasible (simulated 0.00")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"max_latency": "p99=1s", "confidence": 0.9},
+            "cannot combine confidence with max_latency",
+        ),
+        ({"max_latency": "p99=1s", "objective": sp.Makespan()}, "max_latency supports only"),
+    ],
+)
+def test_refusals(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        sp.place(chain_graph(1e6, 1e6), **arguments)  # type: ignore[call-overload]
+
+
+def test_joins_are_refused() -> None:
+    graph = sp.StreamGraph([("a", 1e6, 1.0), ("b", 1e6, 0.0)], [("a", "b")], firing="all")
+    with pytest.raises(ProblemError, match="firing: single tuples require 'each'"):
+        sp.place(graph, source_rate=100.0, max_latency="p99=1s")
