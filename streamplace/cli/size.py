@@ -57,6 +57,12 @@ from streamplace.cli import options, param_types
     help="1: the devices must keep up after the loss of any one of them.",
 )
 @click.option(
+    "--max-latency",
+    metavar="QUANTITY=TIME",
+    help="Limit on the latency of single tuples, such as p99=200ms, p50=0.1s or mean=50ms. Sizes "
+    "for a lower and lower utilisation are tried until simulations confirm one.",
+)
+@click.option(
     "--resize",
     is_flag=True,
     help="Choose the numbers of instances that the graph states, too.",
@@ -86,6 +92,7 @@ def size(
     restart: float | None,
     catch_up: float | None,
     survive: int,
+    max_latency: str | None,
     resize: bool,
     time_limit: float | None,
     output: str | None,
@@ -104,6 +111,7 @@ def size(
     streamplace size graph.json --source-rate 2e4 --cluster cluster.json
     streamplace size graph.json --target-utilisation 0.7 --minimise money -o placement.json
     streamplace size graph.json --at 1e4,2e4,4e4 --restart 60 --catch-up 600
+    streamplace size graph.json --max-latency p99=100ms
     """
     _check_options(source_rates, at, output, as_json=as_json)
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
@@ -138,6 +146,7 @@ def size(
         "restart": restart,
         "survive": survive,
         "resize": resize,
+        "max_latency": max_latency,
         "seconds": time_limit,
         "seed": seed,
     }
@@ -148,6 +157,8 @@ def size(
             rate = None if source_rates is None else max(source_rates)
             found = sized(read, cluster, source_rate=rate, **settings)
             table = None
+            if found.latency is not None and found.latency.answer == "unproven":
+                options.print_note(f"latency limit {found.latency.limit}: unproven")
     if output is not None:
         found.save(output)
     shown = found if table is None else table

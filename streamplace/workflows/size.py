@@ -21,12 +21,14 @@ from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_seed
 from streamplace.util.suggest import valid_choices
 from streamplace.workflows.conflict import naming_conflicts
+from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.plan_unequal import prices_of
 from streamplace.workflows.sizing.attempts import Task
 from streamplace.workflows.sizing.choices import Choices
 from streamplace.workflows.sizing.factored import Instances
 from streamplace.workflows.sizing.joint import Joint
 from streamplace.workflows.sizing.large import Large, is_large, large_size
+from streamplace.workflows.sizing.latency import sized_within
 from streamplace.workflows.sizing.requirements import lacking, requirements
 from streamplace.workflows.sizing.result import Minimise, SizeResult, SizeTable
 from streamplace.workflows.sizing.results import result_of
@@ -51,6 +53,7 @@ def size(
     restart: float | None = None,
     survive: int = 0,
     resize: bool = False,
+    max_latency: LatencyLimit | str | None = None,
     seconds: float | None = None,
     evaluations: int | None = None,
     seed: int = 0,
@@ -81,6 +84,9 @@ def size(
         1: the devices must keep up after the loss of any one of them. 0: no losses.
     resize
         Choose the numbers that the graph states, too.
+    max_latency
+        A limit on latency, such as ``p99=200ms``; see `LatencyLimit`. Sizes for a lower and lower
+        utilisation are tried until one keeps it.
     seconds, evaluations
         Limits of the search, as for `plan`; default: 5 seconds unless `evaluations` is set.
 
@@ -102,29 +108,48 @@ def size(
         raise UsageError(f"size: does not support the model engine; choose from {closed_forms}")
     cluster = Cluster.of(cluster)
     rules = graph.constraints if constraints is None else Constraints.of(constraints)
-    needed = objective.with_changes(
-        source_rate=objective.source_rate * _factor(objective, catch_up, restart)
-    )
-    begun = work_clock.now()
+    limit = SECONDS if seconds is None and evaluations is None else seconds
+    weights = _weights(cluster, minimise)
+    free = _free(graph, resize=resize)
+
+    def sized(target: float) -> SizeResult:
+        wanted = objective.with_changes(target_utilisation=target)
+        needed = wanted.with_changes(
+            source_rate=wanted.source_rate * _factor(wanted, catch_up, restart)
+        )
+        task = Task(graph, cluster, needed, rules, weights, survive, evaluations, seed)
+        return _sized(task, wanted, minimise, free, limit)
+
+    if max_latency is None:
+        return sized(objective.target_utilisation)
+    asked = LatencyLimit.parse(max_latency) if isinstance(max_latency, str) else max_latency
+    return sized_within(sized, objective.target_utilisation, asked, seed)
+
+
+def _sized(
+    task: Task,
+    objective: Throughput,
+    minimise: Minimise,
+    free: frozenset[str],
+    seconds: float | None,
+) -> SizeResult:
+    """Return the size of a task, with its score at the objective's source rate."""
+    begun, graph = work_clock.now(), task.graph
+    share = objective.source_rate / task.objective.source_rate
     with naming_conflicts():
-        several = requirements(graph, cluster, needed, rules, _free(graph, resize=resize))
-        share = objective.source_rate / needed.source_rate
+        several = requirements(graph, task.cluster, task.objective, task.constraints, free)
         several = [replace(one, at_most=one.at_most * share) for one in several]
         if faults := lacking(several):
             raise InfeasibleError(f"size: cannot keep up: {'; '.join(x.text() for x in faults)}")
-        weights = _weights(cluster, minimise)
-        task = Task(graph, cluster, needed, rules, weights, survive, evaluations, seed)
         choices = Choices(graph, several)
-        limit = SECONDS if seconds is None and evaluations is None else seconds
-        counts = choices.counts(choices.first)
-        instances = Instances(graph, counts, needed.source_rate)
+        instances = Instances(graph, choices.counts(choices.first), task.objective.source_rate)
         if is_large(instances):
-            found: Joint | Large = large_size(task, choices, minimise, Budget(limit))
+            found: Joint | Large = large_size(task, choices, minimise, Budget(seconds))
         else:
-            found = small_size(task, choices, minimise, limit)
+            found = small_size(task, choices, minimise, seconds)
     limits = sorted((one for one in several if one.at_most < inf), key=lambda one: one.at_most)
-    seconds_taken = work_clock.now() - begun
-    return result_of(found, task, objective, minimise, tuple(limits), seconds_taken)
+    taken = work_clock.now() - begun
+    return result_of(found, task, objective, minimise, tuple(limits), taken)
 
 
 def sizes(

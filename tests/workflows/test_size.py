@@ -202,3 +202,18 @@ def test_instances_are_sized_as_they_are() -> None:
 def test_wrong_arguments_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         size(job(), CLUSTER, **options)
+
+
+def test_a_limit_on_latency_is_kept_with_more_headroom() -> None:
+    options: dict[str, Any] = {"target_utilisation": 0.9, "evaluations": 5_000}
+    plain = size(job(), CLUSTER, **options)
+    found = size(job(), CLUSTER, max_latency="p99=9ms", **options)
+    assert found.latency is not None
+    assert found.latency.answer == "feasible"
+    assert found.latency.simulated_s is not None
+    assert found.latency.simulated_s * 1.2 <= 9e-3
+    assert found.instances > plain.instances
+    assert found.bound == plain.bound
+    assert found.to_dict()["latency"]["answer"] == "feasible"
+    with pytest.raises(InfeasibleError, match="without any wait, p99 is at least"):
+        size(job(), CLUSTER, max_latency="p99=0.1ms", **options)

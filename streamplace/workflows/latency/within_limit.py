@@ -41,6 +41,7 @@ def disproved(problem: Problem, limit: LatencyLimit) -> LatencyAnswer | None:
         If operators join their inputs, or streams share messages.
     """
     only_throughput(problem.objective, "max_latency supports only throughput")
+    problem = _without_headroom(problem)
     deployed(problem, np.zeros(len(problem.graph.names), np.int32))  # raises if not supported
     if compiled(problem).least_utilisation(links_count=True) >= 1:
         return LatencyAnswer(limit, "infeasible", None, None, None)
@@ -75,11 +76,12 @@ def within_limit(
     proof = disproved(problem, limit)
     if proof is not None:
         return start, proof
-    least = least_latency(problem, limit)
-    first = screened(problem, start.devices, limit)
+    whole = _without_headroom(problem)
+    least = least_latency(whole, limit)
+    first = screened(whole, start.devices, limit)
     best: tuple[float, Screened] | None = None
     for one in _to_simulate(problem, first, limit, seed):
-        value = _simulated(problem, one, limit, seed)
+        value = _simulated(whole, one, limit, seed)
         if best is None or value < best[0]:
             best = value, one
         if limit.holds(value):
@@ -104,7 +106,8 @@ def _to_simulate(
     is_promising = not first.overloaded and limit.holds(first.value)
     if is_promising:
         yield first
-    found = of_low_latency(problem, first.devices, limit, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    found = of_low_latency(_without_headroom(problem), first.devices, limit, rng)
     found = [one for one in found if not one.overloaded]
     if not found:
         return
@@ -114,6 +117,17 @@ def _to_simulate(
         is_first = np.array_equal(one.devices, first.devices)
         if not (is_first and is_promising) and (i == 0 or one.value <= limit.seconds):
             yield one
+
+
+def _without_headroom(problem: Problem) -> Problem:
+    """Return the problem whose devices and links work at their full speed.
+
+    The target utilisation restricts placements, but does not make tuples slower.
+    """
+    objective = problem.throughput_objective
+    if objective.target_utilisation == 1.0:
+        return problem
+    return problem.with_objective(objective.with_changes(target_utilisation=1.0))
 
 
 def _simulated(problem: Problem, one: Screened, limit: LatencyLimit, seed: int) -> float:

@@ -15,6 +15,7 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.placement import Placement
 from streamplace.scoring.score import ThroughputScore
 from streamplace.util.text import counted
+from streamplace.workflows.latency.answer import LatencyAnswer
 from streamplace.workflows.sizing.requirements import Requirement
 
 Minimise = Literal["machines", "money", "instances"]
@@ -51,6 +52,8 @@ class SizeResult(Displayable):
         Wall time of the search in seconds.
     survive
         Number of devices that may be lost.
+    latency
+        Whether a limit on latency is kept, if there is one.
     """
 
     parallelism: Mapping[str, int]
@@ -66,6 +69,7 @@ class SizeResult(Displayable):
     devices: tuple[str, ...]
     seconds: float
     survive: int = 0
+    latency: LatencyAnswer | None = None
 
     @property
     def machines(self) -> int:
@@ -126,6 +130,7 @@ class SizeResult(Displayable):
             "limits": [limit.to_dict() for limit in self.limits],
             "survive": self.survive,
             "seconds": self.seconds,
+            **({} if self.latency is None else {"latency": self.latency.to_dict()}),
         }
 
     def save(self, file: str | Path) -> None:
@@ -141,7 +146,9 @@ class SizeResult(Displayable):
                 "size: too many streams between the instances for a placement file; --json has the "
                 "parallelism and the assignment"
             )
-        write_placement(file, self.placement, placer="size", score=self.score.to_dict())
+        latency = {} if self.latency is None else {"latency": self.latency.to_dict()}
+        score = self.score.to_dict()
+        write_placement(file, self.placement, placer="size", score=score, **latency)
 
     def _view(self) -> View:
         names = tuple(self.parallelism)
@@ -154,7 +161,9 @@ class SizeResult(Displayable):
         limits = [Line("{}", (one.text(),)) for one in self.limits[:LIMITS_SHOWN]]
         if self.placement is None or self.score is None:
             return View(f"Size: {self.headline}", (), (table, *limits, Line(self.headline)))
-        body = (table, *self.score.view_with(self.placement).body, *limits, Line(self.headline))
+        latency = () if self.latency is None else self.latency.lines()
+        shown = self.score.view_with(self.placement).body
+        body = (table, *shown, *limits, *latency, Line(self.headline))
         return View(f"Size: {self.headline}", (self.score.bottleneck.headline,), body)
 
 
