@@ -67,6 +67,8 @@ if TYPE_CHECKING:
     from streamplace.workflows.result import Result as Result
     from streamplace.workflows.simulate import simulate as simulate
     from streamplace.workflows.size import size as size
+    from streamplace.workflows.sizing.jobs import JobsSize as JobsSize
+    from streamplace.workflows.sizing.jobs import size_jobs as size_jobs
     from streamplace.workflows.sizing.result import SizeResult as SizeResult
 
 _HOME = {
@@ -83,6 +85,7 @@ _HOME = {
     "Job": "problem.jobs",
     "Jobs": "problem.jobs",
     "JobsResult": "workflows.jobs.result",
+    "JobsSize": "workflows.sizing.jobs",
     "LatencyAnswer": "workflows.latency.answer",
     "LatencyLimit": "workflows.latency.limit",
     "LinkOverride": "problem.cluster",
@@ -113,6 +116,7 @@ _HOME = {
     "Score": "scoring.score",
     "simulate": "workflows.simulate",
     "size": "workflows.size",
+    "size_jobs": "workflows.sizing.jobs",
     "SizeResult": "workflows.sizing.result",
     "Stream": "problem.graph",
     "StreamGraph": "problem.graph",

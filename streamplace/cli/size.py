@@ -1,5 +1,6 @@
 """The command `size`: numbers of instances of operators, and the devices that they need."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -8,7 +9,15 @@ from streamplace.cli import options, param_types
 
 
 @click.command()
-@click.argument("graph", type=param_types.GRAPH)
+@click.argument("graph", type=param_types.GRAPH, required=False)
+@click.option(
+    "--job-file",
+    callback=options.file_name,
+    type=param_types.FILE,
+    metavar="FILE",
+    help="Jobs that share the cluster, instead of GRAPH, as for place. All of them get their whole "
+    "source rates.",
+)
 @options.cluster()
 @options.losses
 @options.constraints
@@ -78,7 +87,8 @@ from streamplace.cli import options, param_types
 )
 @options.common
 def size(
-    graph: str,
+    graph: str | None,
+    job_file: str | None,
     cluster_file: str | None,
     devices: str | None,
     without: str | None,
@@ -112,8 +122,18 @@ def size(
     streamplace size graph.json --target-utilisation 0.7 --minimise money -o placement.json
     streamplace size graph.json --at 1e4,2e4,4e4 --restart 60 --catch-up 600
     streamplace size graph.json --max-latency p99=100ms
+    streamplace size --job-file jobs.json --cluster cluster.json
     """
     _check_options(source_rates, at, output, as_json=as_json)
+    alone = {
+        "GRAPH": graph,
+        "--without": without,
+        "--slow": slow,
+        "--constraints": constraints_file,
+        "--source-rate": source_rates,
+        "--at": at,
+    }
+    _check_job_file(job_file, alone)
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
 
     load_numba()
@@ -121,21 +141,24 @@ def size(
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
-    from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
+    from streamplace.files import read_constraints, read_graph, read_jobs  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.problem.cluster import Cluster  # noqa: PLC0415
     from streamplace.workflows.size import size as sized  # noqa: PLC0415
     from streamplace.workflows.size import sizes  # noqa: PLC0415
+    from streamplace.workflows.sizing.jobs import size_jobs  # noqa: PLC0415
 
-    check_targets({"-o": output}, (graph, cluster_file, constraints_file))
+    check_targets({"-o": output}, (graph, job_file, cluster_file, constraints_file))
+    named = constraints_file or name_of(str(job_file or graph))
     with working("reading"):
-        read = read_graph(graph)
         constraints = None if constraints_file is None else read_constraints(constraints_file)
         cluster = options.the_cluster(cluster_file, devices)
-    if lost := options.the_losses(without, slow):
+        jobs = None if job_file is None else read_jobs(job_file)
+        read = None if graph is None else read_graph(graph)
+    if (lost := options.the_losses(without, slow)) and read is not None:
         lost = lost.of_devices(Cluster.of(cluster))
         cluster = lost.cluster(Cluster.of(cluster))
-        with located(constraints_file or name_of(graph)):
+        with located(named):
             constraints = lost.constraints(constraints or read.constraints)
     settings: dict[str, Any] = {
         "minimise": minimise,
@@ -150,22 +173,34 @@ def size(
         "seconds": time_limit,
         "seed": seed,
     }
-    with working("sizing"), located(constraints_file or name_of(graph)):
-        if at is not None:
-            table = sizes(read, cluster, at, **settings)
+    with working("sizing"), located(named):
+        if jobs is not None:
+            del settings["constraints"]
+            found: Any = size_jobs(jobs, cluster, **settings)
+            latency = found.whole.latency
+        elif at is not None:
+            found, latency = sizes(read, cluster, at, **settings), None  # type: ignore[arg-type]
         else:
             rate = None if source_rates is None else max(source_rates)
-            found = sized(read, cluster, source_rate=rate, **settings)
-            table = None
-            if found.latency is not None and found.latency.answer == "unproven":
-                options.print_note(f"latency limit {found.latency.limit}: unproven")
+            found = sized(read, cluster, source_rate=rate, **settings)  # type: ignore[arg-type]
+            latency = found.latency
+    if latency is not None and latency.answer == "unproven":
+        options.print_note(f"latency limit {latency.limit}: unproven")
     if output is not None:
         found.save(output)
-    shown = found if table is None else table
     if as_json:
-        options.print_json(shown.to_dict())
+        options.print_json(found.to_dict())
         return
-    print_result(shown, to_stderr=output == "-")
+    print_result(found, to_stderr=output == "-")
+
+
+def _check_job_file(job_file: str | None, alone: Mapping[str, object]) -> None:
+    """Refuse --job-file with options that are for one graph, and no input at all."""
+    if job_file is None and alone["GRAPH"] is None:
+        raise click.UsageError("missing argument 'GRAPH' or option '--job-file'")
+    for name, value in alone.items():
+        if job_file is not None and value is not None:
+            raise click.UsageError(f"cannot combine --job-file with {name}")
 
 
 def _check_options(

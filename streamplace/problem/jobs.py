@@ -1,8 +1,9 @@
 """Several jobs on one cluster, with priorities, weights and minimum throughputs."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
+from typing import NamedTuple
 
 from streamplace.errors import ProblemError, within
 from streamplace.problem.cluster import Cluster
@@ -10,6 +11,7 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded, for_instances
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Throughput
+from streamplace.problem.parallelism import FREE
 from streamplace.problem.problem import Problem, with_rates_of
 from streamplace.util.checks import check_number, check_str, check_type
 
@@ -19,6 +21,13 @@ MAX_WEIGHT = 1e6
 IN_NO_NAME = "/\\\0"
 
 
+class Stated(NamedTuple):
+    """A graph that may state numbers of instances, and its constraints; None: the graph's own."""
+
+    graph: StreamGraph
+    constraints: Constraints | None
+
+
 @dataclass(frozen=True)
 class Job:
     """A graph that shares a cluster with other jobs.
@@ -26,7 +35,8 @@ class Job:
     Parameters
     ----------
     graph
-        The graph; operators with several instances are replaced by these.
+        The graph; operators with several instances are replaced by these, unless some numbers of
+        instances are free.
     name
         Name of the job, also a part of file names: up to 100 characters without slashes.
     source_rate
@@ -41,6 +51,11 @@ class Job:
     constraints
         None stands for the graph's own.
 
+    Attributes
+    ----------
+    stated
+        The graph and the constraints before that, for `size`.
+
     Raises
     ------
     ProblemError
@@ -54,11 +69,14 @@ class Job:
     weight: float = 1.0
     min_throughput: float = 0.0
     constraints: Constraints | None = None
+    stated: "Stated" = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _check_name(self.name)
         check_type("graph:", self.graph, StreamGraph, ProblemError)
-        object.__setattr__(self, "graph", expanded(self.graph))
+        object.__setattr__(self, "stated", Stated(self.graph, self.constraints))
+        if FREE not in self.graph.parallelism.values():  # otherwise, only `size` can serve the job
+            object.__setattr__(self, "graph", expanded(self.graph))
         if self.constraints is not None:
             rules = for_instances(self.graph, Constraints.of(self.constraints))
             object.__setattr__(self, "constraints", rules)

@@ -16,11 +16,16 @@ from streamplace.problem.objective import MIN_VALUE
 from streamplace.problem.semantics import Multicast
 
 
-def union_graph(jobs: Jobs, rates: Sequence[float]) -> StreamGraph:
+def union_graph(jobs: Jobs, rates: Sequence[float], *, stated: bool = False) -> StreamGraph:
     """Return the graph of all jobs at source rates in tuples/s, with the constraints of all.
 
     The graph is in the order of the jobs. If its jobs share messages in different ways (multicast),
     each stream has its own messages.
+
+    Parameters
+    ----------
+    stated
+        Keep operators with several instances, which state their numbers.
 
     Raises
     ------
@@ -29,12 +34,13 @@ def union_graph(jobs: Jobs, rates: Sequence[float]) -> StreamGraph:
     """
     operators, streams, offered = list[Operator](), list[Stream](), dict[str, float]()
     for job, rate in zip(jobs, rates, strict=True):
-        graph, prefix = _with_adding_flows(job.graph), f"{job.name}/"
+        own = job.stated.graph if stated else job.graph
+        graph, prefix = _with_adding_flows(own), f"{job.name}/"
         operators += [_renamed(operator, prefix) for operator in graph.operators]
         streams += [
             replace(s, source=prefix + s.source, target=prefix + s.target) for s in graph.streams
         ]
-        joins = job.graph.firing == "all"  # each source then has the whole rate
+        joins = own.firing == "all"  # each source then has the whole rate
         for v in graph.sources.tolist():
             offered[prefix + graph.names[v]] = rate * (
                 1.0 if joins else float(graph.source_share[v])
@@ -46,7 +52,7 @@ def union_graph(jobs: Jobs, rates: Sequence[float]) -> StreamGraph:
         name=" + ".join(jobs.names),
         source_rate=max(total, MIN_VALUE),
         source_shares={name: rate / total for name, rate in offered.items()} if total else None,
-        constraints=_constraints(jobs),
+        constraints=_constraints(jobs, stated=stated),
         multicast=shared_multicast(jobs) or "none",
     )
     union.stated_cores = frozenset(
@@ -95,11 +101,12 @@ def _divided(operator: Operator, parts: int) -> Operator:
     )
 
 
-def _constraints(jobs: Jobs) -> Constraints:
+def _constraints(jobs: Jobs, *, stated: bool) -> Constraints:
     """Return the constraints of all jobs, by the names of the union."""
     merged: dict[str, Any] = {}
     for job in jobs:
-        rules = job.graph.constraints if job.constraints is None else job.constraints
+        graph, rules = job.stated if stated else (job.graph, job.constraints)
+        rules = graph.constraints if rules is None else Constraints.of(rules)
         for field in fields(rules):
             value = getattr(rules, field.name)
             if isinstance(value, Mapping):

@@ -131,3 +131,26 @@ def test_import_keeps_parallel_operators_and_their_streams(capsys: Capture, tmp_
     assert expanded(graph).sha256 == read_graph(out).sha256
     line = refused(capsys, *command, "--logical", "--fold")
     assert "cannot combine --fold with --logical" in line
+
+
+def test_several_jobs_share_the_devices(capsys: Capture, graph: Path, tmp_path: Path) -> None:
+    jobs = [
+        {"name": "clicks", "graph": "graph.json", "priority": 1},
+        {"name": "views", "graph": GRAPH, "source_rate": 1e4},
+    ]
+    write_json(tmp_path / "jobs.json", {"jobs": jobs})
+    command = ("size", "--job-file", tmp_path / "jobs.json", *FAST)
+    value = json_of(capsys, *command, "--minimise", "instances")
+    assert [row["name"] for row in value["jobs"]] == ["clicks", "views"]
+    assert [row["parallelism"]["parse"] for row in value["jobs"]] == [8, 4]
+    assert [row["throughput"] for row in value["jobs"]] == [2e4, 1e4]
+    assert {*value["assignment"]["views"]} >= {"parse[0]", "parse[3]"}
+    assert main([str(word) for word in (*command, "-o", tmp_path / "together.json")]) == 0
+    assert "views" in capsys.readouterr().out
+    assert "clicks/count[0]" in read_placement(tmp_path / "together.json").assignment
+    assert "cannot combine --job-file with --at" in refused(capsys, *command, "--at", "1")
+    assert "cannot combine --job-file with GRAPH" in refused(capsys, *command, graph)
+    assert "missing argument 'GRAPH'" in refused(capsys, "size")
+    line = refused(capsys, "place", "--job-file", tmp_path / "jobs.json", *FAST[:2])
+    assert "parallelism of" in line
+    assert "is free; run `streamplace size`" in line

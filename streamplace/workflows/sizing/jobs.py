@@ -1,0 +1,98 @@
+"""Sizes of several jobs on one cluster."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from streamplace.display.mixins import Displayable, view_of
+from streamplace.display.view import Grid, View
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.jobs import Jobs
+from streamplace.problem.union import union_graph
+from streamplace.workflows.size import size
+from streamplace.workflows.sizing.result import SizeResult
+
+
+@dataclass(frozen=True, repr=False)
+class JobsSize(Displayable):
+    """Numbers of instances of several jobs that share devices.
+
+    Parameters
+    ----------
+    whole
+        The size of all jobs as one graph, whose operators are called ``job/operator``. All jobs get
+        their whole source rates, so that nothing is shared out.
+    """
+
+    jobs: Jobs
+    whole: SizeResult
+
+    @property
+    def parallelism(self) -> Mapping[str, Mapping[str, int]]:
+        """Job -> operator -> number of instances."""
+        return {job.name: self._of(job.name, self.whole.parallelism) for job in self.jobs}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `size --job-file --json` prints."""
+        document = self.whole.to_dict()
+        return {
+            "jobs": [
+                {
+                    "name": job.name,
+                    "priority": job.priority,
+                    "throughput": job.offered,
+                    "relative_throughput": 1.0,
+                    "lost": 0.0,
+                    "parallelism": dict(self.parallelism[job.name]),
+                }
+                for job in self.jobs
+            ],
+            "assignment": {
+                job.name: dict(self._of(job.name, self.whole.assignment)) for job in self.jobs
+            },
+            **{k: v for k, v in document.items() if k not in ("parallelism", "assignment")},
+        }
+
+    def save(self, file: str | Path) -> None:
+        """Write the placement of all jobs as one graph; see `SizeResult.save`."""
+        self.whole.save(file)
+
+    def _view(self) -> View:
+        rows = [
+            (job.name, operator, str(count))
+            for job in self.jobs
+            for operator, count in self.parallelism[job.name].items()
+        ]
+        table = Grid(("job", "operator", "instances"), len(rows), rows.__getitem__, names=(0, 1))
+        shown = view_of(self.whole).body[1:]
+        return View(f"Sizes of {len(self.jobs)} jobs", (self.whole.headline,), (table, *shown))
+
+    @staticmethod
+    def _of(job: str, by_name: Mapping[str, Any]) -> dict[str, Any]:
+        prefix = f"{job}/"
+        return {
+            name.removeprefix(prefix): value
+            for name, value in by_name.items()
+            if name.startswith(prefix)
+        }
+
+
+def size_jobs(jobs: Jobs, cluster: Cluster | str | None = None, **options: Any) -> JobsSize:
+    """Choose the numbers of instances of several jobs that share a cluster.
+
+    All jobs get their whole source rates, so priorities, weights and minimums do not matter; where
+    the cluster is too small for that, `place_jobs` shares what there is.
+
+    Parameters
+    ----------
+    options
+        Those of `size`, except for the source rate and the constraints, which are the jobs' own.
+
+    Raises
+    ------
+    InfeasibleError, PlacementError, StreamplaceError
+        As `size` does.
+    """
+    graph = union_graph(jobs, [job.offered for job in jobs], stated=True)
+    return JobsSize(jobs, size(graph, cluster, **options))
