@@ -85,6 +85,13 @@ from streamplace.cli import options, param_types
     metavar="FILE",
     help="Placement file of the instances to write; - is stdout.  [default: no file]",
 )
+@click.option(
+    "--graph-out",
+    callback=options.file_name,
+    type=param_types.FILE,
+    metavar="FILE",
+    help="Graph file to write, which states the chosen numbers; for simulate and place --start.",
+)
 @options.common
 def size(
     graph: str | None,
@@ -106,6 +113,7 @@ def size(
     resize: bool,
     time_limit: float | None,
     output: str | None,
+    graph_out: str | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -124,7 +132,7 @@ def size(
     streamplace size graph.json --max-latency p99=100ms
     streamplace size --job-file jobs.json --cluster cluster.json
     """
-    _check_options(source_rates, at, output, as_json=as_json)
+    _check_options(source_rates, at, (output, graph_out), as_json=as_json)
     alone = {
         "GRAPH": graph,
         "--without": without,
@@ -141,14 +149,21 @@ def size(
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
-    from streamplace.files import read_constraints, read_graph, read_jobs  # noqa: PLC0415
+    from streamplace.files import (  # noqa: PLC0415
+        read_constraints,
+        read_graph,
+        read_jobs,
+        write_dataset,
+    )
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.problem.cluster import Cluster  # noqa: PLC0415
     from streamplace.workflows.size import size as sized  # noqa: PLC0415
     from streamplace.workflows.size import sizes  # noqa: PLC0415
     from streamplace.workflows.sizing.jobs import size_jobs  # noqa: PLC0415
 
-    check_targets({"-o": output}, (graph, job_file, cluster_file, constraints_file))
+    check_targets(
+        {"-o": output, "--graph-out": graph_out}, (graph, job_file, cluster_file, constraints_file)
+    )
     named = constraints_file or name_of(str(job_file or graph))
     with working("reading"):
         constraints = None if constraints_file is None else read_constraints(constraints_file)
@@ -188,6 +203,8 @@ def size(
         options.print_note(f"latency limit {latency.limit}: unproven")
     if output is not None:
         found.save(output)
+    if graph_out is not None:
+        write_dataset(graph_out, [(found if jobs is None else found.whole).graph])
     if as_json:
         options.print_json(found.to_dict())
         return
@@ -206,14 +223,15 @@ def _check_job_file(job_file: str | None, alone: Mapping[str, object]) -> None:
 def _check_options(
     source_rates: tuple[float, ...] | None,
     at: tuple[float, ...] | None,
-    output: str | None,
+    outputs: tuple[str | None, str | None],
     *,
     as_json: bool,
 ) -> None:
     """Refuse options that exclude each other."""
     if at is not None and source_rates is not None:
         raise click.UsageError("cannot combine --at with --source-rate")
-    if at is not None and output is not None:
-        raise click.UsageError("cannot combine --at with -o: there are several placements")
-    if output == "-" and as_json:
-        raise click.UsageError("cannot combine -o - with --json: both write to stdout")
+    for name, output in zip(("-o", "--graph-out"), outputs, strict=True):
+        if at is not None and output is not None:
+            raise click.UsageError(f"cannot combine --at with {name}: there are several results")
+    if [*outputs, "-" if as_json else None].count("-") > 1:
+        raise click.UsageError("only one of -o, --graph-out and --json can write to stdout")

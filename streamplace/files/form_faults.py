@@ -1,6 +1,7 @@
 """Messages about JSON values that do not match a form, in place of pydantic's own."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
@@ -12,6 +13,7 @@ from streamplace.util.text import counted
 
 MAX_SHOWN = 40  # characters of a value
 MAX_COMPARED = 100  # unknown fields that are compared with a missing one
+BRANCH = re.compile(r"constrained-\w+|literal\[.*\]")  # names of types of a union in places
 KEY = "[key]"  # what pydantic appends to the place of a faulty key of a map
 
 MESSAGES = {  # for the kinds of pydantic's errors that need no number
@@ -76,7 +78,7 @@ def first_fault(
     toml
         Whether the value comes from a TOML file.
     """
-    faults: list[Any] = error.errors(include_url=False)
+    faults: list[Any] = _united(error.errors(include_url=False))
     first = _of_tag(faults[0])
     misspelt = _misspelt(first, faults, form)
     fault, more = (misspelt, len(faults) - 2) if misspelt else (first, len(faults) - 1)
@@ -85,6 +87,22 @@ def first_fault(
     place = origin(place) if origin else place
     place, message = _place_and_message(fault, place, form, toml)
     return f"{_text_of((within, *place) if within else place)}{message}{suffix}"
+
+
+def _united(faults: Iterable[Any]) -> list[Any]:
+    """Return faults, of which those in the types that one value may have are one fault."""
+    found: list[Any] = []
+    for fault in faults:
+        *place, last = fault["loc"] or ("",)
+        if not (isinstance(last, str) and BRANCH.fullmatch(last)):
+            found.append(fault)
+            continue
+        own = {**fault, "loc": tuple(place)}
+        if found and "branches" in found[-1] and found[-1]["loc"] == own["loc"]:
+            found[-1]["branches"].append(own)
+        else:
+            found.append({**own, "branches": [own]})
+    return found
 
 
 def _misspelt(first: Any, faults: list[Any], form: type[BaseModel]) -> Any:
@@ -121,6 +139,10 @@ def _place_and_message(
 
 def _message(fault: Any) -> str:
     """Return the message about a value, with the value where it is short."""
+    if len(fault.get("branches", ())) > 1:
+        shown = f" (got {_shown(fault['input'])})"
+        first, *others = (_message(one).removesuffix(shown) for one in fault["branches"])
+        return f"{' or '.join([first, *(x.removeprefix('must be ') for x in others)])}{shown}"
     kind, value, context = fault["type"], fault["input"], fault.get("ctx", {})
     if kind == "less_than_equal" and fault["loc"][-1:] == ("version",):
         known = f"which reads version {context['le']}"

@@ -117,7 +117,7 @@ class StreamForm(Form):
         None, description="size of a tuple, in bytes; null: as its source operator emits"
     )
     selectivity_se: Number = Field(0.0, description="standard error of selectivity; 0: exact")
-    partitioning: Partitioning | Literal[""] = Field(
+    partitioning: Literal[Partitioning, ""] = Field(
         "", description="how tuples reach the instances of its target; empty: evenly"
     )
     key_shares: KeySharesForm = Field(

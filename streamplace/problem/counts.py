@@ -49,7 +49,8 @@ def stated_count(graph: StreamGraph, v: int) -> int | None:
     count = 1 if stated is None else int(stated)
     if stated is not None and not least <= count <= most:
         expected = f"parallelism must be {least:,} to {most:,} (got {count:,})"
-        raise GraphError(f"operator {graph.names[v]!r}: {expected}")
+        why = " because of its partitions" if most == graph.partitions.get(v) else ""
+        raise GraphError(f"operator {graph.names[v]!r}: {expected}{why}")
     return count
 
 
@@ -62,7 +63,9 @@ def limits_of_count(graph: StreamGraph, v: int) -> tuple[int, int]:
         If the first is above the second.
     """
     least = graph.min_parallelism.get(v, 1)
-    own = {name: getattr(graph, name).get(v) for name in ("max_parallelism", "partitions")}
+    own = {"max_parallelism": graph.max_parallelism.get(v)}
+    if v in graph.partitions and is_partitioned(graph, v):
+        own["partitions"] = graph.partitions[v]
     stated = {name: most for name, most in own.items() if most is not None}
     if not stated:
         return least, MAX_PARALLELISM
@@ -71,6 +74,12 @@ def limits_of_count(graph: StreamGraph, v: int) -> tuple[int, int]:
         expected = f"min_parallelism must be at most {name}, {stated[name]:,} (got {least:,})"
         raise GraphError(f"operator {graph.names[v]!r}: {expected}")
     return least, stated[name]
+
+
+def is_partitioned(graph: StreamGraph, v: int) -> bool:
+    """Return whether an operator is a source, or has a ``hash`` stream into it."""
+    into = np.flatnonzero(graph.stream_target == v).tolist()
+    return not into or any(graph.partitioning.get(e) == "hash" for e in into)
 
 
 def expanded(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> StreamGraph:

@@ -88,7 +88,7 @@ def test_several_rates(capsys: Capture, graph: Path) -> None:
     [
         (("--at", "1", "--source-rate", "2"), "cannot combine --at with --source-rate"),
         (("--at", "1", "-o", "x.json"), "cannot combine --at with -o"),
-        (("-o", "-", "--json"), "cannot combine -o - with --json"),
+        (("-o", "-", "--json"), "only one of -o, --graph-out and --json can write to stdout"),
         (("--survive", "2"), "survive must be 0 or 1"),
         (("--catch-up", "0"), "must be finite and above 0"),
         (("--minimise", "money"), "no device has a price"),
@@ -154,3 +154,32 @@ def test_several_jobs_share_the_devices(capsys: Capture, graph: Path, tmp_path: 
     line = refused(capsys, "place", "--job-file", tmp_path / "jobs.json", *FAST[:2])
     assert "parallelism of" in line
     assert "is free; run `streamplace size`" in line
+
+
+def test_the_graph_with_the_chosen_numbers_fits_the_placement(
+    capsys: Capture, graph: Path, tmp_path: Path
+) -> None:
+    placement, sized = tmp_path / "p.json", tmp_path / "sized.json"
+    assert main(["size", str(graph), *FAST, "-o", str(placement), "--graph-out", str(sized)]) == 0
+    capsys.readouterr()
+    assert read_graph(sized).parallelism == {0: 1, 1: 8, 2: 4}
+    assert json_of(capsys, "simulate", sized, placement)["relative_throughput"] == 1.0
+    value = json_of(capsys, "place", sized, "--start", placement, "--max-moves", "0")
+    assert value["moves"] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"parallelism": -3}, "operators[1].parallelism: must be at least 1 or 'free' (got -3)"),
+        ({"parallelism": "Free"}, "must be a whole number or 'free' (got 'Free')"),
+        ({"partitions": 0}, "operators[1].partitions: must be at least 1 (got 0)"),
+    ],
+)
+def test_faults_of_the_fields_are_one_line(
+    capsys: Capture, graph: Path, change: dict[str, Any], message: str
+) -> None:
+    value = json.loads(json.dumps(GRAPH))
+    value["operators"][1] |= change
+    write_json(graph, value)
+    assert refused(capsys, "size", graph, *FAST).endswith(message)

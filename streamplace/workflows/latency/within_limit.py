@@ -15,7 +15,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.quality import qualities
-from streamplace.scoring.tuples import MOST_TUPLES, deployed, run_tuples
+from streamplace.scoring.tuples import MOST_TUPLES, busiest, deployed, run_tuples
 from streamplace.util.finite import finite
 from streamplace.workflows.latency.answer import LatencyAnswer
 from streamplace.workflows.latency.least import least_latency
@@ -27,6 +27,7 @@ TUPLES = 5e5  # of a simulation
 PHASES_S = 200.0  # simulated seconds with bursts, as far as the number of tuples allows
 SETTLING = 0.1  # share of a simulation that is not measured
 LEAST_SAMPLES = 1000  # tuples at sinks; of fewer, a percentile says little
+NEARLY_FULL = 0.97  # utilisation above which a simulation is too short to settle
 TRIED = 3  # placements that are simulated
 
 
@@ -84,7 +85,7 @@ def within_limit(
         value = _simulated(whole, one, limit, seed)
         if best is None or value < best[0]:
             best = value, one
-        if limit.holds(value):
+        if _confirmed(whole, one, value, limit):
             break
     if best is None:
         return start, LatencyAnswer(limit, "unproven", None, None, least)
@@ -92,7 +93,9 @@ def within_limit(
     kept = np.array_equal(chosen.devices, start.devices)
     found = start if kept else Placement(problem, chosen.devices)
     answer = LatencyAnswer(limit, "unproven", chosen.value, finite(value), least)
-    return found, replace(answer, answer="feasible") if limit.holds(value) else answer
+    if _confirmed(whole, chosen, value, limit):
+        answer = replace(answer, answer="feasible")
+    return found, answer
 
 
 def _to_simulate(
@@ -117,6 +120,18 @@ def _to_simulate(
         is_first = np.array_equal(one.devices, first.devices)
         if not (is_first and is_promising) and (i == 0 or one.value <= limit.seconds):
             yield one
+
+
+def _confirmed(problem: Problem, one: Screened, value: float, limit: LatencyLimit) -> bool:
+    """Return whether a simulated value makes a limit feasible.
+
+    Where something is nearly full, queues grow for longer than a simulation lasts, so that the
+    estimate must keep the limit as well.
+    """
+    if not limit.holds(value):
+        return False
+    fullest = busiest(problem, deployed(problem, one.devices)).utilisation
+    return fullest <= NEARLY_FULL or limit.holds(one.value)
 
 
 def _without_headroom(problem: Problem) -> Problem:

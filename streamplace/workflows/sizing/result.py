@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import number
-from streamplace.display.view import Grid, Line, View
+from streamplace.display.view import Grid, Line, Names, View
 from streamplace.errors import UsageError
 from streamplace.files import write_placement
 from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.scoring.score import ThroughputScore
 from streamplace.util.text import counted
@@ -32,6 +33,8 @@ class SizeResult(Displayable):
         Operator -> number of instances.
     cluster
         The devices to choose from.
+    graph
+        The graph, which states these numbers.
     assignment
         Instance -> name of its device.
     source_rate, throughput
@@ -58,6 +61,7 @@ class SizeResult(Displayable):
 
     parallelism: Mapping[str, int]
     assignment: Mapping[str, str]
+    graph: StreamGraph
     cluster: Cluster
     source_rate: float
     throughput: float
@@ -162,6 +166,8 @@ class SizeResult(Displayable):
         if self.placement is None or self.score is None:
             return View(f"Size: {self.headline}", (), (table, *limits, Line(self.headline)))
         latency = () if self.latency is None else self.latency.lines()
+        if self.survive:
+            limits = [Line("devices: {}", (Names.of(self.devices),)), *limits]
         shown = self.score.view_with(self.placement).body
         body = (table, *shown, *limits, *latency, Line(self.headline))
         return View(f"Size: {self.headline}", (self.score.bottleneck.headline,), body)

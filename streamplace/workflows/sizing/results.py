@@ -1,10 +1,12 @@
 """The result of a size from what was found."""
 
+from streamplace.problem.graph import StreamGraph
 from streamplace.problem.logical import instance_names
 from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.scoring.throughput import simulate
 from streamplace.workflows.sizing.attempts import Task
+from streamplace.workflows.sizing.choices import Counts
 from streamplace.workflows.sizing.joint import Joint
 from streamplace.workflows.sizing.large import Large
 from streamplace.workflows.sizing.requirements import Requirement
@@ -30,6 +32,7 @@ def result_of(
     score, names = simulate(placement), task.cluster.names
     return SizeResult(
         parallelism=best.counts,
+        graph=_with(task.graph, best.counts),
         cluster=task.cluster,
         assignment=placement.assignment,
         source_rate=objective.source_rate,
@@ -62,6 +65,7 @@ def _of_large(
     highest = found.packed.loads.largest * rate / task.objective.source_rate
     return SizeResult(
         parallelism=found.counts,
+        graph=_with(task.graph, found.counts),
         cluster=task.cluster,
         assignment=assignment,
         source_rate=rate,
@@ -74,3 +78,9 @@ def _of_large(
         devices=tuple(names[d] for d in found.packed.devices),
         seconds=seconds,
     )
+
+
+def _with(graph: StreamGraph, counts: Counts) -> StreamGraph:
+    """Return a graph that states numbers of instances."""
+    stated = {graph.index[name]: count for name, count in counts.items()}
+    return graph.with_numbers(of_counts={"parallelism": stated})[0]
