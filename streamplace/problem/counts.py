@@ -95,7 +95,7 @@ def expanded(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> Str
     Raises
     ------
     GraphError
-        If a number is free, or beyond its limits, or there are too many instances or streams.
+        As `logical_of` does, or if there are too many instances or streams.
     """
     if counts is None and not states_counts(graph):
         return graph
@@ -114,9 +114,20 @@ def logical_of(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> L
     ----------
     counts
         See `expanded`.
+
+    Raises
+    ------
+    GraphError
+        If a number is free, or beyond its limits, or above 1 in a graph whose operators take a
+        tuple from each of their inputs: instances would not divide the work.
     """
     found = _counts(graph, counts or {})
     numbers = [found[name] for name in graph.names]
+    if graph.firing == "all" and max(numbers) > 1:
+        raise GraphError(
+            "operators: parallelism must be 1 where operators take a tuple from each of their "
+            'inputs; use firing "each"'
+        )
     cost = np.array(
         [graph.scaling.get(v, NO_SCALING).cost(count) for v, count in enumerate(numbers)]
     )

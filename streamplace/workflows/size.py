@@ -106,6 +106,8 @@ def size(
     if objective.model not in CLOSED_FORMS:
         closed_forms = ", ".join(CLOSED_FORMS)
         raise UsageError(f"size: does not support the model engine; choose from {closed_forms}")
+    if graph.firing == "all":
+        raise UsageError('size: does not support firing "all", where instances divide no work')
     cluster = Cluster.of(cluster)
     rules = graph.constraints if constraints is None else Constraints.of(constraints)
     limit = SECONDS if seconds is None and evaluations is None else seconds

@@ -1,6 +1,6 @@
 """Attempts to place one choice of numbers of instances on the cheapest devices."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -49,16 +49,23 @@ class Task:
     evaluations: int | None
     seed: int
 
-    def problem(self, counts: Counts) -> Problem:
+    def problem(self, counts: Counts, *, apart: bool = False) -> Problem:
         """Return the problem of some numbers of instances on the whole cluster.
+
+        Parameters
+        ----------
+        apart
+            Leave out the constraints ``colocate``. They are the only ones that may be easier to
+            obey with more instances: between equal numbers, they hold number by number.
 
         Raises
         ------
         InfeasibleError
             If provably no placement satisfies the constraints.
         """
+        rules = replace(self.constraints, colocate=()) if apart else self.constraints
         graph = expanded(self.graph, counts)
-        return Problem(graph, self.cluster, objective=self.objective, constraints=self.constraints)
+        return Problem(graph, self.cluster, objective=self.objective, constraints=rules)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import heappop, heappush
-from math import prod
+from math import inf, prod
 
 from streamplace.problem.graph import StreamGraph
 from streamplace.workflows.sizing.requirements import CHOICES, Requirement
@@ -36,7 +36,7 @@ class Choices:
     @property
     def are_all(self) -> bool:
         """Whether `by_instances` yields every vector with which all operators keep up."""
-        return all(one.has_all for one in self._of)
+        return self.horizon == inf
 
     @property
     def first(self) -> Vector:
@@ -54,11 +54,9 @@ class Choices:
         return vector
 
     @property
-    def horizon(self) -> int:
-        """The number of instances up to which `by_instances` yields every vector."""
-        if all(one.has_all or one.evenly for one in self._of):
-            return sum(self.first) + CHOICES
-        return sum(self.first)
+    def horizon(self) -> float:
+        """The number of instances up to which `by_instances` yields every vector; inf for all."""
+        return sum(self.first) + min(one.run for one in self._of)
 
     def counts(self, vector: Vector) -> Counts:
         """Return operator -> number of instances."""

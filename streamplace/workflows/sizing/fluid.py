@@ -19,8 +19,8 @@ def fluid_conditions(problem: Problem, kinds: Kinds) -> Conditions:
     Parameters
     ----------
     problem
-        A problem whose operators have their smallest numbers of instances. More of them need as
-        much work or more, and more memory, slots and resources.
+        A problem whose operators have their smallest numbers of instances, without ``colocate``.
+        More of them need as much work or more, and more memory, slots and resources.
     """
     rules, instance = problem.feasibility, compiled(problem).instance
     first = [members[0] for members in kinds.members]

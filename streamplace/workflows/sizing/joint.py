@@ -66,8 +66,13 @@ def fewest_instances(task: Task, choices: Choices, clock: Budget) -> Joint:
             return Joint(search.best, float(bound))
         if clock.seconds_left() <= 0:
             return Joint(None, float(bound))
-    search.grow(choices.together)
-    return Joint(search.best, inf if choices.are_all else float(choices.horizon + 1))
+        if search.tried >= ALL_VECTORS:
+            break
+    else:
+        bound = choices.horizon + 1  # inf after all choices
+    if bound < inf:
+        search.grow(choices.together)
+    return Joint(search.best, float(bound))
 
 
 class _Search:
@@ -138,7 +143,8 @@ class _Search:
                     break
 
     def grow(self, vector: Vector) -> None:
-        """Add instances where the load is highest, until a choice keeps up."""
+        """Try a choice, and add instances where the load is highest until one keeps up."""
+        self.attempt(vector, LATER_SHARE)
         while self.best is None and self._clock.seconds_left() > 0:
             own = sum(vector)
             larger = [one for one in self._choices.neighbours(vector) if sum(one) > own]

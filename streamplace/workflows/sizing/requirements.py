@@ -19,10 +19,10 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Floats
+from streamplace.workflows.sizing.lowest import lowest_load
 from streamplace.workflows.sizing.shares import Shares
 
 ROUNDING = 1e-9  # utilisation beyond 1 that is rounding
-MOST_TRIED = 20_000  # numbers of instances of one operator
 FEW = 16  # numbers that an operator may have, up to which all are choices
 CHOICES = 8  # larger numbers that lower the load of the busiest instance, besides the least one
 
@@ -47,7 +47,7 @@ class Requirement:
     most
         The largest number of instances that its limits allow.
     evenly
-        Whether all instances have equal loads, whatever their number, and the same work in all.
+        Whether neither scaling nor partitions make some larger numbers worse.
     has_all
         Whether `counts` has every number with which the operator keeps up.
     """
@@ -66,6 +66,16 @@ class Requirement:
         if count in self.counts:
             return True
         return bool(self.counts) and self.counts[0] <= count <= self.most and self.evenly
+
+    @property
+    def run(self) -> float:
+        """How far above the least number every number is in `counts`; inf if there are no more."""
+        if self.has_all:
+            return inf
+        run = 0
+        while run + 1 < len(self.counts) and self.counts[run + 1] == self.counts[run] + 1:
+            run += 1
+        return inf if self.counts[run] == self.most else run
 
     def load(self, count: int) -> float:
         """Return the load of the busiest of some instances, about if they are not even."""
@@ -115,17 +125,23 @@ def requirements(
         load = partial(
             _load, alone[v], graph.scaling.get(v, NO_SCALING), partial(shares.busiest, v)
         )
-        few = most - least < FEW
-        choices = list(_choices(load, least, most, every=few))
-        lowest = min((each for _, each in choices), default=inf)
+        few, floor = most - least < FEW, float(alone[v]) * shares.least(v)
+        is_bounded, choices = most < MAX_PARALLELISM, list[tuple[int, float]]()
+        if few or is_bounded or floor <= 1.0 + ROUNDING:
+            choices = list(_choices(load, least, most, every=few))
         fitting = [(count, each) for count, each in choices if each <= 1.0 + ROUNDING]
+        lowest = floor
+        if not fitting:  # so that all numbers were tried
+            lowest = max(floor, min((each for _, each in choices), default=0.0))
+        elif is_bounded or (graph.scaling.get(v) and not floor):
+            lowest = lowest_load(load, least, most, graph.partitions.get(v))
         found.append(
             Requirement(
                 name,
                 tuple(count for count, _ in fitting),
                 tuple(each for _, each in fitting),
-                _cause(graph, v, most, fixed=name not in free),
-                inf if _is_open(graph, v, most) else problem.source_rate / max(lowest, 1e-300),
+                _cause(graph, v, most, shares.cause(v), fixed=name not in free),
+                problem.source_rate / lowest if lowest > 0.0 else inf,
                 most,
                 not (graph.scaling.get(v) or graph.partitions.get(v)),
                 few,
@@ -150,17 +166,17 @@ def _choices(
     """Yield numbers of instances and the load of the busiest one.
 
     Without `every`, each load is lower than all before, and `CHOICES` numbers follow the first one
-    whose load is at most 1.
+    whose load is at most 1. Instances without any work are all equally good.
     """
     lowest, after = inf, 0
-    for count in range(least, min(most, least + MOST_TRIED) + 1):
+    for count in range(least, most + 1):
         each = load(count)
-        if not every and each >= lowest * (1.0 - ROUNDING):
+        if not every and each >= lowest * (1.0 - ROUNDING) and each > 0.0:
             continue
         lowest = min(lowest, each)
         yield count, each
         after += each <= 1.0 + ROUNDING
-        if not every and (after > CHOICES or each == 0.0):
+        if not every and after > CHOICES:
             return
 
 
@@ -179,16 +195,17 @@ def _tuples(graph: StreamGraph, problem: Problem) -> Floats:
     return tuples
 
 
-def _is_open(graph: StreamGraph, v: int, most: int) -> bool:
-    """Return whether nothing limits the number of instances, or what they carry together."""
-    return most == MAX_PARALLELISM and not graph.scaling.get(v)
+def _cause(graph: StreamGraph, v: int, most: int, skew: str, *, fixed: bool) -> str:
+    """Return what limits the number of instances of an operator, or what they carry together.
 
-
-def _cause(graph: StreamGraph, v: int, most: int, *, fixed: bool) -> str:
-    """Return what limits the number of instances of an operator."""
+    Parameters
+    ----------
+    skew
+        What gives one instance a share that does not fall with their number.
+    """
     if fixed:
         return f"parallelism {most:,}"
     if most < MAX_PARALLELISM:
         name = "partitions" if graph.partitions.get(v) == most else "instances"
         return f"{most:,} {name}"
-    return "scaling" if graph.scaling.get(v) else ""
+    return skew or ("scaling" if graph.scaling.get(v) else f"{most:,} instances")

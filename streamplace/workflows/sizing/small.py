@@ -31,7 +31,10 @@ def small_size(task: Task, choices: Choices, minimise: Minimise, seconds: float 
     PlacementError
         If none that keep up were found.
     """
-    problem = task.problem(choices.counts(choices.first))
+    counts = choices.counts(choices.first)
+    if task.constraints.colocate:  # what one instance each cannot obey, no numbers can
+        task.problem(dict.fromkeys(counts, 1))
+    problem = task.problem(counts, apart=True)
     check_losses(problem, task.survive, "size")
     with work_clock.loading():
         warm_up_plan(problem.model)

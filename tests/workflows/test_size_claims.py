@@ -1,0 +1,85 @@
+"""Tests of what `size` claims: bounds, proofs and limits, where simple rules would be wrong."""
+
+from dataclasses import replace
+
+import pytest
+
+import streamplace as sp
+from streamplace.errors import GraphError, InfeasibleError, UsageError
+from streamplace.problem.counts import expanded
+from streamplace.workflows.size import size
+
+SLOTS = [sp.Device(name, 1000, slots=2) for name in ("x", "y", "z")]
+
+
+def test_operators_without_work_may_need_several_instances() -> None:
+    """Only instance by instance do the tuples stay on their device, which the link requires."""
+    graph = sp.StreamGraph(
+        [sp.Operator("read", 0.0, 1e6), sp.Operator("parse", 8e5, 0.0)],
+        [sp.Stream("read", "parse", partitioning="forward")],
+        source_rate=2000.0,
+    )
+    devices = [sp.Device("x", 1000), sp.Device("y", 1000)]
+    cluster = sp.Cluster(devices, sp.Network(bandwidth_mbps=1.0))
+    found = size(graph, cluster, minimise="instances", evaluations=2_000)
+    assert found.parallelism == {"read": 2, "parse": 2}
+    assert found.bound == found.value == 4.0
+
+
+@pytest.mark.parametrize("minimise", ["instances", "machines"])
+def test_colocated_operators_may_need_equal_numbers(minimise: str) -> None:
+    """One and two instances need a device with three slots; two and two need two slots twice."""
+    graph = sp.StreamGraph(
+        [sp.Operator("a", 1e5, 1e3), sp.Operator("b", 8e5, 0.0)],
+        [sp.Stream("a", "b")],
+        source_rate=2000.0,
+        constraints=sp.Constraints(colocate=[["a", "b"]]),
+    )
+    found = size(graph, sp.Cluster(SLOTS), minimise=minimise, evaluations=2_000)  # type: ignore[arg-type]
+    assert found.parallelism == {"a": 2, "b": 2}
+    assert found.bound <= found.value
+    small = sp.Cluster([replace(device, slots=1) for device in SLOTS])
+    with pytest.raises(InfeasibleError, match=r"no placement satisfies constraints\.colocate"):
+        size(graph, small, evaluations=2_000)
+
+
+def test_a_key_that_overloads_its_instance_is_the_limit() -> None:
+    graph = sp.StreamGraph(
+        [sp.Operator("read", 1e3, 1.0), sp.Operator("count", 1e6, 0.0)],
+        [sp.Stream("read", "count", partitioning="hash", key_shares={"berlin": 0.5})],
+        source_rate=3000.0,
+    )
+    with pytest.raises(InfeasibleError, match=r"up: count: key_shares, 2,000 tuples/s at most"):
+        size(graph, "9x1000")
+    found = size(graph, "9x1000", source_rate=1500.0, evaluations=2_000)
+    assert [(one.operator, one.at_most) for one in found.limits] == [("count", 2000.0)]
+
+
+def test_limits_are_the_same_at_any_source_rate() -> None:
+    graph = sp.StreamGraph([sp.Operator("read", 1e6, 0.0, partitions=64)])
+    found = size(graph, "99x1000", source_rate=1e3, evaluations=2_000)
+    assert [one.at_most for one in found.limits] == [64_000.0]
+    with pytest.raises(InfeasibleError, match=r"read: 64 partitions, 64,000 tuples/s at most"):
+        size(graph, "99x1000", source_rate=1e5)
+
+
+def test_more_instances_than_devices_carry_are_too_many_for_the_devices() -> None:
+    """More than twenty thousand instances would be needed, which is no limit of the operator."""
+    graph = sp.StreamGraph([sp.Operator("read", 1e9, 0.0)], source_rate=25_000.0)
+    with pytest.raises(InfeasibleError, match="4 devices cannot keep up"):
+        size(graph, "4x1000")
+
+
+def test_instances_that_take_a_tuple_from_each_input_are_refused() -> None:
+    """Each of them would process every tuple."""
+    graph = sp.StreamGraph(
+        [sp.Operator(name, 1.0, 1.0) for name in "abj"],
+        [sp.Stream("a", "j"), sp.Stream("b", "j")],
+        source_rate=1.0,
+        firing="all",
+    )
+    with pytest.raises(UsageError, match='size: does not support firing "all"'):
+        size(graph, "2x1000")
+    assert expanded(graph, {"j": 1}).names == graph.names
+    with pytest.raises(GraphError, match="parallelism must be 1 where operators take a tuple"):
+        expanded(graph, {"j": 2})
