@@ -273,5 +273,5 @@ def test_jobs_consist_of_instances_and_share_slots() -> None:
     used = [device for of in found.to_dict()["assignment"].values() for device in of.values()]
     assert {used.count(f"d{i}") for i in range(2)} == {3}
     free = StreamGraph([Operator("read", 1.0, 1.0, parallelism="free")], source_rate=1.0)
-    with pytest.raises(GraphError, match="'a/read' is free"):
+    with pytest.raises(GraphError, match="parallelism of 'read' is free"):
         place_jobs(Jobs([Job("a", free), Job("b", job(1, 2))]), Cluster(devices))
