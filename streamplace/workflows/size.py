@@ -115,7 +115,8 @@ def size(
         if faults := lacking(several):
             raise InfeasibleError(f"size: cannot keep up: {'; '.join(x.text() for x in faults)}")
         weights = _weights(cluster, minimise)
-        task = Task(graph, cluster, needed, rules, weights, survive, evaluations, seed)
+        planned = objective.source_rate
+        task = Task(graph, cluster, needed, planned, rules, weights, survive, evaluations, seed)
         choices = Choices(graph, several)
         limit = SECONDS if seconds is None and evaluations is None else seconds
         counts = choices.counts(choices.first)
