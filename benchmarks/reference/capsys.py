@@ -131,11 +131,11 @@ def _network(profiles: Sequence[Profile], plan: Plan) -> NDArray[np.float64]:
     for o, one in enumerate(profiles):
         if one.target is None:
             continue
-        there = plan[one.target]
+        received = plan[one.target]
         if one.forward:
-            total += one.network * np.maximum(plan[o] - there, 0)
+            total += one.network * np.maximum(plan[o] - received, 0)
         else:
-            total += one.network * plan[o] * (1.0 - there / profiles[one.target].instances)
+            total += one.network * plan[o] * (1.0 - received / profiles[one.target].instances)
     return total
 
 

@@ -119,7 +119,8 @@ def size(
         needed = wanted.with_changes(
             source_rate=wanted.source_rate * _factor(wanted, catch_up, restart)
         )
-        task = Task(graph, cluster, needed, rules, weights, survive, evaluations, seed)
+        planned = wanted.source_rate
+        task = Task(graph, cluster, needed, planned, rules, weights, survive, evaluations, seed)
         return _sized(task, wanted, minimise, free, limit)
 
     if max_latency is None:

@@ -83,3 +83,10 @@ def test_instances_that_take_a_tuple_from_each_input_are_refused() -> None:
     assert expanded(graph, {"j": 1}).names == graph.names
     with pytest.raises(GraphError, match="parallelism must be 1 where operators take a tuple"):
         expanded(graph, {"j": 2})
+
+
+def test_messages_are_about_the_planned_source_rate() -> None:
+    """Capacity for restarts is needed in addition, but is no part of what is offered."""
+    graph = sp.StreamGraph([sp.Operator("read", 1e6, 0.0)], source_rate=1000.0)
+    with pytest.raises(InfeasibleError, match=r"they carry 500 of 1,000 tuples/s at most"):
+        size(graph, "1x1000", restart=60, catch_up=60)

@@ -32,6 +32,8 @@ class Task:
         A graph whose operators may state numbers of instances.
     objective
         The objective, at the source rate that the devices must sustain.
+    planned
+        The planned source rate, which is lower if restarts must be caught up with.
     prices
         (D,) price of each device in what is minimised.
     survive
@@ -43,6 +45,7 @@ class Task:
     graph: StreamGraph
     cluster: Cluster
     objective: Throughput
+    planned: float
     constraints: Constraints
     prices: Floats
     survive: int

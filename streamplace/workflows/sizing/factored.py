@@ -132,8 +132,8 @@ def check_supported(task: Task, instances: int) -> None:
         f"the model {task.objective.model}": task.objective.model != "bottleneck",
         "survive": task.survive,
     }
-    for what, is_there in faults.items():
-        if is_there:
+    for what, has_it in faults.items():
+        if has_it:
             many = f"{instances:,} instances with so many streams between them"
             raise UsageError(f"size: does not support {what} for {many}; use fewer operators")
 

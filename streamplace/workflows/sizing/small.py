@@ -57,7 +57,7 @@ def check_capacity(task: Task, conditions: Conditions, kinds: Kinds) -> None:
     """Raise an InfeasibleError if all devices together are too small."""
     reached = float(conditions.least_met(np.array([kinds.everything]), task.survive)[0])
     if reached < CARRIED:
-        rate, offered = task.objective.source_rate * reached, task.objective.source_rate
+        rate, offered = task.planned * reached, task.planned
         after = " after the loss of any one of them" if task.survive else ""
         raise InfeasibleError(
             f"size: {counted(len(task.cluster.devices), 'device')} cannot keep up: together they "
@@ -68,6 +68,6 @@ def check_capacity(task: Task, conditions: Conditions, kinds: Kinds) -> None:
 def not_found(task: Task) -> PlacementError:
     """Return the error of a size that was not found, though it may exist."""
     return PlacementError(
-        f"size: found no numbers of instances that carry {number(task.objective.source_rate)} "
+        f"size: found no numbers of instances that carry {number(task.planned)} "
         "tuples/s on these devices; add devices, allow more time, or lower the source rate"
     )
