@@ -79,7 +79,7 @@ class Problem(Displayable):
         target_utilisation: float | None = None,
         objective: Objective | None = None,
     ) -> None:
-        _check_graph(graph)
+        check_graph(graph)
         graph = expanded(graph)
         if objective is None:
             _check_known(graph, has_rate=source_rate is not None)
@@ -235,7 +235,8 @@ def _check_known(graph: StreamGraph, *, has_rate: bool) -> None:
         raise ProblemError(f"unknown: {'; '.join(unknown)}; {fix}")
 
 
-def _check_graph(graph: StreamGraph) -> None:
+def check_graph(graph: StreamGraph) -> None:
+    """Raise a ProblemError if a graph is something else, such as the name of its file."""
     instead = "use sp.read_graph for files, sp.from_networkx for networkx graphs"
     check_type("graph:", graph, StreamGraph, ProblemError, instead)
 
@@ -269,7 +270,7 @@ def with_rates_of(objective: Objective, graph: StreamGraph) -> Objective:
     ProblemError
         If neither has a source rate.
     """
-    _check_graph(graph)
+    check_graph(graph)
     if isinstance(objective, Makespan) or objective.source_rates is not None:
         return objective
     if graph.source_rate is None:

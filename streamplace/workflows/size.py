@@ -14,7 +14,7 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model, Throughput
 from streamplace.problem.parallelism import FREE
-from streamplace.problem.problem import with_rates_of
+from streamplace.problem.problem import check_graph, with_rates_of
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.util import work_clock
 from streamplace.util.arrays import Floats
@@ -101,6 +101,7 @@ def size(
         If the problem or an argument is invalid.
     """
     _check(minimise, survive, catch_up, restart, seed)
+    check_graph(graph)
     check_limits("size", seconds, evaluations)
     objective = with_rates_of(Throughput.of(source_rate, model, target_utilisation), graph)
     if objective.model not in CLOSED_FORMS:

@@ -46,6 +46,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "networkx": (lambda: place(networkx.DiGraph([(1, 2)])), "not DiGraph; .*sp.from_networkx"),
     "rows as graph": (lambda: place(([("a", 1, 1)], [])), "graph: must be StreamGraph, not tuple"),
     "plan a file": (lambda: untyped_sp.plan("g.json", source_rate=1), "graph: must be StreamGraph"),
+    "size a file": (lambda: untyped_sp.size("g.json", source_rate=1), "graph: must be StreamGraph"),
     "rate as text": (lambda: place(source_rate="1000"), "source_rate: must be a number .*'1000'"),
     "rate true": (lambda: place(source_rate=True), "source_rate: must be a number .got True"),
     "rates of text": (lambda: place(source_rate=[1, "2"]), "source_rate: must be a number"),
