@@ -13,6 +13,7 @@ from streamplace.problem.columns import (
     STREAM_PAYLOAD,
 )
 from streamplace.problem.operators import Operator, Stream
+from streamplace.util.suggest import candidates
 
 OperatorLike = Operator | tuple[Any, ...] | Mapping[str, Any]
 """An operator, a tuple of its fields such as ``("parse", 90_000, 2_500)``, or a mapping of them."""
@@ -53,14 +54,13 @@ def _row(cls: type[Row], where: str, row: object) -> Row:
         values = dict(row)
     elif isinstance(row, Sequence) and not isinstance(row, str):
         if len(row) > len(known):
-            expected = f"expected at most {len(known)} values, {', '.join(known)}"
-            raise GraphError(f"{where}: {expected} (got {len(row)})")
+            raise GraphError(f"{where}: expected at most {len(known)} values (got {len(row)})")
         values = dict(zip(known, row, strict=False))
     else:
         expected = f"sp.{cls.__name__}, a tuple or a mapping"
         raise GraphError(f"{where}: must be {expected}, not {type(row).__name__}")
     if unknown := [name for name in values if name not in known]:
-        raise GraphError(f"{where}: unknown field {unknown[0]!r}; choose from {', '.join(known)}")
+        raise GraphError(f"{where}: unknown field {unknown[0]!r}{candidates(unknown[0], known)}")
     needed = [field.name for field in fields(cls) if field.default is MISSING]
     if missing := [name for name in needed if name not in values]:
         raise GraphError(f"{where}: missing field {missing[0]!r}")

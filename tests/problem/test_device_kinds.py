@@ -66,7 +66,7 @@ def test_files_keep_the_fields_and_stay_as_they_were_without(tmp_path: Path) -> 
     file = tmp_path / "cluster.json"
     write_json(file, DATAFLOW_CLUSTER)
     cluster = read_cluster(file)
-    assert cluster.devices[0] == Device("d0", 2500.0, kind="cpu", startup_s=1e-5)
+    assert cluster.devices[0] == Device("d0", 2500.0, kind="cpu", startup_s=1e-5, slots=9)
     assert cluster.devices[1].overhead_s_per_byte == 0.0
     assert cluster.network.overhead_s_per_byte == 1e-9
     assert cluster_from(json.loads(json.dumps(cluster_to(cluster))), "x") == cluster

@@ -97,7 +97,7 @@ def test_parallel_regions_are_instances() -> None:
         "more than 100,000 channels"
     )
     assert refused_document("ibm-streamsx", text.replace('"width": 3', '"width": 0')).startswith(
-        "operators[1].outputs[0].width."
+        "operators[1].outputs[0].width: must be at least 1 (got 0)"
     )
 
 
