@@ -34,7 +34,7 @@ STARTS = {"one": 1, "too many": 10}  # instances of every operator
 SLOTS = 12
 MANAGER = TaskManager("tm", {"dev_tm": UNCOUNTED}, slots=SLOTS)
 MIPS = 1000.0  # any unit will do
-WARM_UP_S = 15
+WARM_UP_S = 25  # until the buffers in front of a bottleneck are full
 PROFILE_S = 20
 FETCH_S = 3  # until metrics are fetched
 MOST_RESTARTS = 2
@@ -42,7 +42,7 @@ TOLERANCE = 0.05  # of an instance's time
 COSTS = "[default]\ninstructions = 1_000  # of the source, which Flink does not measure\n"
 CONFIG = """\
 taskmanager.memory.network.memory.buffer-debloat.enabled: true
-taskmanager.memory.segment-size: 8kb
+taskmanager.memory.segment-size: 4kb
 """  # otherwise, savepoints under backpressure take minutes
 
 
