@@ -87,11 +87,11 @@ JOBS = (
     ),
     ParkedJob(
         "burst",
-        400,
+        200,
         (
-            Parked("explode", ("events",), 2000, 3, 1),
-            Parked("score", ("explode",), 1500, shipping="hash"),
-            Parked("store", ("score",), 500),
+            Parked("explode", ("events",), 4000, 3, 1),
+            Parked("score", ("explode",), 3000, shipping="hash"),
+            Parked("store", ("score",), 1000),
         ),
     ),
 )
