@@ -26,6 +26,11 @@ class Budget:
         """The downtime to expect of an action, in seconds: the longest of the last three."""
         return max(self._downtimes, default=self._rules.first_downtime_s)
 
+    @property
+    def last_s(self) -> float:
+        """When the last action began or ended; 0 before the first."""
+        return self._last_s or 0.0
+
     def begin(self, at_s: float) -> None:
         """Count an action; rollbacks and failed actions count, too."""
         self._begun = [each for each in self._begun if at_s - each < DAY_S] + [at_s]
