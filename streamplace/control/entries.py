@@ -95,7 +95,7 @@ def _entry(line: bytes, where: str) -> Entry:
     value = _value(line, where)
     match value:
         case {"at": int() | float() as at_s, "step": str() as step, **details}:
-            return Entry(float(at_s), step, details)
+            return Entry(float(at_s), step, {str(name): each for name, each in details.items()})
     raise FormatError(f"{where}: is not an entry of a journal; {REMEDY}")
 
 
