@@ -23,7 +23,7 @@ from streamplace.scoring.throughput import max_source_rate
 from streamplace.workflows.size import size
 from streamplace.workflows.sizing.result import Minimise, SizeResult
 
-EVALUATIONS = 2000
+EVALUATIONS, SECONDS = 500, 10.0  # of each of up to three sizes
 SHOWN = 3
 UNLIMITED = 1e15  # tuples/s, of a deployment without any work
 ROUNDING = 1e-9
@@ -34,7 +34,7 @@ class SizePlanner:
 
     They are for the measured costs, so that instances which compete for the cores of a device, and
     for its links, are counted. Plans leave out devices that are not there. The same observation and
-    rate always give the same plan.
+    rate give the same plan, unless the search runs out of time.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class SizePlanner:
     cluster
         All devices that may be there. Prices are per second; devices without one have
         `Rules.machine_price`.
-    evaluations
-        See `size`.
+    seconds, evaluations
+        Limits of the search; see `size`.
 
     Raises
     ------
@@ -54,14 +54,20 @@ class SizePlanner:
     """
 
     def __init__(
-        self, graph: StreamGraph, cluster: Cluster, rules: Rules, evaluations: int = EVALUATIONS
+        self,
+        graph: StreamGraph,
+        cluster: Cluster,
+        rules: Rules,
+        *,
+        seconds: float = SECONDS,
+        evaluations: int = EVALUATIONS,
     ) -> None:
         if graph.instance_of:
             raise UsageError(
                 "watch: the graph has single instances; name the graph of their operators, which "
                 "states numbers of instances"
             )
-        self._graph, self._rules, self._evaluations = graph, rules, evaluations
+        self._graph, self._rules, self._limits = graph, rules, (seconds, evaluations)
         self._cluster = Cluster(
             [replace(each, price=_price(each.price, rules)) for each in cluster.devices],
             cluster.network,
@@ -129,6 +135,7 @@ class SizePlanner:
     ) -> SizeResult:
         """Return the size at the lowest utilisation, from the target on, that the devices allow."""
         minimise: Minimise = "money" if any(each.price for each in cluster.devices) else "machines"
+        seconds, evaluations = self._limits
         fault: StreamplaceError | None = None
         for target in sorted({self._rules.target, self._rules.high, 1.0}):
             try:
@@ -140,7 +147,8 @@ class SizePlanner:
                     constraints=constraints,
                     target_utilisation=target,
                     resize=True,
-                    evaluations=self._evaluations,
+                    seconds=seconds,
+                    evaluations=evaluations,
                 )
             except (InfeasibleError, PlacementError) as error:
                 fault = error
