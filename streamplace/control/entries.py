@@ -81,7 +81,10 @@ def latest(entries: Sequence[Entry], name: str) -> Any:
 
 
 def _check_head(line: bytes, where: str) -> None:
-    value = _value(line, where)
+    try:
+        value = _value(line, where)
+    except FormatError:
+        value = None
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise FormatError(f"{where}: is not a journal of the controller; {REMEDY}")
     if value.get("version") != VERSION:
