@@ -1,6 +1,6 @@
 """Costs and selectivities of a job, measured during one window."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import TypeAlias
 
@@ -9,9 +9,10 @@ import numpy as np
 from streamplace.control.load import BACKPRESSURED
 from streamplace.control.observation import Observation
 from streamplace.problem.cluster import Cluster
+from streamplace.problem.device import Device
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.parallelism import NO_SCALING
-from streamplace.problem.seconds import NO_SECONDS
+from streamplace.problem.seconds import NO_SECONDS, Seconds
 from streamplace.util.arrays import Floats
 
 INSTRUCTIONS_PER_MI = 1e6
@@ -21,7 +22,8 @@ Times: TypeAlias = Mapping[str, float | None]
 def measured_graph(graph: StreamGraph, cluster: Cluster, observation: Observation) -> StreamGraph:
     """Return a graph with the costs and selectivities that were measured.
 
-    Operators that processed nothing keep their costs. Sources keep their shares of the source rate.
+    Instances of an operator count as equally busy and as processing equally many tuples. Operators
+    that processed nothing keep their numbers, and sources their shares of the source rate.
 
     Parameters
     ----------
@@ -37,19 +39,13 @@ def measured_graph(graph: StreamGraph, cluster: Cluster, observation: Observatio
         if not tuples_s:
             continue
         devices = [cluster.devices[cluster.index[each]] for each in observation.hosts[name]]
-        busy, cost = used[name], graph.scaling.get(v, NO_SCALING).cost(len(devices))
+        single = graph.scaling.get(v, NO_SCALING).cost(len(devices))
+        seconds = float(used[name].sum()) / tuples_s / single
         times = graph.seconds_on.get(v, NO_SECONDS)
         if not times.has_times:
-            speeds = np.array([device.mips for device in devices]) * INSTRUCTIONS_PER_MI
-            instructions[v] = float(busy @ speeds) / tuples_s / cost
+            instructions[v] = seconds / _seconds_per_tuple(1.0, NO_SECONDS, devices)
             continue
-        expected = [
-            instructions[v] / (device.mips * INSTRUCTIONS_PER_MI)
-            if device.kind is None or device.kind not in times
-            else times[device.kind] or 0.0
-            for device in devices
-        ]
-        factor = float(busy.sum()) / tuples_s / cost / (float(np.mean(expected)) or 1.0)
+        factor = seconds / (_seconds_per_tuple(float(instructions[v]), times, devices) or seconds)
         instructions[v] *= factor
         seconds_on[v] = {kind: None if s is None else s * factor for kind, s in times.items()}
     return graph.with_numbers(
@@ -57,6 +53,17 @@ def measured_graph(graph: StreamGraph, cluster: Cluster, observation: Observatio
         seconds_on=seconds_on,
         selectivity=_selectivities(graph, observation),
     )[0]
+
+
+def _seconds_per_tuple(instructions: float, times: Seconds, devices: Sequence[Device]) -> float:
+    """Return the mean time per tuple on devices that process equally many tuples."""
+    each = [
+        instructions / (device.mips * INSTRUCTIONS_PER_MI)
+        if device.kind is None or device.kind not in times
+        else times[device.kind] or 0.0
+        for device in devices
+    ]
+    return float(np.mean(each))
 
 
 def _busy_on(cluster: Cluster, observation: Observation) -> dict[str, Floats]:
@@ -86,6 +93,8 @@ def _selectivities(graph: StreamGraph, observation: Observation) -> Floats:
     """
     found, readings = graph.selectivity.copy(), observation.readings
     for v, name in enumerate(graph.names):
+        if not readings[name].tuples_s:
+            continue
         inputs = np.flatnonzero(graph.stream_target == v).tolist()
         before = [readings[graph.names[int(graph.stream_source[e])]] for e in inputs]
         copies = [

@@ -110,15 +110,16 @@ class SizePlanner:
     def _unknown(self, observation: Observation) -> str:
         """Return which operator or device does not fit the graph or the cluster, in words."""
         names = {*self._graph.names}
-        running, devices = Deployment(observation.hosts), {*self._cluster.names}
+        running = Deployment({name: on for name, on in observation.hosts.items() if on})
+        devices = {*self._cluster.names}
         faults = {
-            "are not known to run": names - {n for n, on in observation.hosts.items() if on},
-            "were not measured": names - observation.readings.keys(),
-            "run but are not in the graph": running.parallelism.keys() - names,
-            "run operators but are not in the cluster": running.devices - devices,
+            "operators of which no instance runs": names - running.parallelism.keys(),
+            "operators without measurements": names - observation.readings.keys(),
+            "operators that the graph lacks": running.parallelism.keys() - names,
+            "devices that the cluster lacks": running.devices - devices,
         }
         wrong = ((what, found) for what, found in faults.items() if found)
-        return next((f"{several(sorted(found), SHOWN)} {what}" for what, found in wrong), "")
+        return next((f"{what}: {several(sorted(found), SHOWN)}" for what, found in wrong), "")
 
     def _limited(self, graph: StreamGraph, observation: Observation) -> StreamGraph:
         """Return the graph with the least numbers of instances that one action may leave."""

@@ -5,9 +5,13 @@ from dataclasses import replace
 from math import ceil
 from typing import Any
 
+import numpy as np
+
 from streamplace.control.observation import Observation, Reading
 from streamplace.control.plans import Deployment, Plan
 from streamplace.control.rules import Rules
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
 
 WINDOW_S = 300.0
 DEVICES = frozenset({"a", "b", "c", "d"})
@@ -93,3 +97,36 @@ class PlainPlanner:
             float(len(after.devices)),
             float(len(before.devices)),
         )
+
+
+def measured(
+    graph: StreamGraph,
+    cluster: Cluster,
+    hosts: Mapping[str, tuple[str, ...]],
+    rate_s: float,
+    **others: Any,
+) -> Observation:
+    """Return a window of a job whose instances have equal shares, on devices that they do not fill.
+
+    Parameters
+    ----------
+    graph
+        A graph with one source, without ``broadcast``.
+    rate_s
+        Tuples per second at the source.
+    others
+        Further fields of `Observation`.
+    """
+    rates = np.zeros(len(graph.names))
+    for v in graph.order.tolist():
+        into = np.flatnonzero(graph.stream_target == v)
+        rates[v] = (rates[graph.stream_source[into]] * graph.selectivity[into]).sum()
+        rates[v] = rates[v] if len(into) else rate_s
+    readings = {}
+    for v, name in enumerate(graph.names):
+        each = float(rates[v]) / len(hosts[name]) * float(graph.instructions[v])
+        busy = [each / (cluster.devices[cluster.index[on]].mips * 1e6) for on in hosts[name]]
+        mean = float(np.mean(busy))
+        readings[name] = Reading(float(rates[v]), mean, max(busy), 0.0, len(busy))
+    window = observed(0.5, hosts=hosts, offered_s=rate_s, devices=frozenset(cluster.names))
+    return replace(window, readings=readings, **others)
