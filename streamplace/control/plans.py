@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from streamplace.control.observation import Observation
 
@@ -34,6 +34,11 @@ class Deployment:
         """A text that is equal for deployments that Flink cannot tell apart."""
         parts = (f"{name}={','.join(sorted(on))}" for name, on in sorted(self.hosts.items()))
         return ";".join(parts)
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any]) -> Self:
+        """Return the deployment of which `value` is the JSON value."""
+        return cls({str(name): tuple(map(str, on)) for name, on in value["hosts"].items()})
 
     def to_dict(self) -> dict[str, Any]:
         """Return numbers and devices as a JSON value."""
