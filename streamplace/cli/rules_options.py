@@ -71,7 +71,7 @@ def rules(command: Command) -> Command:
     return command
 
 
-def the_rules(scale: float, **chosen: float) -> Rules:
+def the_rules(scale: float, **chosen: Any) -> Rules:
     """Return the rules that the options describe.
 
     Parameters
@@ -85,7 +85,7 @@ def the_rules(scale: float, **chosen: float) -> Rules:
         If rules contradict each other; the message names the options.
     """
     try:
-        return Rules(**chosen).scaled(scale)  # type: ignore[arg-type] - whole where fields are
+        return Rules(**chosen).scaled(scale)
     except UsageError as error:
         text = str(error)
         for name in sorted(HELP, key=len, reverse=True):
