@@ -31,7 +31,7 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     storm-ras       Storm: constraints and CPU for the Resource Aware Scheduler, YAML
     ibm-spl         IBM Streams: placement clauses for SPL
     ibm-overlay     IBM Streams: job configuration overlay with the number of PEs only
-    kubernetes      a Deployment per PE, YAML
+    kubernetes      Deployments: one per PE, with replicas for operators of several instances
     cepsim          a placement file for CEPSim's runner, JSON
     dot, graphml    the graph with the device of each operator
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from streamplace.integrations.flink.groups import groups_of
+from streamplace.integrations.kubernetes_parts import lost_numbers, shared_requests
 from streamplace.integrations.kubernetes_resources import assumed_names, rounded_up
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
@@ -107,11 +108,13 @@ FINDERS: dict[str, tuple[Callable[[Placement], str], ...]] = {
     "flink-config": (_instances, _resources, _memory),
     "capsys": (_resources,),
     "storm-ras": (_hosts, _accelerators, _resources),
-    "kubernetes": (_accelerators, rounded_up),
+    "kubernetes": (_accelerators, rounded_up, lost_numbers),
     "ibm-spl": (_resources,),
     "ibm-overlay": (_operators,),
 }
 """Format -> what finds its losses."""
 
-ASSUMED: dict[str, tuple[Callable[[Placement], str], ...]] = {"kubernetes": (assumed_names,)}
+ASSUMED: dict[str, tuple[Callable[[Placement], str], ...]] = {
+    "kubernetes": (assumed_names, shared_requests)
+}
 """Format -> what finds its assumptions."""

@@ -4,9 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import kubernetes_validate
 import pytest
 import yaml
 from hypothesis import given
@@ -15,7 +13,6 @@ from hypothesis import strategies as st
 from streamplace.errors import ProblemError, UsageError
 from streamplace.integrations.kinds import WRITERS
 from streamplace.integrations.kubernetes_names import dns_label, label_value
-from streamplace.integrations.pes import cores_needed
 from streamplace.integrations.registry import export_text
 from streamplace.integrations.whole_operators import operator_devices
 from streamplace.problem.cluster import Cluster
@@ -24,10 +21,10 @@ from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.logical import Distribution, LogicalGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.throughput import simulate
 from tests.support.instance_placements import (
     instance_placements,
     pe_partition,
+    placement_without_streams,
     word_count_placement,
 )
 
@@ -36,12 +33,6 @@ KINDS = ("capsys", "storm-ras", "ibm-spl", "ibm-overlay", "kubernetes")
 WHOLE_OPERATORS = ("storm-ras", "ibm-spl")
 CLAUSE = re.compile(r'^// (".*")\nconfig placement : (.*);$', re.MULTILINE)
 DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-
-
-def placement_without_streams(*names: str) -> Placement:
-    """Return a placement of operators without streams on one device."""
-    graph = StreamGraph([Operator(name, 1.0, 0.0) for name in names], [], source_rate=1.0)
-    return Placement(Problem(graph, Cluster.equal(2)), [0] * len(names))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -183,74 +174,6 @@ def test_export_to_ibm_overlay(placement: Placement) -> None:
         "fusionScheme": "manual",
         "fusionTargetPeCount": len(placement.pes),
     }
-
-
-def deployments(placement: Placement) -> list[dict[str, Any]]:
-    return [*yaml.safe_load_all(export_text(placement, "kubernetes"))]
-
-
-@given(instance_placements(whole=False))
-def test_export_to_kubernetes(placement: Placement) -> None:
-    """Every operator appears once, each PE is a Deployment, and all names are valid."""
-    found = deployments(placement)
-    pods = [deployment["spec"]["template"] for deployment in found]
-    annotated = [
-        json.loads(pod["metadata"]["annotations"]["streamplace/operators"]) for pod in pods
-    ]
-    assert [tuple(operators) for operators in annotated] == [*placement.pes.values()]
-    names = [deployment["metadata"]["name"] for deployment in found]
-    assert len(set(names)) == len(names)
-    assert all(DNS_LABEL.fullmatch(name) for name in names)
-    nodes = [pod["spec"]["nodeSelector"]["streamplace/device"] for pod in pods]
-    assert len(set(nodes)) == len(nodes)
-
-
-@pytest.mark.parametrize("version", ["1.37.0", "1.25.0"])
-def test_kubernetes_against_the_published_schema(version: str) -> None:
-    """The schema is from kubernetes-validate, in strict mode: unknown fields are errors."""
-    for deployment in deployments(word_count_placement(whole=False)):
-        kubernetes_validate.validate(deployment, version, strict=True)
-
-
-def test_schema_rejects_unknown_fields() -> None:
-    (first, *_) = deployments(word_count_placement())
-    first["spec"]["template"]["spec"]["containers"][0]["resources"]["request"] = {"cpu": "1"}
-    with pytest.raises(kubernetes_validate.ValidationError):
-        kubernetes_validate.validate(first, "1.37.0", strict=True)
-
-
-def test_kubernetes_requests_what_the_source_rate_needs() -> None:
-    placement = word_count_placement()
-    requests = [
-        deployment["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]
-        for deployment in deployments(placement)
-    ]
-    assert requests == [{"cpu": "300m", "memory": "2500000"}, {"cpu": "300m", "memory": "2000000"}]
-
-
-@given(instance_placements(whole=False), st.sampled_from([1.0, 0.5]))
-def test_cores_needed(placement: Placement, target: float) -> None:
-    """CPU requests are utilisation times cores, whatever the target utilisation is."""
-    own = placement.problem
-    problem = Problem(own.graph, own.cluster, source_rate=1000.0, target_utilisation=target)
-    scored = simulate(Placement(problem, placement.devices))
-    expected = {device.name: device.utilisation * 2 for device in scored.devices}
-    assert cores_needed(Placement(problem, placement.devices), "kubernetes") == pytest.approx(
-        expected
-    )
-
-
-def test_kubernetes_rejects_too_many_operators_per_container() -> None:
-    names = [f"{'x' * 120}{v:06}" for v in range(1100)]
-    with pytest.raises(ProblemError, match=r"1,100 operators on 'd0' take .* bytes"):
-        export_text(placement_without_streams(*names), "kubernetes")
-    assert len(deployments(placement_without_streams(*names[:900]))) == 1
-
-
-def test_single_pe_has_no_affinity() -> None:
-    (only,) = deployments(placement_without_streams("a"))
-    assert "affinity" not in only["spec"]["template"]["spec"]
-    assert only["metadata"]["name"] == "job-pe0"
 
 
 @given(st.lists(st.text(min_size=1), unique=True), st.sampled_from([dns_label, label_value]))
