@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,12 +14,7 @@ from streamplace.integrations.kinds import WRITERS
 from streamplace.integrations.kubernetes_names import dns_label, label_value
 from streamplace.integrations.registry import export_text
 from streamplace.integrations.whole_operators import operator_devices
-from streamplace.problem.cluster import Cluster
-from streamplace.problem.expansion import to_instances
-from streamplace.problem.graph import Operator, Stream, StreamGraph
-from streamplace.problem.logical import Distribution, LogicalGraph
 from streamplace.problem.placement import Placement
-from streamplace.problem.problem import Problem
 from tests.support.instance_placements import (
     instance_placements,
     pe_partition,
@@ -30,7 +24,6 @@ from tests.support.instance_placements import (
 
 GOLDEN = Path(__file__).parent / "golden"
 KINDS = ("capsys", "storm-ras", "ibm-spl", "ibm-overlay", "kubernetes")
-WHOLE_OPERATORS = ("storm-ras", "ibm-spl")
 CLAUSE = re.compile(r'^// (".*")\nconfig placement : (.*);$', re.MULTILINE)
 DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
@@ -52,10 +45,9 @@ def test_unknown_format() -> None:
     assert set(KINDS) < set(WRITERS)
 
 
-@pytest.mark.parametrize("kind", WHOLE_OPERATORS)
-def test_formats_without_instances_require_whole_operators(kind: str) -> None:
+def test_spl_requires_whole_operators() -> None:
     with pytest.raises(ProblemError, match=r"'count'.*--whole-operators"):
-        export_text(word_count_placement(whole=False), kind)
+        export_text(word_count_placement(whole=False), "ibm-spl")
 
 
 @given(instance_placements(whole=True))
@@ -93,62 +85,6 @@ def test_capsys_distinguishes_subtasks() -> None:
 def test_capsys_rejects_ambiguous_names(names: tuple[str, ...]) -> None:
     with pytest.raises(ProblemError):
         export_text(placement_without_streams(*names), "capsys")
-
-
-@given(instance_placements(whole=True))
-def test_export_to_storm(placement: Placement) -> None:
-    """Every component appears once; two share a worker only if they share a device."""
-    value = yaml.safe_load(export_text(placement, "storm-ras"))
-    device_of = operator_devices(placement)
-    components = [*value.get("spouts", []), *value.get("bolts", [])]
-    assert sorted(c["id"] for c in components) == sorted(device_of)
-    apart = {
-        frozenset((name, other))
-        for name, rule in value["config"].get("topology.ras.constraints", {}).items()
-        for other in rule["incompatibleComponents"]
-    }
-    assert apart == {
-        frozenset((a, b)) for a in device_of for b in device_of if device_of[a] != device_of[b]
-    }
-    assert value["config"]["topology.scheduler.favored.nodes"] == [*placement.pes]
-
-
-def test_storm_requests_what_an_executor_needs() -> None:
-    value = yaml.safe_load(export_text(word_count_placement(), "storm-ras"))
-    needs = {c.pop("id"): c for c in [*value["spouts"], *value["bolts"]]}
-    # 1e5 x 1000 of 1e9 instructions/s; 2.5e6 bytes
-    assert needs["lines"] == {"cpuLoad": 10, "onHeapMemoryLoad": 3}
-    assert needs["count"] == {"cpuLoad": 15, "onHeapMemoryLoad": 1}  # half the tuples each
-    assert needs["sink"] == {"cpuLoad": 1}
-
-
-@given(instance_placements(whole=True))
-def test_storm_components_have_only_keys_of_flux(placement: Placement) -> None:
-    """Flux's SpoutDef and BoltDef refuse unknown keys, and their loads are integers."""
-    value = yaml.safe_load(export_text(placement, "storm-ras"))
-    for component in [*value.get("spouts", []), *value.get("bolts", [])]:
-        assert set(component) <= {"id", "cpuLoad", "onHeapMemoryLoad"}
-        assert all(type(x) is int for key, x in component.items() if key != "id")
-
-
-def test_bolt_with_unfed_instances_is_not_a_spout() -> None:
-    """The grouping GLOBAL feeds only the first instance."""
-    rows = [Operator("s", 1.0, 1.0), Operator("agg", 1.0, 1.0), Operator("out", 1.0, 0.0)]
-    streams = [Stream("s", "agg"), Stream("agg", "out")]
-    job = LogicalGraph(
-        StreamGraph(rows, streams, source_rate=1.0),
-        {"s": 2, "agg": 2},
-        {("s", "agg"): [Distribution.FIRST]},
-    )
-    placement = Placement(Problem(to_instances(job), Cluster.equal(1)), [0] * 5)
-    value = yaml.safe_load(export_text(placement, "storm-ras"))
-    assert [c["id"] for c in value["spouts"]] == ["s"]
-    assert [c["id"] for c in value["bolts"]] == ["agg", "out"]
-
-
-def test_storm_rejects_too_many_operators() -> None:
-    with pytest.raises(ProblemError, match=r"at most 2,000 operators \(got 2,001\)"):
-        export_text(placement_without_streams(*(f"op{v}" for v in range(2001))), "storm-ras")
 
 
 @given(instance_placements(whole=True))

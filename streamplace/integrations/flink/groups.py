@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from streamplace.errors import ProblemError
 from streamplace.integrations.flink.senders import COMMITTER, WRITER
 from streamplace.integrations.pes import pe_numbers
+from streamplace.integrations.whole_operators import devices_of_instances
 from streamplace.problem.placement import Placement
 from streamplace.problem.symmetry import interchangeable
 
@@ -91,7 +92,7 @@ def groups_of(placement: Placement, labels: bool | None = None) -> Groups:
     ProblemError
         If the parts of a sink are apart, or an operator has a name that the format reserves.
     """
-    devices_of = _devices_of(placement)
+    devices_of = devices_of_instances(placement)
     _check_sinks(devices_of)
     whole = {name: on for name, on in devices_of.items() if len(set(on)) == 1}
     split: dict[tuple[str, ...], list[str]] = {}
@@ -155,16 +156,6 @@ def _labelled(
         slot = Slot(label, cores, max(min(HEAP_MB, 96 // most), 1))
         made.append(Group(group.name, group.slots, group.operators, slot))
     return Groups(tuple(made), instances, offered)
-
-
-def _devices_of(placement: Placement) -> dict[str, list[str]]:
-    """Return operator -> the devices of its instances, in the graph's order."""
-    names = placement.problem.cluster.names
-    found: dict[str, list[str]] = {}
-    owners = placement.problem.graph.owners
-    for owner, device in zip(owners, placement.devices.tolist(), strict=True):
-        found.setdefault(owner, []).append(names[device])
-    return found
 
 
 def _differ(placement: Placement) -> bool:
