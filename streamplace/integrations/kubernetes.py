@@ -51,7 +51,7 @@ def write(placement: Placement) -> str:
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
-    name = placement.problem.graph.name
+    name = placement.job or placement.problem.graph.name
     job = dns_label(name, MAX_JOB_NAME) if name else "job"
     several = pods_of(placement)
     components: dict[str, list[str]] = {}  # of each device
