@@ -40,6 +40,7 @@ SCRIPTS = (  # in order: each script uses those before it
     "moments",
     "details",
     "controls",
+    "operators",
     "timeline",
     "chart",
     "pointer",
