@@ -41,7 +41,9 @@ SP.limits = (() => {
   function slotsOf(rows, cluster, operators) {
     const room = cluster.devices.map((device) => device.slots ?? Infinity);
     if (room.every((count) => count === Infinity)) return [];
-    return [{ name: SLOTS, isSlots: true, steps: 1, needs: rows.map(() => 1), room, used: operators }];
+    return [
+      { name: SLOTS, isSlots: true, steps: 1, needs: rows.map(() => 1), room, used: operators },
+    ];
   }
 
   function resourceOf(name, rows, cluster, used) {
