@@ -27,7 +27,7 @@ from streamplace.problem.problem import Problem
 from streamplace.util.checks import check_type
 from streamplace.util.plugins import is_custom
 
-RESULTS = ("placer", "score", "bound", "gap", "confidence", "latency")  # optional fields
+RESULTS = ("placer", "score", "bound", "gap", "confidence", "latency", "jobs")  # optional fields
 
 
 def read_placement(

@@ -272,6 +272,9 @@ class PlacementForm(Form):
     latency: FiniteObject | None = Field(
         None, description="as `place --max-latency --json` prints it"
     )
+    jobs: list[FiniteObject] | None = Field(
+        None, description="of several jobs as one graph: as `place --job-file --json` prints them"
+    )
     problem: ProblemForm
 
 

@@ -124,6 +124,8 @@ def data_of(entries: Sequence[Entry | ScheduleEntry]) -> dict[str, Any]:
     for one in entries:
         problem = one.placement.problem
         row: dict[str, Any] = {"graph": _number_of(problem.graph, graphs)}
+        if one.jobs:
+            row["jobs"] = list(one.jobs)
         if isinstance(one, ScheduleEntry):
             row["schedule"] = _number_of_problem(problem, scheduled)
             rows.append(row | schedule_row(one))

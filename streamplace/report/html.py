@@ -41,6 +41,7 @@ SCRIPTS = (  # in order: each script uses those before it
     "details",
     "controls",
     "operators",
+    "jobs",
     "timeline",
     "chart",
     "pointer",

@@ -95,6 +95,11 @@ def test_a_folder_has_the_placement_of_each_job_and_of_all(
     page = tmp_path / "report.html"
     succeeds(capsys, "report", folder / "together.json", "-o", page)
     assert "orders/a" in page.read_text()
+    jobs = json.dumps(result["jobs"], separators=(",", ":"))
+    assert f'"jobs":{jobs}' in page.read_text()
+    objective = ("--objective", "makespan", "--batch", "100")
+    succeeds(capsys, "report", folder / "together.json", *objective, "-o", page)
+    assert '"jobs":[{"name":"orders"' not in page.read_text()
     succeeds(capsys, "place", "--job-file", file, *OPTIONS, "-o", folder)  # again
 
 

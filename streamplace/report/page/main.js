@@ -159,6 +159,7 @@
     if (!problem.schedule) rate.start(problem.source_rate);
     cards.choose(i);
     SP.controls.notes(at("notes"), problem.objective.notesOf(problem));
+    SP.jobs.show(at("jobs-section"), at("jobs"), at("jobs-note"), problem);
     refresh(false);
     at("operators").replaceChildren();
     if (problem.operators) {

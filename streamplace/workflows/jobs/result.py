@@ -103,7 +103,8 @@ class JobsResult(Displayable):
         for name, placement in self.placements.items():
             write_placement(folder / f"{name}{ENDING}", placement, placer=self.placer)
         if self.together is not None:
-            write_placement(folder / TOGETHER, self.together, placer=self.placer)
+            jobs = [job.to_dict() for job in self.jobs]
+            write_placement(folder / TOGETHER, self.together, placer=self.placer, jobs=jobs)
         self.save_json(folder / RESULT)
 
     def save_json(self, file: str | Path) -> None:
