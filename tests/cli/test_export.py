@@ -123,15 +123,16 @@ def test_export_of_separated_instances(words: Path, tmp_path: Path, capsys: Capt
 
 
 @pytest.mark.parametrize("kind", ["storm-ras", "kubernetes"])
-def test_what_separated_instances_lose_is_said(
+def test_what_separated_instances_lose_is_printed(
     kind: str, words: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     file = tmp_path / "placement.json"
     succeeds(capsys, "place", words, "--placer", "round-robin", "-o", file)
-    text, said = printed(capsys, "export", file, "--to", kind)
-    assert f"lost in {kind}: " in said
-    assert "'count'" in said
-    notes = [line.removeprefix(f"lost in {kind}: ") for line in said.splitlines() if "lost" in line]
+    text, stderr = printed(capsys, "export", file, "--to", kind)
+    start = f"lost in {kind}: "
+    assert start in stderr
+    assert "'count'" in stderr
+    notes = [line.removeprefix(start) for line in stderr.splitlines() if "lost" in line]
     assert all(f"# Lost: {note}\n" in text for note in notes)
 
 

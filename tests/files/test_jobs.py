@@ -131,7 +131,7 @@ def test_outcomes_in_a_placement_file() -> None:
         ({"lost": "500"}, "together.json: jobs[1].lost: must be a number"),
         ({"lost": -1}, "together.json: jobs[1].lost: must be at least 0"),
         ({"lost_to": {"orders": None}}, "together.json: jobs[1].lost_to.orders: must be a number"),
-        ({"limited_by": {"kind": "device"}}, "together.json: jobs[1].limited_by: missing field 'name'"),
+        ({"limited_by": {"kind": "device"}}, "jobs[1].limited_by: missing field 'name'"),
         ({"lsot": 1}, "together.json: jobs[1]: unknown field 'lsot'; did you mean"),
     ],
 )

@@ -173,7 +173,7 @@ def test_replicas_request_what_the_busiest_of_them_needs() -> None:
     assert apart["d0", ("s",), 1] == {"cpu": "125m"}  # sends a quarter of the tuples
 
 
-def test_what_replicas_lose_and_assume_is_said() -> None:
+def test_what_replicas_lose_and_assume_is_printed() -> None:
     placement = keyed_placement([0, 1, 1])
     lost, assumed = losses(placement, "kubernetes"), assumptions(placement, "kubernetes")
     assert any("fractions of 'gpu' are rounded up for each pod" in each for each in lost)
