@@ -101,7 +101,7 @@ from streamplace.problem.makespan import PublishedName
     "--whole-operators",
     is_flag=True,
     help="Keep all instances of a parallel operator (count[0], count[1], …) on one device, as "
-    "the export formats flink, storm-ras and ibm-spl require.",
+    "the export format ibm-spl requires.",
 )
 @click.option(
     "-o",

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.flink.senders import COMMITTER, WRITER
+from streamplace.integrations.kubernetes_names import label_value
 from streamplace.integrations.pes import pe_numbers
+from streamplace.integrations.whole_operators import devices_of_instances
 from streamplace.problem.placement import Placement
 from streamplace.problem.symmetry import interchangeable
 
@@ -79,7 +81,8 @@ def groups_of(placement: Placement, labels: bool | None = None) -> Groups:
     """Return the groups of a placement: one per device, and one per operator on several devices.
 
     Operators whose instances are on the same devices in the same order share a group, so that
-    Flink puts instance i of each into the same slot.
+    Flink puts instance i of each into the same slot. Groups of one of several jobs begin with its
+    name; characters that the properties file reserves are replaced.
 
     Parameters
     ----------
@@ -91,14 +94,15 @@ def groups_of(placement: Placement, labels: bool | None = None) -> Groups:
     ProblemError
         If the parts of a sink are apart, or an operator has a name that the format reserves.
     """
-    devices_of = _devices_of(placement)
+    devices_of = devices_of_instances(placement)
     _check_sinks(devices_of)
     whole = {name: on for name, on in devices_of.items() if len(set(on)) == 1}
     split: dict[tuple[str, ...], list[str]] = {}
     for name, on in devices_of.items():
         if name not in whole:
             split.setdefault(tuple(on), []).append(name)
-    names = {device: f"pe{number}" for device, number in pe_numbers(placement).items()}
+    prefix = f"{label_value(placement.job)}-" if placement.job else ""
+    names = {device: f"{prefix}pe{number}" for device, number in pe_numbers(placement).items()}
     if labels is None:
         labels = bool(split) or _differ(placement)
     if labels and (reserved := next((name for name in devices_of if name.startswith("@")), None)):
@@ -112,7 +116,7 @@ def groups_of(placement: Placement, labels: bool | None = None) -> Groups:
         if (here := members.get(device))
     ]
     groups += [
-        Group(f"split{number}", Counter(on), tuple(here))
+        Group(f"{prefix}split{number}", Counter(on), tuple(here))
         for number, (on, here) in enumerate(split.items())
     ]
     divided = placement.problem.graph.instance_of  # empty where --fold kept operators whole
@@ -155,16 +159,6 @@ def _labelled(
         slot = Slot(label, cores, max(min(HEAP_MB, 96 // most), 1))
         made.append(Group(group.name, group.slots, group.operators, slot))
     return Groups(tuple(made), instances, offered)
-
-
-def _devices_of(placement: Placement) -> dict[str, list[str]]:
-    """Return operator -> the devices of its instances, in the graph's order."""
-    names = placement.problem.cluster.names
-    found: dict[str, list[str]] = {}
-    owners = placement.problem.graph.owners
-    for owner, device in zip(owners, placement.devices.tolist(), strict=True):
-        found.setdefault(owner, []).append(names[device])
-    return found
 
 
 def _differ(placement: Placement) -> bool:

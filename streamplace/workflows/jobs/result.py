@@ -47,9 +47,16 @@ class JobsResult(Displayable):
 
     @cached_property
     def placements(self) -> dict[str, Placement]:
-        """Job -> its placement. Its problem is that of the job alone, at its full source rate."""
+        """Job -> its placement. Its problem is that of the job alone, at its full source rate.
+
+        With several jobs, the placements have the names of their jobs.
+        """
         parts = zip(self.joint.jobs, self.joint.problems, self.joint.columns, strict=True)
-        return {job.name: Placement(problem, self.devices[c]) for job, problem, c in parts}
+        several = len(self.jobs) > 1
+        return {
+            job.name: Placement(problem, self.devices[c], job=job.name if several else "")
+            for job, problem, c in parts
+        }
 
     @cached_property
     def together(self) -> Placement | None:
@@ -96,7 +103,8 @@ class JobsResult(Displayable):
         for name, placement in self.placements.items():
             write_placement(folder / f"{name}{ENDING}", placement, placer=self.placer)
         if self.together is not None:
-            write_placement(folder / TOGETHER, self.together, placer=self.placer)
+            jobs = [job.to_dict() for job in self.jobs]
+            write_placement(folder / TOGETHER, self.together, placer=self.placer, jobs=jobs)
         self.save_json(folder / RESULT)
 
     def save_json(self, file: str | Path) -> None:
