@@ -27,7 +27,7 @@ class Job:
         )
         self.cluster = sp.Cluster([sp.Device(f"d{i}", 1000.0, cores=16) for i in range(3)])
         self.hosts: Mapping[str, tuple[str, ...]] = {"decode": ("d0",), "count": ("d0",)}
-        self.there = {*self.cluster.names}
+        self.present = {*self.cluster.names}
         self.waiting, self.started_s, self.number, self.down_s = 0.0, 0.0, 9, 0.0
         self.of = Controller(RULES, SizePlanner(self.graph, self.cluster, RULES))
 
@@ -45,7 +45,7 @@ class Job:
             offered_s=offered_s,
             waiting=self.waiting,
             started_s=self.started_s,
-            devices=frozenset(self.there),
+            devices=frozenset(self.present),
         )
 
     def run(self, rates: list[float]) -> list[Decision]:
@@ -96,7 +96,7 @@ def test_after_the_loss_of_a_device_overload_decides() -> None:
     job = Job()
     job.hosts = {"decode": ("d0", "d1"), "count": ("d0",)}
     assert actions(job.run([1200.0] * 3)) == 0
-    job.there.discard("d1")
+    job.present.discard("d1")
     lost = job.run([1200.0])
     assert lost[0].state is State.RECOVERING
     job.hosts, job.started_s = {"decode": ("d0",), "count": ("d0",)}, job.number * WINDOW_S + 310.0
@@ -104,5 +104,5 @@ def test_after_the_loss_of_a_device_overload_decides() -> None:
     assert recovered[0].state is State.STABILISING
     assert actions(recovered) == 1
     assert "d1" not in {device for on in job.hosts.values() for device in on}
-    job.there.add("d1")
+    job.present.add("d1")
     assert actions(job.run([1200.0] * 6)) == 0

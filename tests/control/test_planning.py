@@ -197,8 +197,8 @@ def test_a_job_that_does_not_fit_has_no_plan(changes: dict[str, Any], part: str)
 )
 def test_rules_that_need_a_lost_device_are_named(constraints: sp.Constraints, part: str) -> None:
     graph = sp.StreamGraph(job().operators, job().streams, constraints=constraints)
-    there = frozenset({"d1", "d2", "d3"})
-    window = measured(job(), machines(), {**HOSTS, "read": ("d3",)}, 500.0, devices=there)
+    present = frozenset({"d1", "d2", "d3"})
+    window = measured(job(), machines(), {**HOSTS, "read": ("d3",)}, 500.0, devices=present)
     reason = plan_of(500.0, window, graph=graph)
     assert isinstance(reason, str)
     assert part in reason
