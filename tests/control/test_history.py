@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def test_windows_with_the_same_load_are_a_row() -> None:
     "changes",
     [{"started_s": 100.0}, {"hosts": {"decode": ("c",), "count": ("b",)}}, {"at_s": 12_000.0}],
 )
-def test_a_new_start_other_devices_and_a_gap_end_a_row(changes: dict[str, object]) -> None:
+def test_a_new_start_other_devices_and_a_gap_end_a_row(changes: dict[str, Any]) -> None:
     history = History(RULES)
     history.add(observed(0.9, 10))
     history.add(replace(observed(0.9, 11), **changes))

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from streamplace.errors import FormatError, UsageError
 from tests.support.cli import ENVIRONMENT
 from tests.support.errors import fault_of
 
-STEPS = [
+STEPS: list[tuple[float, str, dict[str, Any]]] = [
     (1.0, "decided", {"state": {"version": 1}, "reason": "nothing: größer"}),
     (2.0, "began", {"job": "a1", "plan": {"hosts": {"decode": ["d0"]}}}),
     (3.5, "stopped", {"savepoint": "file:/sp-1"}),

@@ -212,8 +212,8 @@ def test_the_order_of_mappings_does_not_matter() -> None:
     window = measured(job(), machines(), HOSTS, 500.0)
     turned = replace(
         window,
-        readings=dict(reversed(window.readings.items())),
-        hosts=dict(reversed(window.hosts.items())),
+        readings=dict(reversed([*window.readings.items()])),
+        hosts=dict(reversed([*window.hosts.items()])),
     )
     assert plan_of(1500.0, window) == plan_of(1500.0, turned)
 
