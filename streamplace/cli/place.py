@@ -91,7 +91,7 @@ from streamplace.problem.makespan import PublishedName
 @click.option(
     "--max-latency",
     metavar="Q=T",
-    help="Limit on the latency of single tuples, e.g. p99=200ms, p50=0.1s or mean=50ms, with the "
+    help="Limit on the latency of single tuples in ms or s, e.g. p99=200ms or mean=0.1s, with the "
     "time that they wait at sources. Placements are screened by queueing theory and checked by "
     "simulation: the limit is feasible with a margin of 20%, infeasible (exit code 2), or "
     "unproven. p99=1s:arrivals=bursts:service=deterministic:margin=0.1 sets the arrivals and "
@@ -208,6 +208,7 @@ def place(
         place_job_file()
         return
     from streamplace.cli.current import current_placement  # noqa: PLC0415
+    from streamplace.cli.latency_limit import the_limit  # noqa: PLC0415
     from streamplace.cli.output_files import check_targets, weights_of  # noqa: PLC0415
     from streamplace.cli.place_notes import print_notes  # noqa: PLC0415
     from streamplace.cli.place_problem import (  # noqa: PLC0415
@@ -226,6 +227,7 @@ def place(
     from streamplace.workflows.place import placed  # noqa: PLC0415
 
     check_asked(confidence, max_latency, start, prefer)
+    limit = the_limit(max_latency)
     check_limits(start, placer, max_moves, move_cost)
     check_targets(  # the file of --start may be replaced by the result
         {"-o": output}, (graph, cluster_file, constraints_file, *weights_of(placer))
@@ -269,7 +271,7 @@ def place(
     )
     with working("placing"), located(constraints_file or name_of(graph)), naming:
         if assignment is None:
-            result = placed(problem, placer, seed, confidence=confidence, max_latency=max_latency)
+            result = placed(problem, placer, seed, confidence=confidence, max_latency=limit)
             result = makespan_options.naming_semantics(result, semantics)
         else:
             found = migrate(

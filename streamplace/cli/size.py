@@ -145,6 +145,7 @@ def size(
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
 
     load_numba()
+    from streamplace.cli.latency_limit import the_limit  # noqa: PLC0415
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
@@ -161,6 +162,7 @@ def size(
     from streamplace.workflows.size import sizes  # noqa: PLC0415
     from streamplace.workflows.sizing.jobs import size_jobs  # noqa: PLC0415
 
+    limit = the_limit(max_latency)
     check_targets(
         {"-o": output, "--graph-out": graph_out}, (graph, job_file, cluster_file, constraints_file)
     )
@@ -184,7 +186,7 @@ def size(
         "restart": restart,
         "survive": survive,
         "resize": resize,
-        "max_latency": max_latency,
+        "max_latency": limit,
         "seconds": time_limit,
         "seed": seed,
     }

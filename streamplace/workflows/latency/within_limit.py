@@ -41,7 +41,7 @@ def disproved(problem: Problem, limit: LatencyLimit) -> LatencyAnswer | None:
     ProblemError
         If operators join their inputs, or streams share messages.
     """
-    only_throughput(problem.objective, "max_latency supports only throughput")
+    only_throughput(problem.objective, "a limit on latency supports only throughput")
     problem = _without_headroom(problem)
     deployed(problem, np.zeros(len(problem.graph.names), np.int32))  # raises if not supported
     if compiled(problem).least_utilisation(links_count=True) >= 1:
