@@ -1,8 +1,10 @@
-"""The option `--max-latency` of `place` and `size`."""
+"""The value of the option `--max-latency` of `place` and `size`."""
 
 from typing import TYPE_CHECKING
 
 import click
+
+from streamplace.cli.numba_loading import load_numba
 
 if TYPE_CHECKING:
     from streamplace.workflows.latency.limit import LatencyLimit
@@ -10,14 +12,17 @@ if TYPE_CHECKING:
 PYTHON_NAME = "max_latency: "
 
 
-def the_limit(text: str | None) -> "LatencyLimit | None":
-    """Return the limit of --max-latency, whose name begins the message about other text."""
-    if text is None:
+def latency_limit(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> "LatencyLimit | None":
+    """Parse QUANTITY=TIME into a limit on latency."""
+    if value is None:
         return None
+    load_numba()
     from streamplace.errors import UsageError  # noqa: PLC0415 - loaded when the option is used
     from streamplace.workflows.latency.limit import LatencyLimit  # noqa: PLC0415
 
     try:
-        return LatencyLimit.parse(text)
+        return LatencyLimit.parse(value)
     except UsageError as error:
-        raise click.UsageError(f"--max-latency: {str(error).removeprefix(PYTHON_NAME)}") from None
+        raise click.BadParameter(str(error).removeprefix(PYTHON_NAME), ctx, param) from None

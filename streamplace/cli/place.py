@@ -1,12 +1,16 @@
 """The command `place`: placement of a graph's operators on devices."""
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from streamplace.cli import makespan_options, options, param_types
+from streamplace.cli.latency_limit import latency_limit
 from streamplace.problem.makespan import PublishedName
+
+if TYPE_CHECKING:
+    from streamplace.workflows.latency.limit import LatencyLimit
 
 
 @click.command()
@@ -90,6 +94,7 @@ from streamplace.problem.makespan import PublishedName
 )
 @click.option(
     "--max-latency",
+    callback=latency_limit,
     metavar="Q=T",
     help="Limit on the latency of single tuples in ms or s, e.g. p99=200ms or mean=0.1s, with the "
     "time that they wait at sources. Placements are screened by queueing theory and checked by "
@@ -132,7 +137,7 @@ def place(
     max_moves: int | None,
     move_cost: float | None,
     confidence: float | None,
-    max_latency: str | None,
+    max_latency: "LatencyLimit | None",
     whole_operators: bool,
     output: str | None,
     semantics: PublishedName | None,
@@ -208,7 +213,6 @@ def place(
         place_job_file()
         return
     from streamplace.cli.current import current_placement  # noqa: PLC0415
-    from streamplace.cli.latency_limit import the_limit  # noqa: PLC0415
     from streamplace.cli.output_files import check_targets, weights_of  # noqa: PLC0415
     from streamplace.cli.place_notes import print_notes  # noqa: PLC0415
     from streamplace.cli.place_problem import (  # noqa: PLC0415
@@ -227,7 +231,6 @@ def place(
     from streamplace.workflows.place import placed  # noqa: PLC0415
 
     check_asked(confidence, max_latency, start, prefer)
-    limit = the_limit(max_latency)
     check_limits(start, placer, max_moves, move_cost)
     check_targets(  # the file of --start may be replaced by the result
         {"-o": output}, (graph, cluster_file, constraints_file, *weights_of(placer))
@@ -271,7 +274,7 @@ def place(
     )
     with working("placing"), located(constraints_file or name_of(graph)), naming:
         if assignment is None:
-            result = placed(problem, placer, seed, confidence=confidence, max_latency=limit)
+            result = placed(problem, placer, seed, confidence=confidence, max_latency=max_latency)
             result = makespan_options.naming_semantics(result, semantics)
         else:
             found = migrate(

@@ -11,7 +11,13 @@ from numpy.typing import ArrayLike
 
 from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, SELECTIVITY_SE, graph_hash
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.details import DETAILS, STREAM_DETAILS, by_index, ranks_of, stream_details_of
+from streamplace.problem.details import (
+    DETAILS,
+    STREAM_DETAILS,
+    by_index,
+    ranks_of,
+    stream_details_of,
+)
 from streamplace.problem.graph_checks import (
     acyclic_order,
     check_errors,

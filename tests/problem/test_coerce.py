@@ -58,7 +58,10 @@ def test_missing_fields_have_the_defaults_of_rows() -> None:
         (("a", 1, 0, 0, 5), "operators[7].requires: must be a list of labels (got 5)"),
         (("a", 1, 0, 0, "gpu"), "operators[7].requires: must be a list of labels (got 'gpu')"),
         (("a",) * 20, "operators[7]: expected at most 19 values (got 20)"),
-        ({"name": "a", "instruction": 1}, "unknown field 'instruction'; did you mean 'instructions'?"),
+        (
+            {"name": "a", "instruction": 1},
+            "unknown field 'instruction'; did you mean 'instructions'?",
+        ),
         (
             {"name": "a", "cpu": 1},
             "operators[7]: unknown field 'cpu'; known: 'name', 'instructions'",
