@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.engine import Settings
 from sim.tuples import Arrivals, expected_tuples
-from sim.tuples.run import quantile
+from sim.tuples.errors import quantile
 from streamplace.placers.search.balance import CARRIED
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
