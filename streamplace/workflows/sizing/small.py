@@ -18,6 +18,7 @@ from streamplace.workflows.sizing.attempts import Task
 from streamplace.workflows.sizing.choices import Choices
 from streamplace.workflows.sizing.fluid import fluid_bound, fluid_conditions
 from streamplace.workflows.sizing.joint import Joint, cheapest, fewest_instances
+from streamplace.workflows.sizing.named_instances import named_instances
 from streamplace.workflows.sizing.result import Minimise
 
 
@@ -32,8 +33,8 @@ def small_size(task: Task, choices: Choices, minimise: Minimise, seconds: float 
         If none that keep up were found.
     """
     counts = choices.counts(choices.first)
-    if task.constraints.colocate:  # what one instance each cannot obey, no numbers can
-        task.problem(dict.fromkeys(counts, 1))
+    if task.constraints.colocate and not named_instances(task.graph, task.constraints):
+        task.problem(dict.fromkeys(counts, 1))  # what one each cannot obey, no numbers can
     problem = task.problem(counts, apart=True)
     check_losses(problem, task.survive, "size")
     with work_clock.loading():
