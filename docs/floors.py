@@ -37,7 +37,7 @@ FLOORS = (  # from the ground up
     Floor("decide, connect", ("placers", "integrations")),
     Floor("verbs, learned placers", ("workflows", "policy")),
     Floor("outputs, adapters, learning", ("report", "plots", "env", "pyg", "training")),
-    Floor("tools on top", ("testing", "studies")),
+    Floor("tools on top", ("testing", "studies", "control")),
     Floor("front", ("cli", "streamplace")),
 )
 FLOOR_OF = {name: number for number, floor in enumerate(FLOORS) for name in floor.packages}

@@ -12,17 +12,10 @@ import signal
 import sys
 from pathlib import Path
 
-from counting import (
-    HERE,
-    NOT_CHAINED,
-    Counting,
-    build,
-    devices_of,
-    labels_in,
-    streamplace,
-)
+from counting import NOT_CHAINED, Counting, devices_of, labels_in
 from local_flink import FlinkError, LocalFlink, TaskManager, equal
 from scripting import call, say, terminated
+from submitted import HERE, build, streamplace
 
 FOLDER = Path("flink-loop").resolve() / "apply"
 SPEED = {"fast": 1.0, "slow": 0.5}

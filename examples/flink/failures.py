@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from apply_loop import FOLDER, RATE, prepare
-from counting import HERE, Counting, build, wait
+from counting import Counting
 from local_flink import FlinkError, LocalFlink
 from scripting import say, terminated
+from submitted import HERE, build, wait
 
 from streamplace.files import read_placement
 from streamplace.integrations.flink.groups import groups_of

@@ -14,9 +14,10 @@ from collections import defaultdict
 from pathlib import Path
 
 from apply_loop import FOLDER, MIPS, RATE, SLOTS, SPEED, place
-from counting import HERE, Counting, build, devices_of, streamplace
+from counting import Counting, devices_of
 from local_flink import FlinkError, LocalFlink, TaskManager
 from scripting import call, say, terminated
+from submitted import HERE, build, streamplace
 
 PROFILE_S = 20
 PRINTED = re.compile(r"\+[IU]\[(\d+), (\d+), ")

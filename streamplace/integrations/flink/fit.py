@@ -58,7 +58,7 @@ def fit(plan: RunningPlan, readings: Sequence[Reading], mips: float) -> Profile:
 def _streams(growth: Growth) -> list[StreamProfile]:
     found = []
     for e, stream in enumerate(growth.logical.graph.streams):
-        tuples, sizes = growth.tuples.get(e), growth.bytes.get(e)
+        tuples, sizes = growth.sent.get(e), growth.bytes.get(e)
         if not growth.intervals:
             selectivity = payload = Estimate.missing(TOO_FEW)
         elif tuples is None:
@@ -70,7 +70,7 @@ def _streams(growth: Growth) -> list[StreamProfile]:
             elif sizes is None:
                 payload = Estimate.missing(MIXED)
             else:
-                payload = growth.ratio(sizes, tuples)
+                payload = growth.ratio(sizes, growth.received[e])
         found.append(StreamProfile(stream.source, stream.target, selectivity, payload))
     return found
 
@@ -84,10 +84,10 @@ def _payload(growth: Growth, operator: str) -> Estimate:
         return Estimate.missing(CHAINED.format("bytes"))
     if not growth.intervals:
         return Estimate.missing(TOO_FEW)
-    if any(e not in growth.tuples or e not in growth.bytes for e in outgoing):
+    if any(e not in growth.received or e not in growth.bytes for e in outgoing):
         return Estimate.missing(MIXED)
     tuples, sizes = (
-        np.sum([of[e] for e in outgoing], axis=0) for of in (growth.tuples, growth.bytes)
+        np.sum([of[e] for e in outgoing], axis=0) for of in (growth.received, growth.bytes)
     )
     return growth.ratio(sizes, tuples)
 

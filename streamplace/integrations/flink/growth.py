@@ -1,8 +1,9 @@
 """Increases of a Flink job's counters between readings, and the flows that follow from them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from streamplace.problem.logical import Distribution, LogicalGraph
 from streamplace.util.arrays import Floats
 
 BUFFER_WEIGHT = 1e-4  # bytes sent are counted by whole buffers; bytes received are exact
+LESSER_WEIGHT = 1e-4  # of tuples received where those sent are wanted, and the reverse
 TOO_FEW = "the server's metrics changed fewer than two times; increase --seconds"
 ABSENT = "the server did not report it"
 
@@ -102,10 +104,21 @@ class Growth:
         return slope(y[both], x[both])
 
     @cached_property
-    def tuples(self) -> dict[int, Floats]:
-        """Stream -> its tuples (n,); streams that the counters do not determine are absent."""
-        rows = [*self._received("records_in"), *self._sent()]
-        found = self._flows(rows)
+    def sent(self) -> dict[int, Floats]:
+        """Stream -> tuples (n,) sent on it; streams that the counters do not determine are absent.
+
+        Tuples received count where nothing else does. While buffers in front of a bottleneck fill,
+        which may take minutes, they are fewer.
+        """
+        return self._tuples(self._received("records_in", LESSER_WEIGHT), self._sent(1.0))
+
+    @cached_property
+    def received(self) -> dict[int, Floats]:
+        """Stream -> tuples (n,) received from it, as are `bytes`; see `sent`."""
+        return self._tuples(self._received("records_in", 1.0), self._sent(LESSER_WEIGHT))
+
+    def _tuples(self, *rows: Iterable["_Row"]) -> dict[int, Floats]:
+        found = self._flows([*chain.from_iterable(rows)])
         for e, stream in enumerate(self.logical.graph.streams):
             if self.is_inner(stream):
                 found[e] = self.operator_counter(stream.target, "records_in")
@@ -113,8 +126,8 @@ class Growth:
 
     @cached_property
     def bytes(self) -> dict[int, Floats]:
-        """Stream -> its bytes (n,); see `tuples`."""
-        rows = list(self._received("bytes_in"))
+        """Stream -> its bytes (n,); see `received`."""
+        rows = self._received("bytes_in", 1.0)
         for vertex in self.plan.vertices:
             outgoing = [e for e in self.outer if self._source(e) in vertex.operators]
             if outgoing:
@@ -122,16 +135,16 @@ class Growth:
                 rows.append((terms, self.vertex_counter(vertex, "bytes_out"), BUFFER_WEIGHT))
         return self._flows(rows)
 
-    def _received(self, counter: str) -> list["_Row"]:
+    def _received(self, counter: str, weight: float) -> list["_Row"]:
         rows: list[_Row] = []
         for vertex in self.plan.vertices:
             incoming = [e for e in self.outer if self._target(e) == vertex.operators[0]]
             if incoming:
                 terms = [(e, self._copies(e)) for e in incoming]
-                rows.append((terms, self.vertex_counter(vertex, counter), 1.0))
+                rows.append((terms, self.vertex_counter(vertex, counter), weight))
         return rows
 
-    def _sent(self) -> list["_Row"]:
+    def _sent(self, weight: float) -> list["_Row"]:
         """Return the sums of tuples sent by vertices and operators.
 
         Flink counts a tuple once even if its operator sends it on several streams, so vertices with
@@ -147,12 +160,12 @@ class Growth:
             if not outgoing or any(counts[self._source(e)] > 1 for e in outgoing):
                 continue
             rows.append(
-                ([(e, 1.0) for e in outgoing], self.vertex_counter(vertex, "records_out"), 1.0)
+                ([(e, 1.0) for e in outgoing], self.vertex_counter(vertex, "records_out"), weight)
             )
             if len(vertex.operators) > 1:
                 for e in outgoing:
                     emitted = self.operator_counter(self._source(e), "records_out")
-                    rows.append(([(e, 1.0)], emitted, 1.0))
+                    rows.append(([(e, 1.0)], emitted, weight))
         return rows
 
     def _flows(self, rows: Sequence["_Row"]) -> dict[int, Floats]:

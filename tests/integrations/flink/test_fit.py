@@ -98,6 +98,13 @@ def test_chain_of_operators() -> None:
         current_placement(graph, {"s": ["t"], "a": ["t"]}, {"t": 1}, MIPS)
 
 
+def test_filling_buffers_change_neither_selectivities_nor_payloads() -> None:
+    counters = counters_of_line() | {"z": Counters(10, 0, 4000, 0, 10, 0, 0)}  # z is a bottleneck
+    last = stream(fit(LINE, recorded(counters), MIPS), "a", "z")
+    assert last.selectivity.value == pytest.approx(0.5, rel=1e-3)
+    assert last.payload_bytes.value == pytest.approx(400, rel=1e-3)
+
+
 def test_fork_and_join_from_counters_of_both_ends() -> None:
     found = fit(
         DIAMOND,

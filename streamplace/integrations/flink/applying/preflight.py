@@ -133,9 +133,10 @@ def _faults_of_slots(cluster: Cluster, groups: Groups) -> Iterator[str]:
     several = [group.name for group in groups.groups if sum(group.slots.values()) > 1]
     if several:
         yield (
-            f"{listed(several)} need several slots on one device, which only labels can ask for; "
-            "use --labels, and see export --to flink-config"
+            f"several slots on one device, as for {listed(several)}, can only be asked for with "
+            "labels; use --labels, and see export --to flink-config"
         )
+        return
     wanted = len(groups.groups)
     free = sum(each.free_slots for each in cluster.task_managers)
     if free < wanted:

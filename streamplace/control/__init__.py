@@ -1,0 +1,1 @@
+"""The controller of running jobs: what it measures, plans, decides and does."""

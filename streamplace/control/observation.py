@@ -1,0 +1,76 @@
+"""What was measured of a running job during one window."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Means of one operator over a window.
+
+    Parameters
+    ----------
+    tuples_s
+        Tuples per second that all instances together processed.
+    busy, busiest
+        Share of the time that its instances were busy: the mean, and that of the busiest instance.
+    backpressured
+        Share of the time that its instances were under backpressure, on average.
+    instances
+        Number of its instances.
+    """
+
+    tuples_s: float
+    busy: float
+    busiest: float
+    backpressured: float
+    instances: int
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A window of measurements of one job.
+
+    Parameters
+    ----------
+    at_s
+        The end of the window, in seconds since 1970.
+    seconds
+        Its length.
+    started_s
+        When the job, or its last recovery, began to run; seconds since 1970.
+    readings
+        Operator -> its means; without operators of which nothing could be measured.
+    offered_s
+        Tuples per second that the sources are offered: what they read, and the growth of what
+        waits. None if it is unknown, for example because backpressure hides it.
+    waiting
+        Tuples that wait at the sources; None if unknown.
+    devices
+        Names of the devices that are there.
+    hosts
+        Operator -> the device of each of its instances, in order; instances that do not run are
+        left out.
+    missing
+        What could not be measured, and why; empty if everything was.
+    """
+
+    at_s: float
+    seconds: float
+    started_s: float
+    readings: Mapping[str, Reading]
+    offered_s: float | None
+    waiting: float | None
+    devices: frozenset[str]
+    hosts: Mapping[str, tuple[str, ...]]
+    missing: tuple[str, ...] = field(default=())
+
+    @property
+    def parallelism(self) -> dict[str, int]:
+        """Operator -> number of its instances that run."""
+        return {name: len(on) for name, on in self.hosts.items()}
+
+    @property
+    def busiest(self) -> float:
+        """Share of the time that the busiest instance of all was busy; 0 without readings."""
+        return max((reading.busiest for reading in self.readings.values()), default=0.0)

@@ -1,0 +1,74 @@
+"""Plans: numbers of instances with their devices, and what they can carry."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from streamplace.control.observation import Observation
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """Where the instances of all operators run.
+
+    Parameters
+    ----------
+    hosts
+        Operator -> the device of each of its instances, in order.
+    """
+
+    hosts: Mapping[str, tuple[str, ...]]
+
+    @property
+    def parallelism(self) -> dict[str, int]:
+        """Operator -> number of its instances."""
+        return {name: len(on) for name, on in self.hosts.items()}
+
+    @property
+    def devices(self) -> frozenset[str]:
+        """The devices in use."""
+        return frozenset(device for on in self.hosts.values() for device in on)
+
+    @property
+    def key(self) -> str:
+        """A text that is equal for deployments that Flink cannot tell apart."""
+        parts = (f"{name}={','.join(sorted(on))}" for name, on in sorted(self.hosts.items()))
+        return ";".join(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return numbers and devices as a JSON value."""
+        return {
+            "parallelism": self.parallelism,
+            "hosts": {n: list(on) for n, on in self.hosts.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A deployment for a rate, with what it and the present one carry in the same model.
+
+    Parameters
+    ----------
+    rate_s
+        Tuples per second that it was planned for.
+    carries_s, now_carries_s
+        Tuples per second at the sources that the plan sustains on its devices, and that the present
+        deployment does.
+    price_s, now_price_s
+        Price per second of the devices in use.
+    """
+
+    deployment: Deployment
+    rate_s: float
+    carries_s: float
+    now_carries_s: float
+    price_s: float
+    now_price_s: float
+
+
+class Planner(Protocol):
+    """A source of plans."""
+
+    def __call__(self, observation: Observation, rate_s: float) -> Plan | str:
+        """Return a plan for an offered rate, or the reason why there is none, in words."""
+        ...

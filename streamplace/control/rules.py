@@ -1,0 +1,107 @@
+"""The rules of the controller: thresholds, durations, budgets and prices."""
+
+from dataclasses import dataclass, fields, replace
+from typing import Self
+
+from streamplace.errors import UsageError
+
+FLINK_TIMES = ("savepoint_s", "start_s", "answer_s")  # Flink needs them, however short windows are
+
+
+@dataclass(frozen=True)
+class Rules:
+    """When the controller acts, and how often at most. All times are in seconds.
+
+    Parameters
+    ----------
+    target, low, high
+        Utilisation that plans aim at, and the band around it within which nothing is done.
+    window_s
+        Length of a window of measurements.
+    agreeing
+        Number of windows in a row that must ask for a change.
+    stabilisation_s
+        Time after a start of the job during which measurements are ignored.
+    cool_down_s
+        Time after an action without another one.
+    scale_down_after_s
+        Time for which less capacity must have been enough before it is reduced; the largest rate in
+        this time counts.
+    most_scale_down
+        Largest share of the instances of an operator that one action removes.
+    actions_per_hour, actions_per_day
+        Budgets of actions.
+    horizon_s
+        Time within which an action must pay for itself.
+    first_downtime_s
+        Expected downtime of a restart before one was measured; afterwards it is the longest of the
+        last three.
+    catch_up_s
+        Time within which the tuples that wait after a restart must be worked off.
+    machine_price
+        Price of a second of a machine without a price of its own.
+    delayed_tuple_price
+        Price of a tuple that is delayed by a restart, in the same unit.
+    rollback_below
+        Share of the throughput before an action below which it is rolled back.
+    block_s
+        Time for which a plan that was rolled back is not tried again.
+    savepoint_s, start_s, answer_s
+        Limits of a savepoint, of a start until all vertices run, and of an answer of the server.
+
+    Raises
+    ------
+    UsageError
+        If a value is outside its range.
+    """
+
+    target: float = 0.7
+    low: float = 0.4
+    high: float = 0.85
+    window_s: float = 300.0
+    agreeing: int = 2
+    stabilisation_s: float = 120.0
+    cool_down_s: float = 600.0
+    scale_down_after_s: float = 3600.0
+    most_scale_down: float = 0.5
+    actions_per_hour: int = 4
+    actions_per_day: int = 12
+    horizon_s: float = 3600.0
+    first_downtime_s: float = 60.0
+    catch_up_s: float = 1800.0
+    machine_price: float = 1.0
+    delayed_tuple_price: float = 0.001
+    rollback_below: float = 0.9
+    block_s: float = 86_400.0
+    savepoint_s: float = 60.0
+    start_s: float = 120.0
+    answer_s: float = 10.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.low < self.target < self.high <= 1:
+            band = f"{self.low:g}, {self.target:g}, {self.high:g}"
+            raise UsageError(f"band: must be 0 < low < target < high <= 1 (got {band})")
+        for name in ("most_scale_down", "rollback_below"):
+            if not 0 < (value := getattr(self, name)) <= 1:
+                raise UsageError(f"{name}: must be above 0 and at most 1 (got {value:g})")
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name.endswith("_s") and not 0 < value < float("inf"):
+                raise UsageError(f"{field.name}: must be seconds above 0 (got {value:g})")
+            if field.name.endswith("_price") and not 0 <= value < float("inf"):
+                raise UsageError(f"{field.name}: must be 0 or more (got {value:g})")
+        for name in ("agreeing", "actions_per_hour", "actions_per_day"):
+            if (count := getattr(self, name)) < 1:
+                raise UsageError(f"{name}: must be at least 1 (got {count})")
+
+    def scaled(self, factor: float) -> Self:
+        """Return these rules with all durations multiplied, except what Flink itself needs.
+
+        Budgets of actions stay per (unscaled) hour and day.
+        """
+        times = {
+            field.name: getattr(self, field.name) * factor
+            for field in fields(self)
+            if field.name.endswith("_s") and field.name not in FLINK_TIMES
+        }
+        return replace(self, **times)
