@@ -40,6 +40,8 @@ class Task:
         Number of devices that may be lost.
     evaluations
         Changes tried per set of devices at first; None: by the number of instances.
+    free
+        Names of the operators whose numbers of instances may be chosen.
     """
 
     graph: StreamGraph
@@ -51,6 +53,14 @@ class Task:
     survive: int
     evaluations: int | None
     seed: int
+    free: frozenset[str]
+
+    def at(self, planned: float) -> "Task":
+        """Return the task at another planned source rate in tuples/s."""
+        needed = self.objective.source_rate * planned / self.planned
+        return replace(
+            self, objective=self.objective.with_changes(source_rate=needed), planned=planned
+        )
 
     def problem(self, counts: Counts, *, apart: bool = False) -> Problem:
         """Return the problem of some numbers of instances on the whole cluster.
