@@ -17,7 +17,7 @@ from streamplace.workflows.sizing.restrictions import rules_of
 
 LOWEST = 1e-9  # of the planned source rate, below which no rate is tried
 PRECISION = 1e-7  # of the highest source rate, relative
-SECONDS = 1.0  # of the search for the highest source rate, which is less precise after that
+SECONDS = 5.0  # of the search for the highest source rate, less precise if it takes longer
 
 NeedsOf = Callable[[Task, Counts], Sequence[Need]]
 """Task and numbers of instances -> what the instances need."""
