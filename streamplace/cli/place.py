@@ -293,7 +293,7 @@ def place(
             result = found.result
     if output is not None:
         result.save(output)
-    print_notes(note, result, wants_confidence=confidence is not None)
+    print_notes(note, result, None if limited else found, wants_confidence=confidence is not None)
     if as_json:
         options.print_json((found or result).to_dict())
         return

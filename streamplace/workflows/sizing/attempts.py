@@ -116,13 +116,22 @@ class Attempt:
         return self.price, self.instances
 
 
-def attempt(task: Task, counts: Counts, clock: Budget, *, everywhere: bool = False) -> Attempt:
+def attempt(
+    task: Task,
+    counts: Counts,
+    clock: Budget,
+    *,
+    everywhere: bool = False,
+    most: int | None = None,
+) -> Attempt:
     """Place some numbers of instances on the cheapest devices that a search finds.
 
     Parameters
     ----------
     everywhere
         Use the whole cluster instead, since the price of its devices does not matter.
+    most
+        Largest number of devices; None: any.
     """
     try:
         problem = task.problem(counts)
@@ -132,7 +141,7 @@ def attempt(task: Task, counts: Counts, clock: Budget, *, everywhere: bool = Fal
     examiner = Examiner(problem, kinds, task.seed, task.evaluations, clock)
     if everywhere:
         return _everywhere(task, counts, examiner)
-    found = Search(examiner, task.survive, task.seed).run()
+    found = Search(examiner, task.survive, task.seed, most).run()
     if found.counts is None:
         return Attempt(counts, inf, inf if found.refuted else found.bound, None)
     placement = _placement(examiner, found.counts)

@@ -11,6 +11,7 @@ from streamplace.util import work_clock
 from streamplace.workflows.conflict import listed_and
 from streamplace.workflows.plan_unequal import check_losses
 from streamplace.workflows.sizing.attempts import Task
+from streamplace.workflows.sizing.cheaper import on_cheaper_devices
 from streamplace.workflows.sizing.choices import Choices, Counts
 from streamplace.workflows.sizing.fluid import fluid_bound
 from streamplace.workflows.sizing.joint import Joint, cheapest, fewest_instances
@@ -56,6 +57,8 @@ def small_size(task: Task, choices: Choices, minimise: Minimise, seconds: float 
         )
     if found.best is None:
         raise not_found(task)
+    if minimise == "machines":
+        return Joint(on_cheaper_devices(task, found.best, clock), found.bound)
     return found
 
 
