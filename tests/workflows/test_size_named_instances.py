@@ -31,7 +31,7 @@ def job(**count: Any) -> sp.StreamGraph:
         sp.Constraints(exlocate=[["count[0]", "count[2]"]]),
     ],
 )
-def test_there_are_at_least_the_instances_that_constraints_name(rules: sp.Constraints) -> None:
+def test_constraints_on_single_instances_need_as_many_instances(rules: sp.Constraints) -> None:
     """One instance would carry the rate."""
     found = size(job(), "2x2500", constraints=rules, minimise="instances", evaluations=1_000)
     assert found.parallelism == {"read": 1, "count": 3}

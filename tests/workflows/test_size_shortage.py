@@ -45,7 +45,7 @@ def test_a_shortage_of_memory_or_slots_names_the_highest_source_rate() -> None:
     assert found.at_most == pytest.approx(18_750)
 
 
-def test_that_no_rate_would_help_is_said() -> None:
+def test_the_message_says_if_no_rate_would_help() -> None:
     found = shortage(job(memory_bytes=5e9), cluster(memory_bytes=4e9))
     assert str(found).startswith("no device may run operator 'count'")
     assert "no source rate would help" in str(found)
@@ -89,7 +89,7 @@ def test_memory_after_a_loss() -> None:
     assert found.at_most == pytest.approx(12_500)
 
 
-def test_an_operator_on_a_slow_device_names_the_rule_that_keeps_it_there() -> None:
+def test_an_operator_pinned_to_a_slow_device_names_the_pin() -> None:
     devices = sp.Cluster([sp.Device("slow", 1000.0), sp.Device("fast", 4000.0)])
     graph = job(8e3, parallelism=1)
     rules = sp.Constraints(pins={"count": "slow"})

@@ -34,7 +34,7 @@ def test_a_rate_that_cannot_be_sustained_is_a_row() -> None:
 
 
 @pytest.mark.parametrize("rates", [(1e3, 9e3), (9e3, 1e3), (1e3, 2e3)])
-def test_the_last_column_has_reasons_if_there_are_any(rates: tuple[float, ...]) -> None:
+def test_the_last_column_has_the_reasons_of_failed_rates(rates: tuple[float, ...]) -> None:
     (grid,) = view_of(table(*rates)).body
     assert isinstance(grid, Grid)
     failed = [rate == 9e3 for rate in rates]
