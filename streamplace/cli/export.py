@@ -51,15 +51,16 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import export  # noqa: PLC0415
+    from streamplace.files.assignments import read_placement_json  # noqa: PLC0415
     from streamplace.files.atomic import write_text  # noqa: PLC0415
     from streamplace.files.placements import placement_from, results_in  # noqa: PLC0415
-    from streamplace.files.reading import name_of, read_json  # noqa: PLC0415
+    from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.integrations.losses import assumptions, losses  # noqa: PLC0415
     from streamplace.integrations.registry import export_text  # noqa: PLC0415
 
     check_targets({"-o": output}, (placement,))
     with working("reading"):
-        value = read_json(placement)
+        value = read_placement_json(placement)
         read = placement_from(value, name_of(placement))
     with located(name_of(placement)):
         if kind in WRITERS:
