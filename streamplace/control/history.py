@@ -1,6 +1,7 @@
 """The windows so far: how many agree, and the largest rate while less would have been enough."""
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 from streamplace.control.decisions import State
@@ -27,7 +28,8 @@ class History:
     since_s
         The beginning of the first window of the row.
     served_s
-        Tuples per second that the sources read in the last window that could be used.
+        Tuples per second that the sources read in the last window that could be used; None if
+        unknown.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -39,7 +41,7 @@ class History:
         self.state = State.STEADY
         self.count = 0
         self.since_s = 0.0
-        self.served_s = 0.0
+        self.served_s: float | None = None
 
     @property
     def largest_rate_s(self) -> float:
@@ -50,7 +52,7 @@ class History:
         """Take note of a window that cannot be used, which ends the row."""
         if self.last_s is None or observation.at_s > self.last_s:
             self.last_s = observation.at_s
-            self._waiting = None
+            self._waiting = _waiting(observation)
         self._begin_row(observation)
 
     def add(self, observation: Observation) -> Load:
@@ -64,7 +66,7 @@ class History:
         self._run, self.state = run, load.state
         self.count += 1
         at_s = self.last_s = observation.at_s
-        self._waiting = None if observation.waiting is None else (at_s, observation.waiting)
+        self._waiting = _waiting(observation)
         oldest_s = at_s - self._rules.scale_down_after_s
         self._rates.append((at_s, observation.offered_s or 0.0))
         self._rates = [(at, rate) for at, rate in self._rates if at > oldest_s]
@@ -92,20 +94,31 @@ class History:
         self.last_s = None if value["last"] is None else float(value["last"])
         self.state = State(value["state"])
         self.count = int(value["count"])
-        self.since_s, self.served_s = float(value["since"]), float(value["served"])
+        self.since_s = float(value["since"])
+        self.served_s = None if value["served"] is None else float(value["served"])
 
     def _begin_row(self, observation: Observation) -> None:
         self._run, self.state, self.count = "", State.STEADY, 0
         self.since_s = observation.begin_s
         self._rates = []
 
-    def _served(self, observation: Observation) -> float:
-        """Return the tuples per second that the sources read: those offered that do not wait."""
-        if observation.read_s is not None:
-            return observation.read_s
-        offered_s = observation.offered_s or 0.0
-        if self._waiting is None or observation.waiting is None:
-            return offered_s
+    def _served(self, observation: Observation) -> float | None:
+        """Return the tuples per second that the sources read: those offered that do not wait.
+
+        Where it is known how many wait, it must also be known how many waited before.
+        """
+        if observation.read_s is not None or observation.waiting is None:
+            offered_s = observation.offered_s or 0.0
+            return offered_s if observation.read_s is None else observation.read_s
+        if self._waiting is None:
+            return None
         before_s, before = self._waiting
         growth_s = (observation.waiting - before) / (observation.at_s - before_s)
-        return max(offered_s - growth_s, 0.0)
+        return max((observation.offered_s or 0.0) - growth_s, 0.0)
+
+
+def _waiting(observation: Observation) -> tuple[float, float] | None:
+    """Return when a window ended and how many tuples waited then; None if that is unknown."""
+    if observation.waiting is None or not isfinite(observation.waiting):
+        return None
+    return observation.at_s, observation.waiting

@@ -6,7 +6,7 @@ from math import isfinite
 
 from streamplace.control.observation import Observation
 from streamplace.control.phrases import clock
-from streamplace.display.text import several
+from streamplace.display.text import quoted, several
 from streamplace.util.text import counted
 
 SHOWN = 3
@@ -25,6 +25,9 @@ def fault_of(observation: Observation, last_s: float | None) -> str:
 
 def not_running(observation: Observation) -> str:
     """Return which instances do not run, in words; empty if all do."""
+    for name, on in sorted(observation.hosts.items()):
+        if gone := sorted({*on} - observation.devices):
+            return f"{quoted(gone[0])} is gone, where instances of {name} ran"
     for name, reading in sorted(observation.readings.items()):
         running = len(observation.hosts.get(name, ()))
         if running < reading.instances:
@@ -34,7 +37,7 @@ def not_running(observation: Observation) -> str:
 
 def _faults(observation: Observation, last_s: float | None) -> Iterator[str]:
     if last_s is not None and observation.at_s <= last_s:
-        yield f"the measurements are stale: there are later ones, of {clock(last_s)}"
+        yield f"the measurements are stale: those of {clock(last_s)} are known already"
     if observation.missing:
         yield "; ".join(observation.missing)
     if not observation.readings:
