@@ -6,7 +6,7 @@ from dataclasses import replace
 import click
 from click.core import ParameterSource
 
-from streamplace.cli import printing
+from streamplace.cli import from_options, printing
 from streamplace.cli.default_cluster import naming_the_default
 from streamplace.cli.output_files import check_targets, refuse_folder, weights_of
 from streamplace.cli.place_notes import one_core_note

@@ -8,6 +8,7 @@ import click
 from streamplace.cli import (
     checks,
     engine_options,
+    from_options,
     makespan_options,
     options,
     param_types,
