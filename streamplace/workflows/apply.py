@@ -14,8 +14,9 @@ from streamplace.integrations.flink.applying.documents import (
     read_cluster,
     read_job,
 )
+from streamplace.integrations.flink.applying.progress import Limits, Progress
 from streamplace.integrations.flink.applying.requests import Program, Request
-from streamplace.integrations.flink.applying.restart import Limits, Restart
+from streamplace.integrations.flink.applying.restart import Restart
 from streamplace.integrations.flink.groups import Groups, groups_of
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.flink.slot_groups import mapping
@@ -185,9 +186,14 @@ def delete(server: Server, jar: str, within_s: float) -> None:
 
 
 def restart_of(
-    prepared: Prepared, server: Server, options: Options, jar: str, say: Callable[[str], object]
+    prepared: Prepared,
+    server: Server,
+    options: Options,
+    jar: str,
+    say: Callable[[str], object],
+    record: Callable[[Progress], object] = lambda progress: None,
 ) -> Restart:
-    """Return the restart, which has not begun."""
+    """Return the restart, which has not begun; see `Restart` for `say` and `record`."""
     return Restart(
         server,
         prepared.job,
@@ -197,6 +203,7 @@ def restart_of(
         prepared.directory,
         options.limits,
         say,
+        record,
     )
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from streamplace.errors import BackendError, ProblemError, UsageError
-from streamplace.integrations.flink.applying import requests, restart
+from streamplace.integrations.flink.applying import pauses, requests
 from streamplace.integrations.flink.applying.documents import read_cluster
-from streamplace.integrations.flink.applying.restart import FailedError, Limits, Progress
+from streamplace.integrations.flink.applying.progress import FailedError, Limits, Progress
 from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.placement import Placement
@@ -20,10 +20,10 @@ NEW, BACK = (requests.successor(JOB, SAVEPOINT, 0, rollback) for rollback in (Fa
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(restart, "POLL_S", 0.02)
-    monkeypatch.setattr(restart, "SETTLE_S", 0.05)
-    monkeypatch.setattr(restart, "STALE_S", 0.1)
-    monkeypatch.setattr(restart, "GRACE_S", 0.5)
+    monkeypatch.setattr(pauses, "POLL_S", 0.02)
+    monkeypatch.setattr(pauses, "SETTLE_S", 0.05)
+    monkeypatch.setattr(pauses, "STALE_S", 0.1)
+    monkeypatch.setattr(pauses, "GRACE_S", 0.5)
 
 
 def placement() -> Placement:
