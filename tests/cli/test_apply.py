@@ -13,7 +13,9 @@ from streamplace.integrations.flink.applying import pauses
 from streamplace.problem.cluster import Cluster, Device
 from tests.support.chain_placement import chain_placement
 from tests.support.cli import ENVIRONMENT, MODULE, Capture
-from tests.support.flink_script import JAR, JOB, SAVEPOINT, ScriptedFlink
+from tests.support.flink_server.checkpoint_documents import SAVEPOINT
+from tests.support.flink_server.cluster import JOB
+from tests.support.flink_server.server import JAR, ScriptedFlink
 
 COUNTS = {"count[0]": "count", "count[1]": "count"}
 QUICK = ("--deadline", "0.2", "--start-timeout", "0.5")

@@ -11,7 +11,10 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.placement import Placement
 from streamplace.workflows.apply import Options, check_jar, prepare, restart_of
 from tests.support.chain_placement import chain_placement
-from tests.support.flink_script import CHECKPOINT, JAR, JOB, SAVEPOINT, Run, ScriptedFlink
+from tests.support.flink_server.checkpoint_documents import CHECKPOINT, SAVEPOINT
+from tests.support.flink_server.cluster import JOB
+from tests.support.flink_server.runs import Run
+from tests.support.flink_server.server import JAR, ScriptedFlink
 
 COUNTS = {"count[0]": "count", "count[1]": "count"}
 LIMITS = Limits(answer_s=5, savepoint_s=0.3, start_s=0.6)
