@@ -81,10 +81,12 @@ class ScriptedFlink(ScriptedCluster):
 
     def _metrics(self, job: str, vertex: str, query: str) -> Any:
         """Return the tuples that wait, the only metric of operators that there is."""
-        wanted = query.removeprefix("get=").replace("%2C", ",").split(",")
-        number = f"{self.jobs[job].fetched_waiting / max(len(wanted), 1)}"
-        known = self.reports_waiting and self.name_of(vertex).startswith("Source")
-        return [{"id": name, "value": number} for name in wanted if known and "pending" in name]
+        names = query.removeprefix("get=").replace("%2C", ",").split(",")
+        wanted = [name for name in names if name.endswith("pendingRecords")]
+        if not (self.reports_waiting and self.name_of(vertex).startswith("Source")):
+            return []
+        each = self.jobs[job].fetched_waiting / max(len(wanted), 1)
+        return [{"id": name, "value": str(each)} for name in wanted]
 
     def _task_manager(self, name: str, details: bool = True) -> Any:
         if name not in self.labels:
