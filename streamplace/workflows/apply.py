@@ -102,13 +102,17 @@ def prepare(placement: Placement, server: Server, options: Options) -> Prepared:
     BackendError
         If the server does not answer.
     """
+    return prepare_groups(groups_of(placement, options.labels), server, options)
+
+
+def prepare_groups(groups: Groups, server: Server, options: Options) -> Prepared:
+    """Check job, cluster and jar for groups; see `prepare`."""
     within_s = options.limits.answer_s
     try:
         job = read_job(server, options.job, within_s)
     except GoneError:
         raise UsageError(f"{server.url} has no job {options.job!r}; see /jobs/overview") from None
     savepoint = (options.savepoint or job.stopped_at) if job.ended else None
-    groups = groups_of(placement, options.labels)
     holder = job.id if savepoint is None else requests.successor(job.id, savepoint, 0)
     cluster = read_cluster(server, holder, within_s)
     directory = options.savepoint_dir or cluster.savepoint_dir

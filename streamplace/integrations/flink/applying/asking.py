@@ -1,8 +1,9 @@
 """Requests of a restart to Flink, repeated after faults of the server."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from streamplace.errors import BackendError
 from streamplace.integrations.flink.applying import pauses
@@ -10,6 +11,8 @@ from streamplace.integrations.flink.applying.documents import Job, cause_of, job
 from streamplace.integrations.flink.applying.progress import FailedError, Limits
 from streamplace.integrations.flink.applying.requests import Request
 from streamplace.integrations.profiling.rest import GoneError, Server
+
+T = TypeVar("T")
 
 
 class Asking:
@@ -24,19 +27,23 @@ class Asking:
         return self.server.send(request.method, request.path, request.body, limit_s)
 
     def read(self, job: str) -> Job:
-        """Read a job; after a fault, ask again until the time for a start is over.
+        """Read a job; see `repeated`."""
+        return self.repeated(lambda: read_job(self.server, job, self.limits.answer_s))
+
+    def repeated(self, call: Callable[[], T]) -> T:
+        """Return what a call returns; after a fault, repeat it until the time for a start is over.
 
         Raises
         ------
         GoneError
-            If Flink does not know the job.
+            If Flink does not know what is asked for.
         BackendError
             If there is no answer in time.
         """
         until = time.monotonic() + self.limits.start_s
         while True:
             try:
-                return read_job(self.server, job, self.limits.answer_s)
+                return call()
             except GoneError:
                 raise
             except BackendError:

@@ -85,13 +85,19 @@ class Restart:
         self._check_successors(savepoint)
         fault = self._start(self.mapping, savepoint)
         if not fault:
-            new = self.asking.read(self.progress.job)
-            self.progress.hosts = read_hosts(self.server, new, self.limits.answer_s)
-            found = differences(groups, new, self.progress.hosts, cluster(new.id), savepoint)
-            fault = "; ".join(found)
+            fault = self._verify(groups, cluster, savepoint)
         if fault:
             self._roll_back(fault, savepoint)
         return self.progress
+
+    def _verify(self, groups: Groups, cluster: Callable[[str], Cluster], savepoint: str) -> str:
+        """Return where the started job differs from what was asked for; empty if it does not."""
+        repeated = self.asking.repeated
+        new = self.asking.read(self.progress.job)
+        hosts = repeated(lambda: read_hosts(self.server, new, self.limits.answer_s))
+        self.progress.hosts = hosts
+        found = differences(groups, new, hosts, repeated(lambda: cluster(new.id)), savepoint)
+        return "; ".join(found)
 
     def _stop(self, job: str, checkpoint_timeout_s: float) -> str:
         """Stop a job and return where its state is; the job still runs after a fault."""
