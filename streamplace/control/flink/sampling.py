@@ -56,6 +56,8 @@ class Sample:
         Operator -> its own counters, for sources and members of chains.
     waiting
         Source -> tuples that wait there; without sources that do not say so.
+    asked_s
+        The server's time of the last answer about the job.
     """
 
     at_s: float
@@ -65,6 +67,7 @@ class Sample:
     subtasks: Mapping[str, tuple[Subtask, ...]]
     operators: Mapping[str, Counters] = field(default_factory=dict)
     waiting: Mapping[str, float] = field(default_factory=dict)
+    asked_s: float = 0.0
 
     @property
     def runs(self) -> bool:
@@ -173,7 +176,8 @@ class Sampler:
                     numbers = [row for row in rows if row is not None]
                     if len(numbers) == len(rows):
                         waiting[name] = sum(numbers)
-        return Sample(at_s, details.state, details.started_s, plan, subtasks, operators, waiting)
+        known = (at_s, details.state, details.started_s, plan, subtasks, operators, waiting)
+        return Sample(*known, details.at_s)
 
     def _subtasks(self, path: str, vertex: Vertex) -> tuple[Subtask, ...]:
         value = self._vertex(path, vertex, "")

@@ -74,12 +74,13 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Vertex:
-    """A vertex of a job, see `RunningPlan`."""
+    """A vertex of a job, see `RunningPlan`; `group` is the id of its slot-sharing group."""
 
     id: str
     status: str
     parallelism: int
     max_parallelism: int
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -254,7 +255,8 @@ def _keeps(config: Any) -> bool:
 
 def _vertex(value: Any) -> Vertex:
     most = int(value.get("maxParallelism", -1))
-    return Vertex(str(value["id"]), str(value["status"]), int(value["parallelism"]), most)
+    group = str(value.get("slotSharingGroupId", ""))
+    return Vertex(str(value["id"]), str(value["status"]), int(value["parallelism"]), most, group)
 
 
 def _if_any(server: Server, path: str, within_s: float) -> Any:

@@ -40,6 +40,8 @@ class Progress:
         The savepoint or checkpoint that has all state; empty while the former job runs.
     job
         The job that runs, or is being started.
+    rolling_back, rolled_back
+        Whether the former mapping is being started again, and whether it runs.
     cancelling
         Whether the job is being cancelled.
     down_since, down_s
@@ -52,6 +54,7 @@ class Progress:
     savepoint: str = ""
     running: bool = True
     rolled_back: bool = False
+    rolling_back: bool = False
     cancelling: bool = False
     down_since: float | None = None
     down_s: float | None = None

@@ -105,7 +105,7 @@ class Restart:
             return self.stopping.stop(job, checkpoint_timeout_s)
         except EndedError as error:
             fault = f"the savepoint failed: {error}"
-            self._return_to(self.former.mapping, error.checkpoint, fault)
+            self.return_to(error.checkpoint, fault)
 
     def _start(self, mapping: str | None, savepoint: str, rollback: bool = False) -> str:
         """Start a job, or take up one that an interrupted run started; return a fault or ""."""
@@ -183,7 +183,7 @@ class Restart:
         elif (found := self.asking.found(failed)) is not None and not found.ended:
             self._cancel(failed, fault)
         self.progress.savepoint, self.progress.running = savepoint, False
-        self._return_to(self.former.mapping, savepoint, fault)
+        self.return_to(savepoint, fault)
 
     def _cancel(self, failed: str, fault: str) -> None:
         """Cancel a job that does not run; only then may another one be started."""
@@ -200,14 +200,39 @@ class Restart:
                 f"all state is in {state}"
             ) from None
 
-    def _return_to(self, mapping: str | None, savepoint: str, fault: str) -> NoReturn:
+    def return_to(self, savepoint: str, fault: str) -> NoReturn:
+        """Start the former mapping from a savepoint, or take up the job that does that already.
+
+        Parameters
+        ----------
+        fault
+            Why.
+
+        Raises
+        ------
+        FailedError
+            Always; the message says what runs.
+        """
+        self.progress.savepoint, self.progress.running = savepoint, False
+        self.progress.rolling_back = True
         self.say("rolling back to the former mapping")
-        if again := self._start(mapping, savepoint, rollback=True):
+        if again := self._start(self.former.mapping, savepoint, rollback=True):
             raise FailedError(
                 f"{fault}; the rollback failed too: {again}; all state is in {savepoint}"
             )
         self.progress.rolled_back = True
         raise FailedError(f"{fault}; rolled back: job {self.progress.job} runs as before")
+
+    def running_successor(self, savepoint: str) -> str | None:
+        """Return the job that an earlier run started from a savepoint and that has not ended."""
+        for attempt in range(MAX_ATTEMPTS):
+            job = requests.successor(self.former.id, savepoint, attempt)
+            found = self.asking.found(job)
+            if found is None:
+                return None
+            if not found.ended:
+                return job
+        return None
 
     def what_runs(self) -> str:
         """Return one sentence: what runs if the restart ends now, and where the state is."""

@@ -58,6 +58,11 @@ class Stopping:
         trigger = self.progress.trigger = uuid.uuid4().hex
         self.note()
         self._send_stop(job, trigger)
+        return self.go_on(job, trigger, checkpoint_timeout_s)
+
+    def go_on(self, job: str, trigger: str, checkpoint_timeout_s: float) -> str:
+        """Wait for the end of a stop that was begun before; see `stop`."""
+        self.progress.trigger = trigger
         began = asked = time.monotonic()
         deadline_s = self.asking.limits.savepoint_s
         give_up_s = max(deadline_s, checkpoint_timeout_s) + pauses.GRACE_S
