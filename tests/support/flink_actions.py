@@ -71,12 +71,13 @@ def watched(
     backend: type[RestartBackend] | type[AdaptiveBackend] | None = RestartBackend,
     deployment: Deployment = AFTER,
     limits: Limits = LIMITS,
+    journal: type[Journal] = Journal,
 ) -> Iterator[tuple[Watching, list[str]]]:
     """Yield a controller of the job of a scripted cluster, and the lines that it says."""
     lines: list[str] = []
     rules = Rules()
     flink.clock = clock
-    with flink.serving() as url, Journal(folder / "journal.jsonl") as journal:
+    with flink.serving() as url, journal(folder / "journal.jsonl") as writer:
         acts: Backend | None = None
         if backend is not None:
             acts = restarts(url, limits) if backend is RestartBackend else rescales(url, limits)
@@ -84,6 +85,6 @@ def watched(
         windows = Windows(sampler, Devices(["a", "b"]), rules.window_s, clock)
         chooses = backend is not AdaptiveBackend
         controller = Controller(rules, FixedPlanner(deployment), chooses_devices=chooses)
-        watching = Watching(JOB, windows, controller, journal, acts, lines.append)
+        watching = Watching(JOB, windows, controller, writer, acts, lines.append)
         watching.begin()
         yield watching, lines

@@ -1,6 +1,6 @@
 """Names of devices for TaskManagers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from streamplace.integrations.flink.applying.documents import Cluster
 from streamplace.integrations.flink.groups import label_names
@@ -39,7 +39,3 @@ class Devices:
                 found[id_] = name
         self._taken = found
         return dict(found)
-
-    def reverse(self, devices: Mapping[str, str], name: str) -> str | None:
-        """Return the TaskManager that stands for a device; None if there is none."""
-        return next((id_ for id_, device in devices.items() if device == name), None)

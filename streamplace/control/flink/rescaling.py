@@ -153,7 +153,7 @@ class AdaptiveBackend:
                 down.add(found.runs)
                 names = {v.id: name for name, v in found.vertex_of.items()}
                 wrong = [
-                    f"{names.get(v, v)} has {now.get(v)} instances instead of {n}"
+                    f"{names.get(v, v)} has {now.get(v)} instead of {n} instances"
                     for v, n in counts.items()
                     if now.get(v) != n
                 ]

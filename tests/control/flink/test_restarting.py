@@ -17,6 +17,7 @@ from tests.support.flink_server.checkpoint_documents import CHECKPOINT, SAVEPOIN
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.faults import Effect, Fault
 from tests.support.flink_server.server import ScriptedFlink
+from tests.support.share import Share
 
 HANGS = 10**6
 START = [Entry(0.0, BEGAN, {"job": JOB, "deployment": AFTER.to_dict()})]
@@ -221,9 +222,13 @@ def test_a_killed_restart_goes_on(requests: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("is_after", [False, True])
 @pytest.mark.parametrize("fault", [None, "misplaces", "refuses", "stuck", "savepoint_fails"])
-def test_a_restart_killed_at_every_request_goes_on(fault: str | None, is_after: bool) -> None:
-    points = next(n for n in itertools.count() if not killed(fault, n, is_after))
-    assert points > 15
+def test_a_restart_killed_at_every_request_goes_on(
+    fault: str | None, is_after: bool, share: Share
+) -> None:
+    flink = ScriptedFlink(**({fault: 1} if fault else {}))  # type: ignore[arg-type]
+    acted(flink)
+    for requests in share.of(range(len(flink.requests))):
+        killed(fault, requests, is_after)
 
 
 def test_an_interrupted_start_is_taken_up_once() -> None:
@@ -266,17 +271,14 @@ def test_a_device_that_is_lost_during_a_restart_brings_the_former_mapping_back()
 EFFECTS = [Effect.ERROR, Effect.REFUSED, Effect.LOST, Effect.GARBLED]
 
 
-def requests_of_a_restart() -> int:
-    flink = ScriptedFlink()
-    acted(flink)
-    return len(flink.requests)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("effect", EFFECTS)
 @pytest.mark.parametrize("times", [1, 3, 10**9])
-def test_every_fault_leaves_one_job_or_a_known_state(effect: Effect, times: int) -> None:
-    for after in range(requests_of_a_restart() + 3):
+def test_every_fault_leaves_one_job_or_a_known_state(
+    effect: Effect, times: int, share: Share
+) -> None:
+    acted(flink := ScriptedFlink())
+    for after in share.of(range(len(flink.requests))):
         check(effect, times, after)
 
 
