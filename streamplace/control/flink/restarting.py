@@ -11,11 +11,11 @@ from streamplace.control.flink.resuming import PROGRESS, Resuming
 from streamplace.control.plans import Deployment
 from streamplace.errors import BackendError, ProblemError, UsageError
 from streamplace.integrations.flink.applying.asking import Asking
-from streamplace.integrations.flink.applying.documents import Cluster, read_cluster
+from streamplace.integrations.flink.applying.documents import ENDED, Cluster, read_cluster, read_job
 from streamplace.integrations.flink.applying.progress import Progress
 from streamplace.integrations.flink.applying.restart import Restart
 from streamplace.integrations.flink.groups import Groups, groups_anywhere, groups_on
-from streamplace.integrations.profiling.rest import GoneError, Server
+from streamplace.integrations.profiling.rest import Server
 from streamplace.workflows.apply import (
     Options,
     Prepared,
@@ -53,12 +53,17 @@ class RestartBackend:
         how = replace(self.options, job=job, savepoint=savepoint)
         jar = None
         try:
+            if savepoint is None and (state := self._state(job)) in ENDED:
+                reason = f"job {job} is {state}, and this controller did not stop it"
+                return Acted(job, False, False, False, reason=reason, lost=True)
             prepared = self._prepared(how, deployment)
             jar = prepared.jar or self._uploaded(how)
             check_jar(prepared, self.server, how, jar)
         except (BackendError, ProblemError, UsageError, OSError) as error:
             self._delete(jar)
-            return self._refused(job, savepoint, str(error), record)
+            if savepoint is None:
+                return Acted(job, False, changed=False, reason=f"nothing is changed: {error}")
+            return self.go_back(job, savepoint, str(error), record)
         made = restart_of(prepared, self.server, how, jar, self.say, noting(record))
         try:
             made.run(prepared.groups, self._cluster, prepared.savepoint)
@@ -94,6 +99,7 @@ class RestartBackend:
                 self.say,
                 noting(record),
             )
+            made.progress.savepoint, made.progress.running = savepoint, False
             if (running := made.running_successor(savepoint)) is not None:
                 return Acted(running, False, reason=f"{fault}; job {running} runs, not verified")
             made.return_to(savepoint, fault)
@@ -116,20 +122,8 @@ class RestartBackend:
             return groups_on(deployment.hosts, sorted(deployment.devices), labels=True)
         return groups_anywhere(deployment.parallelism)
 
-    def _refused(self, job: str, savepoint: str | None, fault: str, record: Record) -> Acted:
-        """Return the outcome of a refusal; a job that has ended already is started again."""
-        try:
-            found = Asking(self.server, self.options.limits).read(job)
-        except GoneError:
-            return Acted(job, False, False, False, reason=f"job {job} is gone: {fault}", lost=True)
-        except BackendError:
-            runs = savepoint is None  # a job with a savepoint to start from has ended
-            return Acted(job, False, runs, False, reason=f"nothing is changed: {fault}")
-        state = savepoint or found.stopped_at
-        if not found.ended or state is None:
-            lost, reason = found.ended, f"nothing is changed: {fault}"
-            return Acted(job, False, not lost, False, reason=reason, lost=lost)
-        return self.go_back(job, state, fault, record)
+    def _state(self, job: str) -> str:
+        return read_job(self.server, job, self.options.limits.answer_s).state
 
     def _cluster(self, job: str) -> Cluster:
         return read_cluster(self.server, job, self.options.limits.answer_s)

@@ -255,6 +255,23 @@ def test_a_job_that_somebody_else_stopped_is_left_alone() -> None:
     assert list(flink.running) == ["other"]
 
 
+def test_a_job_that_another_controller_restarted_meanwhile_is_left_alone() -> None:
+    flink = ScriptedFlink()
+    flink.replace_job(JOB, "other")
+    done = acted(flink)
+    assert (done.lost, done.changed) == (True, False)
+    assert flink.changes == []
+    assert list(flink.running) == ["other"]
+
+
+def test_a_job_that_is_gone_is_not_changed() -> None:
+    flink = ScriptedFlink()
+    del flink.jobs[JOB]
+    done = acted(flink)
+    assert (done.succeeded, done.changed) == (False, False)
+    assert flink.changes == []
+
+
 def test_a_device_that_is_lost_during_a_restart_brings_the_former_mapping_back() -> None:
     flink = ScriptedFlink()
     flink.jobs[JOB].state, flink.jobs[JOB].stopped_at = "FINISHED", SAVEPOINT
@@ -266,6 +283,18 @@ def test_a_device_that_is_lost_during_a_restart_brings_the_former_mapping_back()
     assert "needs a TaskManager with the label 'dev_a'" in done.reason
     assert "rolled back: job" in done.reason
     assert list(flink.running) == [done.job]
+
+
+@pytest.mark.parametrize("after", [0, 1, 4, 5, 8])
+def test_while_the_server_is_away_a_stopped_job_stays_pending(after: int) -> None:
+    flink = ScriptedFlink()
+    flink.jobs[JOB].state, flink.jobs[JOB].stopped_at = "FINISHED", SAVEPOINT
+    del flink.labels["tm-a"]
+    flink.faults = [Fault(Effect.REFUSED, after=after)]
+    with flink.serving() as url:
+        done = restarts(url, Limits(0.1, 0.1, 0.1)).act(JOB, AFTER, Log(), SAVEPOINT)
+    assert done.pending
+    assert done.savepoint == SAVEPOINT
 
 
 EFFECTS = [Effect.ERROR, Effect.REFUSED, Effect.LOST, Effect.GARBLED]
