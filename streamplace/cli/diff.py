@@ -31,7 +31,8 @@ def diff(
     and how throughput or makespan changes; each placement is scored with the graph, cluster and
     objective stored in its file. If only one of the objectives is a makespan, both are scored under
     that of B. Devices are matched by name, so operators on a device that is missing from B count as
-    moved.
+    moved. Operators with other numbers of instances in B are listed with the devices on which
+    instances start or stop.
 
     \b
     Examples:

@@ -1,12 +1,16 @@
 """The command `place`: placement of a graph's operators on devices."""
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from streamplace.cli import makespan_options, options, param_types
+from streamplace.cli.latency_limit import latency_limit
 from streamplace.problem.makespan import PublishedName
+
+if TYPE_CHECKING:
+    from streamplace.workflows.latency.limit import LatencyLimit
 
 
 @click.command()
@@ -90,8 +94,9 @@ from streamplace.problem.makespan import PublishedName
 )
 @click.option(
     "--max-latency",
+    callback=latency_limit,
     metavar="Q=T",
-    help="Limit on the latency of single tuples, e.g. p99=200ms, p50=0.1s or mean=50ms, with the "
+    help="Limit on the latency of single tuples in ms or s, e.g. p99=200ms or mean=0.1s, with the "
     "time that they wait at sources. Placements are screened by queueing theory and checked by "
     "simulation: the limit is feasible with a margin of 20%, infeasible (exit code 2), or "
     "unproven. p99=1s:arrivals=bursts:service=deterministic:margin=0.1 sets the arrivals and "
@@ -101,7 +106,7 @@ from streamplace.problem.makespan import PublishedName
     "--whole-operators",
     is_flag=True,
     help="Keep all instances of a parallel operator (count[0], count[1], …) on one device, as "
-    "the export formats flink, storm-ras and ibm-spl require.",
+    "the export format ibm-spl requires.",
 )
 @click.option(
     "-o",
@@ -132,7 +137,7 @@ def place(
     max_moves: int | None,
     move_cost: float | None,
     confidence: float | None,
-    max_latency: str | None,
+    max_latency: "LatencyLimit | None",
     whole_operators: bool,
     output: str | None,
     semantics: PublishedName | None,
@@ -288,7 +293,7 @@ def place(
             result = found.result
     if output is not None:
         result.save(output)
-    print_notes(note, result, wants_confidence=confidence is not None)
+    print_notes(note, result, None if limited else found, wants_confidence=confidence is not None)
     if as_json:
         options.print_json((found or result).to_dict())
         return

@@ -5,17 +5,32 @@ from streamplace.problem.assumptions import assumptions
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.uncertainty import without_effect
+from streamplace.util.text import counted
 from streamplace.workflows.makespan_result import MakespanResult
+from streamplace.workflows.migrate import Migration
 from streamplace.workflows.result import Result
 
 
-def print_notes(inherited: str, result: Result | MakespanResult, *, wants_confidence: bool) -> None:
+def print_notes(
+    inherited: str,
+    result: Result | MakespanResult,
+    unlimited: Migration | None,
+    *,
+    wants_confidence: bool,
+) -> None:
     """Print what comes from the initial placement, what is assumed, and what has no effect.
 
     A limit of one core is printed if an operator is the bottleneck whose cores the graph does not
     state.
+
+    Parameters
+    ----------
+    unlimited
+        A new placement with moves that no option limits, if there is one.
     """
     options.print_note(inherited)
+    if unlimited is not None:
+        options.print_note(_moves_note(unlimited))
     for assumed in assumptions(result.placement):
         options.print_note(assumed)
     if not isinstance(result, Result):
@@ -27,6 +42,15 @@ def print_notes(inherited: str, result: Result | MakespanResult, *, wants_confid
         _print_ignored(result)
     if top.kind == "operator":
         options.print_note(one_core_note("", top.name, graph))
+
+
+def _moves_note(found: Migration) -> str:
+    """Return a note on how many operators move, which nothing limits; none if none does."""
+    moved = len(found.forced) + len(found.chosen)
+    if not moved:
+        return ""
+    count = counted(len(found.result.placement.problem.graph.names), "operator")
+    return f"{moved:,} of {count} move; --max-moves or --move-cost limits that"
 
 
 def one_core_note(start: str, operator: str, graph: StreamGraph) -> str:

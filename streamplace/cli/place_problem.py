@@ -26,6 +26,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.published import with_published_semantics
 from streamplace.scoring.compiled import check_loads
+from streamplace.workflows.latency.limit import LatencyLimit
 
 
 def read_problem(
@@ -119,7 +120,10 @@ def check_start(
 
 
 def check_asked(
-    confidence: float | None, max_latency: str | None, start: str | None, prefer: str | None
+    confidence: float | None,
+    max_latency: LatencyLimit | None,
+    start: str | None,
+    prefer: str | None,
 ) -> None:
     """Refuse options that cannot be combined with a probability or a limit on latency."""
     together = (

@@ -1,5 +1,6 @@
 """The command `report`: an interactive HTML page of placements."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -60,6 +61,7 @@ def report(
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files.assignments import read_placement_json  # noqa: PLC0415
     from streamplace.files.atomic import write_text  # noqa: PLC0415
+    from streamplace.files.jobs import outcomes_in  # noqa: PLC0415
     from streamplace.files.placements import placement_from  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.report.data import entry  # noqa: PLC0415
@@ -81,7 +83,10 @@ def report(
                 if semantics is not None:
                     shown = makespan_options.under_semantics(shown, semantics)
                 proven = value.get("bound") if shown is placement else None
-                entries.append(entry(title, shown, value.get("placer", ""), proven))
+                made = entry(title, shown, value.get("placer", ""), proven)
+                if shown is placement:
+                    made = replace(made, jobs=outcomes_in(value, name))
+                entries.append(made)
     write_text(output, report_html(entries))
     if as_json:
         rows = [

@@ -1,11 +1,15 @@
 """The command `size`: numbers of instances of operators, and the devices that they need."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from streamplace.cli import options, param_types
+from streamplace.cli.latency_limit import latency_limit
+
+if TYPE_CHECKING:
+    from streamplace.workflows.latency.limit import LatencyLimit
 
 
 @click.command()
@@ -67,6 +71,7 @@ from streamplace.cli import options, param_types
 )
 @click.option(
     "--max-latency",
+    callback=latency_limit,
     metavar="QUANTITY=TIME",
     help="Limit on the latency of single tuples, such as p99=200ms, p50=0.1s or mean=50ms. Sizes "
     "for a lower and lower utilisation are tried until simulations confirm one.",
@@ -109,7 +114,7 @@ def size(
     restart: float | None,
     catch_up: float | None,
     survive: int,
-    max_latency: str | None,
+    max_latency: "LatencyLimit | None",
     resize: bool,
     time_limit: float | None,
     output: str | None,

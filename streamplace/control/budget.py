@@ -64,13 +64,13 @@ class Budget:
     def spent(self, at_s: float) -> str:
         """Return which budget is spent, in words; empty if one more action is allowed."""
         budgets = (
-            (self._rules.actions_per_hour, HOUR_S, "hour"),
-            (self._rules.actions_per_day, DAY_S, "day"),
+            (self._rules.actions_per_hour, HOUR_S, "an hour"),
+            (self._rules.actions_per_day, DAY_S, "a day"),
         )
         for most, within_s, name in budgets:
             recent = sum(at_s - each < within_s for each in self._begun)
             if recent >= most:
-                return f"the budget of {counted(most, 'action')} a {name} is spent"
+                return f"the budget of {counted(most, 'action')} {name} is spent"
         return ""
 
     def to_dict(self) -> dict[str, Any]:

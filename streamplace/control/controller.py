@@ -26,6 +26,7 @@ class Controller:
 
     It has no clock and does nothing by itself: time comes with the observations, and whoever
     carries out a decision calls `began` before its first step and `ended` after its last one.
+    Rollbacks are actions, too: they count, and wait for the cool-down and for the budgets.
 
     Parameters
     ----------

@@ -81,7 +81,10 @@ def latest(entries: Sequence[Entry], name: str) -> Any:
 
 
 def _check_head(line: bytes, where: str) -> None:
-    value = _value(line, where)
+    try:
+        value = _value(line, where)
+    except FormatError:
+        value = None
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise FormatError(f"{where}: is not a journal of the controller; {REMEDY}")
     if value.get("version") != VERSION:
@@ -95,7 +98,7 @@ def _entry(line: bytes, where: str) -> Entry:
     value = _value(line, where)
     match value:
         case {"at": int() | float() as at_s, "step": str() as step, **details}:
-            return Entry(float(at_s), step, details)
+            return Entry(float(at_s), step, {str(name): each for name, each in details.items()})
     raise FormatError(f"{where}: is not an entry of a journal; {REMEDY}")
 
 

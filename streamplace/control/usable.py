@@ -37,7 +37,7 @@ def not_running(observation: Observation) -> str:
 
 def _faults(observation: Observation, last_s: float | None) -> Iterator[str]:
     if last_s is not None and observation.at_s <= last_s:
-        yield f"the measurements are stale: there are later ones, of {clock(last_s)}"
+        yield f"the measurements are stale: those of {clock(last_s)} are known already"
     if observation.missing:
         yield "; ".join(observation.missing)
     if not observation.readings:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.flink.senders import COMMITTER, WRITER
+from streamplace.integrations.kubernetes_names import label_value
+from streamplace.integrations.whole_operators import devices_of_instances
 from streamplace.problem.placement import Placement
 from streamplace.problem.symmetry import interchangeable
 
@@ -82,7 +84,8 @@ def groups_of(placement: Placement, labels: bool | None = None) -> Groups:
     """Return the groups of a placement: one per device, and one per operator on several devices.
 
     Operators whose instances are on the same devices in the same order share a group, so that
-    Flink puts instance i of each into the same slot.
+    Flink puts instance i of each into the same slot. Groups of one of several jobs begin with its
+    name; characters that the properties file reserves are replaced.
 
     Parameters
     ----------
@@ -94,11 +97,12 @@ def groups_of(placement: Placement, labels: bool | None = None) -> Groups:
     ProblemError
         If the parts of a sink are apart, or an operator has a name that the format reserves.
     """
-    devices_of = _devices_of(placement)
+    devices_of = devices_of_instances(placement)
     divided = bool(placement.problem.graph.instance_of)  # not where --fold kept operators whole
     if labels is None:
         labels = any(len(set(on)) > 1 for on in devices_of.values()) or _differ(placement)
-    return groups_on(devices_of, list(placement.pes), labels, divided)
+    prefix = f"{label_value(placement.job)}-" if placement.job else ""
+    return groups_on(devices_of, list(placement.pes), labels, divided, prefix)
 
 
 def groups_on(
@@ -106,6 +110,7 @@ def groups_on(
     devices: Sequence[str],
     labels: bool,
     divided: bool = True,
+    prefix: str = "",
 ) -> Groups:
     """Return the groups of operators whose devices are known; see `groups_of`.
 
@@ -117,6 +122,8 @@ def groups_on(
         The devices in use; groups are numbered in this order.
     divided
         Whether numbers of instances are set, too.
+    prefix
+        What the names of all groups begin with.
 
     Raises
     ------
@@ -135,12 +142,12 @@ def groups_on(
     for name, on in whole.items():
         members.setdefault(on[0], []).append(name)
     groups = [
-        Group(f"pe{number}", {device: max(len(whole[name]) for name in here)}, tuple(here))
+        Group(f"{prefix}pe{number}", {device: max(len(whole[name]) for name in here)}, tuple(here))
         for number, device in enumerate(devices)
         if (here := members.get(device))
     ]
     groups += [
-        Group(f"split{number}", Counter(on), tuple(here))
+        Group(f"{prefix}split{number}", Counter(on), tuple(here))
         for number, (on, here) in enumerate(split.items())
     ]
     instances = {name: Counter(on) for name, on in devices_of.items()} if divided else {}
@@ -195,16 +202,6 @@ def _labelled(
         slot = Slot(label, cores, max(min(HEAP_MB, 96 // most), 1))
         made.append(Group(group.name, group.slots, group.operators, slot))
     return Groups(tuple(made), instances, offered)
-
-
-def _devices_of(placement: Placement) -> dict[str, list[str]]:
-    """Return operator -> the devices of its instances, in the graph's order."""
-    names = placement.problem.cluster.names
-    found: dict[str, list[str]] = {}
-    owners = placement.problem.graph.owners
-    for owner, device in zip(owners, placement.devices.tolist(), strict=True):
-        found.setdefault(owner, []).append(names[device])
-    return found
 
 
 def _differ(placement: Placement) -> bool:

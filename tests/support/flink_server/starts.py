@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable, Mapping
 
-GROUP = re.compile(r"^@(\w+)=label (\w+)", re.M)
-ROW = re.compile(r"^(.*)=(\w+?)(?:, parallelism (\d+))?$", re.M)
+GROUP = re.compile(r"^@([\w-]+)=label (\w+)", re.M)
+ROW = re.compile(r"^(.*)=([\w-]+)(?:, parallelism (\d+))?$", re.M)
 
 
 def counts_in(mapping: str) -> dict[str, int]:
