@@ -93,8 +93,8 @@ def flink(
     from streamplace.errors import located  # noqa: PLC0415 - loaded when the command runs
     from streamplace.files import read_placement  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
+    from streamplace.integrations.flink.applying.progress import Limits  # noqa: PLC0415
     from streamplace.integrations.flink.applying.requests import Program  # noqa: PLC0415
-    from streamplace.integrations.flink.applying.restart import Limits  # noqa: PLC0415
     from streamplace.integrations.profiling.rest import Server  # noqa: PLC0415
     from streamplace.workflows.apply import Options, prepare  # noqa: PLC0415
 
