@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks.commit import running_commit
 from benchmarks.control.cases import case
 from benchmarks.control.results import TABLE, Results
-from benchmarks.control.rules import RULES, makers
+from benchmarks.control.rules import RULES, entries
 from benchmarks.control.tables import page
 from streamplace.control.simulated.comparison import Prices, compare
 from streamplace.control.simulated.run import GAP_S
@@ -35,13 +35,13 @@ def row_of(seed: int, downtime_s: tuple[float, float]) -> dict[str, Any]:
             of.job,
             of.trace,
             of.first,
-            make(of, downtime_s),
+            entry.make(of, downtime_s),
             seed,
-            window_s=RULES.window_s,
+            window_s=entry.window_s,
             gap_s=downtime_s,
             prices=PRICES,
         ).to_dict()
-        for name, make in makers().items()
+        for name, entry in entries().items()
     }
     return {"seed": seed, "kind": of.trace.kind, "rules": figures}
 
@@ -62,7 +62,7 @@ def main() -> None:
     settings = {
         "downtime_s": [low_s, high_s],
         "commit": running_commit(),
-        "rules": list(makers()),
+        "rules": list(entries()),
     }
     results = Results(asked.output, settings)
     done = {row["seed"] for row in results.rows()}

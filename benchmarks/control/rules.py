@@ -1,10 +1,10 @@
-"""The rules that are compared, and their makers."""
+"""The rules that are compared."""
 
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.control.cases import TARGET, Case
 from streamplace.control.rules import Rules
@@ -16,21 +16,28 @@ from streamplace.control.simulated.rules.ds2 import Ds2
 
 RULES = Rules()
 CONTROLLER = "streamplace.control.controller"  # left out of the comparison where it is missing
-Maker = Callable[[Case, tuple[float, float]], Rule]
+Make = Callable[[Case, tuple[float, float]], Rule]
+LOOP_S = 60.0  # of the autoscaler
 
 
-def makers() -> dict[str, Maker]:
-    """Return functions that make each rule for a case and a range of downtimes in seconds."""
-    found: dict[str, Maker] = {}
+class Entry(NamedTuple):
+    """A rule in the comparison: its maker, and the length of its windows in seconds."""
+
+    make: Make
+    window_s: float = RULES.window_s
+
+
+def entries() -> dict[str, Entry]:
+    """Return the rules; each is made for a case and a range of downtimes in seconds."""
+    found: dict[str, Entry] = {}
     if find_spec(CONTROLLER) is not None:
-        found["ours"] = partial(_ours, import_module(CONTROLLER))
-    others: dict[str, Maker] = {
-        "autoscaler": lambda case, _: Autoscaler(case.job),
-        "ds2": lambda case, _: Ds2(case.job, TARGET),
-        "never": lambda _, __: Never(),
-        "clairvoyant": _clairvoyant,
+        found["ours"] = Entry(partial(_ours, import_module(CONTROLLER)))
+    return found | {
+        "autoscaler": Entry(lambda case, _: Autoscaler(case.job), LOOP_S),
+        "ds2": Entry(lambda case, _: Ds2(case.job, TARGET)),
+        "never": Entry(lambda _, __: Never()),
+        "clairvoyant": Entry(_clairvoyant),
     }
-    return found | others
 
 
 def _ours(module: Any, case: Case, _: tuple[float, float]) -> Rule:
