@@ -103,6 +103,31 @@ def test_a_folder_has_the_placement_of_each_job_and_of_all(
     succeeds(capsys, "place", "--job-file", file, *OPTIONS, "-o", folder)  # again
 
 
+@pytest.mark.parametrize("command", ["explain", "report", "export", "place", "diff"])
+def test_a_result_names_the_placements_beside_it(
+    command: str, file: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    folder, alone = tmp_path / "out", tmp_path / "alone.json"
+    succeeds(capsys, "place", "--job-file", file, *OPTIONS, "-o", folder)
+    succeeds(capsys, "place", "--job-file", file, *OPTIONS, "-o", alone)
+    graph = tmp_path / "orders.json"
+    graph.write_text(json.dumps({"operators": [{"name": "a", "instructions": 1}]}))
+    words: dict[str, tuple[object, ...]] = {
+        "export": ("--to", "csv"),
+        "place": ("--start",),
+        "report": ("-o", tmp_path / "report.html"),
+        "diff": (folder / "together.json",),
+    }
+    before = (graph,) if command == "place" else ()
+    line = refused(capsys, command, *before, *words.get(command, ()), folder / "result.json")
+    assert "result.json: is the result of place --job-file, without the graphs; read a" in line
+    assert line.endswith(
+        f": {folder / 'together.json'} has all jobs, {folder / 'orders.placement.json'} has one job"
+    )
+    line = refused(capsys, command, *before, *words.get(command, ()), alone)
+    assert line.endswith("without the graphs; place --job-file -o FOLDER writes placements")
+
+
 def test_a_file_has_the_result_alone(file: Path, tmp_path: Path, capsys: Capture) -> None:
     target = tmp_path / "result.json"
     found = json_of(capsys, "place", "--job-file", file, *OPTIONS, "-o", target)

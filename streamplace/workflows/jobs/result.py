@@ -10,6 +10,7 @@ from streamplace.display.text import number, quoted
 from streamplace.display.view import Cell, Grid, Line, Names, View
 from streamplace.files import write_json, write_placement
 from streamplace.files.atomic import make_folder
+from streamplace.files.job_results import ENDING, RESULT, TOGETHER
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.union import shared_multicast, union_graph
@@ -18,9 +19,6 @@ from streamplace.scoring.memory import use_columns, use_entries
 from streamplace.util.arrays import Ints
 from streamplace.util.text import counted
 from streamplace.workflows.jobs.outcomes import JobOutcome
-
-RESULT, TOGETHER, ENDING = "result.json", "together.json", ".placement.json"
-"""Names of the files of a result: its numbers, all jobs in one placement, and that of each job."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
