@@ -34,6 +34,21 @@ def run_ticks(state: EngineState, rules: Rules, begin: int, end: int) -> int:
     return end
 
 
+@bare_entry
+def wait_ticks(state: EngineState, rules: Rules, begin: int, end: int) -> int:
+    """Let ticks from `begin` up to `end` pass during which the job is down.
+
+    Tuples are offered to sources, and nothing is processed or sent. Returns the first tick that has
+    not passed, which is below `end` only if more sets are needed.
+    """
+    for tick in range(begin, end):
+        if free_sets(state) <= state.sources.shape[0]:
+            return tick
+        _offer(state, rules, tick)
+        _drop_excess(state, rules)
+    return end
+
+
 @bare
 def _offer(state: EngineState, rules: Rules, tick: int) -> None:
     """Offer every source its tuples, which are born in the middle of the tick on average."""
@@ -166,6 +181,15 @@ def _account(state: EngineState, rules: Rules) -> None:
             state.devices[d].stalled_s += state.devices[d].held * idle
         elif state.devices[d].used_s > 0.0:
             state.devices[d].busy_s += rules.tick_s
+    _drop_excess(state, rules)
+    if not rules.pushes:
+        for e in range(state.streams.shape[0]):
+            state.streams[e].left = state.streams[e].waiting
+
+
+@bare
+def _drop_excess(state: EngineState, rules: Rules) -> None:
+    """Drop the tuples that exceed the queues of sources."""
     for s in range(state.sources.shape[0]):
         excess = state.sources[s].backlog - rules.source_queue
         if excess > 0.0:
@@ -176,9 +200,6 @@ def _account(state: EngineState, rules: Rules) -> None:
                 kept = max(0.0, 1.0 - excess / state.sets[last].size)
                 state.sets[last].size *= kept
                 state.sets[last].births *= kept
-    if not rules.pushes:
-        for e in range(state.streams.shape[0]):
-            state.streams[e].left = state.streams[e].waiting
 
 
 @bare

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.engine import records
+from sim.engine.advancing import advance
 from sim.engine.deployment import lay_out
-from sim.engine.event_sets import make_sets, more_sets
-from sim.engine.loop import run_ticks
+from sim.engine.event_sets import make_sets
 from sim.engine.records import Records, blank, copied
 from sim.engine.scene import Scene, gains, with_windows
 from sim.engine.settings import Settings
-from sim.engine.snapshots import EngineError, Order, RunTrace, SceneError, Snapshot, check
+from sim.engine.snapshots import Order, RunTrace, SceneError, Snapshot, check
 from sim.engine.state import EngineState, Rules
 from sim.engine.tick_length import Timed, lay_out_ticks, longest_tick
 from sim.engine.topology import MOST_TRACKED, Places, wire
@@ -21,8 +21,6 @@ from sim.flow import Floats, Flow, Ints, checked
 
 ROOM = 8  # initial number of sets per stream
 LEAST_ROOM = 1024  # smallest initial number of sets
-MOST_BYTES = 4 << 30  # limit on the memory of sets
-AT_ONCE = 50_000_000  # (operators + streams) x ticks per kernel call, so that Ctrl-C is answered
 
 
 class Simulation:
@@ -100,9 +98,9 @@ class Simulation:
         return np.array([self._throughput(row) for row in rows])
 
     def _throughput(self, placement: Ints) -> float:
-        state, rules, timing, _ = self._ready(placement)
+        state, rules, timing, _ = self.ready(placement)
         due = self.due(timing)
-        state = _advance(state, rules, 0, timing.ticks)
+        state = advance(state, rules, 0, timing.ticks)
         check(state, self.inner.target, self.order)
         return due.source_rate * _rate(state.arrived, timing) / due.nominal_sink_tuples
 
@@ -155,7 +153,7 @@ class Simulation:
         EngineError
             If the run could not be finished.
         """
-        state, rules, timing, link = self._ready(checked(self.flow, placement)[0], tick_s)
+        state, rules, timing, link = self.ready(checked(self.flow, placement)[0], tick_s)
         due = self.due(timing)
         kept: set[int] = set()
         if every_s is not None:
@@ -163,7 +161,7 @@ class Simulation:
             kept = {*range(every, timing.ticks, every), timing.ticks}
         snapshots, done = {}, 0
         for stop in sorted({timing.measured, timing.ticks, *kept}):
-            state = _advance(state, rules, done, stop)
+            state = advance(state, rules, done, stop)
             snapshots[stop] = Snapshot.of(state, stop, self.order)
             done = stop
         lost = check(state, self.inner.target, self.order)
@@ -174,8 +172,8 @@ class Simulation:
             end=snapshots[timing.ticks],
             series=tuple(snapshots[stop] for stop in sorted(kept)),
             link=link,
-            sink=self._ends[0],
-            stream=self._ends[1],
+            sink=self.ends[0],
+            stream=self.ends[1],
             latency=state.latency,
             arrived=state.arrived,
             devices=checked(self.flow, placement)[0],
@@ -183,10 +181,20 @@ class Simulation:
             lost=lost,
         )
 
-    def _ready(
+    def ready(
         self, placement: Ints, tick_s: float | None = None
     ) -> tuple[EngineState, Rules, Timed, Ints]:
-        """Return state, rules and timing of a run, and the flow's index of each link crossed."""
+        """Return the state before the first tick, the rules and the timing of a run, and its links.
+
+        The links are the flow's index of each link crossed; the first entry is unused.
+
+        Parameters
+        ----------
+        placement
+            (V,) checked device indices.
+        tick_s
+            Seconds per tick; None: those of `tick_for`.
+        """
         tick_s = self._tick_for(placement) if tick_s is None else tick_s
         is_first = tick_s == self.settings.first_tick_s
         timing = self._default_timing if is_first else self.timed(tick_s)
@@ -306,7 +314,7 @@ class Simulation:
         return made
 
     @cached_property
-    def _ends(self) -> tuple[Ints, Ints]:
+    def ends(self) -> tuple[Ints, Ints]:
         """The sink's number and the flow's stream index, or -1, of each arrival column."""
         sinks = self.wiring.sink_of[self.arrivals["operator"]]
         made = np.full(len(self.arrivals), -1, np.int32)
@@ -363,17 +371,3 @@ def _rate(arrived: Floats, timing: Timed) -> float:
     return float(arrived[timing.measured :].sum()) / (
         (timing.ticks - timing.measured) * timing.tick_s
     )
-
-
-def _advance(state: EngineState, rules: Rules, begin: int, end: int) -> EngineState:
-    """Run ticks from `begin` up to `end`; return the state, with more sets if needed."""
-    most = max(1, AT_ONCE // (len(state.operators) + len(state.streams)))
-    while begin < end:
-        stop = min(end, begin + most)
-        begin = run_ticks(state, rules, begin, stop)
-        if begin < stop:
-            if 2 * (state.sets.nbytes + state.totals.nbytes) > MOST_BYTES:
-                raise EngineError(f"more than {len(state.sets):,} event sets wait at tick {begin}")
-            sets, totals = more_sets(state.sets, state.totals, state.lists)
-            state = state._replace(sets=sets, totals=totals)
-    return state

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from streamplace.cli import makespan_options, options, param_types
+from streamplace.cli import from_options, makespan_options, options, param_types, printing
 from streamplace.problem.makespan import PublishedName
 
 
@@ -52,7 +52,7 @@ def diff(
     from streamplace.workflows.diff import difference  # noqa: PLC0415
 
     with working("reading"):
-        kind = options.the_objective(objective)
+        kind = from_options.the_objective(objective)
         settings = partial(
             makespan_options.with_settings,
             kind,
@@ -71,6 +71,6 @@ def diff(
     with located(f"{name_of(a)} and {name_of(b)}"):
         found = difference(before, after)
     if as_json:
-        options.print_json(found.to_dict())
+        printing.print_json(found.to_dict())
     else:
         print_result(found)

@@ -2,7 +2,7 @@
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import options, param_types, printing
 from streamplace.integrations.kinds import WRITERS
 
 
@@ -69,8 +69,8 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
             text = export.EXPORTERS[kind](read, **(results_in(value) if kind == "json" else {}))
     write_text(output, text)
     for lost in losses(read, kind):
-        options.print_note(f"lost in {kind}: {lost}")
+        printing.print_note(f"lost in {kind}: {lost}")
     for assumed in assumptions(read, kind):
-        options.print_note(f"assumed in {kind}: {assumed}")
+        printing.print_note(f"assumed in {kind}: {assumed}")
     if as_json:
-        options.print_json({"format": kind, "file": output})
+        printing.print_json({"format": kind, "file": output})

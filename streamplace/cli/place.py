@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import makespan_options, options, param_types
+from streamplace.cli import checks, from_options, makespan_options, options, param_types, printing
 from streamplace.cli.latency_limit import latency_limit
 from streamplace.problem.makespan import PublishedName
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.argument("graph", type=param_types.GRAPH, required=False)
 @click.option(
     "--job-file",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     metavar="FILE",
     help="Jobs (JSON) to place together instead of GRAPH, by priority.",
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--start",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     metavar="FILE",
     help="Placement to improve, usually the current one: a placement file, CSV with the header "
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 @click.option(
     "--move-cost",
     type=param_types.NUMBER,
-    callback=options.at_least_0,
+    callback=checks.at_least_0,
     metavar="C",
     help="With --start: least gain in relative throughput (throughput / source rate), or least "
     "share by which the makespan becomes shorter, per second of sending the moved operators' "
@@ -84,7 +84,7 @@ if TYPE_CHECKING:
 @click.option(
     "--confidence",
     type=param_types.NUMBER,
-    callback=options.probability,
+    callback=checks.probability,
     metavar="P",
     help="Probability, above 0 and at most 0.999, with which the placement should carry the source "
     "rate, over the standard errors of the costs (instructions_se, payload_bytes_se, "
@@ -111,7 +111,7 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "output",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     metavar="FILE",
     help="Placement file to write; - is stdout. With --job-file: a folder, or .json for the result "
@@ -235,8 +235,8 @@ def place(
     check_targets(  # the file of --start may be replaced by the result
         {"-o": output}, (graph, cluster_file, constraints_file, *weights_of(placer))
     )
-    cluster = options.the_cluster(cluster_file, devices)
-    kind = options.the_objective(objective)
+    cluster = from_options.the_cluster(cluster_file, devices)
+    kind = from_options.the_objective(objective)
     changes = {
         "source_rate": source_rates,
         "model": model,
@@ -253,7 +253,7 @@ def place(
             cluster,
             constraints_file,
             whole_operators,
-            lost=options.the_losses(without, slow),
+            lost=from_options.the_losses(without, slow),
             kind=kind,
             old=old,
             start=start,
@@ -295,7 +295,7 @@ def place(
         result.save(output)
     print_notes(note, result, None if limited else found, wants_confidence=confidence is not None)
     if as_json:
-        options.print_json((found or result).to_dict())
+        printing.print_json((found or result).to_dict())
         return
     for shown in (result, found):
         if shown is not None:

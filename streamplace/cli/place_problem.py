@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from streamplace.cli import makespan_options, options
+from streamplace.cli import makespan_options, printing
 from streamplace.cli.default_cluster import naming_the_default
 from streamplace.cli.inheritance import inherit
 from streamplace.cli.whole_operators import naming_whole_operators
@@ -162,5 +162,5 @@ def with_options(placer: str, time_limit: float | None, prefer: str | None, oper
         placer = registry.with_limit(placer, time_limit)
     if prefer is not None:
         placer = registry.with_preference(placer, prefer)
-    options.print_note(registry.warning_for(placer, operators) or "")
+    printing.print_note(registry.warning_for(placer, operators) or "")
     return placer

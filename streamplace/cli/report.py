@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import makespan_options, options, param_types
+from streamplace.cli import checks, from_options, makespan_options, options, param_types, printing
 from streamplace.problem.makespan import PublishedName
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     "-o",
     "output",
     type=param_types.FILE,
-    callback=options.file_name,
+    callback=checks.file_name,
     required=True,
     metavar="FILE",
     help="File to write, .html; - is stdout.",
@@ -71,7 +71,7 @@ def report(
     check_targets({"-o": output}, placements)
     if output != "-" and not output.lower().endswith((".html", ".htm")):
         raise UsageError(f"-o {output}: a report is HTML; its name must end in .html or .htm")
-    kind, entries = options.the_objective(objective), []
+    kind, entries = from_options.the_objective(objective), []
     with working("reading and scoring"):
         for file, title in zip(placements, titles(placements), strict=True):
             value, name = read_placement_json(file), name_of(file)
@@ -93,9 +93,9 @@ def report(
             {"file": file, "placer": one.placer, **one.to_dict()}
             for file, one in zip(placements, entries, strict=True)
         ]
-        options.print_json({"file": output, "placements": rows})
+        printing.print_json({"file": output, "placements": rows})
     elif output != "-":
-        options.print_note(f"wrote {output}")
+        printing.print_note(f"wrote {output}")
 
 
 def _under(

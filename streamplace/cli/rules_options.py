@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from streamplace.cli.options import above_0, at_least_0, share, wait
+from streamplace.cli.checks import above_0, at_least_0, share, wait
 from streamplace.cli.param_types import NUMBER, Whole
 from streamplace.control.rules import FLINK_TIMES, Rules
 from streamplace.errors import UsageError

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from sim.engine import Settings, simulation
+from sim.engine import Settings, advancing
 from sim.engine.event_sets import NOTHING
 from sim.engine.loop import run_ticks
 from sim.engine.state import EngineState
@@ -50,7 +50,7 @@ def test_a_full_remote_queue_does_not_flood_a_tick(
     def refused(*_: object) -> None:
         raise AssertionError("more than a few event sets per stream")
 
-    monkeypatch.setattr(simulation, "more_sets", refused)
+    monkeypatch.setattr(advancing, "more_sets", refused)
     graph = StreamGraph(
         [Operator("a", 1000, 1000.0), Operator("b", 1000, 1000.0), Operator("c", 1e7, 0)],
         [Stream("a", "b"), Stream("b", "c")],
@@ -75,7 +75,7 @@ def test_a_stream_sends_one_set_per_tick(backpressure: bool) -> None:
     how = Settings(
         duration_s=3.0, scheduler="dynamic", allocation="uniform", backpressure=backpressure
     )
-    state, rules, ticks, _ = engine.simulation(problem, how)._ready(devices)
+    state, rules, ticks, _ = engine.simulation(problem, how).ready(devices)
     max_sets = 0
     for tick in range(ticks.ticks):
         assert run_ticks(state, rules, tick, tick + 1) == tick + 1

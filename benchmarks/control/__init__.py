@@ -1,0 +1,1 @@
+"""The controller compared with other rules on simulated traces."""

@@ -1,0 +1,57 @@
+"""The rules that are compared."""
+
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+from benchmarks.control.cases import TARGET, Case
+from streamplace.control.rules import Rules
+from streamplace.control.simulated.planner import SimplePlanner
+from streamplace.control.simulated.rules.autoscaler import Autoscaler
+from streamplace.control.simulated.rules.base import Controlled, Never, Rule
+from streamplace.control.simulated.rules.clairvoyant import Clairvoyant
+from streamplace.control.simulated.rules.ds2 import Ds2
+
+RULES = Rules()
+CONTROLLER = "streamplace.control.controller"  # left out of the comparison where it is missing
+Make = Callable[[Case, tuple[float, float]], Rule]
+LOOP_S = 60.0  # of the autoscaler
+
+
+class Entry(NamedTuple):
+    """A rule in the comparison: its maker, and the length of its windows in seconds."""
+
+    make: Make
+    window_s: float = RULES.window_s
+
+
+def entries() -> dict[str, Entry]:
+    """Return the rules; each is made for a case and a range of downtimes in seconds."""
+    found: dict[str, Entry] = {}
+    if find_spec(CONTROLLER) is not None:
+        found["ours"] = Entry(partial(_ours, import_module(CONTROLLER)))
+    return found | {
+        "autoscaler": Entry(lambda case, _: Autoscaler(case.job), LOOP_S),
+        "ds2": Entry(lambda case, _: Ds2(case.job, TARGET)),
+        "never": Entry(lambda _, __: Never()),
+        "clairvoyant": Entry(_clairvoyant),
+    }
+
+
+def _ours(module: Any, case: Case, _: tuple[float, float]) -> Rule:
+    planner = SimplePlanner(case.job, TARGET, RULES.most_scale_down, RULES.machine_price)
+    return Controlled(module.Controller(RULES, planner))
+
+
+def _clairvoyant(case: Case, gap_s: tuple[float, float]) -> Rule:
+    return Clairvoyant(
+        case.job,
+        case.trace,
+        case.first.deployment,
+        RULES.window_s,
+        sum(gap_s) / 2,
+        RULES.machine_price,
+        RULES.delayed_tuple_price,
+    )

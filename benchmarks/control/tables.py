@@ -1,0 +1,85 @@
+"""The results as a page of Markdown."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from streamplace.util.bootstrap import mean_intervals
+
+COLUMNS = (
+    "rule",
+    "served share, % [95%]",
+    "served on the worst trace, %",
+    "mean waiting, tuples",
+    "delayed, %",
+    "rescales",
+    "machine-hours",
+    "rescales that paid, %",
+)
+
+
+def page(rows: Sequence[dict[str, Any]], command: str, settings: dict[str, Any]) -> str:
+    """Return the page of results, one row of which is the figures of all rules on a trace."""
+    rows = sorted(rows, key=lambda row: int(row["seed"]))
+    names = list(rows[0]["rules"])
+    low_s, high_s = settings["downtime_s"]
+    lines = [
+        "# The controller compared with other rules on simulated traces",
+        "",
+        f"Means over {len(rows)} traces of six hours, from seed {rows[0]['seed']} on.",
+        f"Restarts take {low_s:g} to {high_s:g} s without output. Commit {settings['commit']}.",
+        "",
+        f"    {command}",
+        "",
+        _row(COLUMNS),
+        _row(["---", *["---:"] * (len(COLUMNS) - 1)]),
+        *(_row(_cells(name, rows)) for name in names),
+        "",
+        "A tuple is delayed if it is offered in a step of 10 s after which some wait.",
+        "A rescale pays if, an hour later, it has freed machines for more than the price of the",
+        "tuples that it delayed, or has delayed fewer tuples than doing nothing from the same",
+        "state.",
+        "",
+        "## Served share by kind of trace, %",
+        "",
+        *_by_kind(names, rows),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _cells(name: str, rows: Sequence[dict[str, Any]]) -> list[str]:
+    column = {key: np.array([row["rules"][name][key] for row in rows]) for key in _KEYS}
+    share = 100.0 * column["served"] / column["offered"]
+    low, high = mean_intervals(share[None])[0]
+    actions, paid = int(column["actions"].sum()), int(column["paid"].sum())
+    return [
+        name,
+        f"{share.mean():.3f} [{low:.3f}, {high:.3f}]",
+        f"{share.min():.1f}",
+        f"{column['mean_waiting'].mean():,.0f}",
+        f"{100.0 * (column['delayed'] / column['offered']).mean():.2f}",
+        f"{actions / len(rows):.2f}",
+        f"{column['machine_s'].mean() / 3600.0:.2f}",
+        f"{100.0 * paid / actions:.0f}" if actions else "-",
+    ]
+
+
+def _by_kind(names: Sequence[str], rows: Sequence[dict[str, Any]]) -> list[str]:
+    kinds = sorted({row["kind"] for row in rows})
+    lines = [_row(["rule", *kinds]), _row(["---", *["---:"] * len(kinds)])]
+    for name in names:
+        shares = []
+        for kind in kinds:
+            of = [row["rules"][name] for row in rows if row["kind"] == kind]
+            shares.append(np.mean([100.0 * each["served"] / each["offered"] for each in of]))
+        lines.append(_row([name, *(f"{share:.3f}" for share in shares)]))
+    return lines
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+_KEYS = ("offered", "served", "mean_waiting", "actions", "paid", "machine_s", "delayed")

@@ -1,0 +1,1 @@
+"""Rules that are compared with the controller."""
