@@ -175,12 +175,14 @@ class AdaptiveBackend:
     ) -> Acted:
         """Ask for the former numbers again."""
         again, _ = self._required(job, former, counts)
-        runs = True
+        lost = False  # a job that has not ended is started again by Flink
+        state = "of unknown state"
         with retried():
-            runs = read_job(self.server, job, self.limits.answer_s).runs
+            found = read_job(self.server, job, self.limits.answer_s)
+            lost, state = found.ended, "running" if found.runs else f"not running ({found.state})"
         how = f"the rollback failed too: {again}" if again else "rolled back"
-        reason = f"{fault}; {how}; job {job} {'runs' if runs else 'does not run'}"
-        return Acted(job, False, runs, downtime_s=downtime_s, reason=reason)
+        reason = f"{fault}; {how}; job {job} is {state}"
+        return Acted(job, False, not lost, downtime_s=downtime_s, reason=reason, lost=lost)
 
 
 @dataclass

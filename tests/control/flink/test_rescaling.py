@@ -133,6 +133,18 @@ def test_an_interrupted_change_goes_on_and_knows_the_numbers_before() -> None:
     assert flink.jobs[JOB].parallelism == ONE
 
 
+def test_a_job_that_fails_meanwhile_is_lost() -> None:
+    flink = adaptive()
+
+    def fail(step: str, details: dict[str, Any]) -> None:
+        flink.jobs[JOB].state = "FAILED"
+
+    with flink.serving() as url:
+        done = rescales(url).act(JOB, AFTER, fail)
+    assert (done.lost, done.succeeded) == (True, False)
+    assert "the job is FAILED: IOException: no space" in done.reason
+
+
 def test_a_rescaled_job_is_not_stopped() -> None:
     flink = adaptive()
     acted(flink)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from streamplace.errors import ProblemError
-from streamplace.integrations.flink.groups import groups_of, label_names
+from streamplace.integrations.flink.groups import groups_anywhere, groups_of, groups_on, label_names
 from streamplace.problem.cluster import Cluster
 from tests.support.chain_placement import chain_placement
 
@@ -78,3 +78,18 @@ def test_names_of_jobs_do_not_break_the_properties(job: str) -> None:
     placement = chain_placement(["s", "t"], [0, 1], {}).of_job(job)
     names = [group.name for group in groups_of(placement).groups]
     assert all(re.fullmatch(r"[A-Za-z0-9_.-]+-pe\d", name) for name in names)
+
+
+def test_groups_on_devices_are_those_of_a_placement() -> None:
+    placement = chain_placement(["s", *INSTANCES], [0, 0, 1, 0, 1, 1, 0], INSTANCES)
+    hosts = {"s": ["d0"], "a": ["d0", "d1"], "b": ["d0", "d1"], "c": ["d1", "d0"]}
+    assert groups_on(hosts, ["d0", "d1"], labels=True) == groups_of(placement)
+
+
+def test_numbers_alone_share_one_group() -> None:
+    found = groups_anywhere({"a": 2, "b": 3})
+    assert [(group.name, group.operators, group.slot) for group in found.groups] == [
+        ("pe0", ("a", "b"), None)
+    ]
+    assert sum(found.groups[0].slots.values()) == 3
+    assert (found.parallelism("a"), found.parallelism("b"), found.labels) == (2, 3, {})
