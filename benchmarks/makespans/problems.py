@@ -58,15 +58,15 @@ def problem_of(graph: dict[str, Any], cluster: dict[str, Any]) -> sp.Problem:
 
 def layered() -> Iterator[Reference]:
     """Return six layered random graphs of 1,000 operators; times are abstract."""
-    known = _known("others.json")["layered"]
-    for (seed, devices, ratio), row in zip(LAYERED, known, strict=True):
+    rows = known("others.json")["layered"]
+    for (seed, devices, ratio), row in zip(LAYERED, rows, strict=True):
         problem = layered_problem(1000, devices, seed, ratio)
         yield Reference(f"layered {seed}", problem, row["heft"], row["best_known"])
 
 
 def doppler(devices: int) -> Iterator[Reference]:
     """Return the released graphs of DOPPLER on 4 or 8 equal devices; times are FLOPs."""
-    for result in _known("doppler.json")["results"]:
+    for result in known("doppler.json")["results"]:
         row = result["devices"].get(str(devices))
         if row is not None:
             problem = problem_of_file(SHARED / "doppler" / result["file"], "doppler", devices)
@@ -76,21 +76,22 @@ def doppler(devices: int) -> Iterator[Reference]:
 
 def pipedream() -> Iterator[Reference]:
     """Return the forward passes of PipeDream's profiles on four equal devices."""
-    for row in _known("others.json")["pipedream"]:
+    for row in known("others.json")["pipedream"]:
         problem = problem_of_file(SHARED / "pipedream" / row["file"], "pipedream", row["devices"])
         yield Reference(row["file"], problem, row["heft"] / 1e3, row["best_known"] / 1e3)
 
 
 def dnn_latency() -> Iterator[Reference]:
     """Return the latency graphs of dnn-partitioning, with colocation and memory."""
-    for row in _known("others.json")["dnn_latency"]:
+    for row in known("others.json")["dnn_latency"]:
         problem = problem_of_file(SHARED / "dnn" / "latency" / row["file"], "dnn-latency")
         yield Reference(row["file"], problem, row["heft"] / 1e3, row["best_known"] / 1e3)
 
 
-def _known(name: str) -> dict[str, Any]:
-    known: dict[str, Any] = json.loads((SHARED / "makespan" / name).read_text())
-    return known
+def known(name: str) -> dict[str, Any]:
+    """Return the figures of a file of ../shared/data/makespan."""
+    figures: dict[str, Any] = json.loads((SHARED / "makespan" / name).read_text())
+    return figures
 
 
 def layered_problem(operators: int, devices: int, seed: int, ratio: float) -> sp.Problem:

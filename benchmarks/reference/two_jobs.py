@@ -65,6 +65,24 @@ def best_shares(jobs: Jobs, cluster: Cluster) -> tuple[float, ...] | None:
     return best
 
 
+def keeps_minimums(jobs: Jobs, cluster: Cluster) -> bool:
+    """Return whether some joint placement of two jobs keeps their minimum throughputs."""
+    union = Problem(union_graph(jobs, [job.offered for job in jobs]), cluster)
+    least = [job.min_throughput / job.offered for job in jobs]
+    size = len(jobs[0].graph.names)
+    for rows in every_placement(union):
+        feasible = rows[obeying(union, rows)]
+        together, alone = np.zeros((len(feasible), 1)), np.zeros(len(feasible))
+        for job, part, share in zip(
+            jobs, (feasible[:, :size], feasible[:, size:]), least, strict=True
+        ):
+            used, own = resource_loads(flow(job.problem(cluster)), part)
+            together, alone = together + share * used, np.maximum(alone, share * own)
+        if (np.maximum(together.max(axis=1), alone) <= 1.0 + 1e-9).any():
+            return True
+    return False
+
+
 def ordered(jobs: Jobs, first: Floats, second: Floats) -> Floats:
     """Return the vectors, (K, 2), of the shares of two jobs, (K,) each; see `best_shares`."""
     if jobs[0].priority != jobs[1].priority:

@@ -8,12 +8,9 @@ checks: exactly one job runs, all of its tasks run, and the counts of every key 
 
 import os
 import signal
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 
 from apply_loop import FOLDER, RATE, prepare
@@ -21,103 +18,14 @@ from counting import Counting
 from local_flink import FlinkError, LocalFlink
 from scripting import say, terminated
 from submitted import HERE, build, wait
+from trial import APPLIED, FAILED, REFUSED, Trial
 
 from streamplace.files import read_placement
 from streamplace.integrations.flink.groups import groups_of
 from streamplace.integrations.flink.slot_groups import mapping
 
 CONFIG = "execution.checkpointing.timeout: 15 s\n"
-QUICK = ("--deadline", "3", "--start-timeout", "25")
-APPLIED, FAILED, REFUSED, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 BEFORE_STOP, STOPPED, STARTING = "stopping job", "stopped after", "starting job"
-
-
-@dataclass
-class Trial:
-    """One run of apply against a running job.
-
-    Parameters
-    ----------
-    replays
-        Whether a TaskManager is killed, so that counts may repeat.
-    """
-
-    flink: LocalFlink
-    counting: Counting
-    placements: dict[str, Path]
-    home: Path
-    job: str = ""
-    replays: bool = False
-    lines: list[str] = field(default_factory=list)
-
-    def apply(self, *more: str, name: str = "whole", expected: int, words: str = "") -> None:
-        """Run apply to its end; check its exit code and its messages."""
-        command = self.counting.apply_command(self.placements[name], self.job, *QUICK, *more)
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-        self.compare(done, expected, words)
-
-    def compare(self, done: "subprocess.CompletedProcess[str]", expected: int, words: str) -> None:
-        """Check an exit code and that a message contains some words, without a traceback."""
-        self.lines += (done.stderr + done.stdout).splitlines()
-        if done.returncode != expected:
-            raise FlinkError(f"exit code {done.returncode} instead of {expected}: {done.stderr}")
-        if words not in done.stderr or "Traceback" in done.stderr:
-            raise FlinkError(f"no {words!r} in: {done.stderr}")
-
-    def follow(
-        self, acts: Mapping[str, Callable[[int], object]], *more: str, name: str = "whole"
-    ) -> tuple[int, str]:
-        """Run apply; call an act with its process id after the first message that contains its key.
-
-        Returns
-        -------
-        code, text
-            Exit code and stderr.
-        """
-        command = self.counting.apply_command(self.placements[name], self.job, *QUICK, *more)
-        left = dict(acts)
-        lines = []
-        with subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        ) as process:
-            assert process.stderr is not None
-            for line in process.stderr:
-                lines.append(line)
-                for words in [words for words in left if words in line]:
-                    left.pop(words)(process.pid)
-        self.lines += [line.rstrip() for line in lines]
-        if left:
-            raise FlinkError(f"no {list(left)} in {''.join(lines)}")
-        return process.returncode, "".join(lines)
-
-    def signalled(self, number: signal.Signals, after: str, delay_s: float = 0.0) -> str:
-        """Run apply and send it a signal after a message; return its stderr."""
-
-        def act(pid: int) -> None:
-            time.sleep(delay_s)
-            os.kill(pid, number)
-
-        code, text = self.follow({after: act})
-        wanted = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED}.get(number, -number)
-        if code not in (wanted, APPLIED):
-            raise FlinkError(f"exit code {code}: {text}")
-        if number != signal.SIGKILL and code and "this command goes on" not in text:
-            raise FlinkError(f"no advice in {text}")
-        return text
-
-    def again(self) -> None:
-        """Repeat the command, which must end with the placement applied."""
-        self.apply(expected=APPLIED)
-
-    @contextmanager
-    def file(self, name: str) -> Iterator[None]:
-        """Have a file in the job's folder, which blocks or sabotages it."""
-        path = self.counting.out / name
-        path.touch()
-        try:
-            yield
-        finally:
-            path.unlink(missing_ok=True)
 
 
 def hung_savepoint(trial: Trial) -> None:
@@ -185,7 +93,7 @@ def missing_slot(trial: Trial) -> None:
     """Kill a TaskManager once the job has stopped, so that its slots are missing."""
     trial.replays = True
     acts = {
-        STOPPED: lambda pid: kill(trial, "slow"),
+        STOPPED: lambda pid: trial.kill("slow"),
         "rolling back": lambda pid: trial.flink.restart_task_manager("slow"),
     }
     code, text = trial.follow(acts)
@@ -199,7 +107,7 @@ def killed_task_manager(trial: Trial) -> None:
 
     def act(pid: int) -> None:
         time.sleep(1)
-        kill(trial, "slow")
+        trial.kill("slow")
         trial.flink.restart_task_manager("slow")
 
     code, text = trial.follow({STARTING: act}, "--start-timeout", "90")
@@ -288,11 +196,6 @@ def signal_at(number: signal.Signals, after: str, delay_s: float = 0.0) -> Calla
         trial.again()
 
     return fail
-
-
-def kill(trial: Trial, name: str) -> None:
-    """Kill a TaskManager."""
-    os.kill(trial.flink.pids[name], signal.SIGKILL)
 
 
 FAILURES: dict[str, Callable[[Trial], None]] = {

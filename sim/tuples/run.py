@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil
 
 import numpy as np
 
 from sim.flow import Floats
 from sim.tuples.arrivals import Arrivals
 from sim.tuples.deployment import Deployment
+from sim.tuples.errors import standard_errors, summary
 from sim.tuples.events import DONE, NO_RECORDS, NO_ROOM, run_events
+from sim.tuples.relaxation import relaxation_s
 from sim.tuples.state import (
     PRESENT,
     PRESENT_BEFORE,
@@ -25,9 +26,8 @@ from sim.tuples.state import (
 
 LEAST_ROOM = 1024  # initial room for tuples
 AT_ONCE = 5_000_000  # events per kernel call, so that Ctrl-C is answered
-BATCHES = 10  # parts of the measured time whose latencies give the standard errors
 QUANTILES = {"p50": 0.5, "p99": 0.99}
-ROUNDING = 1e-6  # of the number of tuples below a quantile
+RELAXATIONS = 100.0  # measured times in which errors are known well enough
 STEADY = 0.01  # growth of the tuples present, as a share of those measured, of a settled run
 
 
@@ -48,6 +48,10 @@ class TupleRun:
         Number of services of the whole run.
     growth
         Growth during the measured time of the tuples that wait, are in service or between devices.
+    measured_s
+        The measured time in seconds.
+    relaxation_s
+        The longest relaxation time of the deployment's queues in seconds; see `relaxation_s`.
     """
 
     latencies_s: Floats
@@ -56,31 +60,29 @@ class TupleRun:
     link_utilisation: Floats
     tuples: int
     growth: int
+    measured_s: float
+    relaxation_s: float
 
     @cached_property
     def latency_s(self) -> dict[str, float] | None:
         """Mean, p50 and p99 of the latencies, in seconds; None if nothing arrived."""
-        return None if not len(self.latencies_s) else _summary(self.latencies_s)
+        return None if not len(self.latencies_s) else summary(self.latencies_s, QUANTILES)
 
     @cached_property
     def latency_se_s(self) -> dict[str, float] | None:
-        """Standard errors of `latency_s` by batch means, in seconds; None with few tuples.
+        """Standard errors of `latency_s`, in seconds; None with few tuples; see `errors`."""
+        return standard_errors(self.latencies_s, QUANTILES)
 
-        The latencies are cut into 10 batches of successive tuples, and the standard error is that
-        of the mean of the batches' values (Law and Kelton, Simulation Modeling and Analysis, 9.5).
-        """
-        if len(self.latencies_s) < BATCHES * BATCHES:
-            return None
-        parts = [_summary(part) for part in np.array_split(self.latencies_s, BATCHES)]
-        return {
-            name: float(np.std([part[name] for part in parts], ddof=1) / np.sqrt(BATCHES))
-            for name in parts[0]
-        }
+    @property
+    def enough_s(self) -> float:
+        """The measured seconds from which standard errors are reliable: 100 relaxation times."""
+        return RELAXATIONS * self.relaxation_s
 
     @property
     def settled(self) -> bool:
-        """Whether the number of tuples present grew by at most 1% of those that arrived."""
-        return bool(abs(self.growth) <= STEADY * len(self.latencies_s))
+        """Whether the run was long enough, and the tuples present grew by at most 1% of all."""
+        is_steady = abs(self.growth) <= STEADY * len(self.latencies_s)
+        return bool(is_steady and self.measured_s >= self.enough_s)
 
 
 def expected_tuples(deployed: Deployment, duration_s: float) -> float:
@@ -133,6 +135,8 @@ def run(
         link_utilisation=state.link_busy_s / seconds,
         tuples=int(counts[PROCESSED]),
         growth=int(counts[PRESENT] - counts[PRESENT_BEFORE]),
+        measured_s=seconds,
+        relaxation_s=relaxation_s(deployed, arrivals, exponential=exponential),
     )
 
 
@@ -154,15 +158,3 @@ def _most_new(deployed: Deployment) -> int:
     source = np.repeat(np.arange(deployed.operators), np.diff(deployed.first_out))
     of_operators = np.bincount(source, created[deployed.out_stream], minlength=1)
     return max(1, int(of_operators.max()))
-
-
-def _summary(latencies_s: Floats) -> dict[str, float]:
-    """Return mean, p50 and p99: the smallest latency that this share of tuples does not exceed."""
-    mean = {"mean": float(latencies_s.mean())}
-    return mean | {name: quantile(latencies_s, share) for name, share in QUANTILES.items()}
-
-
-def quantile(latencies_s: Floats, share: float) -> float:
-    """Return the smallest latency that a share of the tuples does not exceed."""
-    at = ceil(share * len(latencies_s) - ROUNDING) - 1
-    return float(np.partition(latencies_s, at)[at])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import checks, options, param_types, printing
 
 if TYPE_CHECKING:
     from streamplace.integrations.flink.applying.restart import Restart
@@ -35,7 +35,7 @@ def apply() -> None:
 @click.option(
     "--jar",
     required=True,
-    callback=options.file_name,
+    callback=checks.file_name,
     metavar="FILE|ID",
     help="Jar of the job, a file or the id of an uploaded jar. It calls StreamplaceMapping.apply.",
 )
@@ -93,8 +93,8 @@ def flink(
     from streamplace.errors import located  # noqa: PLC0415 - loaded when the command runs
     from streamplace.files import read_placement  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
+    from streamplace.integrations.flink.applying.progress import Limits  # noqa: PLC0415
     from streamplace.integrations.flink.applying.requests import Program  # noqa: PLC0415
-    from streamplace.integrations.flink.applying.restart import Limits  # noqa: PLC0415
     from streamplace.integrations.profiling.rest import Server  # noqa: PLC0415
     from streamplace.workflows.apply import Options, prepare  # noqa: PLC0415
 
@@ -121,7 +121,7 @@ def flink(
 def _show(prepared: "Prepared", how: "Options", as_json: bool) -> None:
     planned = prepared.requests(how)
     if as_json:
-        options.print_json({"requests": [request.to_dict() for request in planned]})
+        printing.print_json({"requests": [request.to_dict() for request in planned]})
     else:
         for request in planned:
             click.echo(str(request))
@@ -133,7 +133,7 @@ def _execute(prepared: "Prepared", server: "Server", how: "Options", as_json: bo
     jar = prepared.jar or upload(server, Path(how.jar), how.limits.start_s)
     try:
         check_jar(prepared, server, how, jar)
-        restart = restart_of(prepared, server, how, jar, options.print_note)
+        restart = restart_of(prepared, server, how, jar, printing.print_note)
         _run(restart, prepared, server, how, as_json)
     finally:
         if prepared.jar is None:
@@ -162,7 +162,7 @@ def _run(
     if fault is not None and not restart.progress.running:
         _advise(restart)
     if as_json:
-        options.print_json(_facts(restart, str(fault) if fault else None))
+        printing.print_json(_facts(restart, str(fault) if fault else None))
     elif fault is None:
         _print(restart)
     if fault is not None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import checks, param_types
 
 if TYPE_CHECKING:
     from streamplace.problem.cluster import Cluster
@@ -16,7 +16,7 @@ def clusters_option(meaning: str) -> Callable[[Any], Any]:
     return click.option(
         "--clusters",
         "clusters_file",
-        callback=options.file_name,
+        callback=checks.file_name,
         type=param_types.FILE,
         metavar="FILE",
         help=f"Clusters (.jsonl or .jsonl.gz, one per line) {meaning}",

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import makespan_options, options, param_types
+from streamplace.cli import from_options, makespan_options, options, param_types, printing
 from streamplace.cli.cluster_lists import clusters_option, read_list
 from streamplace.cli.folder_options import folder_and_plots, pictures_of
 from streamplace.problem.makespan import Makespan, PublishedName
@@ -115,7 +115,7 @@ def compare(
     from streamplace.workflows.cases import Cases  # noqa: PLC0415
 
     kind = (
-        makespan_options.with_settings(options.the_objective(objective), makespan_values, seed)
+        makespan_options.with_settings(from_options.the_objective(objective), makespan_values, seed)
         or Throughput()
     )
     settings: dict[str, Any] = {"model": model, "target_utilisation": target_utilisation}
@@ -130,9 +130,9 @@ def compare(
         refuse_folder("-o", folder, names_of(pictures, isinstance(kind, Makespan)), inputs)
     with nullcontext() if folder is None else held(folder):  # before anything runs
         with working("reading"):
-            graphs, lost = open_dataset(dataset), options.the_losses(without, slow)
+            graphs, lost = open_dataset(dataset), from_options.the_losses(without, slow)
             if clusters_file is None:
-                cluster = Cluster.of(options.the_cluster(cluster_file, devices))
+                cluster = Cluster.of(from_options.the_cluster(cluster_file, devices))
                 cases = Cases.of(graphs, lost.cluster(cluster) if lost else cluster)
             else:
                 clusters = _clusters(clusters_file, len(graphs), cross, lost)
@@ -153,7 +153,7 @@ def compare(
             )
         if folder is not None:
             for stale in save_report(folder, result, pictures):
-                options.print_note(f"removed {stale}, a file of an earlier comparison")
+                printing.print_note(f"removed {stale}, a file of an earlier comparison")
     _print(result, as_json)
 
 
@@ -163,9 +163,9 @@ def _print(result: "Comparison | MakespanComparison", as_json: bool) -> None:
     from streamplace.workflows.makespan_comparison import MakespanComparison  # noqa: PLC0415
 
     for note in result.notes if isinstance(result, MakespanComparison) else ():
-        options.print_note(note)
+        printing.print_note(note)
     if as_json:
-        options.print_json(result.to_dict())
+        printing.print_json(result.to_dict())
         return
     print_result(result)
     if result.reference in result.placers:

@@ -11,7 +11,7 @@ from click.shell_completion import (
     split_arg_string,
 )
 
-from streamplace.cli import options, param_types
+from streamplace.cli import options, param_types, printing
 
 PROGRAM = "streamplace"
 VARIABLE = "_STREAMPLACE_COMPLETE"
@@ -83,6 +83,6 @@ def completion(shell: str, seed: int, as_json: bool) -> None:
     assert found is not None, "click supports all of SHELLS"
     script = found(click.get_current_context().find_root().command, {}, PROGRAM, VARIABLE).source()
     if as_json:
-        options.print_json({"shell": shell, "script": script})
+        printing.print_json({"shell": shell, "script": script})
     else:
         click.echo(script)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import checks, options, param_types, printing
 
 if TYPE_CHECKING:
     from streamplace.files.training_logs import Log
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "output",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     default="curves.png",
     show_default=True,
@@ -48,9 +48,9 @@ def curves(runs: tuple[str, ...], output: str, seed: int, as_json: bool) -> None
 
     draw_curves(output, logs)
     if as_json:
-        options.print_json({"file": output, "runs": _last(logs)})
+        printing.print_json({"file": output, "runs": _last(logs)})
     else:
-        options.print_note(f"wrote {output}")
+        printing.print_note(f"wrote {output}")
 
 
 def _last(logs: "Mapping[str, Log]") -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from streamplace.cli import makespan_options, options, param_types
+from streamplace.cli import from_options, makespan_options, options, param_types, printing
 from streamplace.problem.makespan import PublishedName
 
 
@@ -31,7 +31,8 @@ def diff(
     and how throughput or makespan changes; each placement is scored with the graph, cluster and
     objective stored in its file. If only one of the objectives is a makespan, both are scored under
     that of B. Devices are matched by name, so operators on a device that is missing from B count as
-    moved.
+    moved. Operators with other numbers of instances in B are listed with the devices on which
+    instances start or stop.
 
     \b
     Examples:
@@ -51,7 +52,7 @@ def diff(
     from streamplace.workflows.diff import difference  # noqa: PLC0415
 
     with working("reading"):
-        kind = options.the_objective(objective)
+        kind = from_options.the_objective(objective)
         settings = partial(
             makespan_options.with_settings,
             kind,
@@ -70,6 +71,6 @@ def diff(
     with located(f"{name_of(a)} and {name_of(b)}"):
         found = difference(before, after)
     if as_json:
-        options.print_json(found.to_dict())
+        printing.print_json(found.to_dict())
     else:
         print_result(found)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from streamplace.cli.options import file_name
+from streamplace.cli.checks import file_name
 from streamplace.cli.param_types import AUTO_TICK, FILE, NUMBER, TICK, Choice
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def run(
 def _warn_of_windows(run: "RunMetrics", scene: str) -> None:
     """Print a note if the windows of a scene change the throughput by more than 1%."""
     from sim.closed_form import bottleneck  # noqa: PLC0415 - loaded when the command runs
-    from streamplace.cli.options import print_note  # noqa: PLC0415
+    from streamplace.cli.printing import print_note  # noqa: PLC0415
 
     simulation, devices = run.simulation, run.trace.devices
     before, after = (

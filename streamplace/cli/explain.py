@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import makespan_options, options, param_types
+from streamplace.cli import checks, from_options, makespan_options, options, param_types, printing
 from streamplace.problem.makespan import PublishedName
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ WATCHING = ("job", "seconds", "timeout")
 @click.option(
     "--constraints",
     "constraints_file",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     metavar="FILE",
     help="Constraints file (JSON), used instead of the placement's constraints.",
@@ -116,7 +116,7 @@ def explain(
     from streamplace.workflows import explain  # noqa: PLC0415
     from streamplace.workflows.explanation import Explanation  # noqa: PLC0415
 
-    kind = options.the_objective(objective)
+    kind = from_options.the_objective(objective)
     with working("reading"):
         settings = partial(
             makespan_options.with_settings,
@@ -129,7 +129,7 @@ def explain(
         read = _changed(
             whole_placement(document, name_of(placement), settings),
             name_of(placement),
-            options.the_losses(without, slow),
+            from_options.the_losses(without, slow),
             constraints_file,
         )
         if semantics is not None:
@@ -148,10 +148,10 @@ def explain(
             observed = _observed(read, url, job, seconds, timeout, seed)
             compared = _compared(read, observed, url)
         for note in compared.notes:
-            options.print_note(note)
+            printing.print_note(note)
         found = replace(found, against=compared)
     if as_json:
-        options.print_json(found.to_dict())
+        printing.print_json(found.to_dict())
     else:
         print_result(found, limit=top)
     if observed is not None and observed.interrupted:

@@ -2,7 +2,7 @@
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import options, param_types, printing
 from streamplace.integrations.kinds import WRITERS
 
 
@@ -28,17 +28,17 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     flink-config    Flink: the lines that each TaskManager's configuration needs for its labels
     flink-helper    Flink: the Java class that sets those groups in a job
     capsys          CAPSys, a patched Flink: a schedulercfg file, a line per subtask
-    storm-ras       Storm: constraints and CPU for the Resource Aware Scheduler, YAML
+    storm-ras       Storm: executors, constraints and CPU for the Resource Aware Scheduler, YAML
     ibm-spl         IBM Streams: placement clauses for SPL
     ibm-overlay     IBM Streams: job configuration overlay with the number of PEs only
-    kubernetes      a Deployment per PE, YAML
+    kubernetes      Deployments: one per PE, with replicas for operators of several instances
     cepsim          a placement file for CEPSim's runner, JSON
     dot, graphml    the graph with the device of each operator
 
-    A PE (processing element) is the set of operators on one device. storm-ras and ibm-spl can only
-    place whole operators: `streamplace place --whole-operators` keeps all instances of
-    an operator on one device, and flink with counted labels can also divide it. Facts that a format
-    cannot express, or assumes, are printed, and written into the file where it has comments.
+    A PE (processing element) is the set of operators on one device. ibm-spl can only place whole
+    operators: `streamplace place --whole-operators` keeps all instances of an operator on one
+    device. storm-ras, flink and kubernetes keep the number of instances. Facts that a format cannot
+    express, or assumes, are printed, and written into the file where it has comments.
 
     \b
     Examples:
@@ -51,15 +51,16 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import export  # noqa: PLC0415
+    from streamplace.files.assignments import read_placement_json  # noqa: PLC0415
     from streamplace.files.atomic import write_text  # noqa: PLC0415
     from streamplace.files.placements import placement_from, results_in  # noqa: PLC0415
-    from streamplace.files.reading import name_of, read_json  # noqa: PLC0415
+    from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.integrations.losses import assumptions, losses  # noqa: PLC0415
     from streamplace.integrations.registry import export_text  # noqa: PLC0415
 
     check_targets({"-o": output}, (placement,))
     with working("reading"):
-        value = read_json(placement)
+        value = read_placement_json(placement)
         read = placement_from(value, name_of(placement))
     with located(name_of(placement)):
         if kind in WRITERS:
@@ -68,8 +69,8 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
             text = export.EXPORTERS[kind](read, **(results_in(value) if kind == "json" else {}))
     write_text(output, text)
     for lost in losses(read, kind):
-        options.print_note(f"lost in {kind}: {lost}")
+        printing.print_note(f"lost in {kind}: {lost}")
     for assumed in assumptions(read, kind):
-        options.print_note(f"assumed in {kind}: {assumed}")
+        printing.print_note(f"assumed in {kind}: {assumed}")
     if as_json:
-        options.print_json({"format": kind, "file": output})
+        printing.print_json({"format": kind, "file": output})

@@ -27,10 +27,28 @@ LABELS = {
     "types": "operators of each type",
     "seconds_on": "operators with seconds on each kind of device",
     "kinds": "devices of each kind",
+    "counts": "numbers of instances",
+    "partitioning": "partitioning of streams",
+    "key_shares": "shares of keys",
     "networks": "clusters with each kind of network",
 }
 """Labels of facts whose key in the JSON output does not explain itself."""
-KEYED_BY_NAMES = {"pes", "groups", "uplinks", "prices", "types", "seconds_on", "kinds", "networks"}
+KEYED_BY_NAMES = {
+    "pes",
+    "groups",
+    "uplinks",
+    "prices",
+    "types",
+    "seconds_on",
+    "kinds",
+    "networks",
+    "counts",
+    "partitioning",
+    "key_shares",
+}
+LIMITS = {"min_parallelism": "at least", "max_parallelism": "at most"}
+ON_ONE_LINE = {"counts", "key_shares"}
+"""Facts of which each entry, a dictionary, is printed on one line."""
 
 
 def print_facts(facts: dict[str, Any], indent: str = "", *, names: bool = False) -> None:
@@ -49,7 +67,8 @@ def print_facts(facts: dict[str, Any], indent: str = "", *, names: bool = False)
         room = out.width - len(label) - len(": ")
         if isinstance(value, dict) and value:
             out.print(f"{label}:")
-            print_facts(value, indent + "  ", names=key in KEYED_BY_NAMES)
+            shown = {k: _joined(v) for k, v in value.items()} if key in ON_ONE_LINE else value
+            print_facts(shown, indent + "  ", names=key in KEYED_BY_NAMES)
         elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             for i, item in enumerate(value):
                 out.print(f"{label}[{i}]:")
@@ -58,6 +77,18 @@ def print_facts(facts: dict[str, Any], indent: str = "", *, names: bool = False)
             out.print(f"{label}: {listed(Names.of([_text(item) for item in value]), room)}")
         else:
             out.print(f"{label}: {name_in(out, _text(value), max(room, NAME_WIDTH))}")
+
+
+def _joined(fact: object) -> object:
+    """Return a dictionary, or a list of them, as text such as ``parallelism 4, partitions 16``."""
+    if isinstance(fact, list):
+        return [_joined(one) for one in fact]
+    if not isinstance(fact, dict):
+        return fact
+    return ", ".join(
+        f"{LIMITS.get(k, k)} " + (f"({_joined(v)})" if isinstance(v, dict) else _text(v))
+        for k, v in fact.items()
+    )
 
 
 def _text(value: object) -> str:

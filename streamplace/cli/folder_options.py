@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import checks, param_types
 from streamplace.plots.formats import KINDS
 
 NONE = "none"
@@ -19,7 +19,7 @@ def folder_and_plots(text: str, *, required: bool = False) -> Callable[[Command]
         folder = click.option(
             "-o",
             "folder",
-            callback=options.file_name,
+            callback=checks.file_name,
             type=param_types.FILE,
             required=required,
             metavar="DIR",

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import checks, options, param_types, printing
 
 
 def sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> range | None:
@@ -51,7 +51,7 @@ class WithInstalled(click.Command):
 @click.option(
     "-o",
     "output",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     required=True,
     metavar="FILE",
@@ -60,7 +60,7 @@ class WithInstalled(click.Command):
 )
 @click.option(
     "--clusters",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     metavar="FILE",
     help="Also write the cluster of each graph, in the same order: .jsonl or .jsonl.gz. Only the "
@@ -121,9 +121,9 @@ def generate(
         write_clusters(clusters, map(recipe.cluster, range(count)))
     result = {"preset": preset, "graphs": count, "seed": seed, "file": output}
     if as_json:
-        options.print_json(result if clusters is None else {**result, "clusters": clusters})
+        printing.print_json(result if clusters is None else {**result, "clusters": clusters})
         return
     target = "stdout" if output == "-" else output
     graphs_text = "1 graph" if count == 1 else f"{count} graphs"
     also = "" if clusters is None else f", and the clusters to {clusters}"
-    options.print_note(f"wrote {graphs_text} of {preset}, seed {seed}, to {target}{also}")
+    printing.print_note(f"wrote {graphs_text} of {preset}, seed {seed}, to {target}{also}")

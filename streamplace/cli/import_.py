@@ -5,7 +5,7 @@ from contextlib import redirect_stdout
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import checks, options, param_types, printing
 from streamplace.cli.logical_forms import check_forms, graph_of
 from streamplace.integrations.kinds import ANY_COUNT, MODULES, READERS, WITH_CLUSTER
 
@@ -31,7 +31,7 @@ from streamplace.integrations.kinds import ANY_COUNT, MODULES, READERS, WITH_CLU
 @options.output("Graph file to write; - is stdout.  [default: -]", "GRAPH")
 @click.option(
     "--cluster-out",
-    callback=options.file_name,
+    callback=checks.file_name,
     metavar="CLUSTER",
     help="Cluster file to write, for formats whose files come with one; - is stdout.",
 )
@@ -139,7 +139,7 @@ def import_(
         notes += imported_cluster.write(found.cluster, kind, cluster_out, device_count)
     write_dataset(output, [graph])
     if as_json:
-        options.print_json(
+        printing.print_json(
             {
                 "file": output,
                 "operators": len(graph.names),

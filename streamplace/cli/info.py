@@ -2,7 +2,7 @@
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import options, param_types, printing
 
 
 @click.command()
@@ -36,6 +36,6 @@ def info(file: str, seed: int, as_json: bool) -> None:
 
             found = summary(file)
     if as_json:
-        options.print_json(found)
+        printing.print_json(found)
     else:
         print_facts(found)

@@ -2,11 +2,11 @@
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import checks, options, param_types, printing
 
 
 @click.command()
-@click.argument("folder", callback=options.file_name, type=param_types.FILE, default=".")
+@click.argument("folder", callback=checks.file_name, type=param_types.FILE, default=".")
 @options.common
 def init(folder: str, seed: int, as_json: bool) -> None:
     """Write a starter graph.json and cluster.json to edit.
@@ -30,8 +30,8 @@ def init(folder: str, seed: int, as_json: bool) -> None:
     for path, value in paths.items():
         write_json(path, value)
     if as_json:
-        options.print_json({"files": [str(path) for path in paths]})
+        printing.print_json({"files": [str(path) for path in paths]})
     else:
         graph, cluster = paths
-        options.print_note(f"wrote {graph} and {cluster}; next:")
-        options.print_note(f"  streamplace place {graph} --cluster {cluster} -o placement.json")
+        printing.print_note(f"wrote {graph} and {cluster}; next:")
+        printing.print_note(f"  streamplace place {graph} --cluster {cluster} -o placement.json")

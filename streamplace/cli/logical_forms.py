@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from streamplace.cli import options
+from streamplace.cli import printing
 
 if TYPE_CHECKING:
     from streamplace.problem.graph import StreamGraph
@@ -25,6 +25,6 @@ def graph_of(found: "LogicalGraph", *, fold: bool, logical: bool) -> "StreamGrap
     if logical:
         graph, notes = with_counts(found)
         for note in notes:
-            options.print_note(note)
+            printing.print_note(note)
         return graph
     return to_operators(found) if fold else to_instances(found)

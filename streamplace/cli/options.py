@@ -1,80 +1,17 @@
 """Options that several commands share."""
 
-import json
-import re
 from collections.abc import Callable
-from math import inf, nan
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
+from streamplace.cli.checks import at_least_0, file_name, rates, share, wait
 from streamplace.cli.param_types import FILE, NUMBER, OBJECTIVE, Choice, Whole
 from streamplace.execution.backends import BACKENDS
-from streamplace.execution.progress import is_quiet, quietly
+from streamplace.execution.progress import quietly
 from streamplace.problem.objective import MODELS
 
-if TYPE_CHECKING:
-    from streamplace.problem.cluster import Cluster
-    from streamplace.problem.losses import Losses
-    from streamplace.problem.objective import Objective
-
-MAX_WAIT_S = 10**8  # longer waits overflow the timers of some systems
-ZEROS = re.compile(r"[1-9]\d{0,2}(,\d{3})+")  # such as 20,000, if a part of it is 0
-GROUPED = re.compile(r"[1-9](,\d{3})+")  # a number with commas, such as 1,500
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def file_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Refuse an empty file name, which usually comes from an unset variable in a script."""
-    if value == "":
-        raise click.BadParameter("must not be empty", ctx, param)
-    return value
-
-
-def rates(
-    ctx: click.Context, param: click.Parameter, value: str | None
-) -> tuple[float, ...] | None:
-    """Parse R or R,R2,… into rates in tuples/s."""
-    if value is None:
-        return None
-    try:
-        found = tuple(float(part) for part in value.split(","))
-    except ValueError:
-        message = f"must be one rate or several, such as 1e4 or 1e4,2e4 (got {value!r})"
-        raise click.BadParameter(message, ctx, param) from None
-    parts = [part.strip() for part in value.split(",")]
-    joined = ",".join(parts)
-    if GROUPED.fullmatch(joined) or (ZEROS.fullmatch(joined) and 0.0 in found):
-        asked = f"did you mean {''.join(parts)}?"
-        if all(found):
-            asked += f" for rates as they are, write {parts[0]}.0,{','.join(parts[1:])}"
-        message = f"looks like one rate with commas (got {value!r}); {asked}"
-        raise click.BadParameter(message, ctx, param)
-    if not all(0 < rate < inf for rate in found):
-        raise click.BadParameter(f"rates must be finite and above 0 (got {value!r})", ctx, param)
-    return found
-
-
-def at_least_0(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """Refuse a number that is negative, infinite or NaN."""
-    if value is not None and not 0 <= value < inf:
-        raise click.BadParameter(f"must be finite and at least 0 (got {value:g})", ctx, param)
-    return value
-
-
-def above_0(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """Refuse a number that is 0 or less, infinite or NaN."""
-    if value is not None and not 0 < value < inf:
-        raise click.BadParameter(f"must be finite and above 0 (got {value:g})", ctx, param)
-    return value
-
-
-def wait(ctx: click.Context, param: click.Parameter, value: float) -> float:
-    """Refuse a time in seconds that is negative, NaN or too long for the system's timers."""
-    if not 0 <= value <= MAX_WAIT_S:
-        must = f"must be 0 to {MAX_WAIT_S:,} s"
-        raise click.BadParameter(f"{must} (got {value:g})", ctx, param)
-    return value
 
 
 def seconds(name: str, default: float, text: str) -> Callable[[Command], Command]:
@@ -88,20 +25,6 @@ def seconds(name: str, default: float, text: str) -> Callable[[Command], Command
         metavar="S",
         help=text,
     )
-
-
-def share(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """Refuse a share that is not above 0 and at most 1."""
-    if value is not None and not 0 < value <= 1:
-        raise click.BadParameter(f"must be above 0 and at most 1 (got {value:g})", ctx, param)
-    return value
-
-
-def probability(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """Refuse a probability that is not above 0 and below 1."""
-    if value is not None and not 0 < value < 1:
-        raise click.BadParameter(f"must be above 0 and below 1 (got {value:g})", ctx, param)
-    return value
 
 
 def _hush(ctx: click.Context, param: click.Parameter, value: bool) -> None:
@@ -332,62 +255,3 @@ def losses(command: Command) -> Command:
         "as well.",
     )
     return without(slow(command))
-
-
-def the_losses(without: str | None, slow: str | None) -> "Losses":
-    """Return the lost and slow devices that the options name."""
-    from streamplace.problem.losses import Losses  # noqa: PLC0415 - slow to load
-
-    if without is not None and not all(without.split(",")):
-        raise click.UsageError(f"--without: expected device names (got {without!r})")
-    shares: dict[str, float] = {}
-    for part in [] if slow is None else slow.split(","):
-        name, equals, text = part.rpartition("=")
-        try:
-            share = float(text)
-        except ValueError:
-            share = nan
-        if not equals or not 0 < share <= 1:
-            expected = "expected NAME=SHARE with a share above 0, at most 1, such as rack2=0.5"
-            raise click.UsageError(f"--slow: {expected} (got {part!r})")
-        shares[name] = share
-    return Losses(() if without is None else tuple(without.split(",")), shares)
-
-
-def the_cluster(cluster_file: str | None, devices: str | None) -> "Cluster | None":
-    """Return the cluster that the options describe; None without either option."""
-    if cluster_file is not None and devices is not None:
-        raise click.UsageError("cannot combine --cluster with --devices")
-    if devices is not None:
-        from streamplace.errors import ClusterError  # noqa: PLC0415
-        from streamplace.problem.cluster import Cluster  # noqa: PLC0415 - slow to load
-
-        try:
-            return Cluster.parse(devices)
-        except ClusterError as error:
-            raise ClusterError(f"--devices: {str(error).removeprefix('devices: ')}") from None
-    if cluster_file is not None:
-        from streamplace.files import read_cluster  # noqa: PLC0415
-
-        return read_cluster(cluster_file)
-    return None
-
-
-def the_objective(text: str | None) -> "Objective | None":
-    """Return the objective that --objective names; None without the option."""
-    if text is None:
-        return None
-    from streamplace.problem.objectives import make_objective  # noqa: PLC0415 - slow to load
-
-    return make_objective(text)
-
-
-def print_json(value: Any) -> None:
-    """Print a JSON value on stdout."""
-    click.echo(json.dumps(value, indent=1, ensure_ascii=False))
-
-
-def print_note(text: str) -> None:
-    """Print a line on stderr, unless it is empty or --quiet is set."""
-    if text and not is_quiet():
-        click.echo(text, err=True)

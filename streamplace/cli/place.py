@@ -1,19 +1,23 @@
 """The command `place`: placement of a graph's operators on devices."""
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import makespan_options, options, param_types
+from streamplace.cli import checks, from_options, makespan_options, options, param_types, printing
+from streamplace.cli.latency_limit import latency_limit
 from streamplace.problem.makespan import PublishedName
+
+if TYPE_CHECKING:
+    from streamplace.workflows.latency.limit import LatencyLimit
 
 
 @click.command()
 @click.argument("graph", type=param_types.GRAPH, required=False)
 @click.option(
     "--job-file",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     metavar="FILE",
     help="Jobs (JSON) to place together instead of GRAPH, by priority.",
@@ -52,7 +56,7 @@ from streamplace.problem.makespan import PublishedName
 )
 @click.option(
     "--start",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     metavar="FILE",
     help="Placement to improve, usually the current one: a placement file, CSV with the header "
@@ -70,7 +74,7 @@ from streamplace.problem.makespan import PublishedName
 @click.option(
     "--move-cost",
     type=param_types.NUMBER,
-    callback=options.at_least_0,
+    callback=checks.at_least_0,
     metavar="C",
     help="With --start: least gain in relative throughput (throughput / source rate), or least "
     "share by which the makespan becomes shorter, per second of sending the moved operators' "
@@ -80,7 +84,7 @@ from streamplace.problem.makespan import PublishedName
 @click.option(
     "--confidence",
     type=param_types.NUMBER,
-    callback=options.probability,
+    callback=checks.probability,
     metavar="P",
     help="Probability, above 0 and at most 0.999, with which the placement should carry the source "
     "rate, over the standard errors of the costs (instructions_se, payload_bytes_se, "
@@ -90,8 +94,9 @@ from streamplace.problem.makespan import PublishedName
 )
 @click.option(
     "--max-latency",
+    callback=latency_limit,
     metavar="Q=T",
-    help="Limit on the latency of single tuples, e.g. p99=200ms, p50=0.1s or mean=50ms, with the "
+    help="Limit on the latency of single tuples in ms or s, e.g. p99=200ms or mean=0.1s, with the "
     "time that they wait at sources. Placements are screened by queueing theory and checked by "
     "simulation: the limit is feasible with a margin of 20%, infeasible (exit code 2), or "
     "unproven. p99=1s:arrivals=bursts:service=deterministic:margin=0.1 sets the arrivals and "
@@ -101,12 +106,12 @@ from streamplace.problem.makespan import PublishedName
     "--whole-operators",
     is_flag=True,
     help="Keep all instances of a parallel operator (count[0], count[1], …) on one device, as "
-    "the export formats flink, storm-ras and ibm-spl require.",
+    "the export format ibm-spl requires.",
 )
 @click.option(
     "-o",
     "output",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     metavar="FILE",
     help="Placement file to write; - is stdout. With --job-file: a folder, or .json for the result "
@@ -132,7 +137,7 @@ def place(
     max_moves: int | None,
     move_cost: float | None,
     confidence: float | None,
-    max_latency: str | None,
+    max_latency: "LatencyLimit | None",
     whole_operators: bool,
     output: str | None,
     semantics: PublishedName | None,
@@ -230,8 +235,8 @@ def place(
     check_targets(  # the file of --start may be replaced by the result
         {"-o": output}, (graph, cluster_file, constraints_file, *weights_of(placer))
     )
-    cluster = options.the_cluster(cluster_file, devices)
-    kind = options.the_objective(objective)
+    cluster = from_options.the_cluster(cluster_file, devices)
+    kind = from_options.the_objective(objective)
     changes = {
         "source_rate": source_rates,
         "model": model,
@@ -248,7 +253,7 @@ def place(
             cluster,
             constraints_file,
             whole_operators,
-            lost=options.the_losses(without, slow),
+            lost=from_options.the_losses(without, slow),
             kind=kind,
             old=old,
             start=start,
@@ -288,9 +293,9 @@ def place(
             result = found.result
     if output is not None:
         result.save(output)
-    print_notes(note, result, wants_confidence=confidence is not None)
+    print_notes(note, result, None if limited else found, wants_confidence=confidence is not None)
     if as_json:
-        options.print_json((found or result).to_dict())
+        printing.print_json((found or result).to_dict())
         return
     for shown in (result, found):
         if shown is not None:

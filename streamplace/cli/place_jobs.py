@@ -6,7 +6,7 @@ from dataclasses import replace
 import click
 from click.core import ParameterSource
 
-from streamplace.cli import options
+from streamplace.cli import from_options, printing
 from streamplace.cli.default_cluster import naming_the_default
 from streamplace.cli.output_files import check_targets, refuse_folder, weights_of
 from streamplace.cli.place_notes import one_core_note
@@ -71,7 +71,7 @@ def place_job_file() -> None:
     chosen = click.get_current_context().params
     check_options(click.get_current_context())
     file, cluster_file, output = chosen["job_file"], chosen["cluster_file"], chosen["output"]
-    placer, lost = chosen["placer"], options.the_losses(chosen["without"], chosen["slow"])
+    placer, lost = chosen["placer"], from_options.the_losses(chosen["without"], chosen["slow"])
     value, where, folder = read_json(file), name_of(file), folder_of(file)
     graphs = [str(path) for path in graph_files(value, where, folder)]
     inputs = (file, cluster_file, *graphs, *weights_of(placer))
@@ -79,7 +79,7 @@ def place_job_file() -> None:
     if not into_folder:
         check_targets({"-o": output}, inputs)
     with working("reading"):
-        cluster = options.the_cluster(cluster_file, chosen["devices"])
+        cluster = from_options.the_cluster(cluster_file, chosen["devices"])
         by_default = cluster is None
         whole = Cluster.of(cluster)
         jobs = jobs_from(value, where, folder)
@@ -104,7 +104,7 @@ def place_job_file() -> None:
             result.save_json(output)
     _print_notes(result)
     if chosen["as_json"]:
-        options.print_json(result.to_dict())
+        printing.print_json(result.to_dict())
     else:
         print_result(result, to_stderr=output == "-")
 
@@ -114,10 +114,10 @@ def _print_notes(result: JobsResult) -> None:
     for job in result.jobs:
         placement = result.placements[job.name]
         for assumed in assumptions(placement):
-            options.print_note(f"{job.name}: {assumed}")
+            printing.print_note(f"{job.name}: {assumed}")
         limit = job.limited_by
         if limit and limit.kind == "operator":
-            options.print_note(one_core_note(f"{job.name}: ", limit.name, placement.problem.graph))
+            printing.print_note(one_core_note(f"{job.name}: ", limit.name, placement.problem.graph))
 
 
 def _changed(jobs: Jobs, where: str, whole: Cluster, lost: Losses, whole_operators: bool) -> Jobs:

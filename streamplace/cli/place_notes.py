@@ -1,32 +1,56 @@
 """Notes of the command `place` on stderr."""
 
-from streamplace.cli import options
+from streamplace.cli import printing
 from streamplace.problem.assumptions import assumptions
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.uncertainty import without_effect
+from streamplace.util.text import counted
 from streamplace.workflows.makespan_result import MakespanResult
+from streamplace.workflows.migrate import Migration
 from streamplace.workflows.result import Result
 
 
-def print_notes(inherited: str, result: Result | MakespanResult, *, wants_confidence: bool) -> None:
+def print_notes(
+    inherited: str,
+    result: Result | MakespanResult,
+    unlimited: Migration | None,
+    *,
+    wants_confidence: bool,
+) -> None:
     """Print what comes from the initial placement, what is assumed, and what has no effect.
 
     A limit of one core is printed if an operator is the bottleneck whose cores the graph does not
     state.
+
+    Parameters
+    ----------
+    unlimited
+        A new placement with moves that no option limits, if there is one.
     """
-    options.print_note(inherited)
+    printing.print_note(inherited)
+    if unlimited is not None:
+        printing.print_note(_moves_note(unlimited))
     for assumed in assumptions(result.placement):
-        options.print_note(assumed)
+        printing.print_note(assumed)
     if not isinstance(result, Result):
         return
     if result.latency is not None and result.latency.answer == "unproven":
-        options.print_note(f"latency limit {result.latency.limit}: unproven")
+        printing.print_note(f"latency limit {result.latency.limit}: unproven")
     top, graph = result.score.bottleneck, result.placement.problem.graph
     if wants_confidence:
         _print_ignored(result)
     if top.kind == "operator":
-        options.print_note(one_core_note("", top.name, graph))
+        printing.print_note(one_core_note("", top.name, graph))
+
+
+def _moves_note(found: Migration) -> str:
+    """Return a note on how many operators move, which nothing limits; none if none does."""
+    moved = len(found.forced) + len(found.chosen)
+    if not moved:
+        return ""
+    count = counted(len(found.result.placement.problem.graph.names), "operator")
+    return f"{moved:,} of {count} move; --max-moves or --move-cost limits that"
 
 
 def one_core_note(start: str, operator: str, graph: StreamGraph) -> str:
@@ -44,10 +68,10 @@ def _print_ignored(result: Result) -> None:
     ignored = without_effect(result.placement.problem.graph)
     if ignored:
         names = listed(f"{number.kind} of {number.name}" for number in ignored)
-        options.print_note(f"standard errors of numbers that are 0 have no effect: {names}")
+        printing.print_note(f"standard errors of numbers that are 0 have no effect: {names}")
     if result.confidence is None:
         other = "other " if ignored else ""
-        options.print_note(
+        printing.print_note(
             f"--confidence has no effect: no {other}cost of the graph has a standard error "
             "(instructions_se, payload_bytes_se, selectivity_se)"
         )

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from streamplace.cli import makespan_options, options
+from streamplace.cli import makespan_options, printing
 from streamplace.cli.default_cluster import naming_the_default
 from streamplace.cli.inheritance import inherit
 from streamplace.cli.whole_operators import naming_whole_operators
@@ -26,6 +26,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.published import with_published_semantics
 from streamplace.scoring.compiled import check_loads
+from streamplace.workflows.latency.limit import LatencyLimit
 
 
 def read_problem(
@@ -119,7 +120,10 @@ def check_start(
 
 
 def check_asked(
-    confidence: float | None, max_latency: str | None, start: str | None, prefer: str | None
+    confidence: float | None,
+    max_latency: LatencyLimit | None,
+    start: str | None,
+    prefer: str | None,
 ) -> None:
     """Refuse options that cannot be combined with a probability or a limit on latency."""
     together = (
@@ -158,5 +162,5 @@ def with_options(placer: str, time_limit: float | None, prefer: str | None, oper
         placer = registry.with_limit(placer, time_limit)
     if prefer is not None:
         placer = registry.with_preference(placer, prefer)
-    options.print_note(registry.warning_for(placer, operators) or "")
+    printing.print_note(registry.warning_for(placer, operators) or "")
     return placer

@@ -2,7 +2,7 @@
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import checks, from_options, options, param_types, printing
 
 
 @click.command()
@@ -38,7 +38,7 @@ from streamplace.cli import options, param_types
 )
 @click.option(
     "--plot",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     metavar="FILE",
     help="Plot file to write (sustained source rate against number of devices): .png, .svg or "
@@ -95,8 +95,8 @@ def plan(
         with located(name_of(graph)):
             read = expanded(read_graph(graph))
         constraints = None if constraints_file is None else read_constraints(constraints_file)
-        cluster = options.the_cluster(cluster_file, devices)
-    if lost := options.the_losses(without, slow):
+        cluster = from_options.the_cluster(cluster_file, devices)
+    if lost := from_options.the_losses(without, slow):
         lost = lost.of_devices(Cluster.of(cluster))
         cluster = lost.cluster(Cluster.of(cluster))
         with located(constraints_file or name_of(graph)):
@@ -119,11 +119,11 @@ def plan(
 
         draw_plan(plot, found)
     if found.unpriced:
-        options.print_note(
+        printing.print_note(
             "no device has a price: each counts 1, so that the cheapest are the fewest"
         )
     if as_json:
-        options.print_json(found.to_dict())
+        printing.print_json(found.to_dict())
         return
     print_result(found)
     if found.cheapest is not None:

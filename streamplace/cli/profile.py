@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from streamplace.cli import options, param_types, profile_torch
+from streamplace.cli import checks, options, param_types, printing, profile_torch
 from streamplace.cli.logical_forms import check_forms, graph_of
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ profile.add_command(profile_torch.torch)
 @click.option(
     "--placement",
     "placement_file",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     metavar="FILE",
     help="File to write the current placement to: .csv (operator,device), or JSON under any other "
@@ -269,14 +269,14 @@ def _write(
 
     write_dataset(output, [graph])
     if found.without_error and not fault:
-        options.print_note(
+        printing.print_note(
             f"{counted(found.without_error, 'cost')} measured without a standard error, which "
             f"needs at least {MIN_INTERVALS} intervals between readings: place --confidence takes "
             "them as exact"
         )
     if as_json:
         facts = {"file": output, "fault": fault or None, **found.to_dict()}
-        options.print_json({**facts, "unknown": graph.unknown, **more})
+        printing.print_json({**facts, "unknown": graph.unknown, **more})
     else:
         print_profile(found, graph, to_stderr)
 

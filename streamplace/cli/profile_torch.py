@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import checks, options, param_types, printing
 
 if TYPE_CHECKING:
     from streamplace.integrations.profiling.estimates import Estimate
@@ -70,7 +70,7 @@ def _kind(ctx: click.Context, param: click.Parameter, value: str | None) -> str 
 @click.option(
     "--add",
     "add_file",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     metavar="GRAPH",
     help="Graph of an earlier profile of this module, whose times for other kinds of device are "
@@ -143,11 +143,11 @@ def torch(
             graph = with_times(graph, earlier)
     write_dataset(output, [graph])
     for note in found.notes:
-        options.print_note(f"note: {note}")
-    options.print_note(_comparison(found, threads if device == "cpu" else None))
+        printing.print_note(f"note: {note}")
+    printing.print_note(_comparison(found, threads if device == "cpu" else None))
     if as_json:
         facts = {"file": output, "fault": None, "device": device, "threads": threads}
-        options.print_json({**facts, **found.to_dict(), "unknown": graph.unknown})
+        printing.print_json({**facts, **found.to_dict(), "unknown": graph.unknown})
     else:
         _print_times(found, output == "-")
 

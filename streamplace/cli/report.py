@@ -1,10 +1,11 @@
 """The command `report`: an interactive HTML page of placements."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import makespan_options, options, param_types
+from streamplace.cli import checks, from_options, makespan_options, options, param_types, printing
 from streamplace.problem.makespan import PublishedName
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     "-o",
     "output",
     type=param_types.FILE,
-    callback=options.file_name,
+    callback=checks.file_name,
     required=True,
     metavar="FILE",
     help="File to write, .html; - is stdout.",
@@ -60,6 +61,7 @@ def report(
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files.assignments import read_placement_json  # noqa: PLC0415
     from streamplace.files.atomic import write_text  # noqa: PLC0415
+    from streamplace.files.jobs import outcomes_in  # noqa: PLC0415
     from streamplace.files.placements import placement_from  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.report.data import entry  # noqa: PLC0415
@@ -69,7 +71,7 @@ def report(
     check_targets({"-o": output}, placements)
     if output != "-" and not output.lower().endswith((".html", ".htm")):
         raise UsageError(f"-o {output}: a report is HTML; its name must end in .html or .htm")
-    kind, entries = options.the_objective(objective), []
+    kind, entries = from_options.the_objective(objective), []
     with working("reading and scoring"):
         for file, title in zip(placements, titles(placements), strict=True):
             value, name = read_placement_json(file), name_of(file)
@@ -81,16 +83,19 @@ def report(
                 if semantics is not None:
                     shown = makespan_options.under_semantics(shown, semantics)
                 proven = value.get("bound") if shown is placement else None
-                entries.append(entry(title, shown, value.get("placer", ""), proven))
+                made = entry(title, shown, value.get("placer", ""), proven)
+                if shown is placement:
+                    made = replace(made, jobs=outcomes_in(value, name))
+                entries.append(made)
     write_text(output, report_html(entries))
     if as_json:
         rows = [
             {"file": file, "placer": one.placer, **one.to_dict()}
             for file, one in zip(placements, entries, strict=True)
         ]
-        options.print_json({"file": output, "placements": rows})
+        printing.print_json({"file": output, "placements": rows})
     elif output != "-":
-        options.print_note(f"wrote {output}")
+        printing.print_note(f"wrote {output}")
 
 
 def _under(

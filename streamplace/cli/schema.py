@@ -2,7 +2,7 @@
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import options, param_types, printing
 
 
 @click.command()
@@ -25,4 +25,4 @@ def schema(kind: str, seed: int, as_json: bool) -> None:
     """
     from streamplace.files import schemas  # noqa: PLC0415 - loaded when the command runs
 
-    options.print_json(schemas.schema(kind))
+    printing.print_json(schemas.schema(kind))

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import engine_options, makespan_options, options, param_types
+from streamplace.cli import (
+    checks,
+    engine_options,
+    from_options,
+    makespan_options,
+    options,
+    param_types,
+    printing,
+)
 from streamplace.problem.makespan import PublishedName
 
 if TYPE_CHECKING:
@@ -27,7 +35,7 @@ if TYPE_CHECKING:
 @makespan_options.semantics
 @click.option(
     "--gantt",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     metavar="FILE",
     help="Makespan: picture of the schedule to write (.png, .svg or .pdf).",
@@ -86,7 +94,7 @@ def simulate(
     from streamplace.scoring.makespan_score import MakespanScore  # noqa: PLC0415
     from streamplace.workflows.simulate import score_of  # noqa: PLC0415
 
-    kind = options.the_objective(objective)
+    kind = from_options.the_objective(objective)
     changes = {
         "source_rate": source_rates,
         "model": model,
@@ -105,16 +113,16 @@ def simulate(
                 seed,
                 is_bare=objective == makespan_options.BARE,
             ),
-            cluster=options.the_cluster(cluster_file, devices),
+            cluster=from_options.the_cluster(cluster_file, devices),
             **changes,
         )
-        if lost := options.the_losses(without, slow):
+        if lost := from_options.the_losses(without, slow):
             with located(name_of(placement)):
                 stored = lost.placement(stored)
         if semantics is not None:
             with located(name_of(placement)):
                 stored = makespan_options.under_semantics(stored, semantics)
-    options.print_note(note)
+    printing.print_note(note)
     _check_options(stored.problem, chosen, gantt)
     inputs = (graph, placement, cluster_file)
     check_targets({"--gantt": gantt}, inputs)
@@ -129,13 +137,13 @@ def simulate(
     if gantt is not None:
         makespan_options.draw(gantt, stored, scored)
     for assumed in assumptions(stored):
-        options.print_note(assumed)
+        printing.print_note(assumed)
     violated = list(violations(stored))
     for each in violated:
-        options.print_note(f"{name_of(placement)}: violates {each.rule}: {each.why}")
+        printing.print_note(f"{name_of(placement)}: violates {each.rule}: {each.why}")
     if as_json:
         entry = {"violations": [each.to_dict() for each in violated]} if violated else {}
-        options.print_json({**scored.to_dict(), **entry})
+        printing.print_json({**scored.to_dict(), **entry})
     else:
         print_view(console(), scored.view_with(stored))
 

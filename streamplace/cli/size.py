@@ -1,18 +1,22 @@
 """The command `size`: numbers of instances of operators, and the devices that they need."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import checks, from_options, options, param_types, printing
+from streamplace.cli.latency_limit import latency_limit
+
+if TYPE_CHECKING:
+    from streamplace.workflows.latency.limit import LatencyLimit
 
 
 @click.command()
 @click.argument("graph", type=param_types.GRAPH, required=False)
 @click.option(
     "--job-file",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     metavar="FILE",
     help="Jobs that share the cluster, instead of GRAPH, as for place. All of them get their whole "
@@ -37,14 +41,14 @@ from streamplace.cli import options, param_types
 )
 @click.option(
     "--at",
-    callback=options.rates,
+    callback=checks.rates,
     metavar="R1[,R2…]",
     help="Source rates in tuples/s to size for, one after another, instead of --source-rate.",
 )
 @click.option(
     "--restart",
     type=param_types.NUMBER,
-    callback=options.at_least_0,
+    callback=checks.at_least_0,
     metavar="S",
     help="Seconds for which a restart stops the job; capacity to catch up with them is added.  "
     "[default: no restarts; 300 with --catch-up]",
@@ -52,7 +56,7 @@ from streamplace.cli import options, param_types
 @click.option(
     "--catch-up",
     type=param_types.NUMBER,
-    callback=options.above_0,
+    callback=checks.above_0,
     metavar="S",
     help="Seconds within which the tuples that wait after a restart are worked off.  "
     "[default: 1800 with --restart]",
@@ -67,6 +71,7 @@ from streamplace.cli import options, param_types
 )
 @click.option(
     "--max-latency",
+    callback=latency_limit,
     metavar="QUANTITY=TIME",
     help="Limit on the latency of single tuples, such as p99=200ms, p50=0.1s or mean=50ms. Sizes "
     "for a lower and lower utilisation are tried until simulations confirm one.",
@@ -80,14 +85,14 @@ from streamplace.cli import options, param_types
 @click.option(
     "-o",
     "output",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     metavar="FILE",
     help="Placement file of the instances to write; - is stdout.  [default: no file]",
 )
 @click.option(
     "--graph-out",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     metavar="FILE",
     help="Graph file to write, which states the chosen numbers; for simulate and place --start.",
@@ -109,7 +114,7 @@ def size(
     restart: float | None,
     catch_up: float | None,
     survive: int,
-    max_latency: str | None,
+    max_latency: "LatencyLimit | None",
     resize: bool,
     time_limit: float | None,
     output: str | None,
@@ -167,10 +172,10 @@ def size(
     named = constraints_file or name_of(str(job_file or graph))
     with working("reading"):
         constraints = None if constraints_file is None else read_constraints(constraints_file)
-        cluster = options.the_cluster(cluster_file, devices)
+        cluster = from_options.the_cluster(cluster_file, devices)
         jobs = None if job_file is None else read_jobs(job_file)
         read = None if graph is None else read_graph(graph)
-    if (lost := options.the_losses(without, slow)) and read is not None:
+    if (lost := from_options.the_losses(without, slow)) and read is not None:
         lost = lost.of_devices(Cluster.of(cluster))
         cluster = lost.cluster(Cluster.of(cluster))
         with located(named):
@@ -200,13 +205,13 @@ def size(
             found = sized(read, cluster, source_rate=rate, **settings)  # type: ignore[arg-type]
             latency = found.latency
     if latency is not None and latency.answer == "unproven":
-        options.print_note(f"latency limit {latency.limit}: unproven")
+        printing.print_note(f"latency limit {latency.limit}: unproven")
     if output is not None:
         found.save(output)
     if graph_out is not None:
         write_dataset(graph_out, [(found if jobs is None else found.whole).graph])
     if as_json:
-        options.print_json(found.to_dict())
+        printing.print_json(found.to_dict())
         return
     print_result(found, to_stderr=output == "-")
 

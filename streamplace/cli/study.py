@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import checks, options, param_types, printing
 from streamplace.cli.folder_options import folder_and_plots, pictures_of
 
 if TYPE_CHECKING:
@@ -50,14 +50,14 @@ objective_option = click.option(
 @study.command()
 @click.option(
     "--graphs",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.GRAPH,
     metavar="DATASET",
     help="Graphs to place.  [default: 630 graphs of the paper's classes; with --quick 40]",
 )
 @click.option(
     "--weights",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     metavar="DIR",
     help="Folder with the weights of the paper's allocators: b.safetensors, b-f1.safetensors and "
@@ -177,7 +177,7 @@ def giph(
 @study.command()
 @click.option(
     "--released",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     metavar="DIR",
     help="Folder with the graphs that DOPPLER's authors released.  [default: they are left out]",
@@ -228,7 +228,7 @@ def doppler(
 @study.command()
 @click.option(
     "--data",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     metavar="DIR",
     help="Folder with the graphs of dnn-partitioning and PipeDream.  [default: they are left out]",
@@ -266,7 +266,7 @@ def hsdag(
     chosen = HsdagStudy(quick, seed, data)
     _run(chosen, folder, plots, jobs, backend, address, as_json=as_json)
     if data is None:
-        options.print_note("released graphs were left out; --data DIR adds them")
+        printing.print_note("released graphs were left out; --data DIR adds them")
 
 
 def _run(
@@ -288,7 +288,7 @@ def _run(
         chosen, folder, pictures=pictures_of(plots), jobs=jobs, backend=Backend(backend, address)
     )
     if as_json:
-        options.print_json(outcome.to_dict())
+        printing.print_json(outcome.to_dict())
         return
     print_view(console(), outcome.view())
-    options.print_note(f"results, tables and plots are in {folder}")
+    printing.print_note(f"results, tables and plots are in {folder}")

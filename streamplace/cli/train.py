@@ -2,7 +2,7 @@
 
 import click
 
-from streamplace.cli import options, param_types
+from streamplace.cli import checks, options, param_types, printing
 from streamplace.cli.cluster_lists import clusters_option, read_list
 
 CURVES = "curves.png"
@@ -23,7 +23,7 @@ CURVES = "curves.png"
 @click.option(
     "-o",
     "output",
-    callback=options.file_name,
+    callback=checks.file_name,
     type=param_types.FILE,
     required=True,
     metavar="RUN",
@@ -138,7 +138,7 @@ def train(
     if not is_rank_zero():
         return
     if as_json:
-        options.print_json(trained.to_dict())
+        printing.print_json(trained.to_dict())
     else:
         summary = f"{trained.steps} steps, parameter hash {trained.parameter_hash}"
         click.echo(f"wrote {trained.policy}: {summary}")

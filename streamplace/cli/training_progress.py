@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 
-from streamplace.cli.options import print_note
+from streamplace.cli.printing import print_note
 
 INTERVAL_S = 10.0  # seconds between lines
 FIGURES = ("loss", "reward", "entropy", "gap", "validation")

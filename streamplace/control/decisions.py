@@ -16,6 +16,25 @@ class Action(StrEnum):
     ACT = "act"
 
 
+class State(StrEnum):
+    """The state of the controller, or of the job as far as it is known."""
+
+    BLIND = "blind"
+    """The measurements do not suffice for a decision."""
+    STARTING = "starting"
+    """An action is under way."""
+    RECOVERING = "recovering"
+    """A device or an instance is gone, and the job does not run as a whole."""
+    STABILISING = "stabilising"
+    """The job has started recently, so measurements are ignored."""
+    STEADY = "steady"
+    OVERLOADED = "overloaded"
+    UNDERUSED = "underused"
+    COOLING_DOWN = "cooling down"
+    ROLLING_BACK = "rolling back"
+    """The last action made the job worse."""
+
+
 @dataclass(frozen=True)
 class Decision:
     """One decision at the end of a window.
@@ -24,9 +43,6 @@ class Decision:
     ----------
     at_s
         Seconds since 1970.
-    state
-        The state of the controller: ``starting``, ``stabilising``, ``steady``, ``overloaded``,
-        ``underused``, ``recovering``, ``cooling down`` or ``blind``.
     plan
         The plan, whether or not it is carried out; None if there is none.
     gain, price
@@ -34,11 +50,11 @@ class Decision:
     unit
         ``tuples`` for more capacity, ``money`` for less.
     reason
-        Why, in words, with the numbers.
+        Why, in words, with the numbers; it begins with the action.
     """
 
     at_s: float
-    state: str
+    state: State
     action: Action
     reason: str
     plan: Plan | None = None
@@ -51,7 +67,7 @@ class Decision:
         at = datetime.fromtimestamp(self.at_s, UTC).isoformat(timespec="seconds")
         return {
             "at": at,
-            "state": self.state,
+            "state": str(self.state),
             "plan": None if self.plan is None else self.plan.deployment.to_dict(),
             "gain": self.gain,
             "price": self.price,

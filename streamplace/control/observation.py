@@ -53,6 +53,9 @@ class Observation:
         left out.
     missing
         What could not be measured, and why; empty if everything was.
+    read_s
+        Tuples per second that the sources read. None: not known apart from `offered_s`, of which
+        it is the part that does not add to `waiting`.
     """
 
     at_s: float
@@ -64,11 +67,22 @@ class Observation:
     devices: frozenset[str]
     hosts: Mapping[str, tuple[str, ...]]
     missing: tuple[str, ...] = field(default=())
+    read_s: float | None = None
 
     @property
     def parallelism(self) -> dict[str, int]:
         """Operator -> number of its instances that run."""
         return {name: len(on) for name, on in self.hosts.items()}
+
+    @property
+    def begin_s(self) -> float:
+        """The beginning of the window, in seconds since 1970."""
+        return self.at_s - self.seconds
+
+    @property
+    def busiest_operator(self) -> str:
+        """The operator of the busiest instance; of several, the first by name."""
+        return min(self.readings, key=lambda name: (-self.readings[name].busiest, name), default="")
 
     @property
     def busiest(self) -> float:

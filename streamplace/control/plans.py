@@ -1,10 +1,12 @@
 """Plans: numbers of instances with their devices, and what they can carry."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
 
 from streamplace.control.observation import Observation
+
+NUMBERS = ("rate_s", "carries_s", "now_carries_s", "price_s", "now_price_s")
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,16 @@ class Deployment:
         parts = (f"{name}={','.join(sorted(on))}" for name, on in sorted(self.hosts.items()))
         return ";".join(parts)
 
+    @property
+    def numbers_key(self) -> str:
+        """A text that is equal for deployments with the same numbers of instances."""
+        return ";".join(f"{name}={len(on)}" for name, on in sorted(self.hosts.items()))
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any]) -> Self:
+        """Return the deployment of which `value` is the JSON value."""
+        return cls({str(name): tuple(map(str, on)) for name, on in value["hosts"].items()})
+
     def to_dict(self) -> dict[str, Any]:
         """Return numbers and devices as a JSON value."""
         return {
@@ -64,6 +76,29 @@ class Plan:
     now_carries_s: float
     price_s: float
     now_price_s: float
+
+    def undone(self, before: Deployment) -> Self:
+        """Return the plan that goes back to the deployment that this one replaced."""
+        return replace(
+            self,
+            deployment=before,
+            carries_s=self.now_carries_s,
+            now_carries_s=self.carries_s,
+            price_s=self.now_price_s,
+            now_price_s=self.price_s,
+        )
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any]) -> Self:
+        """Return the plan of which `value` is the JSON value."""
+        return cls(
+            Deployment.from_dict(value["deployment"]), *(float(value[name]) for name in NUMBERS)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON value."""
+        numbers = {name: getattr(self, name) for name in NUMBERS}
+        return {"deployment": self.deployment.to_dict(), **numbers}
 
 
 class Planner(Protocol):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
+from streamplace.files.job_results import refuse_job_results
 from streamplace.files.reading import name_of, parse, read_text
 
 HEADER = ["operator", "device"]
@@ -20,13 +21,16 @@ def read_placement_json(path: str | Path) -> Any:
     Raises
     ------
     FormatError
-        If the file is neither. The message names the file, the line and the fault.
+        If the file is neither, or holds a result of several jobs. The message names the file, the
+        line and the fault.
     """
     text, where = read_text(path), name_of(path)
     first = text.lstrip().partition("\n")[0].strip()
     if where.lower().endswith(".csv") or first == ",".join(HEADER):
         return {"assignment": assignment_from_csv(text, where)}
-    return parse(text, where)
+    value = parse(text, where)
+    refuse_job_results(value, Path(path), where)
+    return value
 
 
 def is_assignment(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The format of job files, as pydantic models."""
+"""The formats of job files, and of what jobs get, as pydantic models."""
 
 from typing import Annotated, Any, Literal
 
@@ -35,3 +35,33 @@ class JobsForm(Form):
     format: Literal["streamplace-jobs"] = "streamplace-jobs"
     version: Version = VERSION
     jobs: list[JobForm] = Field(min_length=1, max_length=MAX_JOBS)
+
+
+class LimitForm(Form):
+    """The device, link, uplink or operator that limits a job."""
+
+    kind: Name
+    name: Name
+    utilisation: Number
+
+
+class JobOutcomeForm(Form):
+    """What one of several jobs gets, as `place --job-file --json` prints it."""
+
+    name: Name
+    priority: Priority
+    throughput: Number
+    relative_throughput: Number
+    lost: Number
+    lost_to: dict[Name, Number]
+    alone: Number
+    source_rate: Number
+    weight: Number
+    min_throughput: Number
+    limited_by: LimitForm | None
+
+
+class JobOutcomesForm(Form):
+    """What each of several jobs gets, in the placement file of all of them."""
+
+    jobs: list[JobOutcomeForm] = Field([], max_length=MAX_JOBS)

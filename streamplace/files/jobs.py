@@ -10,7 +10,7 @@ from streamplace.files.bounded import STDIO
 from streamplace.files.bundled import PREFIX
 from streamplace.files.datasets import read_graph
 from streamplace.files.graphs import constraints_to, graph_from, graph_to
-from streamplace.files.job_forms import JobForm, JobsForm
+from streamplace.files.job_forms import JobForm, JobOutcomesForm, JobsForm
 from streamplace.files.reading import check, json_pieces, name_of, read_json
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.jobs import Job, Jobs
@@ -69,6 +69,19 @@ def jobs_to(jobs: Jobs) -> dict[str, Any]:
     """Return jobs as a JSON value, without fields at their default."""
     rows = [_job_to(job) for job in jobs]
     return {"format": "streamplace-jobs", "version": 1, "jobs": rows}
+
+
+def outcomes_in(value: dict[str, Any], where: str) -> list[dict[str, Any]]:
+    """Return what each of several jobs gets, from the placement file of all; [] if it has none.
+
+    Raises
+    ------
+    FormatError
+        If an entry of ``jobs`` is not what `place --job-file --json` prints.
+    """
+    jobs: list[dict[str, Any]] = value.get("jobs") or []
+    check(JobOutcomesForm, {"jobs": jobs}, where)
+    return jobs
 
 
 def folder_of(path: str | Path) -> Path:

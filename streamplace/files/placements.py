@@ -27,7 +27,7 @@ from streamplace.problem.problem import Problem
 from streamplace.util.checks import check_type
 from streamplace.util.plugins import is_custom
 
-RESULTS = ("placer", "score", "bound", "gap", "confidence", "latency")  # optional fields
+RESULTS = ("placer", "score", "bound", "gap", "confidence", "latency", "jobs")  # optional fields
 
 
 def read_placement(
@@ -231,6 +231,7 @@ def placement_to(placement: Placement, **results: Any) -> dict[str, Any]:
         "format": "streamplace-placement",
         "version": 1,
         **results,
+        **({"job": placement.job} if placement.job else {}),
         "assignment": placement.assignment,
         "problem": own,
     }
@@ -277,7 +278,7 @@ def _from_form(
         objective=objective,
         constraints=graphs.constraints_from(own.constraints),
     )
-    return Placement.of(problem, form.assignment)
+    return Placement.of(problem, form.assignment).of_job(form.job)
 
 
 def _has_its_operators(form: PlacementForm, graph: StreamGraph) -> bool:
@@ -313,7 +314,7 @@ def _by_name(
     if not is_set and rates == (before.source_rate,) and graph.source_rate:
         objective = objective.with_changes(graph.source_rate)
     problem = Problem(graph, cluster, objective=objective, constraints=rules)
-    return Placement.of(problem, form.assignment)
+    return Placement.of(problem, form.assignment).of_job(form.job)
 
 
 def _graph_names(own: ProblemForm, graph: StreamGraph) -> str:

@@ -261,6 +261,7 @@ class PlacementForm(Form):
     format: Literal["streamplace-placement"] = "streamplace-placement"
     version: Version = VERSION
     placer: Title = ""
+    job: Title = Field("", description="the job's name, if several jobs share the devices")
     assignment: dict[Name, Name]
     score: FiniteObject | None = Field(None, description="as `simulate --json` prints it")
     bound: Number | None = None
@@ -270,6 +271,9 @@ class PlacementForm(Form):
     )
     latency: FiniteObject | None = Field(
         None, description="as `place --max-latency --json` prints it"
+    )
+    jobs: list[FiniteObject] | None = Field(
+        None, description="of several jobs as one graph: as `place --job-file --json` prints them"
     )
     problem: ProblemForm
 

@@ -12,6 +12,7 @@ import numpy as np
 from streamplace.errors import FormatError
 from streamplace.files import cepsim, clusters, graphs
 from streamplace.files.bundled import resolve
+from streamplace.files.count_facts import count_facts
 from streamplace.files.datasets import iter_values, read_dataset
 from streamplace.files.other_kinds import refuse_other_folder, refuse_other_kind
 from streamplace.files.placements import objective_to, placement_from
@@ -73,6 +74,7 @@ def _graph(graph: StreamGraph) -> dict[str, Any]:
         "constraints": bool(graph.constraints or graph.requires),
         **_resources(graph.resources.values()),
         **graph.semantics,
+        **count_facts(graph),
         **_counts("types", graph.type.values()),
         **_counts("seconds_on", (kind for times in graph.seconds_on.values() for kind in times)),
         "unknown": graph.unknown,

@@ -11,6 +11,7 @@ RESOURCE = "resources."
 """The columns of resources begin with it, such as ``resources.gpu``."""
 
 Operators = dict[str, dict[str, Any]]
+WHOLE = ("parallelism", "partitions")
 COLUMNS = (
     "instructions",
     "payload_bytes",
@@ -19,6 +20,7 @@ COLUMNS = (
     "instructions_se",
     "payload_bytes_se",
     "selectivity_se",
+    *WHOLE,
 )
 
 
@@ -90,7 +92,8 @@ def _add(operators: Operators, header: list[str], row: list[str]) -> None:
         except ValueError:
             raise GraphError(f"{column}: must be a number (got {cell!r:.40})") from None
         if column in COLUMNS:
-            operators[operator][column] = number
+            is_whole = column in WHOLE and number.is_integer()
+            operators[operator][column] = int(number) if is_whole else number
         else:
             resources = operators[operator].setdefault("resources", {})
             resources[column.removeprefix(RESOURCE)] = number

@@ -13,6 +13,7 @@ from streamplace.files.reading import check, name_of, read_text
 from streamplace.files.schema import Amounts, Form, Name, Number, Positive
 from streamplace.integrations.cost_tables import from_csv, from_toml
 from streamplace.integrations.logical_builder import Parallelism
+from streamplace.integrations.partitions import with_partitions
 from streamplace.problem.graph import UNKNOWN, StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph
@@ -30,6 +31,9 @@ class CostForm(Form):
     selectivity_se: Number | None = Field(None, description="standard error of selectivity")
     parallelism: Parallelism | None = Field(
         None, description="number of instances; operators of one task have the same"
+    )
+    partitions: Parallelism | None = Field(
+        None, description="of a source: what it reads; of an operator with keys: its key groups"
     )
     resources: Amounts | None = Field(None, description='amounts such as {"gpu": 1}')
 
@@ -94,7 +98,8 @@ class Costs:
         ------
         GraphError
             If the graph lacks an operator or stream that these costs name, the source shares do
-            not sum to 1, or operators of one task would have different parallelisms.
+            not sum to 1, operators of one task would have different parallelisms, or partitions do
+            not fit an operator.
         """
         graph = logical.graph
         named = {f"{s.source}->{s.target}" for s in graph.streams}
@@ -111,7 +116,9 @@ class Costs:
             source_rate=self.source_rate,
             source_shares=self.source_shares,
         )
-        return replace(logical.with_graph(*renumbered), parallelism=self._parallelism(logical))
+        numbered = replace(logical.with_graph(*renumbered), parallelism=self._parallelism(logical))
+        own = {name: form.partitions for name, form in self.operators.items()}
+        return with_partitions(numbered, {name: n for name, n in own.items() if n is not None})
 
     def _parallelism(self, logical: LogicalGraph) -> dict[str, int]:
         """Return the parallelism of operators; one number holds for all operators of a task."""

@@ -1,16 +1,15 @@
-"""Writer of Kubernetes manifests, one Deployment per PE."""
+"""Writer of Kubernetes manifests: a Deployment per PE, and per parallel operator and node."""
 
 import json
+from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
-import numpy as np
-
 from streamplace.errors import ProblemError
 from streamplace.integrations.kubernetes_names import dns_label, label_value
-from streamplace.integrations.kubernetes_resources import extended_resources
+from streamplace.integrations.kubernetes_parts import has_replicas
+from streamplace.integrations.kubernetes_pods import Pods, pods_of
 from streamplace.integrations.parsing.yaml_writer import to_yaml
-from streamplace.integrations.pes import cores_needed, pe_numbers
 from streamplace.problem.placement import Placement
 
 JOB, PE = "app.kubernetes.io/part-of", "app.kubernetes.io/component"
@@ -25,14 +24,24 @@ HEADER = f"""\
 # ${VARIABLE} holds the names of the PE's operators, a JSON list.
 # Replace job-image with your image.
 """
+WITH_REPLICAS = f"""\
+# One Deployment per PE, and one per node for each parallel operator, with a replica per instance.
+# Each runs on the node whose label {DEVICE} names its device.
+# ${VARIABLE} holds the names of the operators that a pod runs, a JSON list. A replica runs
+# one instance of its operator.
+# Replace job-image with your image.
+"""
 
 
 def write(placement: Placement) -> str:
-    """Return one YAML document per PE, in the order of the cluster's devices.
+    """Return one YAML document per Deployment, in the order of the cluster's devices.
 
-    CPU requests are the cores that the PE needs at the source rate, in millicores; they may exceed
-    the device's cores. Memory requests are the sum over the operators, in bytes; a sum of 0 is left
-    out. Limits and requests have the whole amounts of extended resources, which must be equal.
+    Operators with several instances have a Deployment of their own on each device that runs some,
+    with a replica per instance. The other operators on a device are one Deployment, a PE. CPU
+    requests are the cores that a pod needs at the source rate, in millicores; those of a node may
+    exceed the device's cores. Memory requests are the sum over a PE's operators, in bytes; a sum of
+    0 is left out. Limits and requests have the whole amounts of extended resources, which must be
+    equal.
 
     Raises
     ------
@@ -42,22 +51,18 @@ def write(placement: Placement) -> str:
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
-    name = placement.problem.graph.name
+    name = placement.job or placement.problem.graph.name
     job = dns_label(name, MAX_JOB_NAME) if name else "job"
-    cores = cores_needed(placement, "kubernetes")
-    memory, extended = _memory(placement), extended_resources(placement)
-    pes = placement.pes
+    several = pods_of(placement)
+    components: dict[str, list[str]] = {}  # of each device
+    for pods in several:
+        components.setdefault(pods.device, []).append(pods.component)
     documents = [
-        _deployment(
-            {JOB: job, PE: f"pe{number}"},
-            device,
-            _operators_value(pes[device], device),
-            _resources(cores[device], memory[device], extended.get(device, {})),
-            several=len(pes) > 1,
-        )
-        for device, number in pe_numbers(placement).items()
+        _deployment(job, pods, components[pods.device] if len(components) > 1 else ())
+        for pods in several
     ]
-    return HEADER + to_yaml(documents, marked=True)
+    header = WITH_REPLICAS if has_replicas(placement) else HEADER
+    return header + to_yaml(documents, marked=True)
 
 
 def _operators_value(operators: tuple[str, ...], device: str) -> str:
@@ -71,63 +76,57 @@ def _operators_value(operators: tuple[str, ...], device: str) -> str:
     return text
 
 
-def _memory(placement: Placement) -> dict[str, float]:
-    """Return device -> memory of its operators, bytes."""
-    graph, devices = placement.problem.graph, placement.problem.cluster.names
-    sums = np.bincount(placement.devices, weights=graph.memory_bytes, minlength=len(devices))
-    return dict(zip(devices, sums.tolist(), strict=True))
-
-
-def _resources(cores: float, memory_bytes: float, extended: dict[str, str]) -> dict[str, Any]:
-    requests = {"cpu": f"{ceil(round(cores * 1000, 6))}m"}  # without rounding noise
-    memory = {"memory": str(ceil(memory_bytes))} if memory_bytes else {}
+def _resources(pods: Pods) -> dict[str, Any]:
+    extended = {name: str(amount) for name, amount in pods.extended.items()}
+    requests = {"cpu": f"{ceil(round(pods.cores * 1000, 6))}m"}  # without rounding noise
+    memory = {"memory": str(ceil(pods.memory_bytes))} if pods.memory_bytes else {}
     limits = {"limits": dict(extended)} if extended else {}
     return {"requests": requests | memory | extended, **limits}
 
 
-def _deployment(
-    labels: dict[str, str],
-    device: str,
-    operators: str,
-    resources: dict[str, Any],
-    several: bool,
-) -> dict[str, Any]:
-    pod: dict[str, Any] = {"nodeSelector": {DEVICE: label_value(device)}}
-    if several:
-        pod["affinity"] = {"podAntiAffinity": _no_other_pe(labels)}
+def _deployment(job: str, pods: Pods, neighbours: Sequence[str]) -> dict[str, Any]:
+    """Return the Deployment of some pods.
+
+    Parameters
+    ----------
+    neighbours
+        The job's components on the same node, this one included; empty if there is only one node.
+    """
+    labels = {JOB: job, PE: pods.component}
+    pod: dict[str, Any] = {"nodeSelector": {DEVICE: label_value(pods.device)}}
+    if neighbours:
+        pod["affinity"] = {"podAntiAffinity": _no_others(job, neighbours)}
     source = {"fieldRef": {"fieldPath": f"metadata.annotations['{OPERATORS}']"}}
     pod["containers"] = [
         {
-            "name": labels[PE],
+            "name": pods.component,
             "image": "job-image",
             "env": [{"name": VARIABLE, "valueFrom": source}],
-            "resources": resources,
+            "resources": _resources(pods),
         }
     ]
+    annotations = {DEVICE: pods.device, OPERATORS: _operators_value(pods.operators, pods.device)}
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": {"name": f"{labels[JOB]}-{labels[PE]}", "labels": dict(labels)},
+        "metadata": {"name": dns_label(f"{job}-{pods.component}"), "labels": dict(labels)},
         "spec": {
-            "replicas": 1,
-            "strategy": {"type": "Recreate"},  # two pods of one PE would process tuples twice
+            "replicas": pods.replicas,
+            "strategy": {"type": "Recreate"},  # more pods than instances would process tuples twice
             "selector": {"matchLabels": dict(labels)},
             "template": {
-                "metadata": {
-                    "labels": dict(labels),
-                    "annotations": {DEVICE: device, OPERATORS: operators},
-                },
+                "metadata": {"labels": dict(labels), "annotations": annotations},
                 "spec": pod,
             },
         },
     }
 
 
-def _no_other_pe(labels: dict[str, str]) -> dict[str, Any]:
-    """Return the anti-affinity term that keeps other PEs of the job off the node."""
+def _no_others(job: str, neighbours: Sequence[str]) -> dict[str, Any]:
+    """Return the anti-affinity term that keeps components of other devices off the node."""
     others = [
-        {"key": JOB, "operator": "In", "values": [labels[JOB]]},
-        {"key": PE, "operator": "NotIn", "values": [labels[PE]]},
+        {"key": JOB, "operator": "In", "values": [job]},
+        {"key": PE, "operator": "NotIn", "values": [*neighbours]},
     ]
     term = {"labelSelector": {"matchExpressions": others}, "topologyKey": HOST}
     return {"requiredDuringSchedulingIgnoredDuringExecution": [term]}

@@ -1,12 +1,18 @@
-"""Extended resources of Kubernetes for the resources that a PE takes."""
+"""Extended resources of Kubernetes for the resources that a pod takes."""
 
 import re
+from collections.abc import Iterator
+from math import ceil
+
+import numpy as np
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.kubernetes_names import LABEL_VALUE, label_value
+from streamplace.integrations.kubernetes_parts import has_replicas, pod_numbers
 from streamplace.problem.graph_checks import listed
+from streamplace.problem.limits import used_counts
 from streamplace.problem.placement import Placement
-from streamplace.scoring.memory import resource_use
+from streamplace.util.arrays import Floats
 
 GPU = "nvidia.com/gpu"
 DOMAIN = "streamplace"
@@ -39,8 +45,8 @@ def extended_name(resource: str) -> str:
     return resource
 
 
-def extended_resources(placement: Placement) -> dict[str, dict[str, str]]:
-    """Return device -> extended resource -> the whole amount that its operators take.
+def extended_resources(placement: Placement) -> list[dict[str, int]]:
+    """Return, for each pod, extended resource -> the whole amount that its operators take.
 
     Raises
     ------
@@ -48,10 +54,10 @@ def extended_resources(placement: Placement) -> dict[str, dict[str, str]]:
         If a name is not valid, or two resources stand for the same extended resource.
     """
     names = _names(placement)
-    found: dict[str, dict[str, str]] = {}
-    for use in resource_use(placement):
-        if use.used > 0:
-            found.setdefault(use.device, {})[names[use.resource]] = str(use.whole)
+    found: list[dict[str, int]] = [{} for _ in range(int(pod_numbers(placement).max()) + 1)]
+    for resource, counts, steps in _counts(placement):
+        for pod in np.flatnonzero(counts).tolist():
+            found[pod][names[resource]] = ceil(counts[pod] / steps)
     return found
 
 
@@ -63,19 +69,29 @@ def assumed_names(placement: Placement) -> str:
 
 def rounded_up(placement: Placement) -> str:
     """Return the resources of which fractions are rounded up, as text; empty if there are none."""
-    uses = resource_use(placement)
-    names = dict.fromkeys(use.resource for use in uses if use.used != use.whole)
+    names = [name for name, counts, steps in _counts(placement) if (counts % steps).any()]
     if not names:
         return ""
+    each = "pod" if has_replicas(placement) else "PE"
     text = ", ".join(map(_shown, names))
-    return f"fractions of {text} are rounded up for each PE, since Kubernetes counts whole ones"
+    return f"fractions of {text} are rounded up for each {each}, since Kubernetes counts whole ones"
+
+
+def _counts(placement: Placement) -> Iterator[tuple[str, Floats, float]]:
+    """Yield the resources that operators take, the counts of each pod, and counts per 1."""
+    graph, cluster = placement.problem.graph, placement.problem.cluster
+    pod_of = pod_numbers(placement)
+    device = np.zeros(int(pod_of.max()) + 1, dtype=np.int32)
+    device[pod_of] = placement.devices
+    for name in sorted(graph.resource_names):
+        counts, _, steps = used_counts(graph.resource(name), pod_of, cluster.resource(name)[device])
+        yield name, counts, steps
 
 
 def _names(placement: Placement) -> dict[str, str]:
     """Return resource -> extended resource, for resources that operators take."""
-    taken = dict.fromkeys(use.resource for use in resource_use(placement) if use.used > 0)
     names: dict[str, str] = {}
-    for resource in sorted(taken):
+    for resource in [name for name, counts, _ in _counts(placement) if counts.any()]:
         name = extended_name(resource)
         if name in names.values():
             same = [known for known, to in names.items() if to == name]

@@ -4,7 +4,9 @@ import re
 from collections.abc import Callable, Sequence
 
 from streamplace.integrations.flink.groups import groups_of
+from streamplace.integrations.kubernetes_parts import lost_numbers, shared_requests
 from streamplace.integrations.kubernetes_resources import assumed_names, rounded_up
+from streamplace.integrations.whole_operators import devices_of_instances
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
 from streamplace.problem.symmetry import interchangeable
@@ -78,6 +80,16 @@ def _hosts(placement: Placement) -> str:
     return "devices differ, but Storm chooses the host of each component"
 
 
+def _executors(placement: Placement) -> str:
+    split = [name for name, on in devices_of_instances(placement).items() if len({*on}) > 1]
+    if not split:
+        return ""
+    return (
+        f"Storm chooses which executors of {_shown(split)} run on which host, and how many, up to "
+        "the most that the placement has on one device"
+    )
+
+
 def _operators(placement: Placement) -> str:
     return "only the number of PEs is kept; use ibm-spl for which operator runs where"
 
@@ -106,12 +118,14 @@ FINDERS: dict[str, tuple[Callable[[Placement], str], ...]] = {
     "flink": (_instances, _slots, _resources, _memory),
     "flink-config": (_instances, _resources, _memory),
     "capsys": (_resources,),
-    "storm-ras": (_hosts, _accelerators, _resources),
-    "kubernetes": (_accelerators, rounded_up),
+    "storm-ras": (_hosts, _executors, _accelerators, _resources),
+    "kubernetes": (_accelerators, rounded_up, lost_numbers),
     "ibm-spl": (_resources,),
     "ibm-overlay": (_operators,),
 }
 """Format -> what finds its losses."""
 
-ASSUMED: dict[str, tuple[Callable[[Placement], str], ...]] = {"kubernetes": (assumed_names,)}
+ASSUMED: dict[str, tuple[Callable[[Placement], str], ...]] = {
+    "kubernetes": (assumed_names, shared_requests)
+}
 """Format -> what finds its assumptions."""

@@ -1,11 +1,15 @@
-"""Numbers of PEs (operators fused on one device) and the cores they need."""
+"""Numbers of PEs (operators fused on one device), and the cores that operators need."""
 
-from sim.closed_form.bottleneck import utilisations
+import numpy as np
+
+from sim.closed_form.contributions import loads_by_stream
+from sim.work import work_of
 from streamplace.errors import ProblemError
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
+from streamplace.util.arrays import Floats
 
 
 def pe_numbers(placement: Placement) -> dict[str, int]:
@@ -34,10 +38,11 @@ def require_source_rate(problem: Problem, kind: str) -> None:
         )
 
 
-def cores_needed(placement: Placement, kind: str) -> dict[str, float]:
-    """Return device name -> the number of its cores that its operators need at the source rate.
+def operator_cores(placement: Placement, kind: str) -> Floats:
+    """Return the number of cores that each operator needs at the source rate, (V,).
 
-    With several source rates, the highest one is used. The number may exceed the device's cores.
+    The overhead of messages counts with the operators that send and receive them. With several
+    source rates, the highest one is used. The operators of a device may need more than it has.
 
     Parameters
     ----------
@@ -51,9 +56,15 @@ def cores_needed(placement: Placement, kind: str) -> dict[str, float]:
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
-    problem = placement.problem
+    problem, devices = placement.problem, placement.devices
     require_source_rate(problem, kind)
-    shares, _ = utilisations(flow(problem), placement.devices)
-    used = shares * problem.target_utilisation  # relative to the whole device, not to its target
-    devices = problem.cluster.devices
-    return {d.name: float(u) * d.cores for d, u in zip(devices, used, strict=True)}
+    arrays = flow(problem)
+    shares = work_of(arrays, devices) / arrays.capacity[devices]
+    for device in np.unique(devices) if arrays.taxing else ():
+        overhead = loads_by_stream(arrays, devices, int(device))
+        for end in (arrays.source, arrays.target):
+            here = devices[end] == device
+            np.add.at(shares, end[here], overhead[here])
+    cores = np.array([device.cores for device in problem.cluster.devices])
+    used: Floats = shares * problem.target_utilisation * cores[devices]  # of the whole device
+    return used

@@ -1,4 +1,4 @@
-"""Placements of whole operators: all instances of an operator on one device."""
+"""Devices of an operator's instances, and placements that keep all of them on one device."""
 
 import re
 from dataclasses import replace
@@ -26,6 +26,15 @@ def colocate_instances(graph: StreamGraph, rules: Constraints) -> Constraints:
     return replace(rules, colocate=[*rules.colocate, *together])
 
 
+def devices_of_instances(placement: Placement) -> dict[str, list[str]]:
+    """Return operator -> the devices of its instances, in the graph's order."""
+    names = placement.problem.cluster.names
+    return {
+        operator: [names[placement.devices[v]] for v in members]
+        for operator, members in _instances(placement.problem.graph).items()
+    }
+
+
 def operator_devices(placement: Placement) -> dict[str, str]:
     """Return operator -> the device of all its instances, in the graph's order.
 
@@ -34,17 +43,13 @@ def operator_devices(placement: Placement) -> dict[str, str]:
     ProblemError
         If the instances of an operator are on several devices. The message names such operators.
     """
-    devices, names = placement.devices, placement.problem.cluster.names
-    devices_of = {
-        operator: {names[devices[v]]: None for v in members}
-        for operator, members in _instances(placement.problem.graph).items()
-    }
-    if split := [operator for operator, several in devices_of.items() if len(several) > 1]:
+    devices_of = devices_of_instances(placement)
+    if split := [operator for operator, on in devices_of.items() if len({*on}) > 1]:
         raise ProblemError(
             f"the format needs whole operators, but instances of {listed(split)} "
             "are on several devices; use place --whole-operators"
         )
-    return {operator: next(iter(device)) for operator, device in devices_of.items()}
+    return {operator: on[0] for operator, on in devices_of.items()}
 
 
 def _instances(graph: StreamGraph) -> dict[str, list[int]]:

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import matplotlib as mpl
 from matplotlib.artist import Artist
@@ -80,13 +80,24 @@ def picture(path: str | Path, size: tuple[float, float]) -> Iterator[Figure]:
         If the file cannot be written.
     """
     kind = kind_of(path)
-    with mpl.rc_context(RC):
-        figure = Figure(figsize=size, layout="constrained")
+    with drawn(size) as figure:
         yield figure
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Glyph .* missing")  # boxes are drawn instead
-            with atomic(path) as file:
-                figure.savefig(file, format=kind, metadata=UNDATED[kind])
+        with atomic(path) as file:
+            save(figure, file, kind)
+
+
+@contextmanager
+def drawn(size: tuple[float, float]) -> Iterator[Figure]:
+    """Yield a figure of a size in inches (width, height), in the style of all plots."""
+    with mpl.rc_context(RC):
+        yield Figure(figsize=size, layout="constrained")
+
+
+def save(figure: Figure, file: IO[bytes], kind: str) -> None:
+    """Write a figure to an open file as ``png``, ``svg`` or ``pdf``, within `drawn`."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # boxes are drawn instead
+        figure.savefig(file, format=kind, metadata=UNDATED[kind])
 
 
 def line(i: int) -> dict[str, Any]:

@@ -127,6 +127,26 @@ OF_COUNTS = ("parallelism", "min_parallelism", "max_parallelism", "partitions", 
 """The details that say how many instances an operator has or may have."""
 
 
+def stream_details_of(several: Mapping[str, Mapping[int, object]]) -> dict[str, dict[int, Any]]:
+    """Return the checked details of streams, by their field's name and then by index.
+
+    Raises
+    ------
+    GraphError
+        On a value that is not valid, and on shares of keys of a stream that is not divided by key.
+    """
+    checked = {one.name: one.of(several.get(one.name, {})) for one in STREAM_DETAILS}
+    for e in checked["key_shares"]:
+        if (kind := checked["partitioning"].get(e, "")) != "hash":
+            got = f"{kind!r}" if kind else "no partitioning"
+            fix = 'set "partitioning": "hash", or remove key_shares'
+            raise GraphError(
+                f"streams[{e}].key_shares: only a stream of partitioning 'hash' may have them "
+                f"(got {got}); {fix}"
+            )
+    return checked
+
+
 def details_of(row: Operator | Stream) -> dict[str, Any]:
     """Return the details that an operator or stream has as JSON values, by their field's name."""
     details = DETAILS if isinstance(row, Operator) else STREAM_DETAILS

@@ -11,7 +11,13 @@ from numpy.typing import ArrayLike
 
 from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, SELECTIVITY_SE, graph_hash
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.details import DETAILS, STREAM_DETAILS, by_index, ranks_of
+from streamplace.problem.details import (
+    DETAILS,
+    STREAM_DETAILS,
+    by_index,
+    ranks_of,
+    stream_details_of,
+)
 from streamplace.problem.graph_checks import (
     acyclic_order,
     check_errors,
@@ -178,7 +184,7 @@ class GraphColumns:
     ) -> Ints:
         """Set the columns of streams in topological order; return their previous indices, (E,)."""
         check_errors("streams", "selectivity", selectivity, selectivity_se)
-        checked = {one.name: one.of(details.get(one.name, {})) for one in STREAM_DETAILS}
+        checked = stream_details_of(details)
         ranks = ranks_of(checked, len(ends))
         by = sorted_streams(self.order, ends, selectivity, payload_bytes, selectivity_se, *ranks)
         if ranks:

@@ -120,12 +120,12 @@ class Stream(TruncatedRepr):
         How its tuples are distributed over the instances of its target: ``forward``, ``hash``,
         ``rebalance``, ``rescale`` or ``broadcast``; empty: evenly.
     key_shares
-        Key -> its share of the tuples, for ``hash`` streams.
+        Key -> its share of the tuples; only for ``hash`` streams.
 
     Raises
     ------
     GraphError
-        If `key_shares` is not valid; `StreamGraph` checks the other values.
+        If a share is not valid; `StreamGraph` checks the other values.
     """
 
     source: str

@@ -26,6 +26,9 @@ class Placement(Displayable):
     ----------
     devices
         (V,) device index of each operator, in the graph's order.
+    job
+        Name of the job where several jobs share the devices, otherwise empty. Exports name groups
+        and objects after it, so that those of two jobs on one cluster differ.
 
     Raises
     ------
@@ -33,7 +36,7 @@ class Placement(Displayable):
         If `devices` does not hold one valid device index per operator.
     """
 
-    def __init__(self, problem: Problem, devices: ArrayLike) -> None:
+    def __init__(self, problem: Problem, devices: ArrayLike, *, job: str = "") -> None:
         indices = np.asarray(devices)
         operators, count = len(problem.graph.names), len(problem.cluster.devices)
         if indices.shape != (operators,) or indices.dtype.kind not in "iu":
@@ -41,7 +44,7 @@ class Placement(Displayable):
             raise ProblemError(f"a placement needs {operators} device indices (got {got})")
         if not 0 <= indices.min() <= indices.max() < count:
             raise ProblemError(f"a placement has a device index outside 0..{count - 1}")
-        self.problem = problem
+        self.problem, self.job = problem, job
         self.devices: Ints = indices.astype(np.int32)
         self.devices.flags.writeable = False
 
@@ -100,9 +103,12 @@ class Placement(Displayable):
         one with the lowest index, and so on.
         """
         order = np.arange(len(self.devices), dtype=np.int32)
-        return Placement(
-            self.problem, relabelled(self.devices, interchangeable(self.problem), order)
-        )
+        devices = relabelled(self.devices, interchangeable(self.problem), order)
+        return Placement(self.problem, devices, job=self.job)
+
+    def of_job(self, job: str) -> "Placement":
+        """Return this placement as that of one of several jobs."""
+        return Placement(self.problem, self.devices, job=job)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Placement):

@@ -14,6 +14,7 @@ from streamplace.problem.objectives import only_throughput, refuse_derived_makes
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.report.loads import heaviest_work, plain_work, sums_of
+from streamplace.report.operators import operator_rows
 from streamplace.report.schedules import (
     ScheduleEntry,
     schedule_entry,
@@ -122,7 +123,9 @@ def data_of(entries: Sequence[Entry | ScheduleEntry]) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     for one in entries:
         problem = one.placement.problem
-        row = {"graph": _number_of(problem.graph, graphs)}
+        row: dict[str, Any] = {"graph": _number_of(problem.graph, graphs)}
+        if one.jobs:
+            row["jobs"] = list(one.jobs)
         if isinstance(one, ScheduleEntry):
             row["schedule"] = _number_of_problem(problem, scheduled)
             rows.append(row | schedule_row(one))
@@ -164,6 +167,7 @@ def _graph(graph: StreamGraph, has_schedule: bool) -> dict[str, Any]:
         "sha256": graph.sha256,
         "operators": len(graph.names),
         "streams": len(graph.stream_source),
+        **({"logical": len({*graph.owners})} if graph.instance_of else {}),
         "drawn": drawn,
         "file": graph_to(graph) if drawn or has_schedule else None,
     }
@@ -190,5 +194,7 @@ def _row(one: Entry) -> dict[str, Any]:
     }
     if one.drawn:
         return row | {"assignment": np.asarray(one.placement.devices).tolist()}
+    if problem.graph.instance_of:
+        row["operators"] = operator_rows(one.placement)
     sums = {"sums": sums_of(one.placement), "heaviest": heaviest_work(problem)}
     return row | sums | {"plain_work": plain_work(problem)}

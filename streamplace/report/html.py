@@ -40,6 +40,8 @@ SCRIPTS = (  # in order: each script uses those before it
     "moments",
     "details",
     "controls",
+    "operators",
+    "jobs",
     "timeline",
     "chart",
     "pointer",

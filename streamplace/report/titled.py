@@ -1,6 +1,8 @@
 """What every placement of a report has, whatever its objective."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
@@ -20,11 +22,15 @@ class TitledPlacement:
         Name of the placer; empty if unknown.
     placement
         The placement with its problem.
+    jobs
+        What each of several jobs gets and loses, as `place --job-file --json` prints it; empty for
+        a single job.
     """
 
     title: str
     placer: str
     placement: Placement
+    jobs: Sequence[Mapping[str, Any]] = field(default=(), kw_only=True)
 
     @property
     def drawn(self) -> bool:

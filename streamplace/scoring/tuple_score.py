@@ -34,8 +34,11 @@ class TupleScore(ThroughputScore):
         Number of tuples that operators processed.
     growth
         Growth of the tuples that wait, are in service or between devices, while measured.
+    measured_s, enough_s
+        The measured seconds, and those from which the standard errors are reliable: 100 times the
+        longest relaxation time of the queues; see `sim.tuples.relaxation`.
     settled
-        Whether that number grew by at most 1% of the tuples that reached sinks.
+        Whether enough was measured, and `growth` is at most 1% of the tuples that reached sinks.
     """
 
     latency_s: dict[str, float] | None
@@ -44,6 +47,8 @@ class TupleScore(ThroughputScore):
     service: str
     tuples: int
     growth: int
+    measured_s: float
+    enough_s: float
     settled: bool
 
     def _run_lines(self) -> tuple[Line, ...]:
@@ -55,7 +60,12 @@ class TupleScore(ThroughputScore):
             f"latency: mean {mean}, median {p50}, 99% of tuples within {p99}",
             f"{self.tuples:,} single tuples with {process}",
         ]
-        if not self.settled:
+        if self.measured_s < self.enough_s:
+            lines.append(
+                f"had not settled: the queues change so slowly that {self.measured_s:.3g} s are "
+                f"too short for these errors; measure {self.enough_s:.2g} s or more (--duration)"
+            )
+        elif not self.settled:
             change = f"the tuples present changed by {self.growth:+,}"
             lines.append(f"had not settled: {change}; a longer run may give other results")
         return tuple(map(Line, lines))
@@ -101,5 +111,7 @@ def score_of_tuples(placement: Placement, settings: Settings, found: TupleRun) -
         service=str(settings.service),
         tuples=found.tuples,
         growth=found.growth,
+        measured_s=found.measured_s,
+        enough_s=found.enough_s,
         settled=found.settled,
     )

@@ -14,8 +14,9 @@ from streamplace.integrations.flink.applying.documents import (
     read_cluster,
     read_job,
 )
+from streamplace.integrations.flink.applying.progress import Limits, Progress
 from streamplace.integrations.flink.applying.requests import Program, Request
-from streamplace.integrations.flink.applying.restart import Limits, Restart
+from streamplace.integrations.flink.applying.restart import Restart
 from streamplace.integrations.flink.groups import Groups, groups_of
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.flink.slot_groups import mapping
@@ -101,13 +102,17 @@ def prepare(placement: Placement, server: Server, options: Options) -> Prepared:
     BackendError
         If the server does not answer.
     """
+    return prepare_groups(groups_of(placement, options.labels), server, options)
+
+
+def prepare_groups(groups: Groups, server: Server, options: Options) -> Prepared:
+    """Check job, cluster and jar for groups; see `prepare`."""
     within_s = options.limits.answer_s
     try:
         job = read_job(server, options.job, within_s)
     except GoneError:
         raise UsageError(f"{server.url} has no job {options.job!r}; see /jobs/overview") from None
     savepoint = (options.savepoint or job.stopped_at) if job.ended else None
-    groups = groups_of(placement, options.labels)
     holder = job.id if savepoint is None else requests.successor(job.id, savepoint, 0)
     cluster = read_cluster(server, holder, within_s)
     directory = options.savepoint_dir or cluster.savepoint_dir
@@ -185,9 +190,14 @@ def delete(server: Server, jar: str, within_s: float) -> None:
 
 
 def restart_of(
-    prepared: Prepared, server: Server, options: Options, jar: str, say: Callable[[str], object]
+    prepared: Prepared,
+    server: Server,
+    options: Options,
+    jar: str,
+    say: Callable[[str], object],
+    record: Callable[[Progress], object] = lambda progress: None,
 ) -> Restart:
-    """Return the restart, which has not begun."""
+    """Return the restart, which has not begun; see `Restart` for `say` and `record`."""
     return Restart(
         server,
         prepared.job,
@@ -197,6 +207,7 @@ def restart_of(
         prepared.directory,
         options.limits,
         say,
+        record,
     )
 
 

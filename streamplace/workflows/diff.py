@@ -1,4 +1,4 @@
-"""Differences between two placements of the same graph."""
+"""Differences between two placements of the same operators."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,11 +8,14 @@ from streamplace.display.mixins import Displayable
 from streamplace.display.text import byte_count, number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, Names, View
 from streamplace.errors import ProblemError
+from streamplace.problem.graph_checks import listed
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.scoring.score import Score, ThroughputScore
+from streamplace.util.text import counted
 from streamplace.workflows.makespan_difference import makespan_lines
+from streamplace.workflows.rescaled import Rescaled, owner_of, rescaled_between, table_of
 from streamplace.workflows.simulate import score_of
 
 
@@ -44,6 +47,8 @@ class Difference(Displayable):
         Devices only in the first cluster, and only in the second.
     replaced
         Name of the objective of the first placement, if the second one's replaces it.
+    rescaled
+        Operators with other numbers of instances, whose instances are not among the moves.
     """
 
     moves: tuple[Move, ...]
@@ -51,6 +56,7 @@ class Difference(Displayable):
     gone: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
     replaced: str | None = None
+    rescaled: tuple[Rescaled, ...] = ()
 
     @property
     def values(self) -> tuple[float, float]:
@@ -85,6 +91,7 @@ class Difference(Displayable):
         moves = [{"operator": m.operator, "from": m.source, "to": m.target} for m in self.moves]
         return {
             "moves": moves,
+            "rescaled": [one.to_dict() for one in self.rescaled],
             **self._entries(),
             "memory_bytes": self.memory_bytes,
             "devices_gone": list(self.gone),
@@ -109,6 +116,7 @@ class Difference(Displayable):
         body = (
             *lines,
             *((table,) if self.moves else ()),
+            *((table_of(self.rescaled),) if self.rescaled else ()),
             Line(self.headline),
             *self._objectives(),
         )
@@ -119,6 +127,9 @@ class Difference(Displayable):
         """The number of moves, the memory to move, and the change of throughput, in words."""
         moves = "1 move" if len(self.moves) == 1 else f"{len(self.moves)} moves"
         memory = f" with {byte_count(self.memory_bytes)} of memory" if self.memory_bytes else ""
+        if self.rescaled:
+            rescaled = counted(len(self.rescaled), "operator")
+            memory += f"; {rescaled} with other numbers of instances"
         before, after = self.values
         value, unit = "throughput" if self._has_throughput else "makespan", self.scores[0].unit
         change = f"{value} {number(before)} -> {number(after)} {unit}, {after - before:+,.6g}"
@@ -159,20 +170,35 @@ def difference(a: Placement, b: Placement) -> Difference:
     ProblemError
         If their graphs have different operators.
     """
-    if set(a.problem.graph.names) != set(b.problem.graph.names):
-        raise ProblemError("the graphs of the placements have different operators")
+    owners = [owner_of(placement.problem.graph) for placement in (a, b)]
+    _check_same(*({*each.values()} for each in owners))
     before, after = (placement.problem.cluster for placement in (a, b))
     objectives, replaced = [one.problem.objective for one in (a, b)], None
     if isinstance(objectives[0], Makespan) != isinstance(objectives[1], Makespan):
         replaced = text_of(objectives[0])
         a = Placement(a.problem.with_objective(objectives[1]), a.devices)
+    rescaled = rescaled_between(a, b)
+    others = {one.operator for one in rescaled}
+    same = {name: d for name, d in a.assignment.items() if owners[0][name] not in others}
     return Difference(
-        moves_between(a.assignment, b),
+        moves_between(same, b),
         (score_of(a), score_of(b)),
         replaced=replaced,
+        rescaled=rescaled,
         gone=tuple(name for name in before.names if name not in after.index),
         new=tuple(name for name in after.names if name not in before.index),
     )
+
+
+def _check_same(before: set[str], after: set[str]) -> None:
+    """Refuse operators that only one of two graphs has."""
+    only = (("first", before - after), ("second", after - before))
+    if lacking := [
+        f"only the {which} has {listed(sorted(names))}" for which, names in only if names
+    ]:
+        raise ProblemError(
+            f"the graphs of the placements have different operators: {', '.join(lacking)}"
+        )
 
 
 def moves_between(a: Mapping[str, str], b: Placement) -> tuple[Move, ...]:

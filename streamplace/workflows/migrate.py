@@ -1,7 +1,7 @@
 """Migration from the current placement to a better one, with few moves."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -195,6 +195,8 @@ def migrate(
         limit = f"max_moves={max_moves}" if move_cost is None else f"move_cost={move_cost:g}"
         name = "migrate" if limited.improver is None else placer
         result = _result_of(placement, f"{name}:{limit}", work_clock.now() - started)
+    if isinstance(old, Placement) and old.job:
+        result = replace(result, placement=result.placement.of_job(old.job))
     assignment = old.assignment if isinstance(old, Placement) else old
     moves, necessary = (moves_between(assignment, one) for one in (result.placement, staying))
     index = problem.graph.index

@@ -131,7 +131,7 @@ def placed(
     if not isinstance(problem.objective, Makespan):
         return solve(problem, placer, seed, confidence=confidence, max_latency=max_latency)
     if confidence is not None or max_latency is not None:
-        name = "max_latency" if confidence is None else "confidence"
+        name = "a limit on latency" if confidence is None else "confidence"
         raise UsageError(f"{name} supports only throughput, not objective 'makespan'")
     return schedule(problem, placer, seed)
 

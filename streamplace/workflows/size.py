@@ -7,7 +7,7 @@ from typing import get_args
 
 import numpy as np
 
-from streamplace.errors import InfeasibleError, UsageError
+from streamplace.errors import InfeasibleError, PlacementError, StreamplaceError, UsageError
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
@@ -29,10 +29,13 @@ from streamplace.workflows.sizing.factored import Instances
 from streamplace.workflows.sizing.joint import Joint
 from streamplace.workflows.sizing.large import Large, is_large, large_size
 from streamplace.workflows.sizing.latency import sized_within
-from streamplace.workflows.sizing.requirements import lacking, requirements
-from streamplace.workflows.sizing.result import Minimise, SizeResult, SizeTable
+from streamplace.workflows.sizing.requirements import Requirement, lacking, requirements
+from streamplace.workflows.sizing.restrictions import text_of_lacking
+from streamplace.workflows.sizing.result import Minimise, SizeResult
 from streamplace.workflows.sizing.results import result_of
+from streamplace.workflows.sizing.shortage import ShortageError
 from streamplace.workflows.sizing.small import small_size
+from streamplace.workflows.sizing.table import SizeTable, Unsized
 
 MINIMISED: tuple[str, ...] = get_args(Minimise)
 SECONDS = 5.0
@@ -121,8 +124,10 @@ def size(
             source_rate=wanted.source_rate * _factor(wanted, catch_up, restart)
         )
         planned = wanted.source_rate
-        task = Task(graph, cluster, needed, planned, rules, weights, survive, evaluations, seed)
-        return _sized(task, wanted, minimise, free, limit)
+        task = Task(
+            graph, cluster, needed, planned, rules, weights, survive, evaluations, seed, free
+        )
+        return _sized(task, wanted, minimise, limit)
 
     if max_latency is None:
         return sized(objective.target_utilisation)
@@ -134,17 +139,17 @@ def _sized(
     task: Task,
     objective: Throughput,
     minimise: Minimise,
-    free: frozenset[str],
     seconds: float | None,
 ) -> SizeResult:
     """Return the size of a task, with its score at the objective's source rate."""
     begun, graph = work_clock.now(), task.graph
     share = objective.source_rate / task.objective.source_rate
     with naming_conflicts():
-        several = requirements(graph, task.cluster, task.objective, task.constraints, free)
+        several = _requirements(task)
         several = [replace(one, at_most=one.at_most * share) for one in several]
         if faults := lacking(several):
-            raise InfeasibleError(f"size: cannot keep up: {'; '.join(x.text() for x in faults)}")
+            text = f"size: cannot keep up: {text_of_lacking(task, faults)}"
+            raise ShortageError(text, faults[0].at_most)
         choices = Choices(graph, several)
         instances = Instances(graph, choices.counts(choices.first), task.objective.source_rate)
         if is_large(instances):
@@ -156,16 +161,41 @@ def _sized(
     return result_of(found, task, objective, minimise, tuple(limits), taken)
 
 
+def _requirements(task: Task) -> list[Requirement]:
+    """Return what each operator requires; raise a ShortageError if no source rate would help."""
+    try:
+        return requirements(task.graph, task.cluster, task.objective, task.constraints, task.free)
+    except InfeasibleError as error:  # single instances do not fit, whatever the rate
+        found = ShortageError(f"{error}; no source rate would help")
+        found.infeasible = error.infeasible
+        raise found from None
+
+
 def sizes(
     graph: StreamGraph,
     cluster: Cluster | str | None,
     rates: Sequence[float],
     **options: object,
 ) -> SizeTable:
-    """Return the sizes at several source rates in tuples/s; see `size`."""
-    return SizeTable(
-        tuple(size(graph, cluster, source_rate=rate, **options) for rate in rates)  # type: ignore[arg-type]
-    )
+    """Return the sizes at several source rates in tuples/s; see `size`.
+
+    Raises
+    ------
+    InfeasibleError, PlacementError
+        If no size was found for any of the rates: the error of the lowest one.
+    """
+    rows: list[SizeResult | Unsized] = []
+    errors: dict[float, StreamplaceError] = {}
+    for rate in rates:
+        try:
+            rows.append(size(graph, cluster, source_rate=rate, **options))  # type: ignore[arg-type]
+        except (InfeasibleError, PlacementError) as error:
+            errors[rate] = error
+            at_most = error.at_most if isinstance(error, ShortageError) else None
+            rows.append(Unsized(rate, str(error).removeprefix("size: "), at_most))
+    if len(errors) == len({*rates}):
+        raise errors[min(errors)]
+    return SizeTable(tuple(rows))
 
 
 def _factor(objective: Throughput, catch_up: float | None, restart: float | None) -> float:

@@ -9,11 +9,13 @@ import pytest
 
 from streamplace.cli.main import main
 from streamplace.files import write_placement
-from streamplace.integrations.flink.applying import restart
+from streamplace.integrations.flink.applying import pauses
 from streamplace.problem.cluster import Cluster, Device
 from tests.support.chain_placement import chain_placement
 from tests.support.cli import ENVIRONMENT, MODULE, Capture
-from tests.support.flink_script import JAR, JOB, SAVEPOINT, ScriptedFlink
+from tests.support.flink_server.checkpoint_documents import SAVEPOINT
+from tests.support.flink_server.cluster import JOB
+from tests.support.flink_server.server import JAR, ScriptedFlink
 
 COUNTS = {"count[0]": "count", "count[1]": "count"}
 QUICK = ("--deadline", "0.2", "--start-timeout", "0.5")
@@ -31,10 +33,10 @@ def placement(tmp_path: Path) -> str:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ask the server often."""
-    monkeypatch.setattr(restart, "POLL_S", 0.02)
-    monkeypatch.setattr(restart, "SETTLE_S", 0.05)
-    monkeypatch.setattr(restart, "STALE_S", 0.1)
-    monkeypatch.setattr(restart, "GRACE_S", 0.2)
+    monkeypatch.setattr(pauses, "POLL_S", 0.02)
+    monkeypatch.setattr(pauses, "SETTLE_S", 0.05)
+    monkeypatch.setattr(pauses, "STALE_S", 0.1)
+    monkeypatch.setattr(pauses, "GRACE_S", 0.2)
 
 
 def arguments(placement: str, url: str, *more: str, jar: str = JAR) -> list[str]:

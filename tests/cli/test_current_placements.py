@@ -48,6 +48,16 @@ def test_assignments_are_current_placements(name: str, folder: Path, capsys: Cap
     assert lost["throughput_before"] is None
 
 
+def test_a_note_says_how_many_operators_move_if_nothing_limits_it(folder: Path) -> None:
+    command = ("place", folder / "graph.json", "--start", folder / "mapping.csv", *DEVICES)
+    exact = ("--placer", "exact", "--source-rate", 2500, "--json")
+    done = run(*command, *exact)
+    moved = len(json.loads(done.stdout)["moves"])
+    assert moved > 0
+    assert f"{moved} of 3 operators move; --max-moves or --move-cost limits that" in done.stderr
+    assert "operators move" not in run(*command, "--source-rate", 2500, "--max-moves", 1).stderr
+
+
 def test_an_export_is_read_back(folder: Path, capsys: Capture) -> None:
     graph, old = folder / "graph.json", folder / "old.json"
     json_of(capsys, "place", graph, *DEVICES, "-o", old)

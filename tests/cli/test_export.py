@@ -8,7 +8,7 @@ import pytest
 
 from streamplace.cli.main import main
 from streamplace.integrations.kinds import READERS, WRITERS
-from tests.support.cli import Capture, json_of, refused, succeeds
+from tests.support.cli import Capture, json_of, printed, refused, succeeds
 
 GRAPH: dict[str, Any] = {
     "format": "streamplace-graph",
@@ -112,17 +112,28 @@ def test_export(kind: str, words: Path, tmp_path: Path, capsys: Capture) -> None
     assert out.read_text() == text
 
 
-@pytest.mark.parametrize("kind", ["storm-ras", "ibm-spl"])
-def test_export_of_separated_instances(
-    kind: str, words: Path, tmp_path: Path, capsys: Capture
-) -> None:
+def test_export_of_separated_instances(words: Path, tmp_path: Path, capsys: Capture) -> None:
     file, out = tmp_path / "placement.json", tmp_path / "out"
     succeeds(capsys, "place", words, "--placer", "round-robin", "-o", file)
-    line = refused(capsys, "export", file, "--to", kind, "-o", out)
+    line = refused(capsys, "export", file, "--to", "ibm-spl", "-o", out)
     assert "placement.json: " in line
     assert "'count'" in line
     assert "place --whole-operators" in line
     assert not out.exists()
+
+
+@pytest.mark.parametrize("kind", ["storm-ras", "kubernetes"])
+def test_what_separated_instances_lose_is_printed(
+    kind: str, words: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "placement.json"
+    succeeds(capsys, "place", words, "--placer", "round-robin", "-o", file)
+    text, stderr = printed(capsys, "export", file, "--to", kind)
+    start = f"lost in {kind}: "
+    assert start in stderr
+    assert "'count'" in stderr
+    notes = [line.removeprefix(start) for line in stderr.splitlines() if "lost" in line]
+    assert all(f"# Lost: {note}\n" in text for note in notes)
 
 
 def test_help_names_every_kind(capsys: Capture) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from streamplace.cli.facts import print_facts
-from tests.support.cli import Capture, refused, succeeds
+from tests.support.cli import Capture, json_of, refused, succeeds
 from tests.support.input_files import CLUSTER, GRAPH, InputFiles
 
 READABLE = "info reads graphs, datasets, clusters, placements, checkpoints and policy weights"
@@ -172,3 +172,38 @@ def test_the_longest_shortest_path_of_a_large_graph_is_left_out(
     assert "longest_shortest_path" not in found
     assert found["longest_path"] > 1
     assert "longest shortest path" not in succeeds(capsys, "info", graph)
+
+
+def test_numbers_of_instances(tmp_path: Path, capsys: Capture) -> None:
+    read = {"name": "read", "instructions": 1, "payload_bytes": 1, "partitions": 16}
+    limits = {"parallelism": "free", "min_parallelism": 2, "max_parallelism": 6}
+    count = {"name": "count", "instructions": 1, "partitions": 128, "scaling": {"sigma": 0.02}}
+    ends = {"source": "read", "target": "count"}
+    streams = [{**ends, "partitioning": "hash", "key_shares": {"x": 0.2}}]
+    file = tmp_path / "graph.json"
+    graph = {"operators": [read, count | limits, {"name": "out", "instructions": 1}]}
+    file.write_text(json.dumps(graph | {"streams": streams}))
+    found = json_of(capsys, "info", file)
+    assert found["counts"] == {
+        "read": {"partitions": 16},
+        "count": {**limits, "partitions": 128, "scaling": {"sigma": 0.02}},
+    }
+    assert found["partitioning"] == {"read->count": "hash"}
+    assert found["key_shares"] == {"read->count": {"x": 0.2}}
+    text = succeeds(capsys, "info", file)
+    bounds = "parallelism free, at least 2, at most 6, partitions 128, scaling (sigma 0.02)"
+    assert f"numbers of instances:\n  read: partitions 16\n  count: {bounds}\n" in text
+    assert "partitioning of streams:\n  read->count: hash\n" in text
+    assert "shares of keys:\n  read->count: x 0.2\n" in text
+
+
+def test_streams_between_the_same_operators_and_instances(tmp_path: Path, capsys: Capture) -> None:
+    ends = {"source": "a[0]", "target": "b"}
+    streams = [{**ends, "partitioning": "hash"}, {**ends, "partitioning": "forward"}]
+    operators = [{"name": "a[0]", "instructions": 1, "payload_bytes": 1, "instance_of": "a"}]
+    file = tmp_path / "graph.json"
+    graph = {"operators": [*operators, {"name": "b", "instructions": 1}], "streams": streams}
+    file.write_text(json.dumps(graph))
+    found = json_of(capsys, "info", file)
+    assert found["counts"] == {"a": {"instances": 1}}
+    assert found["partitioning"] == {"a[0]->b": ["forward", "hash"]}

@@ -88,7 +88,7 @@ def test_keys_of_compare(metis_too: bool, inputs: InputFiles, capsys: Capture) -
         assert sum(against) == 1.0 if metis_too else against == [None, None, None]
 
 
-OTHER_KEYS = ("relative_throughput", "memory_bytes", "devices_gone", "devices_new")
+OTHER_KEYS = ("relative_throughput", "rescaled", "memory_bytes", "devices_gone", "devices_new")
 
 
 def test_keys_of_diff(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:

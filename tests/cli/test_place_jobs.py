@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from streamplace import Job, Jobs, place_jobs, read_jobs, read_placement, write_jobs
+from streamplace.files import write_dataset
 from streamplace.files.graphs import graph_to
 from tests.support.cli import Capture, json_of, place_by_cli, printed, refused, succeeds
 from tests.support.graphs import chain_graph
@@ -38,6 +40,37 @@ def test_json(file: Path, capsys: Capture) -> None:
     assert found["placer"] == "search:evaluations=1000"
 
 
+def names_in(capsys: Capture, placement: Path, kind: str) -> set[str]:
+    """Return the names of groups, or of Deployments, in an export."""
+    text = succeeds(capsys, "export", placement, "--to", kind)
+    if kind == "flink":
+        return {line.split("=")[1] for line in text.splitlines() if line[0] not in "#@"}
+    return {document["metadata"]["name"] for document in yaml.safe_load_all(text)}
+
+
+@pytest.mark.parametrize("kind", ["flink", "kubernetes"])
+def test_exports_of_two_jobs_share_no_names(
+    kind: str, file: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    succeeds(capsys, "place", "--job-file", file, *OPTIONS, "-o", tmp_path / "out")
+    placed = [tmp_path / "out" / f"{job.name}.placement.json" for job in read_jobs(file)]
+    orders, clicks = (names_in(capsys, one, kind) for one in placed)
+    assert orders == {"orders-pe0"}
+    assert clicks == {"clicks-pe0"}
+    again, graph = tmp_path / "again.json", tmp_path / "graph.json"
+    write_dataset(graph, [read_placement(placed[1]).problem.graph])
+    succeeds(capsys, "place", graph, "--start", placed[1], "--max-moves", 0, "-o", again)
+    assert names_in(capsys, again, kind) == clicks
+
+
+def test_a_single_job_has_the_names_of_a_placement_without_jobs(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    write_jobs(tmp_path / "one.json", Jobs([Job("only", chain_graph(6e5, 9e5))]))
+    succeeds(capsys, "place", "--job-file", tmp_path / "one.json", *OPTIONS, "-o", tmp_path / "out")
+    assert names_in(capsys, tmp_path / "out" / "only.placement.json", "flink") == {"pe0"}
+
+
 def test_table(file: Path, capsys: Capture) -> None:
     out = succeeds(capsys, "place", "--job-file", file, *OPTIONS)
     assert "50.0%" in out
@@ -62,7 +95,37 @@ def test_a_folder_has_the_placement_of_each_job_and_of_all(
     page = tmp_path / "report.html"
     succeeds(capsys, "report", folder / "together.json", "-o", page)
     assert "orders/a" in page.read_text()
+    jobs = json.dumps(result["jobs"], separators=(",", ":"))
+    assert f'"jobs":{jobs}' in page.read_text()
+    objective = ("--objective", "makespan", "--batch", "100")
+    succeeds(capsys, "report", folder / "together.json", *objective, "-o", page)
+    assert '"jobs":[{"name":"orders"' not in page.read_text()
     succeeds(capsys, "place", "--job-file", file, *OPTIONS, "-o", folder)  # again
+
+
+@pytest.mark.parametrize("command", ["explain", "report", "export", "place", "diff"])
+def test_a_result_names_the_placements_beside_it(
+    command: str, file: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    folder, alone = tmp_path / "out", tmp_path / "alone.json"
+    succeeds(capsys, "place", "--job-file", file, *OPTIONS, "-o", folder)
+    succeeds(capsys, "place", "--job-file", file, *OPTIONS, "-o", alone)
+    graph = tmp_path / "orders.json"
+    graph.write_text(json.dumps({"operators": [{"name": "a", "instructions": 1}]}))
+    words: dict[str, tuple[object, ...]] = {
+        "export": ("--to", "csv"),
+        "place": ("--start",),
+        "report": ("-o", tmp_path / "report.html"),
+        "diff": (folder / "together.json",),
+    }
+    before = (graph,) if command == "place" else ()
+    line = refused(capsys, command, *before, *words.get(command, ()), folder / "result.json")
+    assert "result.json: is the result of place --job-file, without the graphs; read a" in line
+    assert line.endswith(
+        f": {folder / 'together.json'} has all jobs, {folder / 'orders.placement.json'} has one job"
+    )
+    line = refused(capsys, command, *before, *words.get(command, ()), alone)
+    assert line.endswith("without the graphs; place --job-file -o FOLDER writes placements")
 
 
 def test_a_file_has_the_result_alone(file: Path, tmp_path: Path, capsys: Capture) -> None:

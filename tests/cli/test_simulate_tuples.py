@@ -43,6 +43,15 @@ def test_lines(files: tuple[Path, Path], capsys: Capture) -> None:
     assert "single tuples with Poisson arrivals, exponential services" in text
 
 
+def test_a_short_run_near_saturation(files: tuple[Path, Path], capsys: Capture) -> None:
+    words = ("simulate", *files, *RUN, "--source-rate", 1940)
+    found = json_of(capsys, *words)
+    assert not found["settled"]
+    assert found["measured_s"] < found["enough_s"] == pytest.approx(218, rel=0.02)
+    text = succeeds(capsys, *words)
+    assert "too short for these errors; measure 2.2e+02 s or more (--duration)" in text
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

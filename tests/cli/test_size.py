@@ -83,6 +83,16 @@ def test_several_rates(capsys: Capture, graph: Path) -> None:
     assert "machines" in capsys.readouterr().out
 
 
+def test_rates_that_cannot_be_sustained(capsys: Capture, graph: Path) -> None:
+    rows = json_of(capsys, "size", graph, *FAST, "--at", "1e4,1e9")["rows"]
+    assert rows[0]["parallelism"]["count"] == 2
+    assert {*rows[1]} == {"source_rate", "error", "at_most"}
+    assert rows[1]["at_most"] == 8e5
+    assert main(["size", str(graph), *FAST, "--at", "1e4,1e9"]) == 0
+    assert "count: 128 partitions, 800,000 tuples/s at most" in capsys.readouterr().out
+    assert "of 100,000 tuples/s at most" in refused(capsys, "size", graph, *FAST, "--at", "1e9,1e5")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -95,6 +105,7 @@ def test_several_rates(capsys: Capture, graph: Path) -> None:
         (("--source-rate", "1e9"), "count: 128 partitions, 800,000 tuples/s at most"),
         (("--source-rate", "1e5"), "cannot keep up: together they carry"),
         (("--objective", "makespan"), "serves no other objective"),
+        (("--max-latency", "200ms"), "--max-latency: must be QUANTITY=TIME with the time in ms "),
     ],
 )
 def test_what_is_refused(

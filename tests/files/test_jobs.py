@@ -9,8 +9,10 @@ import pytest
 import streamplace as sp
 from streamplace.errors import FormatError
 from streamplace.files.graphs import graph_to
+from streamplace.files.jobs import outcomes_in
 from streamplace.files.schemas import schema
 from tests.support.graphs import chain_graph
+from tests.support.jobs import competing_jobs
 
 GRAPH = graph_to(chain_graph(1e5, 2e5))
 
@@ -106,3 +108,36 @@ def test_the_schema_takes_paths_and_graphs() -> None:
     job = schema("jobs")["$defs"]["JobForm"]
     assert job["properties"]["graph"]["anyOf"] == [{"type": "string"}, {"type": "object"}]
     assert job["required"] == ["name", "graph"]
+
+
+def result_rows() -> list[dict[str, Any]]:
+    """Return what two jobs get of a device that is too small for both."""
+    found = sp.place_jobs(competing_jobs(), "1x2500", placer="search:evaluations=100")
+    rows: list[dict[str, Any]] = json.loads(json.dumps(found.to_dict()))["jobs"]
+    return rows
+
+
+def test_outcomes_in_a_placement_file() -> None:
+    rows = result_rows()
+    assert rows[1]["limited_by"]["kind"] == "device"
+    assert rows[0]["limited_by"] is None
+    assert outcomes_in({"jobs": rows}, "together.json") == rows
+    assert outcomes_in({}, "placement.json") == outcomes_in({"jobs": None}, "placement.json") == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"lost": "500"}, "together.json: jobs[1].lost: must be a number"),
+        ({"lost": -1}, "together.json: jobs[1].lost: must be at least 0"),
+        ({"lost_to": {"orders": None}}, "together.json: jobs[1].lost_to.orders: must be a number"),
+        ({"limited_by": {"kind": "device"}}, "jobs[1].limited_by: missing field 'name'"),
+        ({"lsot": 1}, "together.json: jobs[1]: unknown field 'lsot'; did you mean"),
+    ],
+)
+def test_faults_of_outcomes(change: dict[str, Any], message: str) -> None:
+    first, second = result_rows()
+    with pytest.raises(FormatError) as caught:
+        outcomes_in({"jobs": [first, second | change]}, "together.json")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)

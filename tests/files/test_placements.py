@@ -187,3 +187,12 @@ def test_csv_quotes_names_with_line_ends() -> None:
     rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     assert rows == [["operator", "device"], *([name, "d0"] for name in names)]
     assert text.endswith("\nk,d0\n")
+
+
+def test_the_job_of_a_placement_is_kept(tmp_path: Path) -> None:
+    placement = Placement(Problem(graph_from(LINE, "x")), [0, 1, 4], job="clicks")
+    write_placement(tmp_path / "p.json", placement)
+    assert json.loads((tmp_path / "p.json").read_text())["job"] == "clicks"
+    again = read_placement(tmp_path / "p.json")
+    assert again.job == again.canonical().job == "clicks"
+    assert "job" not in placement_to(placement.of_job(""))

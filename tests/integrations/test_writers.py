@@ -4,44 +4,28 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import kubernetes_validate
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from streamplace.errors import ProblemError, UsageError
 from streamplace.integrations.kinds import WRITERS
 from streamplace.integrations.kubernetes_names import dns_label, label_value
-from streamplace.integrations.pes import cores_needed
 from streamplace.integrations.registry import export_text
 from streamplace.integrations.whole_operators import operator_devices
-from streamplace.problem.cluster import Cluster
-from streamplace.problem.expansion import to_instances
-from streamplace.problem.graph import Operator, Stream, StreamGraph
-from streamplace.problem.logical import Distribution, LogicalGraph
 from streamplace.problem.placement import Placement
-from streamplace.problem.problem import Problem
-from streamplace.scoring.throughput import simulate
 from tests.support.instance_placements import (
     instance_placements,
     pe_partition,
+    placement_without_streams,
     word_count_placement,
 )
 
 GOLDEN = Path(__file__).parent / "golden"
 KINDS = ("capsys", "storm-ras", "ibm-spl", "ibm-overlay", "kubernetes")
-WHOLE_OPERATORS = ("storm-ras", "ibm-spl")
 CLAUSE = re.compile(r'^// (".*")\nconfig placement : (.*);$', re.MULTILINE)
 DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-
-
-def placement_without_streams(*names: str) -> Placement:
-    """Return a placement of operators without streams on one device."""
-    graph = StreamGraph([Operator(name, 1.0, 0.0) for name in names], [], source_rate=1.0)
-    return Placement(Problem(graph, Cluster.equal(2)), [0] * len(names))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -61,10 +45,9 @@ def test_unknown_format() -> None:
     assert set(KINDS) < set(WRITERS)
 
 
-@pytest.mark.parametrize("kind", WHOLE_OPERATORS)
-def test_formats_without_instances_require_whole_operators(kind: str) -> None:
+def test_spl_requires_whole_operators() -> None:
     with pytest.raises(ProblemError, match=r"'count'.*--whole-operators"):
-        export_text(word_count_placement(whole=False), kind)
+        export_text(word_count_placement(whole=False), "ibm-spl")
 
 
 @given(instance_placements(whole=True))
@@ -105,62 +88,6 @@ def test_capsys_rejects_ambiguous_names(names: tuple[str, ...]) -> None:
 
 
 @given(instance_placements(whole=True))
-def test_export_to_storm(placement: Placement) -> None:
-    """Every component appears once; two share a worker only if they share a device."""
-    value = yaml.safe_load(export_text(placement, "storm-ras"))
-    device_of = operator_devices(placement)
-    components = [*value.get("spouts", []), *value.get("bolts", [])]
-    assert sorted(c["id"] for c in components) == sorted(device_of)
-    apart = {
-        frozenset((name, other))
-        for name, rule in value["config"].get("topology.ras.constraints", {}).items()
-        for other in rule["incompatibleComponents"]
-    }
-    assert apart == {
-        frozenset((a, b)) for a in device_of for b in device_of if device_of[a] != device_of[b]
-    }
-    assert value["config"]["topology.scheduler.favored.nodes"] == [*placement.pes]
-
-
-def test_storm_requests_what_an_executor_needs() -> None:
-    value = yaml.safe_load(export_text(word_count_placement(), "storm-ras"))
-    needs = {c.pop("id"): c for c in [*value["spouts"], *value["bolts"]]}
-    # 1e5 x 1000 of 1e9 instructions/s; 2.5e6 bytes
-    assert needs["lines"] == {"cpuLoad": 10, "onHeapMemoryLoad": 3}
-    assert needs["count"] == {"cpuLoad": 15, "onHeapMemoryLoad": 1}  # half the tuples each
-    assert needs["sink"] == {"cpuLoad": 1}
-
-
-@given(instance_placements(whole=True))
-def test_storm_components_have_only_keys_of_flux(placement: Placement) -> None:
-    """Flux's SpoutDef and BoltDef refuse unknown keys, and their loads are integers."""
-    value = yaml.safe_load(export_text(placement, "storm-ras"))
-    for component in [*value.get("spouts", []), *value.get("bolts", [])]:
-        assert set(component) <= {"id", "cpuLoad", "onHeapMemoryLoad"}
-        assert all(type(x) is int for key, x in component.items() if key != "id")
-
-
-def test_bolt_with_unfed_instances_is_not_a_spout() -> None:
-    """The grouping GLOBAL feeds only the first instance."""
-    rows = [Operator("s", 1.0, 1.0), Operator("agg", 1.0, 1.0), Operator("out", 1.0, 0.0)]
-    streams = [Stream("s", "agg"), Stream("agg", "out")]
-    job = LogicalGraph(
-        StreamGraph(rows, streams, source_rate=1.0),
-        {"s": 2, "agg": 2},
-        {("s", "agg"): [Distribution.FIRST]},
-    )
-    placement = Placement(Problem(to_instances(job), Cluster.equal(1)), [0] * 5)
-    value = yaml.safe_load(export_text(placement, "storm-ras"))
-    assert [c["id"] for c in value["spouts"]] == ["s"]
-    assert [c["id"] for c in value["bolts"]] == ["agg", "out"]
-
-
-def test_storm_rejects_too_many_operators() -> None:
-    with pytest.raises(ProblemError, match=r"at most 2,000 operators \(got 2,001\)"):
-        export_text(placement_without_streams(*(f"op{v}" for v in range(2001))), "storm-ras")
-
-
-@given(instance_placements(whole=True))
 def test_export_to_ibm_spl(placement: Placement) -> None:
     """Two operators share a partition if and only if they share a device."""
     text = export_text(placement, "ibm-spl")
@@ -183,74 +110,6 @@ def test_export_to_ibm_overlay(placement: Placement) -> None:
         "fusionScheme": "manual",
         "fusionTargetPeCount": len(placement.pes),
     }
-
-
-def deployments(placement: Placement) -> list[dict[str, Any]]:
-    return [*yaml.safe_load_all(export_text(placement, "kubernetes"))]
-
-
-@given(instance_placements(whole=False))
-def test_export_to_kubernetes(placement: Placement) -> None:
-    """Every operator appears once, each PE is a Deployment, and all names are valid."""
-    found = deployments(placement)
-    pods = [deployment["spec"]["template"] for deployment in found]
-    annotated = [
-        json.loads(pod["metadata"]["annotations"]["streamplace/operators"]) for pod in pods
-    ]
-    assert [tuple(operators) for operators in annotated] == [*placement.pes.values()]
-    names = [deployment["metadata"]["name"] for deployment in found]
-    assert len(set(names)) == len(names)
-    assert all(DNS_LABEL.fullmatch(name) for name in names)
-    nodes = [pod["spec"]["nodeSelector"]["streamplace/device"] for pod in pods]
-    assert len(set(nodes)) == len(nodes)
-
-
-@pytest.mark.parametrize("version", ["1.37.0", "1.25.0"])
-def test_kubernetes_against_the_published_schema(version: str) -> None:
-    """The schema is from kubernetes-validate, in strict mode: unknown fields are errors."""
-    for deployment in deployments(word_count_placement(whole=False)):
-        kubernetes_validate.validate(deployment, version, strict=True)
-
-
-def test_schema_rejects_unknown_fields() -> None:
-    (first, *_) = deployments(word_count_placement())
-    first["spec"]["template"]["spec"]["containers"][0]["resources"]["request"] = {"cpu": "1"}
-    with pytest.raises(kubernetes_validate.ValidationError):
-        kubernetes_validate.validate(first, "1.37.0", strict=True)
-
-
-def test_kubernetes_requests_what_the_source_rate_needs() -> None:
-    placement = word_count_placement()
-    requests = [
-        deployment["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]
-        for deployment in deployments(placement)
-    ]
-    assert requests == [{"cpu": "300m", "memory": "2500000"}, {"cpu": "300m", "memory": "2000000"}]
-
-
-@given(instance_placements(whole=False), st.sampled_from([1.0, 0.5]))
-def test_cores_needed(placement: Placement, target: float) -> None:
-    """CPU requests are utilisation times cores, whatever the target utilisation is."""
-    own = placement.problem
-    problem = Problem(own.graph, own.cluster, source_rate=1000.0, target_utilisation=target)
-    scored = simulate(Placement(problem, placement.devices))
-    expected = {device.name: device.utilisation * 2 for device in scored.devices}
-    assert cores_needed(Placement(problem, placement.devices), "kubernetes") == pytest.approx(
-        expected
-    )
-
-
-def test_kubernetes_rejects_too_many_operators_per_container() -> None:
-    names = [f"{'x' * 120}{v:06}" for v in range(1100)]
-    with pytest.raises(ProblemError, match=r"1,100 operators on 'd0' take .* bytes"):
-        export_text(placement_without_streams(*names), "kubernetes")
-    assert len(deployments(placement_without_streams(*names[:900]))) == 1
-
-
-def test_single_pe_has_no_affinity() -> None:
-    (only,) = deployments(placement_without_streams("a"))
-    assert "affinity" not in only["spec"]["template"]["spec"]
-    assert only["metadata"]["name"] == "job-pe0"
 
 
 @given(st.lists(st.text(min_size=1), unique=True), st.sampled_from([dns_label, label_value]))

@@ -57,8 +57,8 @@ def graphs_with_counts(draw: st.DrawFn) -> StreamGraph:
             f"op{u}",
             f"op{v}",
             draw(st.sampled_from([0.5, 1.0])),
-            partitioning=draw(st.sampled_from(["", *PARTITIONINGS])),
-            key_shares=draw(KEYS),
+            partitioning=(kind := draw(st.sampled_from(["", *PARTITIONINGS]))),
+            key_shares=draw(KEYS) if kind == "hash" else {},
         )
         for u in range(count)
         for v in range(u + 1, count)
@@ -131,6 +131,14 @@ def test_values_of_operators_that_are_refused(row: dict[str, Any], message: str)
         ({"partitioning": "hsah"}, r"^streams\[0\].partitioning: unknown .* did you mean 'hash'"),
         ({"key_shares": {"x": 0.7, "y": 0.7}}, "key_shares: must sum to at most 1"),
         ({"key_shares": {"": 0.1}}, "key_shares: a key is empty"),
+        (
+            {"key_shares": {"x": 0.1}},
+            r"^streams\[0\].key_shares: only a stream of partitioning 'hash' .*no partitioning",
+        ),
+        (
+            {"key_shares": {"x": 0.1}, "partitioning": "forward"},
+            r"only a stream of partitioning 'hash' may have them \(got 'forward'\); set ",
+        ),
     ],
 )
 def test_values_of_streams_that_are_refused(row: dict[str, Any], message: str) -> None:

@@ -41,7 +41,7 @@ SHOWN = """(batch) => batch.map(({ file, cluster, constraints, assignments, sums
   return assignments.map((assignment, i) => ({
     broken: SP.rules.broken(problem, flow, assignment),
     texts: texts(problem.limits, assignment),
-    fromSums: texts(SP.limits.limitsOf(null, cluster, sums[i]), null),
+    fromSums: texts(SP.limits.limitsOf(null, cluster, sums[i].limits, sums[i].operators), null),
   }));
 })"""
 NAMES = ("__proto__", "constructor", "gpu")
@@ -63,7 +63,7 @@ def page_input(problem: Problem, rows: Ints) -> dict[str, Any]:
         "cluster": cluster_to(problem.cluster),
         "constraints": constraints_to(problem.constraints),
         "assignments": rows.tolist(),
-        "sums": [sums_of(Placement(problem, row))["limits"] for row in rows],
+        "sums": [sums_of(Placement(problem, row)) for row in rows],
     }
 
 
@@ -123,4 +123,29 @@ def test_names_of_resources_can_be_any_text(shown: Evaluate) -> None:
     assert plain(second["texts"][1]) == [
         "3 GB of 4 GB",
         *(f"0.3 of 1 {name}" for name in sorted(NAMES)),
+    ]
+
+
+def test_slots_are_counted(shown: Evaluate) -> None:
+    """Devices without a number of slots are never full; nothing of nothing is not shown."""
+    graph = StreamGraph([Operator(name, 1e5, 0.0) for name in "abc"], source_rate=10.0)
+    slots = (0, 1, 2, None)
+    devices = [Device(f"d{d}", 1e3, slots=count) for d, count in enumerate(slots)]
+    problem = Problem(graph, Cluster(devices))
+    rows = np.array([[0, 1, 2], [1, 1, 2], [3, 3, 3], [2, 2, 2]], dtype=np.int32)
+    pages = shown([page_input(problem, rows)])[0]
+    for row, page in zip(rows.tolist(), pages, strict=True):
+        uses = [
+            f"{row.count(d)} of {count} slot{'' if count == 1 else 's'}"
+            for d, count in enumerate(slots)
+            if count is not None and (count or row.count(d))
+        ]
+        for texts in (page["texts"], page["fromSums"]):
+            assert [text for each in texts for text in plain(each)] == uses
+            assert texts[3] == [None]
+    assert [plain(page["broken"]) for page in pages] == [
+        ["“d0” would need 1 slot but has none"],
+        ["“d1” would need 2 slots but has 1"],
+        [],
+        ["“d2” would need 3 slots but has 2"],
     ]

@@ -1,4 +1,4 @@
-"""Placements of instances: a small one, and random ones with awkward names."""
+"""Placements of instances: small ones, and random ones with awkward names."""
 
 from collections.abc import Mapping
 
@@ -8,6 +8,7 @@ from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.logical import Distribution, LogicalGraph
+from streamplace.problem.network import Network
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 
@@ -35,6 +36,31 @@ def word_count_placement(*, whole: bool = True) -> Placement:
     problem = Problem(to_instances(job), Cluster.equal(3, 1000.0))
     on = {"lines": "d0", "split": "d0", "count[0]": "d2", "count[1]": "d2", "sink": "d0"}
     return Placement.of(problem, on if whole else on | {"count[1]": "d1"})
+
+
+def one_instance_placement() -> Placement:
+    """Return a placement of operators without instances, with messages that cost CPU time."""
+    graph = StreamGraph(
+        [
+            Operator("lines", 1000.0, 100.0, 2.5e6),
+            Operator("split it", 2000.0, 50.0, resources={"gpu": 0.4}),
+            Operator("count", 3000.0, 8.0, 1e6, resources={"gpu": 0.4}),
+            Operator("sink", 333.0, 0.0),
+        ],
+        [Stream("lines", "split it"), Stream("split it", "count", 0.7), Stream("count", "sink")],
+        name="Words of 1",
+        source_rate=1e5,
+    )
+    devices = [Device(f"rack {d}", 1000.0, 2, resources={"gpu": 2}) for d in range(3)]
+    cluster = Cluster(devices, network=Network(overhead_s=1e-7))
+    problem = Problem(graph, cluster, target_utilisation=0.7)
+    return Placement(problem, [0, 0, 2, 1])
+
+
+def placement_without_streams(*names: str) -> Placement:
+    """Return a placement of operators without streams on one device."""
+    graph = StreamGraph([Operator(name, 1.0, 0.0) for name in names], [], source_rate=1.0)
+    return Placement(Problem(graph, Cluster.equal(2)), [0] * len(names))
 
 
 @st.composite

@@ -171,6 +171,16 @@ def test_money_chooses_cheap_devices() -> None:
         size(job(), CLUSTER, minimise="money")
 
 
+def test_of_equally_many_devices_the_cheapest_are_chosen() -> None:
+    devices = [sp.Device(f"d{i}", 2500.0, price=price) for i, price in enumerate((5.0, 9.0, 1.0))]
+    graph = sp.StreamGraph([sp.Operator("read", 1e6, 0.0)], source_rate=1000.0)
+    found = size(graph, sp.Cluster(devices), evaluations=1_000)
+    assert (found.machines, found.money, found.gap) == (1, 1.0, 0.0)
+    found = size(graph, sp.Cluster(devices), source_rate=4e3, evaluations=1_000)
+    assert (found.machines, found.money, found.gap) == (2, 6.0, 0.0)
+    assert {*found.assignment.values()} == {"d0", "d2"}
+
+
 def test_several_rates_are_rows() -> None:
     table = sizes(job(), CLUSTER, [1e4, 4e4], evaluations=5_000)
     rows = table.to_dict()["rows"]

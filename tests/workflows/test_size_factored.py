@@ -33,16 +33,16 @@ def jobs(draw: st.DrawFn) -> tuple[sp.StreamGraph, sp.Cluster]:
             f"op{u}",
             f"op{v}",
             draw(st.sampled_from([0.5, 1.0])),
-            partitioning=draw(st.sampled_from(kinds)),
-            key_shares=draw(st.sampled_from([{}, {"hot": 0.4}])),
+            partitioning=(kind := draw(st.sampled_from(kinds))),
+            key_shares=draw(st.sampled_from([{}, {"hot": 0.4}])) if kind == "hash" else {},
         )
         for v in range(1, count)
         for u in draw(st.sets(st.integers(0, v - 1), min_size=1))
     ]
     devices = [sp.Device("d0", 500.0, 2), sp.Device("d1", 1500.0), sp.Device("d2", 1000.0, 3)]
     kinds_of_networks: list[NetworkKind] = ["pair", "nic", "free"]
-    kind = draw(st.sampled_from(kinds_of_networks))
-    network = sp.Network(kind, bandwidth_mbps=draw(st.sampled_from([None, 2.0])), gap_s=1e-4)
+    of_network = draw(st.sampled_from(kinds_of_networks))
+    network = sp.Network(of_network, bandwidth_mbps=draw(st.sampled_from([None, 2.0])), gap_s=1e-4)
     return sp.StreamGraph(operators, streams, source_rate=1e3), sp.Cluster(devices, network)
 
 

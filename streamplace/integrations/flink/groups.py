@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.flink.senders import COMMITTER, WRITER
-from streamplace.integrations.pes import pe_numbers
+from streamplace.integrations.kubernetes_names import label_value
+from streamplace.integrations.whole_operators import devices_of_instances
 from streamplace.problem.placement import Placement
 from streamplace.problem.symmetry import interchangeable
 
@@ -15,6 +16,7 @@ UNCOUNTED = 1000
 """Amount of a device's own label; every slot on the device takes one."""
 CORES, HEAP_MB, MANAGED_MB = 0.1, 8, 1
 """Share of a TaskManager that a slot asks for, if the TaskManager has room for that many."""
+ANYWHERE = "(any)"
 LABEL_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -59,11 +61,14 @@ class Groups:
         so that every operator keeps the parallelism that it has in the job.
     labels
         Device -> label -> amount that its TaskManager must offer; empty without labels.
+    anywhere
+        Whether Flink chooses the devices, so that only numbers of instances count.
     """
 
     groups: tuple[Group, ...]
     instances: Mapping[str, Mapping[str, int]]
     labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    anywhere: bool = False
 
     @property
     def group_of(self) -> dict[str, Group]:
@@ -79,7 +84,8 @@ def groups_of(placement: Placement, labels: bool | None = None) -> Groups:
     """Return the groups of a placement: one per device, and one per operator on several devices.
 
     Operators whose instances are on the same devices in the same order share a group, so that
-    Flink puts instance i of each into the same slot.
+    Flink puts instance i of each into the same slot. Groups of one of several jobs begin with its
+    name; characters that the properties file reserves are replaced.
 
     Parameters
     ----------
@@ -91,33 +97,74 @@ def groups_of(placement: Placement, labels: bool | None = None) -> Groups:
     ProblemError
         If the parts of a sink are apart, or an operator has a name that the format reserves.
     """
-    devices_of = _devices_of(placement)
+    devices_of = devices_of_instances(placement)
+    divided = bool(placement.problem.graph.instance_of)  # not where --fold kept operators whole
+    if labels is None:
+        labels = any(len(set(on)) > 1 for on in devices_of.values()) or _differ(placement)
+    prefix = f"{label_value(placement.job)}-" if placement.job else ""
+    return groups_on(devices_of, list(placement.pes), labels, divided, prefix)
+
+
+def groups_on(
+    devices_of: Mapping[str, Sequence[str]],
+    devices: Sequence[str],
+    labels: bool,
+    divided: bool = True,
+    prefix: str = "",
+) -> Groups:
+    """Return the groups of operators whose devices are known; see `groups_of`.
+
+    Parameters
+    ----------
+    devices_of
+        Operator -> the device of each of its instances.
+    devices
+        The devices in use; groups are numbered in this order.
+    divided
+        Whether numbers of instances are set, too.
+    prefix
+        What the names of all groups begin with.
+
+    Raises
+    ------
+    ProblemError
+        As for `groups_of`.
+    """
     _check_sinks(devices_of)
     whole = {name: on for name, on in devices_of.items() if len(set(on)) == 1}
     split: dict[tuple[str, ...], list[str]] = {}
     for name, on in devices_of.items():
         if name not in whole:
             split.setdefault(tuple(on), []).append(name)
-    names = {device: f"pe{number}" for device, number in pe_numbers(placement).items()}
-    if labels is None:
-        labels = bool(split) or _differ(placement)
     if labels and (reserved := next((name for name in devices_of if name.startswith("@")), None)):
         raise ProblemError(f"{reserved!r}: the name of an operator must not begin with '@'")
     members: dict[str, list[str]] = {}
     for name, on in whole.items():
         members.setdefault(on[0], []).append(name)
     groups = [
-        Group(group, {device: max(len(whole[name]) for name in here)}, tuple(here))
-        for device, group in names.items()
+        Group(f"{prefix}pe{number}", {device: max(len(whole[name]) for name in here)}, tuple(here))
+        for number, device in enumerate(devices)
         if (here := members.get(device))
     ]
     groups += [
-        Group(f"split{number}", Counter(on), tuple(here))
+        Group(f"{prefix}split{number}", Counter(on), tuple(here))
         for number, (on, here) in enumerate(split.items())
     ]
-    divided = placement.problem.graph.instance_of  # empty where --fold kept operators whole
     instances = {name: Counter(on) for name, on in devices_of.items()} if divided else {}
-    return _labelled(groups, instances, list(names)) if labels else Groups(tuple(groups), instances)
+    return _labelled(groups, instances, devices) if labels else Groups(tuple(groups), instances)
+
+
+def groups_anywhere(counts: Mapping[str, int]) -> Groups:
+    """Return one group of all operators, whose slots Flink chooses; only numbers are set.
+
+    Parameters
+    ----------
+    counts
+        Operator -> number of its instances.
+    """
+    group = Group("pe0", {ANYWHERE: max(counts.values())}, tuple(counts))
+    instances = {name: {ANYWHERE: count} for name, count in counts.items()}
+    return Groups((group,), instances, anywhere=True)
 
 
 def label_names(names: Sequence[str], prefix: str) -> dict[str, str]:
@@ -157,22 +204,12 @@ def _labelled(
     return Groups(tuple(made), instances, offered)
 
 
-def _devices_of(placement: Placement) -> dict[str, list[str]]:
-    """Return operator -> the devices of its instances, in the graph's order."""
-    names = placement.problem.cluster.names
-    found: dict[str, list[str]] = {}
-    owners = placement.problem.graph.owners
-    for owner, device in zip(owners, placement.devices.tolist(), strict=True):
-        found.setdefault(owner, []).append(names[device])
-    return found
-
-
 def _differ(placement: Placement) -> bool:
     """Return whether it matters which device a group runs on."""
     return len(set(interchangeable(placement.problem).tolist())) > 1
 
 
-def _check_sinks(devices_of: Mapping[str, list[str]]) -> None:
+def _check_sinks(devices_of: Mapping[str, Sequence[str]]) -> None:
     for name, on in devices_of.items():
         writer = name.removesuffix(COMMITTER) + WRITER
         if name.endswith(COMMITTER) and sorted(devices_of.get(writer, on)) != sorted(on):

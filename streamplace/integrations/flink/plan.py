@@ -100,6 +100,11 @@ class RunningPlan:
     logical: LogicalGraph
     vertices: tuple[Vertex, ...]
 
+    @property
+    def vertex_of(self) -> dict[str, Vertex]:
+        """Operator -> its vertex."""
+        return {name: vertex for vertex in self.vertices for name in vertex.operators}
+
 
 def read(text: str, where: str) -> LogicalGraph:
     """Read either plan, alone or inside another text (that of `explain_sql`, or ``/jobs/<id>``).

@@ -1,5 +1,6 @@
 """A lower bound on the price of any set of devices that carries everything offered."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 from math import ceil, gcd, lcm
 from typing import NamedTuple
@@ -18,6 +19,7 @@ SHORTEST = 1e-6  # part of a Newton step below which a round ends
 ROUNDING = 1e-9
 ROUNDOFF = 1e-12  # of the terms of a bound, which nearly cancel where multipliers grow without end
 MAX_STEPS_OF_PRICE = 10**12  # largest number of price steps for which the bound is rounded up
+MAX_SUMS = 1_000_000  # of price steps of all devices, up to which the sums of prices are listed
 
 
 class PriceBound(NamedTuple):
@@ -61,7 +63,7 @@ def price_bound(conditions: Conditions, kinds: Kinds, survive: int, known: float
         if reached > best:
             best, value = reached, multipliers @ amounts
         smoothing *= COOLED
-    return PriceBound(min(known, _rounded_up(best * (1.0 - ROUNDING), price)), value)
+    return PriceBound(min(known, _rounded_up(best * (1.0 - ROUNDING), kinds)), value)
 
 
 def _smoothed_optimum(
@@ -104,13 +106,34 @@ def _strengthened(amounts: Floats, survive: int) -> Floats:
     return stronger
 
 
-def _rounded_up(bound: float, prices: Floats) -> float:
-    """Return the smallest multiple of the prices' greatest common divisor that is not lower."""
-    exact = [Fraction(repr(price)) for price in prices.tolist() if price > 0]
+def _rounded_up(bound: float, kinds: Kinds) -> float:
+    """Return the lowest price of any set of devices that is not lower.
+
+    Prices are counted in steps, their greatest common divisor. If there are too many steps to list
+    the sums of prices, the result is the smallest multiple of the step.
+    """
+    pairs = zip(kinds.price.tolist(), kinds.total.tolist(), strict=True)
+    exact = [(Fraction(repr(price)), int(total)) for price, total in pairs if price > 0]
     if not exact:
         return 0.0
-    bottom = lcm(*(price.denominator for price in exact))
-    step = Fraction(gcd(*(int(price * bottom) for price in exact)), bottom)
+    bottom = lcm(*(price.denominator for price, _ in exact))
+    step = Fraction(gcd(*(int(price * bottom) for price, _ in exact)), bottom)
     if bound > step * MAX_STEPS_OF_PRICE:
         return bound
-    return float(ceil(Fraction(bound) / step) * step)
+    least = ceil(Fraction(bound) / step)
+    if sum(price / step * total for price, total in exact) <= MAX_SUMS:
+        above = _sums([(int(price / step), total) for price, total in exact]) >> least
+        least += max((above & -above).bit_length() - 1, 0)
+    return float(least * step)
+
+
+def _sums(amounts: Iterable[tuple[int, int]]) -> int:
+    """Return the sums of amounts, each of which can be taken up to so many times, as set bits."""
+    found = 1
+    for amount, times in amounts:
+        left, taken = times, 1
+        while left > 0:
+            part = min(taken, left)
+            found |= found << (amount * part)
+            left, taken = left - part, taken * 2
+    return found

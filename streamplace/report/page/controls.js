@@ -1,7 +1,7 @@
-// Controls: source rate, bandwidth, and the device of every operator. All work by keyboard.
+// Controls: source rate, bandwidth, and the device of an operator. All work by keyboard.
 SP.controls = (() => {
   "use strict";
-  const { element, named, number, percent } = SP.text;
+  const { element, number } = SP.text;
   const STEPS = 1000; // steps of the slider, from a tenth to ten times the original rate
 
   /** Connect the slider and the number field of the source rate; the slider is logarithmic. */
@@ -62,50 +62,6 @@ SP.controls = (() => {
     return select;
   }
 
-  /** Build the table of operators, the heaviest first. */
-  function operators(body, view, calls) {
-    const { flow, called } = view.problem;
-    const { long, whole } = SP.labels;
-    const order = flow.names.map((_, v) => v).sort((a, b) => flow.work[b] - flow.work[a] || a - b);
-    const total = flow.work.reduce((sum, work) => sum + work, 0) || 1;
-    const selects = new Map();
-    const rows = order.map((v) => {
-      const select = deviceSelect(view, v, calls);
-      selects.set(v, select);
-      const choose = () => calls.choose("operator", v);
-      return element(
-        "tr",
-        { title: called.operators(v, whole) },
-        element(
-          "th",
-          { scope: "row" },
-          element(
-            "button",
-            { class: "plain", type: "button", onclick: choose },
-            named(called.operators, v, long),
-          ),
-        ),
-        element("td", {}, percent(flow.work[v] / total)),
-        element("td", {}, select),
-      );
-    });
-    body.replaceChildren(...rows);
-    let shown = view.setting.assignment;
-    return {
-      show(assignment) {
-        assignment.forEach((d, v) => {
-          if (d === shown[v]) return;
-          const select = selects.get(v);
-          if (![...select.children].some((each) => each.value === String(d))) {
-            select.append(option(called.devices, d));
-          }
-          select.value = String(d);
-        });
-        shown = assignment;
-      },
-    };
-  }
-
   /** Show notes, one per line. */
   function notes(container, lines) {
     const text = lines.join("\n");
@@ -114,5 +70,5 @@ SP.controls = (() => {
     container.replaceChildren(...lines.map((line) => element("li", { dir: "auto" }, line)));
   }
 
-  return { rate, bandwidth, deviceSelect, operators, notes };
+  return { rate, bandwidth, deviceSelect, option, notes };
 })();

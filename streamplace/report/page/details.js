@@ -106,8 +106,10 @@ SP.details = (() => {
     const { cluster, called, limits, schedule } = view.problem;
     const { setting, score, sums } = view;
     const row = cluster.devices[d];
-    const uses = limits.map((limit, k) => [limit.name, SP.limits.useOf(limit, view.used[k], d)]);
-    const resources = uses.flatMap(([resource, use]) => (resource === null ? [] : (use ?? [])));
+    const use = (limit) => SP.limits.useOf(limit, view.used[limits.indexOf(limit)], d);
+    const isResource = ({ name: called, isSlots }) => called !== null && !isSlots;
+    const resources = limits.filter(isResource).flatMap((limit) => use(limit) ?? []);
+    const of = (which) => limits.filter(which).map(use)[0] ?? null;
     const memory = row.memory_bytes == null ? "no limit" : bytes(row.memory_bytes);
     return [
       element("h3", {}, "Device ", named(called.devices, d)),
@@ -115,7 +117,8 @@ SP.details = (() => {
         [schedule ? "Busy" : "Utilisation", percent(score.devices[d])],
         ["Runs", counted(sums.operators[d], "operator")],
         ["Speed", `${number(setting.mips[d])} MIPS, ${counted(row.cores, "core")}`],
-        ["Memory", uses.find(([resource]) => resource === null)?.[1] ?? memory],
+        ["Slots", of(({ isSlots }) => isSlots)],
+        ["Memory", of((limit) => limit.name === null) ?? memory],
         ["Resources", resources.length > 0 ? line(resources.join(", ")) : null],
         ["Kind", row.kind ? name(row.kind) : null],
         ["Labels", row.labels ? name(row.labels.join(", ")) : null],

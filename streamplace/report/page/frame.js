@@ -25,7 +25,7 @@ SP.frame = (() => {
     text.put(at("share"), scheduled ? "Share of all time" : "Share of all CPU");
     text.put(at("alarmed"), scheduled ? "critical path" : "bottleneck");
     text.put(at("speed"), scheduled ? "" : "MIPS");
-    at("operators-section").hidden = !problem.flow;
+    at("operators-section").hidden = !problem.flow && !problem.operators;
     at("save").hidden = !problem.flow;
     for (const id of ["fit", "zoom-in", "zoom-out", "legend"]) at(id).hidden = !problem.drawn;
     const box = at("graph");
@@ -36,13 +36,19 @@ SP.frame = (() => {
     titles(problem);
   }
 
+  /** Return the number of operators, and of their instances if some have several. */
+  function operatorsOf({ operators, logical }) {
+    if (logical === undefined) return counted(operators, "operator");
+    return `${counted(logical, "operator")} in ${counted(operators, "instance")}`;
+  }
+
   function titles(problem) {
     const { graph, cluster, network } = problem;
     text.put(at("title"), text.shortened(graph.name || problem.title, 120));
     const placer = problem.placer ? ` · placed by ${text.shortened(problem.placer, 40)}` : "";
     text.put(
       at("subtitle"),
-      `${counted(graph.operators, "operator")} · ${counted(graph.streams, "stream")} · ${counted(cluster.devices.length, "device")}, ${LINKS[cluster.network.kind]}${placer}`,
+      `${operatorsOf(graph)} · ${counted(graph.streams, "stream")} · ${counted(cluster.devices.length, "device")}, ${LINKS[cluster.network.kind]}${placer}`,
     );
     text.put(
       at("how"),

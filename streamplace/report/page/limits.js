@@ -1,8 +1,9 @@
-// Memory and resources: what devices have of them, and what operators on them take. As in
+// Memory, slots and resources: what devices have of them, and what operators on them take. As in
 // streamplace/problem/limits.py and streamplace/scoring/memory.py. Pure functions.
 SP.limits = (() => {
   "use strict";
   const STEPS = 1e6; // fractions of an amount are counted in millionths
+  const SLOTS = "slots";
   const NOISE = 1e3; // parts of a millionth that are kept, far above rounding errors of fractions
 
   /** Return an amount as a whole number of steps, rounded down. */
@@ -13,11 +14,12 @@ SP.limits = (() => {
     Object.hasOwn(resources, name) ? resources[name] : 0;
 
   /**
-   * Return the limits of a cluster: memory, whose name is null, if operators take any, and the
-   * resources that operators take or devices offer. Each has `room`, counts by device, and `needs`,
-   * counts by operator. Without a file, `known` has the amounts `used` on each device instead.
+   * Return the limits of a cluster: memory, whose name is null, if operators take any; slots, if a
+   * device has a number of them; and the resources that operators take or devices offer. Each has
+   * `room`, counts by device, and `needs`, counts by operator. Without a file, `known` has the
+   * amounts `used` on each device instead, and `operators` the numbers of operators there.
    */
-  function limitsOf(file, cluster, known = []) {
+  function limitsOf(file, cluster, known = [], operators = null) {
     const rows = file?.operators ?? [];
     const used = new Map(known.map((one) => [one.resource, one.used]));
     const memory = {
@@ -32,7 +34,16 @@ SP.limits = (() => {
     names.delete(null);
     const resources = [...names].sort().map((name) => resourceOf(name, rows, cluster, used));
     const remembers = memory.used !== null || memory.needs.some((bytes) => bytes > 0);
-    return remembers ? [memory, ...resources] : resources;
+    return [...(remembers ? [memory] : []), ...slotsOf(rows, cluster, operators), ...resources];
+  }
+
+  /** Return the slots of devices, of which each operator takes one, as a list of one limit or none. */
+  function slotsOf(rows, cluster, operators) {
+    const room = cluster.devices.map((device) => device.slots ?? Infinity);
+    if (room.every((count) => count === Infinity)) return [];
+    return [
+      { name: SLOTS, isSlots: true, steps: 1, needs: rows.map(() => 1), room, used: operators },
+    ];
   }
 
   function resourceOf(name, rows, cluster, used) {
@@ -64,8 +75,9 @@ SP.limits = (() => {
     return name === null ? SP.text.bytes(count) : SP.text.number(count / steps);
   }
 
-  /** Return what follows an amount in words: the name of a resource, or nothing. */
-  function unit({ name }) {
+  /** Return what follows an amount in words: slots, the name of a resource, or nothing. */
+  function unit({ name, isSlots }, count) {
+    if (isSlots) return count === 1 ? " slot" : " slots";
     return name === null ? "" : ` ${SP.text.isolated(SP.text.shortened(name, SP.labels.long))}`;
   }
 
@@ -73,17 +85,17 @@ SP.limits = (() => {
   function useOf(limit, used, d) {
     const [count, room] = [used[d], limit.room[d]];
     if (limit.name !== null && count === 0 && room === 0) return null;
-    if (room === Infinity) return amount(limit, count);
-    return `${amount(limit, count)} of ${amount(limit, room)}${unit(limit)}`;
+    if (room === Infinity) return limit.isSlots ? null : amount(limit, count);
+    return `${amount(limit, count)} of ${amount(limit, room)}${unit(limit, room)}`;
   }
 
   /** Return what device d would need and has, if that is more than it has; otherwise null. */
   function excessOf(limit, used, d) {
     const room = limit.room[d];
     if (used[d] <= room) return null;
-    const needs = amount(limit, used[d]) + (limit.name === null ? " of memory" : unit(limit));
+    const what = limit.name === null ? " of memory" : unit(limit, used[d]);
     const none = limit.name !== null && room === 0;
-    return `${needs} but has ${none ? "none" : amount(limit, room)}`;
+    return `${amount(limit, used[d])}${what} but has ${none ? "none" : amount(limit, room)}`;
   }
 
   return { limitsOf, usedBy, useOf, excessOf };

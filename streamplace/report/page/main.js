@@ -159,14 +159,18 @@
     if (!problem.schedule) rate.start(problem.source_rate);
     cards.choose(i);
     SP.controls.notes(at("notes"), problem.objective.notesOf(problem));
+    SP.jobs.show(at("jobs-section"), at("jobs"), at("jobs-note"), problem);
     refresh(false);
     at("operators").replaceChildren();
+    if (problem.operators) {
+      SP.operators.summary(at("operators"), problem.operators, problem.graph.logical);
+    }
     if (problem.flow) setTimeout(() => listOperators(i)); // after the first picture: many rows
   }
 
   function listOperators(i) {
     if (i !== chosen || shown.operators) return;
-    shown.operators = SP.controls.operators(at("operators"), view(), calls);
+    shown.operators = SP.operators.table(at("operators"), view(), calls);
   }
 
   function drawingOf(problem) {
@@ -176,8 +180,8 @@
       return SP.graph.drawing(box, problem, now().edits.now().assignment, calls);
     }
     requestAnimationFrame(calls.drawn);
-    const count = text.number(problem.graph.operators);
-    const sentence = `${count} operators are too many to draw (at most ${data.drawn}), so the devices are shown instead. ${FOLLOWS[problem.schedule ? 1 : 0]}`;
+    const noun = problem.graph.logical === undefined ? "operator" : "instance";
+    const sentence = `${text.counted(problem.graph.operators, noun)} are too many to draw (at most ${data.drawn}), so the devices are shown instead. ${FOLLOWS[problem.schedule ? 1 : 0]}`;
     return SP.tiles.tiles(box, sentence, problem, calls);
   }
 

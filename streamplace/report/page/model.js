@@ -4,6 +4,7 @@
 // tuple. Utilisations are the sums times the source rate, divided by the capacity.
 SP.model = (() => {
   "use strict";
+  const ROUNDING = 1e-12; // relative difference of utilisations that are equal but for rounding
 
   /** Return a graph file (streams in topological order) as columns, for one tuple at the sources. */
   function flowOf(file) {
@@ -283,7 +284,8 @@ SP.model = (() => {
     let top = null;
     for (const load of links) if (top === null || load.utilisation > top.utilisation) top = load;
     const [utilisation, name, operator] = own[alone];
-    if (utilisation > Math.max(devices[device], top === null ? 0 : top.utilisation)) {
+    const others = Math.max(devices[device], top === null ? 0 : top.utilisation);
+    if (utilisation > others * (1 + ROUNDING)) {
       return {
         kind: "operator",
         name,

@@ -91,7 +91,8 @@ SP.throughput = (() => {
         const changed = Math.abs(change) > 1e-9 * first.throughput;
         const sign = change > 0 ? "+" : "−";
         const gain = changed ? `, ${sign}${number(Math.abs(change))} by your edits` : "";
-        put(throughput.more, `${percent(score.relative)} of ${number(score.rate)} offered${gain}`);
+        const offered = problem.jobs ? "that the jobs get together" : "offered";
+        put(throughput.more, `${percent(score.relative)} of ${number(score.rate)} ${offered}${gain}`);
         scale.firstChild.style.width = `${100 * score.relative}%`;
         scale.lastChild.style.left = `${(100 * Math.min(view.bound, score.rate)) / score.rate}%`;
         put(bound.value, number(view.bound));

@@ -20,7 +20,7 @@ SP.view = (() => {
         operators: SP.labels.called(flow?.names ?? []),
       },
       sums: row.sums && model.sumsFrom(row.sums),
-      limits: SP.limits.limitsOf(graph.file, row.cluster, row.sums?.limits),
+      limits: SP.limits.limitsOf(graph.file, row.cluster, row.sums?.limits, row.sums?.operators),
       drawn: graph.drawn,
       heaviest: flow ? model.heaviestOf(flow) : row.heaviest,
       plainWork: flow ? model.plainWork(flow) : row.plain_work,

@@ -4,18 +4,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from streamplace.errors import InfeasibleError, ProblemError, within
+from streamplace.errors import InfeasibleError, within
 from streamplace.placers.base import Placer
 from streamplace.placers.jobs.enumeration import best_of_all, is_small
 from streamplace.placers.jobs.improvement import Improvement, is_better
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.jobs import Jobs
 from streamplace.problem.placement import Placement
-from streamplace.scoring.joint import Allocation, JointProblem
+from streamplace.scoring.joint import JointProblem
 from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 from streamplace.util.checks import check_seed
 from streamplace.workflows.conflict import naming_conflicts
+from streamplace.workflows.jobs.minimums import check_minimums
 from streamplace.workflows.jobs.outcomes import outcomes
 from streamplace.workflows.jobs.result import JobsResult
 from streamplace.workflows.jobs.starts import starts
@@ -24,7 +25,6 @@ from streamplace.workflows.placer_checks import name_of
 from streamplace.workflows.result import Result
 
 EVALUATIONS, PER_UNIT = 20_000, 200  # joint placements compared: a constant, and per unit
-HOLDS = 1e-9  # share of a minimum that counts as rounding error
 
 
 def place_jobs(
@@ -55,9 +55,10 @@ def place_jobs(
     Raises
     ------
     InfeasibleError
-        If provably no joint placement satisfies constraints, memory and resources.
-    ProblemError
-        If a minimum throughput does not hold in the best joint placement found.
+        If provably no joint placement satisfies constraints, memory and resources, or keeps all
+        minimum throughputs.
+    PlacementError
+        If none was found that keeps them.
     StreamplaceError
         If a problem, the placer's name or the placer's result is invalid.
     """
@@ -73,7 +74,8 @@ def place_jobs(
             devices = _joint(joint, placer, seed, [result.placement for result in alone])
             status = _status(joint, placer, devices)
     allocation = joint.allocation(devices)
-    _check_minimums(jobs, allocation)
+    bounds = [_bound(result) for result in alone]
+    check_minimums(joint, allocation, bounds, is_optimal=status == "OPTIMAL")
     found = outcomes(joint, devices, allocation, [result.score.throughput for result in alone])
     seconds = sum(result.seconds for result in alone) + work_clock.now() - begun
     return JobsResult(joint, devices, allocation, found, name_of(placer), seconds, status)
@@ -83,6 +85,11 @@ def _alone(joint: JointProblem, j: int, placer: str | Placer, seed: int) -> Resu
     """Return the result of placing one job alone; an error of its problem names the job."""
     with within(f"jobs[{j}] ({joint.jobs[j].name!r})"):
         return solve(joint.problems[j], placer, seed)
+
+
+def _bound(result: Result) -> float:
+    """Return an upper bound on the throughput of a result's problem, in tuples/s."""
+    return result.score.source_rate if result.bound is None else result.bound
 
 
 def runs_of(jobs: Jobs) -> int:
@@ -126,15 +133,3 @@ def _status(joint: JointProblem, placer: str | Placer, devices: Ints) -> str | N
         return None
     proven = is_small(joint) or joint.carries_all(joint.worth(devices[None, :])[0])
     return "OPTIMAL" if proven else "FEASIBLE"
-
-
-def _check_minimums(jobs: Jobs, allocation: Allocation) -> None:
-    """Refuse a minimum throughput that does not hold."""
-    for j, job in enumerate(jobs):
-        most = float(allocation.reserved[j]) * job.offered
-        if most < job.min_throughput * (1.0 - HOLDS):
-            raise ProblemError(
-                f"jobs[{j}] ({job.name!r}): min_throughput {job.min_throughput:g} cannot hold: at "
-                f"most {most:.6g} tuples/s were found beside the minimums of the other jobs; lower "
-                "it, or add devices"
-            )

@@ -10,6 +10,7 @@ from streamplace.display.text import number, quoted
 from streamplace.display.view import Cell, Grid, Line, Names, View
 from streamplace.files import write_json, write_placement
 from streamplace.files.atomic import make_folder
+from streamplace.files.job_results import ENDING, RESULT, TOGETHER
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.union import shared_multicast, union_graph
@@ -18,9 +19,6 @@ from streamplace.scoring.memory import use_columns, use_entries
 from streamplace.util.arrays import Ints
 from streamplace.util.text import counted
 from streamplace.workflows.jobs.outcomes import JobOutcome
-
-RESULT, TOGETHER, ENDING = "result.json", "together.json", ".placement.json"
-"""Names of the files of a result: its numbers, all jobs in one placement, and that of each job."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -47,9 +45,16 @@ class JobsResult(Displayable):
 
     @cached_property
     def placements(self) -> dict[str, Placement]:
-        """Job -> its placement. Its problem is that of the job alone, at its full source rate."""
+        """Job -> its placement. Its problem is that of the job alone, at its full source rate.
+
+        With several jobs, the placements have the names of their jobs.
+        """
         parts = zip(self.joint.jobs, self.joint.problems, self.joint.columns, strict=True)
-        return {job.name: Placement(problem, self.devices[c]) for job, problem, c in parts}
+        several = len(self.jobs) > 1
+        return {
+            job.name: Placement(problem, self.devices[c], job=job.name if several else "")
+            for job, problem, c in parts
+        }
 
     @cached_property
     def together(self) -> Placement | None:
@@ -96,7 +101,8 @@ class JobsResult(Displayable):
         for name, placement in self.placements.items():
             write_placement(folder / f"{name}{ENDING}", placement, placer=self.placer)
         if self.together is not None:
-            write_placement(folder / TOGETHER, self.together, placer=self.placer)
+            jobs = [job.to_dict() for job in self.jobs]
+            write_placement(folder / TOGETHER, self.together, placer=self.placer, jobs=jobs)
         self.save_json(folder / RESULT)
 
     def save_json(self, file: str | Path) -> None:

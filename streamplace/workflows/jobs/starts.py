@@ -39,7 +39,7 @@ def starts(
     if joint.union.feasibility.violation(together) is None:
         yield together
     if joint.least.any():
-        yield _placed(_at(joint, joint.least), placer, seed)
+        yield _placed(union_at(joint, joint.least), placer, seed)
     by_priority = _by_priority(joint, placer, seed, alone)
     if by_priority is not None:
         yield by_priority
@@ -62,7 +62,7 @@ def _by_priority(
         else:
             shares[members] = joint.weights[members] / joint.weights[members].max()
             try:
-                devices = _placed(_at(joint, shares, devices, present), placer, seed)
+                devices = _placed(union_at(joint, shares, devices, present), placer, seed)
             except (InfeasibleError, PlacementError):
                 return None
         present[members] = True
@@ -71,7 +71,7 @@ def _by_priority(
     return devices if feasible_rows(joint.union, devices[None, rules.first_of])[0] else None
 
 
-def _at(
+def union_at(
     joint: JointProblem,
     shares: Floats,
     devices: Ints | None = None,

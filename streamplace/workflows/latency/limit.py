@@ -1,4 +1,4 @@
-"""A limit on latency, as `place --max-latency` reads it."""
+"""Limits on latency, and their text."""
 
 import re
 from dataclasses import dataclass, fields
@@ -11,8 +11,9 @@ from streamplace.errors import UsageError
 from streamplace.util.plugin_calls import read_options
 
 MARGIN = 0.2
+PERCENTILE = r"p\d+(\.\d+)?"
 UNITS = {"ms": 1e-3, "s": 1.0}
-FORM = "QUANTITY=TIME, such as p99=200ms, p50=0.1s or mean=50ms"
+FORM = "QUANTITY=TIME with the time in ms or s, such as p99=200ms, p50=0.1s or mean=50ms"
 LEAST, MOST = 1.0, 99.9  # percentiles; beyond them, runs have too few tuples
 
 
@@ -45,10 +46,11 @@ class LatencyLimit:
     margin: float = MARGIN
 
     def __post_init__(self) -> None:
-        if self.quantity != "mean" and not re.fullmatch(r"p\d{1,2}(\.\d)?", self.quantity):
+        if self.quantity != "mean" and not re.fullmatch(PERCENTILE, self.quantity):
             raise UsageError(f"max_latency: must be {FORM} (got {self.quantity!r:.40})")
         if self.quantity != "mean" and not LEAST <= float(self.quantity[1:]) <= MOST:
-            raise UsageError(f"max_latency: percentiles are p1 to p99.9 (got {self.quantity})")
+            percentiles = "percentiles are p1 to p99.9, such as p99=200ms"
+            raise UsageError(f"max_latency: {percentiles} (got {self.quantity:.40})")
         if not (isfinite(self.seconds) and self.seconds > 0):
             raise UsageError(f"max_latency: must be above 0 and finite (got {self.seconds:g} s)")
         for name, allowed in (("arrivals", Process), ("service", Service)):
@@ -72,11 +74,11 @@ class LatencyLimit:
             On other text.
         """
         first, *options = text.split(":")
-        match = re.fullmatch(r"(\w+(?:\.\d)?)=(\d*\.?\d+(?:e[+-]?\d+)?)(ms|s)", first)
+        match = re.fullmatch(r"(\w+(?:\.\d+)?)=(\d*\.?\d+(?:e[+-]?\d+)?)(ms|s)", first)
         if match is None:
             raise UsageError(f"max_latency: must be {FORM} (got {first!r:.40})")
         kinds = {field.name: str for field in fields(cls)[2:]} | {"margin": float}
-        values = read_options(text, options, kinds, "max_latency")
+        values = read_options(text, options, kinds, "latency limit")
         return cls(match[1], float(match[2]) * UNITS[match[3]], **values)
 
     @property

@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.engine import Settings
 from sim.tuples import Arrivals, expected_tuples
-from sim.tuples.run import quantile
+from sim.tuples.errors import quantile
 from streamplace.placers.search.balance import CARRIED
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
@@ -41,7 +41,7 @@ def disproved(problem: Problem, limit: LatencyLimit) -> LatencyAnswer | None:
     ProblemError
         If operators join their inputs, or streams share messages.
     """
-    only_throughput(problem.objective, "max_latency supports only throughput")
+    only_throughput(problem.objective, "a limit on latency supports only throughput")
     problem = _without_headroom(problem)
     deployed(problem, np.zeros(len(problem.graph.names), np.int32))  # raises if not supported
     if compiled(problem).least_utilisation(links_count=True) >= 1:

@@ -40,6 +40,8 @@ class Task:
         Number of devices that may be lost.
     evaluations
         Changes tried per set of devices at first; None: by the number of instances.
+    free
+        Names of the operators whose numbers of instances may be chosen.
     """
 
     graph: StreamGraph
@@ -51,6 +53,14 @@ class Task:
     survive: int
     evaluations: int | None
     seed: int
+    free: frozenset[str]
+
+    def at(self, planned: float) -> "Task":
+        """Return the task at another planned source rate in tuples/s."""
+        needed = self.objective.source_rate * planned / self.planned
+        return replace(
+            self, objective=self.objective.with_changes(source_rate=needed), planned=planned
+        )
 
     def problem(self, counts: Counts, *, apart: bool = False) -> Problem:
         """Return the problem of some numbers of instances on the whole cluster.
@@ -106,13 +116,22 @@ class Attempt:
         return self.price, self.instances
 
 
-def attempt(task: Task, counts: Counts, clock: Budget, *, everywhere: bool = False) -> Attempt:
+def attempt(
+    task: Task,
+    counts: Counts,
+    clock: Budget,
+    *,
+    everywhere: bool = False,
+    most: int | None = None,
+) -> Attempt:
     """Place some numbers of instances on the cheapest devices that a search finds.
 
     Parameters
     ----------
     everywhere
         Use the whole cluster instead, since the price of its devices does not matter.
+    most
+        Largest number of devices; None: any.
     """
     try:
         problem = task.problem(counts)
@@ -122,7 +141,7 @@ def attempt(task: Task, counts: Counts, clock: Budget, *, everywhere: bool = Fal
     examiner = Examiner(problem, kinds, task.seed, task.evaluations, clock)
     if everywhere:
         return _everywhere(task, counts, examiner)
-    found = Search(examiner, task.survive, task.seed).run()
+    found = Search(examiner, task.survive, task.seed, most).run()
     if found.counts is None:
         return Attempt(counts, inf, inf if found.refuted else found.bound, None)
     placement = _placement(examiner, found.counts)

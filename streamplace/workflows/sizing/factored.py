@@ -17,6 +17,7 @@ from streamplace.problem.parallelism import NO_SCALING, NO_SHARES, even_shares
 from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.sizing.attempts import Task
 from streamplace.workflows.sizing.choices import Counts
+from streamplace.workflows.sizing.named_instances import named_instances
 
 BITS_PER_BYTE = 8.0
 INSTRUCTIONS_PER_MI = 1e6
@@ -114,8 +115,8 @@ def check_supported(task: Task, instances: int) -> None:
     ------
     UsageError
         On times by kind of device, tuples that are joined or shared, rules that keep operators
-        together or apart, ``rescale``, uplinks, overrides or costs of messages, ``egress``, another
-        model than ``bottleneck``, or losses of devices.
+        together or apart or name single instances, ``rescale``, uplinks, overrides or costs of
+        messages, ``egress``, another model than ``bottleneck``, or losses of devices.
     """
     graph, network, rules = task.graph, task.cluster.network, task.constraints
     costs = network.overhead_s or network.overhead_s_per_byte
@@ -131,6 +132,7 @@ def check_supported(task: Task, instances: int) -> None:
         f"the network {network.kind}": network.kind not in SUPPORTED,
         f"the model {task.objective.model}": task.objective.model != "bottleneck",
         "survive": task.survive,
+        "constraints on single instances": named_instances(graph, rules),
     }
     for what, has_it in faults.items():
         if has_it:

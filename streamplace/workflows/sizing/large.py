@@ -7,8 +7,8 @@ from math import ceil
 import numpy as np
 
 from streamplace.placers.search.annealing import Budget
-from streamplace.placers.subset.conditions import Conditions
 from streamplace.placers.subset.kinds import Kinds
+from streamplace.problem.limits import SLOTS
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Floats, Ints
 from streamplace.workflows.sizing.attempts import Task
@@ -21,8 +21,10 @@ from streamplace.workflows.sizing.factored import (
     loads_of,
 )
 from streamplace.workflows.sizing.fluid import fluid_bound
+from streamplace.workflows.sizing.needs import SPEED, Need, conditions_of
 from streamplace.workflows.sizing.result import Minimise
-from streamplace.workflows.sizing.small import check_capacity, not_found
+from streamplace.workflows.sizing.shortage import check_needs
+from streamplace.workflows.sizing.small import not_found
 
 MOST_INSTANCES = 2_000  # of a size that is searched with all streams between instances
 MOST_STREAMS = 500_000
@@ -85,9 +87,9 @@ def large_size(task: Task, choices: Choices, minimise: Minimise, clock: Budget) 
     ones = task.problem(dict.fromkeys(counts, 1))
     kinds = Kinds(ones, task.prices)
     instances = Instances(task.graph, counts, task.objective.source_rate)
-    conditions = _conditions(task, instances, kinds)
-    check_capacity(task, conditions, kinds)
-    least = fluid_bound(conditions, kinds, 0)
+    needs = _needs(task, counts)
+    check_needs(task, needs, _needs)
+    least = fluid_bound(conditions_of(needs, kinds), kinds, 0)
     everywhere = float(task.prices.sum())
     packed = pack_on_fewest(
         task, ones, instances, everywhere if minimise == "instances" else least, clock
@@ -98,16 +100,18 @@ def large_size(task: Task, choices: Choices, minimise: Minimise, clock: Budget) 
     return Large(counts, packed, bound)
 
 
-def _conditions(task: Task, instances: Instances, kinds: Kinds) -> Conditions:
-    """Return conditions on the work, memory, slots and resources of all instances together."""
-    needs, room = _limits(task)
-    total = (needs * instances.counts[:, None]).sum(axis=0)
+def _needs(task: Task, counts: Counts) -> list[Need]:
+    """Return the work, memory, slots and resources that all instances need together."""
+    (needs, room), everywhere = _limits(task), np.ones(len(task.cluster.devices), bool)
+    instances = Instances(task.graph, counts, task.objective.source_rate)
     work = sum(float(instances.work(v).sum()) for v in range(len(instances.counts)))
     target = task.objective.target_utilisation
-    rows = [target * _capacity(task) / work] if work else []
-    rows += [np.minimum(room[:, k], n) / n for k, n in enumerate(total.tolist()) if n > 0.0]
-    first = [members[0] for members in kinds.members]
-    return Conditions(np.minimum(np.array(rows)[:, first], 1.0))
+    found = [Need(SPEED, (), everywhere, target * _capacity(task) / work)] if work else []
+    total = (needs * instances.counts[:, None]).sum(axis=0)
+    for k, name in enumerate(("memory", SLOTS, *task.graph.resource_names)):
+        if total[k] > 0.0:
+            found.append(Need(name, (), everywhere, np.minimum(room[:, k], total[k]) / total[k]))
+    return found
 
 
 def _capacity(task: Task) -> Floats:

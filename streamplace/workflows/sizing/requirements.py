@@ -9,6 +9,7 @@ import numpy as np
 
 from sim.search import own_loads, unit_loads
 from streamplace.display.text import number
+from streamplace.errors import ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded, limits_of_count, stated_count
@@ -20,6 +21,7 @@ from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Floats
 from streamplace.workflows.sizing.lowest import lowest_load
+from streamplace.workflows.sizing.named_instances import named_instances, of_whole_operators
 from streamplace.workflows.sizing.shares import Shares
 
 ROUNDING = 1e-9  # utilisation beyond 1 that is rounding
@@ -109,19 +111,25 @@ def requirements(
     ----------
     free
         Names of the operators whose numbers may be chosen; the others keep what they state.
+
+    Raises
+    ------
+    ProblemError
+        If the constraints name an instance beyond the largest number of its operator.
     """
     ones = expanded(graph, dict.fromkeys(graph.names, 1))
-    rules = Constraints(
-        {v: d for v, d in constraints.pins.items() if v in ones.index},
-        allowed={v: d for v, d in constraints.allowed.items() if v in ones.index},
-    )
+    known = of_whole_operators(constraints, ones)
+    rules = Constraints(known.pins, allowed=known.allowed)
     problem = Problem(ones, cluster, objective=objective, constraints=rules)
+    named = named_instances(graph, constraints)
     alone, shares = _alone(problem), Shares(graph, _tuples(graph, problem))
     found = []
     for v, name in enumerate(graph.names):
         least, most = limits_of_count(graph, v)
         if name not in free:
             least = most = stated_count(graph, v) or 1
+        elif name in named:
+            least = _least_of_names(name, least, most, *named[name])
         load = partial(
             _load, alone[v], graph.scaling.get(v, NO_SCALING), partial(shares.busiest, v)
         )
@@ -148,6 +156,15 @@ def requirements(
             )
         )
     return found
+
+
+def _least_of_names(name: str, least: int, most: int, wanted: int, instance: str) -> int:
+    """Return the least number of instances of an operator with which a named one exists."""
+    if wanted > most:
+        raise ProblemError(
+            f"constraints: unknown operator {instance!r}: {name!r} has at most {most:,} instances"
+        )
+    return max(least, wanted)
 
 
 def lacking(several: Sequence[Requirement]) -> list[Requirement]:

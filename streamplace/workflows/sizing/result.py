@@ -171,33 +171,3 @@ class SizeResult(Displayable):
         shown = self.score.view_with(self.placement).body
         body = (table, *shown, *limits, *latency, Line(self.headline))
         return View(f"Size: {self.headline}", (self.score.bottleneck.headline,), body)
-
-
-@dataclass(frozen=True, repr=False)
-class SizeTable(Displayable):
-    """Sizes at several source rates, in their order."""
-
-    rows: tuple[SizeResult, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what `size --at R1,R2 --json` prints."""
-        return {"rows": [row.to_dict() for row in self.rows]}
-
-    def _view(self) -> View:
-        names = tuple(self.rows[0].parallelism)
-        least = f"least {self.rows[0].minimise}"
-        head = ("tuples/s", "machines", "price", "instances", least, *names)
-        table = Grid(head, len(self.rows), lambda i: _cells(self.rows[i]))
-        lines = tuple(row.headline for row in self.rows)
-        return View(f"Sizes at {counted(len(self.rows), 'source rate')}", lines, (table,))
-
-
-def _cells(row: SizeResult) -> tuple[str, ...]:
-    return (
-        number(row.source_rate),
-        str(row.machines),
-        "" if row.money is None else number(row.money),
-        str(row.instances),
-        number(row.bound),
-        *(str(count) for count in row.parallelism.values()),
-    )

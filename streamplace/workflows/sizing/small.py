@@ -2,23 +2,24 @@
 
 from math import inf
 
-import numpy as np
-
 from streamplace.display.text import number
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.search.annealing import Budget
-from streamplace.placers.search.balance import CARRIED
-from streamplace.placers.subset.conditions import Conditions
 from streamplace.placers.subset.kinds import Kinds
 from streamplace.placers.warmup import warm_up_plan
 from streamplace.util import work_clock
-from streamplace.util.text import counted
+from streamplace.workflows.conflict import listed_and
 from streamplace.workflows.plan_unequal import check_losses
 from streamplace.workflows.sizing.attempts import Task
-from streamplace.workflows.sizing.choices import Choices
-from streamplace.workflows.sizing.fluid import fluid_bound, fluid_conditions
+from streamplace.workflows.sizing.cheaper import on_cheaper_devices
+from streamplace.workflows.sizing.choices import Choices, Counts
+from streamplace.workflows.sizing.fluid import fluid_bound
 from streamplace.workflows.sizing.joint import Joint, cheapest, fewest_instances
+from streamplace.workflows.sizing.named_instances import named_instances
+from streamplace.workflows.sizing.needs import Need, conditions_of, needs_of
+from streamplace.workflows.sizing.restrictions import rules_of
 from streamplace.workflows.sizing.result import Minimise
+from streamplace.workflows.sizing.shortage import check_needs, naming_rates
 
 
 def small_size(task: Task, choices: Choices, minimise: Minimise, seconds: float | None) -> Joint:
@@ -32,42 +33,45 @@ def small_size(task: Task, choices: Choices, minimise: Minimise, seconds: float 
         If none that keep up were found.
     """
     counts = choices.counts(choices.first)
-    if task.constraints.colocate:  # what one instance each cannot obey, no numbers can
-        task.problem(dict.fromkeys(counts, 1))
-    problem = task.problem(counts, apart=True)
+    if task.constraints.colocate and not named_instances(task.graph, task.constraints):
+        task.problem(dict.fromkeys(counts, 1))  # what one each cannot obey, no numbers can
+    with naming_rates(task, _needs):
+        problem = task.problem(counts, apart=True)
     check_losses(problem, task.survive, "size")
     with work_clock.loading():
         warm_up_plan(problem.model)
     kinds = Kinds(problem, task.prices)
-    conditions = fluid_conditions(problem, kinds)
-    check_capacity(task, conditions, kinds)
+    needs = needs_of(problem)
+    check_needs(task, needs, _needs)
     clock = Budget(seconds)
     if minimise == "instances":
         found = fewest_instances(task, choices, clock)
     else:
-        found = cheapest(task, choices, fluid_bound(conditions, kinds, task.survive), clock)
+        found = cheapest(
+            task, choices, fluid_bound(conditions_of(needs, kinds), kinds, task.survive), clock
+        )
     if found.best is None and found.bound == inf:
-        raise InfeasibleError("size: provably no numbers of instances keep up on these devices")
+        under = f" under {listed_and(map(str, rules))}" if (rules := rules_of(task)) else ""
+        raise InfeasibleError(
+            f"size: provably no numbers of instances keep up on these devices{under}"
+        )
     if found.best is None:
         raise not_found(task)
+    if minimise == "machines":
+        return Joint(on_cheaper_devices(task, found.best, clock), found.bound)
     return found
-
-
-def check_capacity(task: Task, conditions: Conditions, kinds: Kinds) -> None:
-    """Raise an InfeasibleError if all devices together are too small."""
-    reached = float(conditions.least_met(np.array([kinds.everything]), task.survive)[0])
-    if reached < CARRIED:
-        rate, offered = task.planned * reached, task.planned
-        after = " after the loss of any one of them" if task.survive else ""
-        raise InfeasibleError(
-            f"size: {counted(len(task.cluster.devices), 'device')} cannot keep up: together they "
-            f"carry {number(rate)} of {number(offered)} tuples/s at most{after}; add devices"
-        )
 
 
 def not_found(task: Task) -> PlacementError:
     """Return the error of a size that was not found, though it may exist."""
+    rules = rules_of(task)
+    ways = ["add devices", "allow more time", "lower the source rate"]
+    ways += [f"loosen {listed_and(map(str, rules))}"] if rules else []
     return PlacementError(
-        f"size: found no numbers of instances that carry {number(task.planned)} "
-        "tuples/s on these devices; add devices, allow more time, or lower the source rate"
+        f"size: found no numbers of instances that carry {number(task.planned)} tuples/s on these "
+        f"devices; {', '.join(ways[:-1])}, or {ways[-1]}"
     )
+
+
+def _needs(task: Task, counts: Counts) -> list[Need]:
+    return needs_of(task.problem(counts, apart=True))

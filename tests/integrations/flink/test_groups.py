@@ -1,5 +1,7 @@
 """Slot-sharing groups and labels of placements."""
 
+import re
+
 import pytest
 
 from streamplace.errors import ProblemError
@@ -57,3 +59,22 @@ def test_parts_of_a_sink_may_be_divided_alike() -> None:
     assert [group.operators for group in groups.groups] == [("x: Writer", "x: Committer")]
     with pytest.raises(ProblemError, match="parts of one sink"):
         groups_of(chain_placement([*instances], [0, 1, 0, 0], instances))
+
+
+def test_groups_of_one_of_several_jobs_begin_with_its_name() -> None:
+    names = ["s", *INSTANCES]
+    placement = chain_placement(names, [0, 0, 1, 0, 1, 1, 0], INSTANCES)
+    own = groups_of(placement)
+    first, second = (groups_of(placement.of_job(job)) for job in ("orders", "clicks"))
+    assert [group.name for group in own.groups] == ["pe0", "split0", "split1"]
+    assert [g.name for g in first.groups] == ["orders-pe0", "orders-split0", "orders-split1"]
+    assert not {g.name for g in first.groups} & {g.name for g in second.groups}
+    assert own.labels == first.labels == second.labels
+
+
+@pytest.mark.parametrize("job", ["a, b", "x y=1", "ü", "@#!:", "j" * 100])
+def test_names_of_jobs_do_not_break_the_properties(job: str) -> None:
+    """The helper splits a value at commas and blanks."""
+    placement = chain_placement(["s", "t"], [0, 1], {}).of_job(job)
+    names = [group.name for group in groups_of(placement).groups]
+    assert all(re.fullmatch(r"[A-Za-z0-9_.-]+-pe\d", name) for name in names)

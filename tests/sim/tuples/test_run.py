@@ -10,7 +10,6 @@ from benchmarks.reference.plain_tuples import PlainTuples
 from benchmarks.reference.random_problems import random_problem
 from sim.tuples import Arrivals, Deployment, deploy, expected_tuples, run
 from sim.tuples.arrivals import Process
-from sim.tuples.run import quantile
 from streamplace import Cluster, Operator, Problem, StreamGraph
 from streamplace.problem.device import Device
 from streamplace.scoring.flow import flow
@@ -150,13 +149,6 @@ def test_arrivals_do_not_depend_on_the_placement() -> None:
     assert len(slow.latencies_s) == len(fast.latencies_s)
     assert slow.latencies_s.min() == pytest.approx(1e-8)
     assert fast.latencies_s.min() == pytest.approx(1e-9)
-
-
-def test_quantiles_are_the_smallest_latency_of_the_share() -> None:
-    values = np.arange(1.0, 101.0)[::-1].copy()
-    assert quantile(values, 0.99) == 99.0
-    assert quantile(values, 0.5) == 50.0
-    assert quantile(values[:1], 0.99) == 100.0
 
 
 def test_unknown_arrivals_are_refused() -> None:

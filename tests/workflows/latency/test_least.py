@@ -8,7 +8,7 @@ import pytest
 from benchmarks.reference.grouped_problems import grouped_problem
 from benchmarks.reference.random_problems import feasible_placements, random_problem
 from sim.tuples import Arrivals, expected_tuples, run
-from sim.tuples.run import quantile
+from sim.tuples.errors import quantile
 from streamplace import Cluster, Constraints, Device, Network, Problem
 from streamplace.problem.problem import Problem as AnyProblem
 from streamplace.scoring.tuples import deployed

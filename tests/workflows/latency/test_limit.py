@@ -26,11 +26,12 @@ def test_text_is_read(text: str, limit: LatencyLimit) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("p99", "must be QUANTITY=TIME, such as p99=200ms"),
+        ("p99", "must be QUANTITY=TIME with the time in ms or s, such as p99=200ms"),
         ("p99=200", "must be QUANTITY=TIME"),
         ("p99=-1s", "must be QUANTITY=TIME"),
         ("p99=0s", "must be above 0 and finite"),
         ("p99=1e999s", "must be above 0 and finite"),
+        ("p100=1s", "percentiles are p1 to p99.9, such as p99=200ms .got p100.$"),
         ("p0=1s", "percentiles are p1 to p99.9"),
         ("median=1s", "must be QUANTITY=TIME"),
         ("p99=1s:margin=nan", "margin must be at least 0"),

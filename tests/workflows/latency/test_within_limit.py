@@ -108,7 +108,7 @@ def test_place_reports_the_answer() -> None:
             {"max_latency": "p99=1s", "confidence": 0.9},
             "cannot combine confidence with max_latency",
         ),
-        ({"max_latency": "p99=1s", "objective": sp.Makespan()}, "max_latency supports only"),
+        ({"max_latency": "p99=1s", "objective": sp.Makespan()}, "a limit on latency supports only"),
     ],
 )
 def test_refusals(arguments: dict[str, object], message: str) -> None:

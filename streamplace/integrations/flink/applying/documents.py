@@ -3,6 +3,7 @@
 import urllib.parse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from streamplace.integrations.flink.answers import expecting
@@ -73,20 +74,28 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Vertex:
-    """A vertex of a job, see `RunningPlan`."""
+    """A vertex of a job, see `RunningPlan`; `group` is the id of its slot-sharing group."""
 
     id: str
     status: str
     parallelism: int
     max_parallelism: int
+    group: str = ""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The latest completed checkpoint of a job: its path, and how long it took."""
+    """The latest completed checkpoint of a job.
+
+    Parameters
+    ----------
+    seconds, age_s
+        How long it took, and how old its state is.
+    """
 
     path: str
     seconds: float
+    age_s: float = inf
 
 
 @dataclass(frozen=True)
@@ -108,6 +117,10 @@ class Job:
         The savepoint with which the job was stopped; None if it was not.
     restored_from
         The savepoint or checkpoint that the job was started from.
+    keeps_checkpoints
+        Whether the latest checkpoint is kept when the job is cancelled.
+    max_parallelism
+        The maximum parallelism that the job sets for all operators; None if it sets none.
     """
 
     id: str
@@ -121,6 +134,8 @@ class Job:
     checkpoint: Checkpoint | None = None
     stopped_at: str | None = None
     restored_from: str | None = None
+    keeps_checkpoints: bool = False
+    max_parallelism: int | None = None
 
     @property
     def ended(self) -> bool:
@@ -216,17 +231,32 @@ def job_of(details: Any, config: Any, statistics: Any, checkpoints: Any) -> Job:
         {str(each["id"]): _vertex(each) for each in details["vertices"]},
         parameters.get(MAPPING),
         float(checkpoints["timeout"]) / 1e3 if enabled else None,
-        Checkpoint(str(completed["external_path"]), float(completed["end_to_end_duration"]) / 1e3)
-        if completed.get("external_path")
-        else None,
+        _checkpoint(completed, details.get("now")) if completed.get("external_path") else None,
         str(saved["external_path"]) if finished else None,
         restored.get("external_path"),
+        _keeps(checkpoints),
+        most if (most := int(details.get("maxParallelism", -1))) > 0 else None,
     )
+
+
+def _checkpoint(value: Any, now_ms: Any) -> Checkpoint:
+    """Return a checkpoint; it is of unknown age if the server's clock is unknown."""
+    begun_ms = value.get("trigger_timestamp")
+    known = begun_ms is not None and now_ms is not None
+    age_s = max(float(now_ms) - float(begun_ms), 0.0) / 1e3 if known else inf
+    return Checkpoint(str(value["external_path"]), float(value["end_to_end_duration"]) / 1e3, age_s)
+
+
+def _keeps(config: Any) -> bool:
+    """Return whether checkpoints outlive a cancelled job."""
+    kept = {} if config is None else config.get("externalization") or {}
+    return kept.get("enabled") is True and kept.get("delete_on_cancellation") is False
 
 
 def _vertex(value: Any) -> Vertex:
     most = int(value.get("maxParallelism", -1))
-    return Vertex(str(value["id"]), str(value["status"]), int(value["parallelism"]), most)
+    group = str(value.get("slotSharingGroupId", ""))
+    return Vertex(str(value["id"]), str(value["status"]), int(value["parallelism"]), most, group)
 
 
 def _if_any(server: Server, path: str, within_s: float) -> Any:

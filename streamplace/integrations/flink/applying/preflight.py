@@ -130,18 +130,18 @@ def _faults_of_room(
 
 
 def _faults_of_slots(cluster: Cluster, groups: Groups) -> Iterator[str]:
+    free = sum(each.free_slots for each in cluster.task_managers)
+    wanted = sum(sum(group.slots.values()) for group in groups.groups)
     several = [group.name for group in groups.groups if sum(group.slots.values()) > 1]
-    if several:
+    if several and not groups.anywhere:
         yield (
             f"several slots on one device, as for {listed(several)}, can only be asked for with "
             "labels; use --labels, and see export --to flink-config"
         )
         return
-    wanted = len(groups.groups)
-    free = sum(each.free_slots for each in cluster.task_managers)
     if free < wanted:
         yield f"{wanted} slots are needed, but only {free} are free or held by this job"
-    if any(each.free_slots > 1 for each in cluster.task_managers):
+    if not groups.anywhere and any(each.free_slots > 1 for each in cluster.task_managers):
         yield (
             "without labels, every TaskManager needs one slot (taskmanager.numberOfTaskSlots: 1), "
             "so that groups do not share one; or use --labels, and see export --to flink-config"

@@ -41,7 +41,7 @@ def differences(
                 expected = {where.get(d, "?"): n for d, n in group.slots.items()}
             if dict(Counter(found)) != expected:
                 yield f"{name!r} runs on {_listed(Counter(found))} instead of {_listed(expected)}"
-    if not groups.labels:
+    if not groups.labels and not groups.anywhere:
         yield from _apart(groups, {name: hosts[on] for name, on in names.items()})
 
 

@@ -128,7 +128,7 @@ def test_counted_labels_must_match() -> None:
 
 def test_slots_without_labels() -> None:
     groups = placed([0, 1, 1, 0], (1000, 1000))
-    assert "need several slots on one device" in faults(groups, manager("x", 1), manager("y", 1))
+    assert "several slots on one device" in faults(groups, manager("x", 1), manager("y", 1))
     single = groups_of(chain_placement(["src", "count"], [0, 1], {}))
     assert not faults(single, manager("x", 1), manager("y", 1))
     assert "2 slots are needed, but only 1" in faults(single, manager("x", 1))

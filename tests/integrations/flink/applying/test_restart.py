@@ -3,15 +3,18 @@
 import pytest
 
 from streamplace.errors import BackendError, ProblemError, UsageError
-from streamplace.integrations.flink.applying import requests, restart
+from streamplace.integrations.flink.applying import pauses, requests
 from streamplace.integrations.flink.applying.documents import read_cluster
-from streamplace.integrations.flink.applying.restart import FailedError, Limits, Progress
+from streamplace.integrations.flink.applying.progress import FailedError, Limits, Progress
 from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.placement import Placement
 from streamplace.workflows.apply import Options, check_jar, prepare, restart_of
 from tests.support.chain_placement import chain_placement
-from tests.support.flink_script import CHECKPOINT, JAR, JOB, SAVEPOINT, Run, ScriptedFlink
+from tests.support.flink_server.checkpoint_documents import CHECKPOINT, SAVEPOINT
+from tests.support.flink_server.cluster import JOB
+from tests.support.flink_server.runs import Run
+from tests.support.flink_server.server import JAR, ScriptedFlink
 
 COUNTS = {"count[0]": "count", "count[1]": "count"}
 LIMITS = Limits(answer_s=5, savepoint_s=0.3, start_s=0.6)
@@ -20,10 +23,10 @@ NEW, BACK = (requests.successor(JOB, SAVEPOINT, 0, rollback) for rollback in (Fa
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(restart, "POLL_S", 0.02)
-    monkeypatch.setattr(restart, "SETTLE_S", 0.05)
-    monkeypatch.setattr(restart, "STALE_S", 0.1)
-    monkeypatch.setattr(restart, "GRACE_S", 0.5)
+    monkeypatch.setattr(pauses, "POLL_S", 0.02)
+    monkeypatch.setattr(pauses, "SETTLE_S", 0.05)
+    monkeypatch.setattr(pauses, "STALE_S", 0.1)
+    monkeypatch.setattr(pauses, "GRACE_S", 0.5)
 
 
 def placement() -> Placement:

@@ -1,0 +1,91 @@
+"""Actions from their proposal to the verdict on what they brought."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from streamplace.control.observation import Observation
+from streamplace.control.plans import Deployment, Plan
+from streamplace.control.rules import Rules
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An action, and what the job did before it.
+
+    Parameters
+    ----------
+    before
+        What ran before.
+    plan
+        What is to run.
+    served_s
+        Tuples per second that the sources read before; None if unknown.
+    is_rollback
+        Whether it takes an action back.
+    begun_s, ended_s
+        When it began and ended, in seconds since 1970; None before.
+    worse
+        The number of windows in a row, since it ended, in which the job did worse than before.
+    """
+
+    before: Deployment
+    plan: Plan
+    served_s: float | None
+    is_rollback: bool = False
+    begun_s: float | None = None
+    ended_s: float | None = None
+    worse: int = 0
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it has begun and not ended."""
+        return self.begun_s is not None and self.ended_s is None
+
+    @property
+    def is_on_trial(self) -> bool:
+        """Whether it has ended, so that the job can be compared with what it did before."""
+        return self.ended_s is not None
+
+    def still_runs(self, observation: Observation) -> bool:
+        """Return whether a window is of the run that the action started, not of a later one."""
+        started_later = observation.started_s > (self.ended_s or 0.0)
+        return not started_later and observation.parallelism == self.plan.deployment.parallelism
+
+    def expected_s(self, observation: Observation) -> float:
+        """Return what the deployment before would read of the rate offered now, in tuples/s.
+
+        It is at least what it read when it was offered another rate, or all that is offered.
+        """
+        return min(self.served_s or 0.0, observation.offered_s or 0.0)
+
+    def is_worse(self, observation: Observation, served_s: float, rules: Rules) -> bool:
+        """Return whether the job now reads less than `Rules.rollback_below` of `expected_s`."""
+        return served_s < rules.rollback_below * self.expected_s(observation)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON value."""
+        return {
+            "before": self.before.to_dict(),
+            "plan": self.plan.to_dict(),
+            "served": self.served_s,
+            "is_rollback": self.is_rollback,
+            "begun": self.begun_s,
+            "ended": self.ended_s,
+            "worse": self.worse,
+        }
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any]) -> Self:
+        """Return the action of which `value` is the JSON value."""
+        times = (value[name] for name in ("served", "begun", "ended"))
+        served_s, begun_s, ended_s = (None if each is None else float(each) for each in times)
+        return cls(
+            Deployment.from_dict(value["before"]),
+            Plan.from_dict(value["plan"]),
+            served_s,
+            bool(value["is_rollback"]),
+            begun_s,
+            ended_s,
+            int(value["worse"]),
+        )

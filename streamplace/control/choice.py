@@ -1,0 +1,74 @@
+"""The choice whether to carry out a plan: whether it pays, and catches up in time."""
+
+from dataclasses import dataclass
+
+from streamplace.control.decisions import Action, State
+from streamplace.control.history import History
+from streamplace.control.observation import Observation
+from streamplace.control.phrases import change, lasting, rate
+from streamplace.control.plans import Deployment, Plan, Planner
+from streamplace.control.rules import Rules
+from streamplace.control.worth import (
+    Worth,
+    catch_up_s,
+    planned_rate,
+    worth_of_less,
+    worth_of_more,
+)
+
+ROUNDING = 1.0 + 1e-9
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A plan and what to do with it.
+
+    Parameters
+    ----------
+    reason
+        Why, in words that continue a sentence.
+    plan, worth
+        None if there is no plan, or none that catches up in time.
+    """
+
+    action: Action
+    reason: str
+    plan: Plan | None = None
+    worth: Worth | None = None
+
+
+def more_or_less(
+    observation: Observation, history: History, planner: Planner, downtime_s: float, rules: Rules
+) -> Choice:
+    """Choose for a job that is overloaded or underused, by what its last windows have in common.
+
+    Parameters
+    ----------
+    history
+        The windows so far, of which the observation is the last one.
+    downtime_s
+        Seconds without output to expect of an action.
+    """
+    is_more = history.state is State.OVERLOADED
+    rate_s = (observation.offered_s or 0.0) if is_more else history.largest_rate_s
+    waiting = observation.waiting or 0.0
+    plan = planner(observation, planned_rate(rate_s, waiting, downtime_s, rules))
+    if isinstance(plan, str):
+        return Choice(Action.NOTHING, f"but there is no plan: {plan}")
+    until_s = catch_up_s(plan, rate_s, waiting, downtime_s)
+    what = f"the plan is {change(Deployment(observation.hosts), plan.deployment)}"
+    if until_s > rules.catch_up_s * ROUNDING:
+        late = (
+            f"but {what}, which carries {rate(plan.carries_s)} and would not work off within "
+            f"{lasting(rules.catch_up_s)} what waits after a restart at {rate(rate_s)}"
+        )
+        return Choice(Action.NOTHING, late, plan)
+    if is_more:
+        worth = worth_of_more(observation, plan, history.served_s, downtime_s, rules)
+    else:
+        worth = worth_of_less(plan, rate_s, until_s, downtime_s, rules)
+    if is_more and not worth.gain:
+        return Choice(Action.ADVISE, f"and {worth.text}; {what}", plan, worth)
+    if worth.pays:
+        return Choice(Action.ACT, f"and {worth.text}; {what}", plan, worth)
+    return Choice(Action.NOTHING, f"but {worth.text}, which does not pay; {what}", plan, worth)

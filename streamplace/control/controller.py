@@ -1,0 +1,230 @@
+"""The controller: what to do at the end of each window of measurements."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from streamplace.control.attempts import Attempt
+from streamplace.control.budget import Budget
+from streamplace.control.choice import Choice, more_or_less
+from streamplace.control.decisions import Action, Decision, State
+from streamplace.control.history import History
+from streamplace.control.observation import Observation
+from streamplace.control.outcomes import Outcome
+from streamplace.control.phrases import clock, lasting
+from streamplace.control.plans import Deployment, Planner
+from streamplace.control.rules import Rules
+from streamplace.control.trial import Verdict, verdict_of
+from streamplace.control.usable import fault_of, not_running
+from streamplace.errors import FormatError, UsageError
+
+VERSION = 1
+
+
+class Controller:
+    """The rules applied to one window after another.
+
+    It has no clock and does nothing by itself: time comes with the observations, and whoever
+    carries out a decision calls `began` before its first step and `ended` after its last one.
+    Rollbacks are actions, too: they count, and wait for the cool-down and for the budgets.
+
+    Parameters
+    ----------
+    planner
+        The source of plans.
+    chooses_devices
+        Whether actions can choose the devices of instances. If not, deployments with the same
+        numbers of instances are the same.
+    """
+
+    def __init__(self, rules: Rules, planner: Planner, *, chooses_devices: bool = True) -> None:
+        self._rules, self._planner = rules, planner
+        self._chooses_devices = chooses_devices
+        self._budget, self._history = Budget(rules), History(rules)
+        self._proposed: Attempt | None = None
+        self._attempt: Attempt | None = None
+
+    def step(self, observation: Observation) -> Decision:
+        """Return what to do at the end of a window."""
+        self._proposed = None
+        if unusable := self._unusable(observation):
+            self._history.skip(observation)
+            return self._nothing(observation, *unusable)
+        load = self._history.add(observation)
+        if verdict := self._verdict(observation):
+            return self._after_worse(observation, verdict)
+        if load.state is State.STEADY:
+            return self._nothing(observation, load.state, load.reason)
+        if early := self._too_early(observation, load.state):
+            return self._nothing(observation, load.state, f"{load.reason}, {early}")
+        if forbidden := self._forbidden(observation):
+            state, why = forbidden
+            return self._nothing(observation, state, f"{load.reason}, but {why}")
+        choice = more_or_less(
+            observation, self._history, self._planner, self._budget.downtime_s, self._rules
+        )
+        return self._chosen(observation, load.state, load.reason, choice)
+
+    def began(self, decision: Decision, at_s: float) -> None:
+        """Take note that the last decision is being carried out.
+
+        Parameters
+        ----------
+        at_s
+            Seconds since 1970.
+
+        Raises
+        ------
+        UsageError
+            If the last decision was another one, or not to act.
+        """
+        proposed = self._proposed
+        if proposed is None or decision.action is not Action.ACT or decision.plan != proposed.plan:
+            raise UsageError("began: the decision is not the last one, or is not to act")
+        self._budget.begin(at_s)
+        if proposed.is_rollback and self._attempt is not None:
+            self._budget.block(self._key(self._attempt.plan.deployment), at_s)
+        self._attempt, self._proposed = replace(proposed, begun_s=at_s), None
+
+    def ended(self, outcome: Outcome) -> None:
+        """Take note of how the action ended.
+
+        Raises
+        ------
+        UsageError
+            If no action is under way.
+        """
+        attempt = self._attempt
+        if attempt is None or not attempt.is_under_way:
+            raise UsageError("ended: no action is under way")
+        self._budget.end(outcome.at_s, outcome.downtime_s)
+        self._attempt = None
+        if not outcome.succeeded:
+            self._budget.block(self._key(attempt.plan.deployment), outcome.at_s)
+        elif not attempt.is_rollback and attempt.served_s is not None:
+            self._attempt = replace(attempt, ended_s=outcome.at_s)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as a JSON value."""
+        attempts = {"proposed": self._proposed, "attempt": self._attempt}
+        return {
+            "version": VERSION,
+            "budget": self._budget.to_dict(),
+            "history": self._history.to_dict(),
+            **{k: None if each is None else each.to_dict() for k, each in attempts.items()},
+        }
+
+    def restore(self, value: Mapping[str, Any]) -> None:
+        """Go on from a state; see `to_dict`.
+
+        Raises
+        ------
+        FormatError
+            If another version wrote the state, or it is not one.
+        """
+        if value.get("version") != VERSION:
+            raise FormatError(
+                f"state of the controller: version {value.get('version')!r:.40} is unknown; "
+                f"this streamplace reads version {VERSION}"
+            )
+        try:
+            self._budget.restore(value["budget"])
+            self._history.restore(value["history"])
+            attempts = [value[name] for name in ("proposed", "attempt")]
+            self._proposed, self._attempt = (
+                None if each is None else Attempt.from_dict(each) for each in attempts
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise FormatError(f"state of the controller: {error!r:.200} is wrong") from None
+
+    def _unusable(self, observation: Observation) -> tuple[State, str] | None:
+        """Return why a window cannot be used, in words; None if it can."""
+        attempt, stabilisation_s = self._attempt, self._rules.stabilisation_s
+        if attempt is not None and attempt.is_under_way:
+            return State.STARTING, f"an action began at {clock(attempt.begun_s or 0.0)}"
+        if waiting := not_running(observation):
+            return State.RECOVERING, waiting
+        if fault := fault_of(observation, self._history.last_s):
+            return State.BLIND, fault
+        stable_s = max(observation.started_s, self._budget.last_s) + stabilisation_s
+        if observation.begin_s < stable_s:
+            return State.STABILISING, (
+                f"the window began before {clock(stable_s)}, {lasting(stabilisation_s)} after the "
+                "last start of the job"
+            )
+        return None
+
+    def _too_early(self, observation: Observation, state: State) -> str:
+        """Return for how long a load must last before anything is done; empty once it has."""
+        history, rules = self._history, self._rules
+        if history.count < rules.agreeing:
+            return f"in {history.count} of the {rules.agreeing} windows in a row that must agree"
+        lasted_s = observation.at_s - history.since_s
+        if state is State.UNDERUSED and lasted_s < rules.scale_down_after_s:
+            return f"for {lasting(lasted_s)} of {lasting(rules.scale_down_after_s)}"
+        return ""
+
+    def _forbidden(self, observation: Observation) -> tuple[State, str] | None:
+        """Return why no action is allowed now, in words; None if one is."""
+        if why := self._budget.cooling(observation.at_s):
+            return State.COOLING_DOWN, why
+        if why := self._budget.spent(observation.at_s):
+            return self._history.state, why
+        return None
+
+    def _chosen(
+        self, observation: Observation, state: State, reason: str, choice: Choice
+    ) -> Decision:
+        """Return the decision for a choice, unless its plan is what runs already or blocked."""
+        now, plan, worth = Deployment(observation.hosts), choice.plan, choice.worth
+        if plan is None:
+            return self._nothing(observation, state, f"{reason}, {choice.reason}")
+        if self._key(plan.deployment) == self._key(now):
+            return self._nothing(observation, state, f"{reason}, but the plan is what runs already")
+        action, why = choice.action, choice.reason
+        blocked = self._budget.blocked(self._key(plan.deployment), observation.at_s)
+        if action is Action.ACT and blocked:
+            action, why = Action.NOTHING, f"{why}, but {blocked}"
+        if action is Action.ACT:
+            self._proposed = Attempt(now, plan, self._history.served_s)
+        text = f"{action}: {reason}, {why}"
+        known = () if worth is None else (worth.gain, worth.price, worth.unit)
+        return Decision(observation.at_s, state, action, text, plan, *known)
+
+    def _verdict(self, observation: Observation) -> Verdict | None:
+        """Return what speaks against the last action; None if nothing does."""
+        if self._attempt is None or not self._attempt.is_on_trial:
+            return None
+        verdict = verdict_of(self._attempt, observation, self._history.served_s, self._rules)
+        self._attempt = None if verdict is None else verdict.attempt
+        return verdict
+
+    def _after_worse(self, observation: Observation, verdict: Verdict) -> Decision:
+        """Return the decision after an action that made the job worse, as far as is known."""
+        if not verdict.rolls_back:
+            state = State.ROLLING_BACK if verdict.attempt.worse else self._history.state
+            return self._nothing(observation, state, verdict.reason)
+        attempt, at_s = verdict.attempt, observation.at_s
+        if gone := sorted(attempt.before.devices - observation.devices):
+            why = f"but {gone[0]} is gone, on which the job ran before"
+        elif why := self._budget.blocked(self._key(attempt.before), at_s):
+            why = f"but {why}"
+        else:
+            if forbidden := self._forbidden(observation):
+                why = f"{verdict.reason}, but {forbidden[1]}"
+                return self._nothing(observation, State.ROLLING_BACK, why)
+            now = Deployment(observation.hosts)
+            plan = attempt.plan.undone(attempt.before)
+            self._proposed = Attempt(now, plan, self._history.served_s, is_rollback=True)
+            text = f"{Action.ACT}: {verdict.reason}, so the job goes back to what ran before"
+            return Decision(at_s, State.ROLLING_BACK, Action.ACT, text, plan)
+        self._budget.block(self._key(attempt.plan.deployment), at_s)
+        self._attempt = None
+        return self._nothing(observation, State.ROLLING_BACK, f"{verdict.reason}, {why}")
+
+    def _nothing(self, observation: Observation, state: State, reason: str) -> Decision:
+        return Decision(observation.at_s, state, Action.NOTHING, f"{Action.NOTHING}: {reason}")
+
+    def _key(self, deployment: Deployment) -> str:
+        """Return a text that is equal for deployments that actions cannot tell apart."""
+        return deployment.key if self._chooses_devices else deployment.numbers_key

@@ -1,0 +1,115 @@
+"""Costs and selectivities of a job, measured during one window."""
+
+from collections.abc import Mapping, Sequence
+from math import isnan
+from typing import TypeAlias
+
+import numpy as np
+
+from streamplace.control.load import BACKPRESSURED
+from streamplace.control.observation import Observation
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.device import Device
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.parallelism import NO_SCALING
+from streamplace.problem.seconds import NO_SECONDS, Seconds
+from streamplace.util.arrays import Floats
+
+INSTRUCTIONS_PER_MI = 1e6
+Times: TypeAlias = Mapping[str, float | None]
+
+
+def measured_graph(graph: StreamGraph, cluster: Cluster, observation: Observation) -> StreamGraph:
+    """Return a graph with the costs and selectivities that were measured.
+
+    Instances of an operator count as equally busy and as processing equally many tuples. Operators
+    that processed nothing keep their numbers, and sources their shares of the source rate.
+
+    Parameters
+    ----------
+    cluster
+        The devices that the job runs on, and perhaps more.
+    observation
+        A window with readings of all operators, and with the devices of all their instances.
+    """
+    used = _busy_on(cluster, observation)
+    instructions, seconds_on = graph.instructions.copy(), dict[int, Times](graph.seconds_on)
+    for v, name in enumerate(graph.names):
+        tuples_s = observation.readings[name].tuples_s
+        if not tuples_s:
+            continue
+        devices = [cluster.devices[cluster.index[each]] for each in observation.hosts[name]]
+        single = graph.scaling.get(v, NO_SCALING).cost(len(devices))
+        seconds = float(used[name].sum()) / tuples_s / single
+        times = graph.seconds_on.get(v, NO_SECONDS)
+        if not times.has_times:
+            instructions[v] = seconds / _seconds_per_tuple(1.0, NO_SECONDS, devices)
+            continue
+        factor = seconds / (_seconds_per_tuple(float(instructions[v]), times, devices) or seconds)
+        instructions[v] *= factor
+        seconds_on[v] = {kind: None if s is None else s * factor for kind, s in times.items()}
+    return graph.with_numbers(
+        instructions=instructions,
+        seconds_on=seconds_on,
+        selectivity=_selectivities(graph, observation),
+    )[0]
+
+
+def _seconds_per_tuple(instructions: float, times: Seconds, devices: Sequence[Device]) -> float:
+    """Return the mean time per tuple on devices that process equally many tuples."""
+    each = [
+        instructions / (device.mips * INSTRUCTIONS_PER_MI)
+        if device.kind is None or device.kind not in times
+        else times[device.kind] or 0.0
+        for device in devices
+    ]
+    return float(np.mean(each))
+
+
+def _busy_on(cluster: Cluster, observation: Observation) -> dict[str, Floats]:
+    """Return operator -> the share of a core's time that each of its instances computes, (p,).
+
+    Busy threads wait for a core where a device has more of them than cores, and Flink counts that
+    as busy. Their times are then longer by the number of busy threads over the number of cores.
+    """
+    threads = dict.fromkeys(cluster.names, 0.0)
+    for name, on in observation.hosts.items():
+        for device in on:
+            threads[device] += observation.readings[name].busy
+    stretch = {
+        device.name: max(1.0, threads[device.name] / device.cores) for device in cluster.devices
+    }
+    return {
+        name: np.array([observation.readings[name].busy / stretch[device] for device in on])
+        for name, on in observation.hosts.items()
+    }
+
+
+def _selectivities(graph: StreamGraph, observation: Observation) -> Floats:
+    """Return the selectivity of each stream, (E,), scaled so that operators receive what they read.
+
+    The streams into an operator are scaled alike. Downstream of an operator under backpressure,
+    buffers may be filling, so that what is read is a lower bound of what is sent.
+    """
+    found, readings = graph.selectivity.copy(), observation.readings
+    for v, name in enumerate(graph.names):
+        if not readings[name].tuples_s:
+            continue
+        inputs = np.flatnonzero(graph.stream_target == v).tolist()
+        before = [readings[graph.names[int(graph.stream_source[e])]] for e in inputs]
+        copies = [
+            len(observation.hosts[name]) if graph.partitioning.get(e) == "broadcast" else 1
+            for e in inputs
+        ]
+        sent = [each.tuples_s * count for each, count in zip(before, copies, strict=True)]
+        if len(inputs) == 1 and isnan(found[inputs[0]]) and sent[0]:
+            found[inputs[0]] = readings[name].tuples_s / sent[0]
+            continue
+        arriving = float(np.dot(sent, found[inputs])) if inputs else 0.0
+        if not arriving > 0.0:  # NaN: not known
+            continue
+        factor = readings[name].tuples_s / arriving
+        if any(each.backpressured > BACKPRESSURED for each in before):
+            factor = max(factor, 1.0)
+        found[inputs] *= factor
+    return found

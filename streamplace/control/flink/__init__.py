@@ -1,0 +1,1 @@
+"""The controller on Apache Flink: measurements, actions, recovery, and the loop."""

@@ -1,0 +1,231 @@
+"""Observations of a job from two samples of its counters."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from streamplace.control.flink.sampling import Sample, Subtask
+from streamplace.control.observation import Observation, Reading
+from streamplace.integrations.flink.fit import BACKPRESSURED, MS_PER_S, NEVER_IDLE
+from streamplace.integrations.flink.plan import Vertex
+from streamplace.integrations.flink.poll import NOWHERE
+
+RUNNING = "RUNNING"
+
+
+def observation(
+    before: Sample,
+    after: Sample,
+    devices: Mapping[str, str],
+    weights: Mapping[str, float] | None = None,
+) -> Observation:
+    """Return what happened between two samples of a job.
+
+    Parameters
+    ----------
+    devices
+        TaskManager -> device, for those that are there.
+    weights
+        Operator -> work per tuple, in any unit. Flink measures only the busy time of a whole chain
+        of operators, which is divided in proportion to the work of its members. Not needed for
+        vertices of one operator.
+    """
+    window = Window(before, after, weights or {})
+    missing = [*window.faults(), *_unknown_hosts(after, devices)]
+    readings = {} if missing else dict(window.readings())
+    read_s = offered_s = waiting = None
+    if not missing:
+        read_s = sum(window.read_s(name) for name in sorted(after.sources))
+        if after.sources <= after.waiting.keys() and after.sources <= before.waiting.keys():
+            waiting = sum(after.waiting.values())
+            growth = waiting - sum(before.waiting.values())
+            offered_s = max(read_s + growth / window.seconds, 0.0)
+        elif hidden := list(window.hidden()):
+            missing += hidden
+        else:
+            offered_s = read_s
+    return Observation(
+        after.at_s,
+        max(window.seconds, 0.0),
+        after.started_s,
+        readings,
+        offered_s,
+        waiting,
+        frozenset(devices.values()),
+        dict(_hosts(after, devices)),
+        tuple(missing),
+        read_s,
+    )
+
+
+@dataclass(frozen=True)
+class Window:
+    """The time between two samples."""
+
+    before: Sample
+    after: Sample
+    weights: Mapping[str, float]
+
+    @property
+    def seconds(self) -> float:
+        """Its length."""
+        return self.after.at_s - self.before.at_s
+
+    def faults(self) -> Iterator[str]:
+        """Yield why the counters cannot be compared."""
+        if self.after.state != RUNNING:
+            yield f"the job is {self.after.state}"
+            return
+        for vertex in self.after.plan.vertices:
+            states = {each.status for each in self.after.subtasks[vertex.id]} - {RUNNING}
+            if states:
+                yield f"{vertex.operators[0]} does not run: {', '.join(sorted(states))}"
+        if self._changed():
+            yield "the job, or a part of it, was started anew during the window"
+            return
+        if self.seconds <= 0:
+            yield "the server's clock has not moved since the window began"
+            return
+        for vertex in self.after.plan.vertices:
+            yield from self._faults_of(vertex)
+
+    def _changed(self) -> bool:
+        known = {
+            vertex: [each.host for each in row] for vertex, row in self.before.subtasks.items()
+        }
+        hosts = {vertex: [each.host for each in row] for vertex, row in self.after.subtasks.items()}
+        return self.before.started_s != self.after.started_s or known != hosts
+
+    def _faults_of(self, vertex: Vertex) -> Iterator[str]:
+        name = vertex.operators[0]
+        pairs = self._pairs(vertex)
+        values = [
+            (each.counters.busy_ms, each.counters.records_in) for row in pairs for each in row
+        ]
+        if any(value is None for row in values for value in row):
+            yield f"{name}: Flink reports no metrics"
+        elif all(a.counters == b.counters for a, b in pairs):
+            yield f"{name}: the metrics have not changed for {self.seconds:.0f} s"
+        elif any((self._busy(a, b) < 0) for a, b in pairs):
+            yield f"{name}: its counters fell, so it was started anew"
+        elif any(self._tuples(member, vertex) is None for member in vertex.operators):
+            yield f"{name}: Flink does not count the tuples of its chain"
+        elif len(vertex.operators) > 1 and self._work(vertex) <= 0:
+            yield (
+                f"{name} is chained with {', '.join(vertex.operators[1:])}, and Flink measures "
+                "only their busy time together; state their costs in the graph, or run the job "
+                "with pipeline.operator-chaining.enabled: false"
+            )
+
+    def readings(self) -> Iterator[tuple[str, Reading]]:
+        """Yield each operator and its means; the instances of a chain are equally busy."""
+        for vertex in self.after.plan.vertices:
+            pairs = self._pairs(vertex)
+            busy = [self._busy(a, b) for a, b in pairs]
+            held = [
+                self._share(a.counters.backpressured_ms, b.counters.backpressured_ms)
+                for a, b in pairs
+            ]
+            whole = self._work(vertex)
+            for name in vertex.operators:
+                part = self._work_of(name, vertex) / whole if len(vertex.operators) > 1 else 1.0
+                yield (
+                    name,
+                    Reading(
+                        self.read_s(name),
+                        part * sum(busy) / len(busy),
+                        max(busy),
+                        sum(held) / len(held),
+                        len(busy),
+                    ),
+                )
+
+    def read_s(self, name: str) -> float:
+        """Return the tuples per second that an operator took, or a source read."""
+        vertex = self.after.plan.vertex_of[name]
+        return (self._tuples(name, vertex) or 0.0) / self.seconds
+
+    def hidden(self) -> Iterator[str]:
+        """Yield why the sources may be offered more than they read."""
+        for name in sorted(self.after.sources):
+            vertex = self.after.plan.vertex_of[name]
+            for a, b in self._pairs(vertex):
+                held = self._held(a, b)
+                if held > BACKPRESSURED:
+                    yield (
+                        f"backpressure hides the offered rate: {name} is under backpressure "
+                        f"{held:.0%} of the time and does not report pendingRecords"
+                    )
+                    break
+                if held + self._busy(a, b) >= NEVER_IDLE:
+                    yield (
+                        f"the offered rate is unknown: {name} is never idle, so that more may "
+                        "wait, and it does not report pendingRecords"
+                    )
+                    break
+
+    def _pairs(self, vertex: Vertex) -> list[tuple[Subtask, Subtask]]:
+        rows = self.before.subtasks.get(vertex.id, ()), self.after.subtasks[vertex.id]
+        return list(zip(*rows, strict=True))
+
+    def _tuples(self, name: str, vertex: Vertex) -> float | None:
+        """Return the tuples that an operator processed; None if unknown."""
+        is_source = name in self.after.sources
+        if name == vertex.operators[0] and not is_source:
+            rows = [(a.counters.records_in, b.counters.records_in) for a, b in self._pairs(vertex)]
+            return _growth(rows)
+        own, then = self.after.operators.get(name), self.before.operators.get(name)
+        if own is not None and then is not None:
+            counter = "records_out" if is_source else "records_in"
+            found = _growth([(getattr(then, counter), getattr(own, counter))])
+            if found is not None:
+                return found
+        if len(vertex.operators) > 1:
+            return None
+        rows = [(a.counters.records_out, b.counters.records_out) for a, b in self._pairs(vertex)]
+        return _growth(rows)
+
+    def _busy(self, before: Subtask, after: Subtask) -> float:
+        return self._share(before.counters.busy_ms, after.counters.busy_ms)
+
+    def _held(self, before: Subtask, after: Subtask) -> float:
+        return self._share(before.counters.backpressured_ms, after.counters.backpressured_ms)
+
+    def _share(self, before: float | None, after: float | None) -> float:
+        """Return the share of the window that a counter of milliseconds grew by, at most 1."""
+        grown = (after or 0.0) - (before or 0.0)
+        return min(grown / (self.seconds * MS_PER_S), 1.0)
+
+    def _work(self, vertex: Vertex) -> float:
+        return sum(self._work_of(name, vertex) for name in vertex.operators)
+
+    def _work_of(self, name: str, vertex: Vertex) -> float:
+        return self.weights.get(name, 0.0) * (self._tuples(name, vertex) or 0.0)
+
+
+def _lacks_metrics(each: Subtask) -> bool:
+    return each.counters.busy_ms is None or each.counters.records_in is None
+
+
+def _growth(rows: list[tuple[float | None, float | None]]) -> float | None:
+    """Return the sum of increases; None if a counter is missing or fell."""
+    total = 0.0
+    for before, after in rows:
+        if before is None or after is None or after < before:
+            return None
+        total += after - before
+    return total
+
+
+def _hosts(after: Sample, devices: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each operator and the devices of its instances that run."""
+    for vertex in after.plan.vertices:
+        row = after.subtasks[vertex.id]
+        on = [devices[e.host] for e in row if e.status == RUNNING and e.host in devices]
+        for name in vertex.operators:
+            yield name, tuple(on)
+
+
+def _unknown_hosts(after: Sample, devices: Mapping[str, str]) -> Iterator[str]:
+    hosts = {e.host for row in after.subtasks.values() for e in row if e.status == RUNNING}
+    for host in sorted(hosts - devices.keys() - {NOWHERE}):
+        yield f"TaskManager {host} is none of the cluster's devices"

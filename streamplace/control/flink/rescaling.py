@@ -1,0 +1,207 @@
+"""Actions through the resource requirements of the adaptive scheduler."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from streamplace.control.entries import Entry
+from streamplace.control.flink.acting import Acted, Record
+from streamplace.control.flink.refusals import refusals
+from streamplace.control.plans import Deployment
+from streamplace.errors import BackendError, ProblemError
+from streamplace.integrations.flink.answers import expecting
+from streamplace.integrations.flink.applying import pauses
+from streamplace.integrations.flink.applying.asking import Asking, retried
+from streamplace.integrations.flink.applying.documents import Job, job_path, read_cluster, read_job
+from streamplace.integrations.flink.applying.matching import matched
+from streamplace.integrations.flink.applying.preflight import ADAPTIVE
+from streamplace.integrations.flink.applying.progress import Limits
+from streamplace.integrations.flink.applying.requests import Request
+from streamplace.integrations.profiling.rest import RefusedError, Server
+
+REQUIRED = "required"
+Bounds = Mapping[str, tuple[int, int]]
+"""Vertex -> the least and the largest number of its instances."""
+
+
+class AdaptiveBackend:
+    """Changes of the numbers of instances, which the adaptive scheduler makes without a savepoint.
+
+    Flink chooses the devices; it goes back to its latest checkpoint by itself.
+    """
+
+    def __init__(self, server: Server, limits: Limits) -> None:
+        self.server, self.limits = server, limits
+        self.asking = Asking(server, limits)
+
+    def act(
+        self, job: str, deployment: Deployment, record: Record, savepoint: str | None = None
+    ) -> Acted:
+        """Change the numbers of instances; see `Backend`. There is never a savepoint."""
+        try:
+            found = read_job(self.server, job, self.limits.answer_s)
+            counts = self._checked(found, deployment)
+            former = self._bounds(job)
+        except (BackendError, ProblemError) as error:
+            return Acted(job, False, changed=False, reason=f"nothing is changed: {error}")
+        before = {vertex.id: vertex.parallelism for vertex in found.vertices.values()}
+        record(REQUIRED, {"job": job, "former": former, "before": before, "wanted": counts})
+        return self._change(job, counts, former, before)
+
+    def resume(
+        self, job: str, deployment: Deployment, steps: Sequence[Entry], record: Record
+    ) -> Acted | None:
+        """Ask for the numbers once more; see `Backend`."""
+        asked = [each.details for each in steps if each.step == REQUIRED]
+        if not asked:
+            return None
+        last = asked[-1]
+        former = {str(v): (int(low), int(high)) for v, (low, high) in last["former"].items()}
+        wanted, before = (
+            {str(v): int(count) for v, count in last[name].items()} for name in ("wanted", "before")
+        )
+        return self._change(job, wanted, former, before)
+
+    def _change(
+        self, job: str, counts: Mapping[str, int], former: Bounds, before: Mapping[str, int]
+    ) -> Acted:
+        wanted = {vertex: (1, count) for vertex, count in counts.items()}
+        fault, downtime_s = self._required(job, wanted, counts)
+        if not fault:
+            return Acted(job, True, downtime_s=downtime_s)
+        return self._back(job, former, before, fault, downtime_s)
+
+    def _checked(self, job: Job, deployment: Deployment) -> dict[str, int]:
+        """Return vertex -> number of its instances.
+
+        Raises
+        ------
+        ProblemError
+            If they are not possible, or this job must not be changed.
+        """
+        cluster = read_cluster(self.server, job.id, self.limits.answer_s)
+        faults = list(refusals(job, cluster, deployment.parallelism))
+        if job.scheduler.lower() not in ADAPTIVE:
+            faults.append(
+                "the job does not run under the adaptive scheduler, so its numbers of instances "
+                "cannot be changed while it runs; set jobmanager.scheduler: adaptive"
+            )
+        if not job.runs:
+            faults.append(f"the job does not run as a whole ({job.state})")
+        counts = {vertex.id: vertex.parallelism for vertex in job.vertices.values()}
+        names = matched(deployment.parallelism, job.vertex_of)
+        chosen: dict[str, set[int]] = {}
+        for name, number in deployment.parallelism.items():
+            if name not in names:
+                faults.append(f"the job has no operator {name!r}")
+                continue
+            vertex = job.vertex_of[names[name]]
+            chosen.setdefault(vertex.id, set()).add(number)
+            counts[vertex.id] = number
+            if 0 < vertex.max_parallelism < number:
+                most = vertex.max_parallelism
+                faults.append(
+                    f"{name!r} cannot have {number} instances: its maximum parallelism is {most}"
+                )
+        if mixed := [vertex for vertex, numbers in chosen.items() if len(numbers) > 1]:
+            members = [name for name, v in job.vertex_of.items() if v.id == mixed[0]]
+            faults.append(f"{', '.join(members)} are chained, and need equal numbers of instances")
+        free = sum(each.free_slots for each in cluster.task_managers)
+        if (needed := _slots(job, counts)) > free:
+            faults.append(f"{needed} slots are needed, but only {free} are free or held by it")
+        if faults:
+            raise ProblemError("; ".join(faults))
+        return counts
+
+    def _bounds(self, job: str) -> dict[str, tuple[int, int]]:
+        """Return the present requirements."""
+        path = f"{job_path(job)}/resource-requirements"
+        value = self.server.get(path, self.limits.answer_s)
+        with expecting(self.server.url + path):
+            rows = {str(vertex): each["parallelism"] for vertex, each in value.items()}
+            return {v: (int(row["lowerBound"]), int(row["upperBound"])) for v, row in rows.items()}
+
+    def _required(
+        self, job: str, bounds: Bounds, counts: Mapping[str, int]
+    ) -> tuple[str, float | None]:
+        """Ask for numbers of instances and wait for them; return a fault and the downtime."""
+        body = {
+            vertex: {"parallelism": {"lowerBound": low, "upperBound": high}}
+            for vertex, (low, high) in bounds.items()
+        }
+        path = f"{job_path(job)}/resource-requirements"
+        try:
+            self.asking.send(Request("PUT", path, body, "change the numbers of instances"))
+        except RefusedError as error:
+            if error.answer and "errors" in error.answer:
+                return f"Flink refuses the numbers: {error.answer[:200]}", None
+        except BackendError:
+            pass  # whether Flink knows them shows below
+        return self._await(job, counts)
+
+    def _await(self, job: str, counts: Mapping[str, int]) -> tuple[str, float | None]:
+        """Wait until a job runs with numbers of instances and goes on; see `_required`."""
+        until = time.monotonic() + self.limits.start_s
+        down, since = _Gap(), None
+        state = "no answer"
+        while time.monotonic() < until:
+            with retried():
+                found = read_job(self.server, job, self.limits.answer_s)
+                if found.ended:
+                    return f"the job is {found.state}: {self.asking.cause(job)}", None
+                now = {v.id: v.parallelism for v in found.vertices.values()}
+                down.add(found.runs)
+                names = {v.id: name for name, v in found.vertex_of.items()}
+                wrong = [
+                    f"{names.get(v, v)} has {now.get(v)} instead of {n} instances"
+                    for v, n in counts.items()
+                    if now.get(v) != n
+                ]
+                state = "; ".join(wrong) or found.state
+                settled = found.runs and not wrong
+                since = (since or time.monotonic()) if settled else None
+                if since is not None and time.monotonic() - since >= pauses.SETTLE_S:
+                    return "", down.seconds
+            time.sleep(pauses.POLL_S)
+        return f"not running as asked after {self.limits.start_s:g} s ({state})", down.seconds
+
+    def _back(
+        self,
+        job: str,
+        former: Bounds,
+        counts: Mapping[str, int],
+        fault: str,
+        downtime_s: float | None,
+    ) -> Acted:
+        """Ask for the former numbers again."""
+        again, _ = self._required(job, former, counts)
+        runs = True
+        with retried():
+            runs = read_job(self.server, job, self.limits.answer_s).runs
+        how = f"the rollback failed too: {again}" if again else "rolled back"
+        reason = f"{fault}; {how}; job {job} {'runs' if runs else 'does not run'}"
+        return Acted(job, False, runs, downtime_s=downtime_s, reason=reason)
+
+
+@dataclass
+class _Gap:
+    """The time during which a job does not run, as far as it is noticed."""
+
+    since: float | None = None
+    seconds: float | None = None
+
+    def add(self, runs: bool) -> None:
+        now = time.monotonic()
+        if not runs and self.since is None:
+            self.since = now
+        elif runs and self.since is not None:
+            self.seconds = (self.seconds or 0.0) + now - self.since
+            self.since = None
+
+
+def _slots(job: Job, counts: Mapping[str, int]) -> int:
+    """Return the slots that a job needs: each slot-sharing group as many as its largest vertex."""
+    groups: dict[str, int] = {}
+    for vertex in job.vertices.values():
+        groups[vertex.group] = max(groups.get(vertex.group, 0), counts[vertex.id])
+    return sum(groups.values())

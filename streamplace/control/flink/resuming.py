@@ -1,0 +1,101 @@
+"""Continuation of a restart that was interrupted, from its last progress in the journal."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from streamplace.control.flink.acting import Acted, Record
+from streamplace.control.plans import Deployment
+from streamplace.errors import BackendError
+from streamplace.integrations.flink.applying.asking import Asking
+from streamplace.integrations.flink.applying.documents import Job
+from streamplace.integrations.flink.applying.progress import FailedError, Progress
+from streamplace.integrations.flink.applying.stopping import EndedError, Stopping
+from streamplace.integrations.profiling.rest import Server
+from streamplace.workflows.apply import Options
+
+PROGRESS = "progress"
+INTERRUPTED = "the controller was interrupted while it rolled back"
+
+
+class Restarts(Protocol):
+    """What restarts jobs; see `RestartBackend`."""
+
+    server: Server
+    options: Options
+
+    def act(
+        self, job: str, deployment: Deployment, record: Record, savepoint: str | None = None
+    ) -> Acted:
+        """Restart a job."""
+        ...
+
+    def go_back(self, job: str, savepoint: str, fault: str, record: Record) -> Acted:
+        """Start a job that has ended with its own mapping again."""
+        ...
+
+
+@dataclass(frozen=True)
+class Resuming:
+    """An interrupted restart.
+
+    Parameters
+    ----------
+    job
+        The job before the restart.
+    last
+        The last `Progress` in the journal. It names a job and a stop before they are asked for, so
+        it tells what may have happened; Flink tells what has.
+    """
+
+    restarts: Restarts
+    job: str
+    deployment: Deployment
+    last: Mapping[str, Any]
+    record: Record
+
+    def run(self) -> Acted | None:
+        """Go on; None if nothing has been changed."""
+        latest = str(self.last["job"])
+        progress = Progress(latest)
+        try:
+            found = self._settled(progress)
+        except FailedError as error:
+            return Acted(latest, False, reason=str(error), stops=bool(progress.trigger))
+        except BackendError as error:
+            return Acted(latest, False, runs=False, reason=str(error))
+        savepoint, goes_back = str(self.last["savepoint"]), bool(self.last["rolling_back"])
+        if found is None or not found.ended:
+            return None if latest == self.job else self._from(savepoint, goes_back)
+        if found.stopped_at is not None:
+            if not self.last["trigger"] and found.stopped_at != savepoint:
+                reason = f"job {latest} was stopped by somebody else, with {found.stopped_at}"
+                return Acted(latest, False, False, reason=reason, lost=True)
+            return self._from(found.stopped_at, latest != self.job)
+        if latest == self.job and found.checkpoint is not None:
+            savepoint = found.checkpoint.path
+        return self._from(savepoint, goes_back)
+
+    def _settled(self, progress: Progress) -> Job | None:
+        """Return the latest job once a stop or a cancelling in progress has ended.
+
+        None if Flink does not know it. A stop that never reached Flink raises FailedError.
+        """
+        latest = progress.job
+        asking = Asking(self.restarts.server, self.restarts.options.limits)
+        found, trigger = asking.found(latest), str(self.last["trigger"])
+        if found is None or found.ended:
+            return found
+        if trigger:
+            stopping = Stopping(asking, "", progress, lambda line: None, lambda: None)
+            with suppress(EndedError):  # its latest checkpoint has the state
+                stopping.go_on(latest, trigger, found.checkpoint_timeout_s or 0.0)
+        elif self.last["cancelling"]:
+            asking.await_end(latest)
+        return asking.found(latest)
+
+    def _from(self, savepoint: str, goes_back: bool) -> Acted:
+        if goes_back:
+            return self.restarts.go_back(self.job, savepoint, INTERRUPTED, self.record)
+        return self.restarts.act(self.job, self.deployment, self.record, savepoint or None)

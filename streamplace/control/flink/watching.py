@@ -1,0 +1,139 @@
+"""The loop of the controller on Flink: measure, decide, write it down, act."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from streamplace.control.decisions import Action, Decision
+from streamplace.control.entries import BEGAN, ENDED
+from streamplace.control.flink.acting import Acted, Backend
+from streamplace.control.flink.parts import Decides, Writes
+from streamplace.control.flink.sampling import LostError
+from streamplace.control.flink.windows import Windows
+from streamplace.control.outcomes import Outcome
+from streamplace.control.plans import Deployment
+from streamplace.errors import UsageError
+
+WINDOW, WAITING = "window", "waiting"
+
+
+@dataclass
+class Watching:
+    """A controller of one job.
+
+    Parameters
+    ----------
+    job
+        The job that is watched; a restart changes it.
+    backend
+        What carries out decisions; None: nothing is ever changed, and only GET requests are sent.
+    say
+        Called with the reason of each decision, and with the end of each action.
+    follow
+        Called with the id of a job before it is watched, for the lock.
+    """
+
+    job: str
+    windows: Windows
+    controller: Decides
+    journal: Writes
+    backend: Backend | None = None
+    say: Callable[[str], object] = lambda line: None
+    follow: Callable[[str], object] = lambda job: None
+
+    def begin(self) -> None:
+        """Go on where the journal ends, also with an action that was interrupted.
+
+        Raises
+        ------
+        LostError
+            If the job was stopped by somebody else.
+        UsageError
+            If an action was interrupted, and nothing may be changed.
+        """
+        if (state := self.journal.latest("state")) is not None:
+            self.controller.restore(state)
+        self._watch(str(self.journal.latest("job") or self.job))
+        if self.journal.unfinished:
+            self._go_on()
+
+    def run(self) -> None:
+        """Watch the job until it is lost; errors are those of `begin`."""
+        self.begin()
+        while True:
+            self.window()
+
+    def window(self) -> Decision | None:
+        """Measure a window, decide and act; None if an action of before had to be ended first.
+
+        Errors are those of `begin`.
+        """
+        if self.journal.unfinished:
+            self._go_on()
+            if self.journal.unfinished:
+                self.windows.clock.sleep(self.windows.window_s)
+            return None
+        observation = self.windows.next(self.job)
+        decision = self.controller.step(observation)
+        if self.backend is None and decision.action is Action.ACT:
+            text = f"{Action.ADVISE}{decision.reason.removeprefix(Action.ACT)}"
+            decision = replace(decision, action=Action.ADVISE, reason=text)
+        self._write(WINDOW, job=self.job, decision=decision.to_dict(), state=self._state())
+        self.say(decision.reason)
+        if decision.action is Action.ACT and decision.plan is not None:
+            self._act(decision, decision.plan.deployment)
+        return decision
+
+    def _act(self, decision: Decision, deployment: Deployment) -> None:
+        if self.backend is None:
+            return
+        self.controller.began(decision, self.windows.now_s)
+        self._write(BEGAN, job=self.job, deployment=deployment.to_dict(), state=self._state())
+        self._end(self.backend.act(self.job, deployment, self._record))
+
+    def _go_on(self) -> None:
+        """Go on with the action that was interrupted, or after which no job ran."""
+        steps = self.journal.unfinished
+        former = str(steps[0].details["job"])
+        if self.backend is None:
+            raise UsageError(
+                f"the journal has an action on job {former} that was interrupted; go on with it in "
+                "the mode apply, or name another folder for the journal"
+            )
+        self.say(f"an action on job {former} has not ended; looking what runs")
+        deployment = Deployment.from_dict(steps[0].details["deployment"])
+        done = self.backend.resume(former, deployment, steps, self._record)
+        if done is None:
+            reason = f"interrupted before anything was changed; job {former} runs"
+            done = Acted(former, False, changed=False, reason=reason)
+        self._end(done)
+
+    def _end(self, acted: Acted) -> None:
+        """Take note of the end of an action, unless it must be gone on with."""
+        self._watch(acted.job)
+        self.windows.before = None
+        known = {"job": acted.job, "reason": acted.reason, "savepoint": acted.savepoint}
+        text = acted.reason or f"job {acted.job} runs as planned"
+        if acted.pending and not acted.lost:
+            self._write(WAITING, **known)
+            self.say(f"{text}; trying again")
+            return
+        at_s = self.windows.now_s
+        self.controller.ended(Outcome(at_s, acted.succeeded, acted.downtime_s, acted.reason))
+        self._write(ENDED, **known, succeeded=acted.succeeded, state=self._state())
+        if acted.lost:
+            raise LostError(text)
+        self.say(text)
+
+    def _watch(self, job: str) -> None:
+        self.follow(job)
+        self.job = job
+
+    def _record(self, step: str, details: dict[str, Any]) -> None:
+        self._write(step, **details)
+
+    def _write(self, step: str, **details: Any) -> None:
+        self.journal.write(self.windows.now_s, step, **details)
+
+    def _state(self) -> dict[str, Any]:
+        return dict(self.controller.to_dict())

@@ -1,0 +1,127 @@
+"""The journal of the controller, from which a killed one goes on."""
+
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from streamplace.control.entries import AT, HEAD, STEP, Entry, latest, read_entries, unfinished
+from streamplace.errors import FormatError, UsageError
+from streamplace.files.atomic import write_text
+from streamplace.files.locks import lock
+
+
+class Journal:
+    """A file of JSON lines, each of which is on the disk before the step that it names begins.
+
+    The file is locked for this process until it is closed.
+
+    Parameters
+    ----------
+    path
+        The file; it is created if it does not exist. If the process that wrote it was killed, its
+        last line may lack its end; that line is removed.
+
+    Attributes
+    ----------
+    entries
+        The entries so far, also those of earlier processes.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be read or written, is not a journal, is one of a later version, or is
+        locked by another process.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        if not os.path.lexists(self.path):
+            write_text(self.path, HEAD)
+        try:
+            self._handle = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+        except OSError as error:
+            raise self._cannot_write(error) from None
+        try:
+            if lock(self._handle) is False:
+                raise FormatError(f"{self.path}: another controller is writing into this journal")
+            self.entries, self._size = read_entries(self.path)
+            self._cut()
+            if not self._size:
+                self._append(HEAD)
+        except BaseException:
+            os.close(self._handle)
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def write(self, at_s: float, step: str, **details: Any) -> None:
+        """Write an entry; it is on the disk when this returns.
+
+        Parameters
+        ----------
+        at_s
+            Seconds since 1970.
+        step
+            See `Entry`.
+        details
+            Further JSON values, for example ``job`` or ``state``.
+
+        Raises
+        ------
+        FormatError
+            If it cannot be written; the journal is as it was before.
+        UsageError
+            If a detail is called ``at`` or ``step``.
+        """
+        if taken := {AT, STEP} & details.keys():
+            raise UsageError(f"journal: a detail must not be called {min(taken)!r}")
+        entry = Entry(at_s, step, details)
+        self._append(entry.line())
+        self.entries.append(entry)
+
+    @property
+    def unfinished(self) -> tuple[Entry, ...]:
+        """The steps of the action that is under way, or was interrupted; none if there is none."""
+        return unfinished(self.entries)
+
+    def latest(self, name: str) -> Any:
+        """Return the last value of a detail; None if there is none."""
+        return latest(self.entries, name)
+
+    def close(self) -> None:
+        """Close the file, and release its lock."""
+        os.close(self._handle)
+
+    def _append(self, line: str) -> None:
+        data = line.encode()
+        try:
+            left = memoryview(data)
+            while left:
+                left = left[os.write(self._handle, left) :]
+            os.fsync(self._handle)
+        except OSError as error:
+            self._cut()
+            raise self._cannot_write(error) from None
+        self._size += len(data)
+
+    def _cut(self) -> None:
+        """Remove what follows the last whole line."""
+        try:
+            if os.fstat(self._handle).st_size > self._size:
+                os.ftruncate(self._handle, self._size)
+                os.fsync(self._handle)
+        except OSError as error:
+            raise self._cannot_write(error) from None
+
+    def _cannot_write(self, error: OSError) -> FormatError:
+        return FormatError(f"{self.path}: cannot write: {error.strerror}")

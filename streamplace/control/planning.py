@@ -1,0 +1,190 @@
+"""Plans by sizing: numbers of instances and devices for a rate, at the costs measured last."""
+
+from dataclasses import replace
+from math import ceil
+
+import numpy as np
+
+from streamplace.control.costs import measured_graph
+from streamplace.control.observation import Observation
+from streamplace.control.plans import Deployment, Plan
+from streamplace.control.presence import without_lost
+from streamplace.control.rules import Rules
+from streamplace.display.text import several
+from streamplace.errors import InfeasibleError, PlacementError, StreamplaceError, UsageError
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.counts import expanded, limits_of_count
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.logical import instance_names
+from streamplace.problem.objective import Throughput
+from streamplace.problem.problem import Problem
+from streamplace.scoring.throughput import max_source_rate
+from streamplace.workflows.size import size
+from streamplace.workflows.sizing.result import Minimise, SizeResult
+
+EVALUATIONS, SECONDS = 500, 10.0  # of each of up to three sizes
+SHOWN = 3
+UNLIMITED = 1e15  # tuples/s, of a deployment without any work
+ROUNDING = 1e-9
+
+
+class SizePlanner:
+    """Plans for one job, the cheapest that `size` finds.
+
+    They are for the measured costs, so that instances which compete for the cores of a device, and
+    for its links, are counted. Plans leave out devices that are not there. The same observation and
+    rate give the same plan, unless the search runs out of time.
+
+    Parameters
+    ----------
+    graph
+        The job: its operators and streams, with limits of their numbers of instances. All numbers
+        of instances may change.
+    cluster
+        All devices that may be there. Prices are per second; devices without one have
+        `Rules.machine_price`.
+    seconds, evaluations
+        Limits of the search; see `size`.
+
+    Raises
+    ------
+    UsageError
+        If the graph has instances instead of operators.
+    """
+
+    def __init__(
+        self,
+        graph: StreamGraph,
+        cluster: Cluster,
+        rules: Rules,
+        *,
+        seconds: float = SECONDS,
+        evaluations: int = EVALUATIONS,
+    ) -> None:
+        if graph.instance_of:
+            raise UsageError(
+                "watch: the graph has single instances; name the graph of their operators, which "
+                "states numbers of instances"
+            )
+        self._graph, self._rules, self._limits = graph, rules, (seconds, evaluations)
+        self._cluster = Cluster(
+            [replace(each, price=_price(each.price, rules)) for each in cluster.devices],
+            cluster.network,
+        )
+
+    def __call__(self, observation: Observation, rate_s: float) -> Plan | str:
+        """Return a plan for an offered rate, or the reason why there is none, in words.
+
+        Where the devices are too few for the target utilisation, plans fill them up to the upper
+        end of the band, or wholly.
+
+        Parameters
+        ----------
+        observation
+            A window with readings of all operators.
+        rate_s
+            Tuples per second.
+        """
+        if fault := self._unknown(observation):
+            return fault
+        try:
+            present, constraints = without_lost(
+                self._cluster, self._graph.constraints, observation.devices
+            )
+            graph = measured_graph(self._graph, self._cluster, observation)
+            limited = self._limited(graph, observation)
+            after = _deployment(self._sized(limited, present, constraints, rate_s))
+            before = Deployment(observation.hosts)
+            return Plan(
+                after,
+                rate_s,
+                self._carries(graph, present, after),
+                self._carries(graph, self._cluster, before),
+                self._price(after),
+                self._price(before),
+            )
+        except StreamplaceError as error:
+            return str(error)
+
+    def _unknown(self, observation: Observation) -> str:
+        """Return which operator or device does not fit the graph or the cluster, in words."""
+        names = {*self._graph.names}
+        running = Deployment({name: on for name, on in observation.hosts.items() if on})
+        devices = {*self._cluster.names}
+        faults = {
+            "operators of which no instance runs": names - running.parallelism.keys(),
+            "operators without measurements": names - observation.readings.keys(),
+            "operators that the graph lacks": running.parallelism.keys() - names,
+            "devices that the cluster lacks": running.devices - devices,
+        }
+        wrong = ((what, found) for what, found in faults.items() if found)
+        return next((f"{what}: {several(sorted(found), SHOWN)}" for what, found in wrong), "")
+
+    def _limited(self, graph: StreamGraph, observation: Observation) -> StreamGraph:
+        """Return the graph with the least numbers of instances that one action may leave."""
+        least = {}
+        for v, name in enumerate(graph.names):
+            low, high = limits_of_count(graph, v)
+            kept = len(observation.hosts[name]) * (1.0 - self._rules.most_scale_down)
+            least[v] = min(high, max(low, ceil(kept - ROUNDING)))
+        present = dict(enumerate(len(observation.hosts[name]) for name in graph.names))
+        return graph.with_numbers(of_counts={"min_parallelism": least, "parallelism": present})[0]
+
+    def _sized(
+        self, graph: StreamGraph, cluster: Cluster, constraints: Constraints, rate_s: float
+    ) -> SizeResult:
+        """Return the size at the lowest utilisation, from the target on, that the devices allow."""
+        minimise: Minimise = "money" if any(each.price for each in cluster.devices) else "machines"
+        seconds, evaluations = self._limits
+        fault: StreamplaceError | None = None
+        for target in sorted({self._rules.target, self._rules.high, 1.0}):
+            try:
+                return size(
+                    graph,
+                    cluster,
+                    source_rate=rate_s,
+                    minimise=minimise,
+                    constraints=constraints,
+                    target_utilisation=target,
+                    resize=True,
+                    seconds=seconds,
+                    evaluations=evaluations,
+                )
+            except (InfeasibleError, PlacementError) as error:
+                fault = error
+        assert fault is not None, "there is a utilisation"
+        raise fault
+
+    def _carries(self, graph: StreamGraph, cluster: Cluster, deployment: Deployment) -> float:
+        """Return the tuples per second at the sources that a deployment sustains."""
+        instances = expanded(graph, deployment.parallelism)
+        device_of = {
+            instance: cluster.index[device]
+            for name, on in deployment.hosts.items()
+            for instance, device in zip(instance_names(name, len(on)), on, strict=True)
+        }
+        objective = Throughput.of(1.0)
+        problem = Problem(instances, cluster, objective=objective, constraints=Constraints())
+        devices = np.array([device_of[name] for name in instances.names], np.int32)
+        sustained = max_source_rate(problem, devices)
+        return UNLIMITED if sustained is None else min(sustained, UNLIMITED)
+
+    def _price(self, deployment: Deployment) -> float:
+        """Return the price per second of the devices in use."""
+        cluster = self._cluster
+        prices = (cluster.devices[cluster.index[name]].price for name in deployment.devices)
+        return sum(sorted(price or 0.0 for price in prices))
+
+
+def _price(price: float | None, rules: Rules) -> float:
+    return rules.machine_price if price is None else price
+
+
+def _deployment(sized: SizeResult) -> Deployment:
+    return Deployment(
+        {
+            name: tuple(sized.assignment[each] for each in instance_names(name, count))
+            for name, count in sized.parallelism.items()
+        }
+    )

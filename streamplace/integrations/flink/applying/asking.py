@@ -1,0 +1,91 @@
+"""Requests of a restart to Flink, repeated after faults of the server."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from streamplace.errors import BackendError
+from streamplace.integrations.flink.applying import pauses
+from streamplace.integrations.flink.applying.documents import Job, cause_of, job_path, read_job
+from streamplace.integrations.flink.applying.progress import FailedError, Limits
+from streamplace.integrations.flink.applying.requests import Request
+from streamplace.integrations.profiling.rest import GoneError, Server
+
+T = TypeVar("T")
+
+
+class Asking:
+    """Requests to one server within time limits."""
+
+    def __init__(self, server: Server, limits: Limits) -> None:
+        self.server, self.limits = server, limits
+
+    def send(self, request: Request, within_s: float | None = None) -> object:
+        """Send a request once; see `Server.send`."""
+        limit_s = self.limits.answer_s if within_s is None else within_s
+        return self.server.send(request.method, request.path, request.body, limit_s)
+
+    def read(self, job: str) -> Job:
+        """Read a job; see `repeated`."""
+        return self.repeated(lambda: read_job(self.server, job, self.limits.answer_s))
+
+    def repeated(self, call: Callable[[], T]) -> T:
+        """Return what a call returns; after a fault, repeat it until the time for a start is over.
+
+        Raises
+        ------
+        GoneError
+            If Flink does not know what is asked for.
+        BackendError
+            If there is no answer in time.
+        """
+        until = time.monotonic() + self.limits.start_s
+        while True:
+            try:
+                return call()
+            except GoneError:
+                raise
+            except BackendError:
+                if time.monotonic() > until:
+                    raise
+            time.sleep(pauses.POLL_S)
+
+    def found(self, job: str) -> Job | None:
+        """Return a job; None if Flink does not know it."""
+        try:
+            return self.read(job)
+        except GoneError:
+            return None
+
+    def await_end(self, job: str) -> None:
+        """Wait until a job has ended.
+
+        Raises
+        ------
+        FailedError
+            If it does not end in time.
+        """
+        until = time.monotonic() + self.limits.start_s
+        while time.monotonic() < until:
+            with retried():
+                if read_job(self.server, job, self.limits.answer_s).ended:
+                    return
+            time.sleep(pauses.POLL_S)
+        raise FailedError(f"job {job} was stopped but has not ended; see its page in Flink")
+
+    def cause(self, job: str) -> str:
+        """Return the cause of a job's last failure; empty if unknown."""
+        with retried():
+            path = f"{job_path(job)}/exceptions"
+            return cause_of(self.server.get(path, self.limits.answer_s))
+        return ""
+
+
+@contextmanager
+def retried() -> Iterator[None]:
+    """Let a loop ask again after a fault of the server."""
+    try:
+        yield
+    except BackendError:
+        return

@@ -1,0 +1,151 @@
+"""Observations of a scripted job, compared with its load."""
+
+import pytest
+
+from streamplace.control.flink.measuring import observation
+from streamplace.control.flink.sampling import LostError, Sample, Sampler
+from streamplace.control.observation import Observation
+from streamplace.integrations.profiling.rest import Server
+from tests.support.flink_server.clock import ManualClock
+from tests.support.flink_server.cluster import JOB
+from tests.support.flink_server.load import Load
+from tests.support.flink_server.server import ScriptedFlink
+
+ON = {"tm-a": "a", "tm-b": "b"}
+HOSTS = {"Source: src": ["tm-a"], "count": ["tm-a", "tm-b"], "out: Writer": ["tm-b"]}
+WINDOW_S = 300.0
+
+
+def scripted(load: Load, waiting: bool = True) -> tuple[ScriptedFlink, ManualClock]:
+    clock = ManualClock()
+    flink = ScriptedFlink(clock=clock, load=load, reports_waiting=waiting)
+    flink.jobs[JOB].hosts = {name: list(on) for name, on in HOSTS.items()}
+    return flink, clock
+
+
+def samples(flink: ScriptedFlink, clock: ManualClock) -> tuple[Sample, Sample]:
+    with flink.serving() as url:
+        sampler = Sampler(Server(url), 5, clock)
+        before = sampler.fresh(JOB)
+        clock.sleep(WINDOW_S)
+        return before, sampler.fresh(JOB)
+
+
+def observed(flink: ScriptedFlink, clock: ManualClock) -> Observation:
+    return observation(*samples(flink, clock), ON)
+
+
+@pytest.mark.parametrize(
+    ("rate", "work", "skew"), [(1, 0, 0.5), (74, 0.012, 0.75), (40, 0.02, 0.5), (13, 0.05, 0.3)]
+)
+def test_rates_and_busy_shares_are_those_of_the_load(rate: float, work: float, skew: float) -> None:
+    load = Load(rate, {"count": work}, {"count": skew})
+    found = observed(*scripted(load))
+    assert found.missing == ()
+    assert found.offered_s == pytest.approx(rate, abs=0.02)
+    assert found.read_s == pytest.approx(rate, abs=0.02)
+    count = found.readings["count"]
+    assert count.tuples_s == pytest.approx(rate, abs=0.02)
+    assert count.busy == pytest.approx(rate * work / 2, abs=1e-4)
+    assert count.busiest == pytest.approx(rate * work * max(skew, 1 - skew), abs=1e-4)
+    assert (count.instances, count.backpressured) == (2, 0)
+    assert found.hosts == {"Source: src": ("a",), "count": ("a", "b"), "out: Writer": ("b",)}
+    assert found.devices == {"a", "b"}
+    assert found.seconds == pytest.approx(WINDOW_S, abs=5)
+
+
+def test_the_growth_of_what_waits_is_offered_too() -> None:
+    found = observed(*scripted(Load(300.0, {"count": 0.01})))
+    assert found.read_s == pytest.approx(200, abs=0.1)
+    assert found.offered_s == pytest.approx(300, abs=0.1)
+    assert found.waiting is not None
+    assert found.waiting > 100 * WINDOW_S
+    assert found.readings["count"].busiest == pytest.approx(1)
+    assert found.readings["Source: src"].backpressured == pytest.approx(1)
+
+
+def test_backpressure_hides_the_offered_rate() -> None:
+    found = observed(*scripted(Load(300.0, {"count": 0.01}), waiting=False))
+    assert found.offered_s is None
+    expected = "backpressure hides the offered rate: Source: src is under backpressure 100%"
+    assert found.missing[0].startswith(expected)
+
+
+def test_a_source_that_is_never_idle_may_be_offered_more() -> None:
+    found = observed(*scripted(Load(100.0, {"Source: src": 0.01}), waiting=False))
+    assert found.offered_s is None
+    assert "Source: src is never idle" in found.missing[0]
+
+
+def test_stale_metrics_are_missing() -> None:
+    flink, clock = scripted(Load())
+    with flink.serving() as url:
+        sampler = Sampler(Server(url), 5, clock)
+        before = sampler.fresh(JOB)
+        flink.frozen = True
+        clock.sleep(WINDOW_S)
+        found = observation(before, sampler.fresh(JOB), ON)
+    assert len(found.missing) == len(HOSTS)
+    assert "count: the metrics have not changed for 3" in "; ".join(found.missing)
+    assert found.offered_s is None
+
+
+def test_metrics_of_one_vertex_may_be_missing() -> None:
+    flink, clock = scripted(Load())
+    flink.bare = {"count"}
+    assert observed(flink, clock).missing == ("count: Flink reports no metrics",)
+
+
+def test_a_lost_task_manager_is_told() -> None:
+    flink, clock = scripted(Load())
+    with flink.serving() as url:
+        sampler = Sampler(Server(url), 5, clock)
+        before = sampler.fresh(JOB)
+        flink.lose("tm-b")
+        clock.sleep(WINDOW_S)
+        middle = sampler.fresh(JOB)
+        found = observation(before, middle, {"tm-a": "a"})
+        assert found.missing == ("the job, or a part of it, was started anew during the window",)
+        assert found.hosts["count"] == ("a", "a")
+        clock.sleep(WINDOW_S)
+        after = observation(middle, sampler.fresh(JOB), {"tm-a": "a"})
+    assert not after.missing
+    assert after.devices == {"a"}
+
+
+def test_instances_that_wait_for_slots_are_missing() -> None:
+    flink, clock = scripted(Load())
+    with flink.serving() as url:
+        sampler = Sampler(Server(url), 5, clock)
+        before = sampler.fresh(JOB)
+        flink.jobs[JOB].tasks = "SCHEDULED"
+        clock.sleep(WINDOW_S)
+        found = observation(before, sampler.fresh(JOB), ON)
+    assert "count does not run: SCHEDULED" in found.missing
+    assert found.parallelism["count"] == 0
+
+
+def test_a_host_that_is_no_device() -> None:
+    found = observation(*samples(*scripted(Load())), {"tm-a": "a"})
+    assert found.missing == ("TaskManager tm-b is none of the cluster's devices",)
+
+
+@pytest.mark.parametrize("state", ["FINISHED", "FAILED", "CANCELED"])
+def test_a_job_that_has_ended_is_lost(state: str) -> None:
+    flink, clock = scripted(Load())
+    flink.jobs[JOB].state = state
+    with pytest.raises(LostError, match=f"is {state}, and this controller did not stop it"):
+        samples(flink, clock)
+
+
+def test_an_unknown_job_is_lost() -> None:
+    flink, clock = scripted(Load())
+    del flink.jobs[JOB]
+    with pytest.raises(LostError, match="does not know the job"):
+        samples(flink, clock)
+
+
+def test_measuring_changes_nothing() -> None:
+    flink, clock = scripted(Load())
+    samples(flink, clock)
+    assert flink.changes == []

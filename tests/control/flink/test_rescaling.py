@@ -1,0 +1,139 @@
+"""Changes of numbers of instances under a scripted adaptive scheduler."""
+
+from typing import Any
+
+import pytest
+
+from streamplace.control.entries import Entry
+from streamplace.control.flink.acting import Acted
+from streamplace.control.flink.rescaling import REQUIRED
+from streamplace.control.plans import Deployment
+from tests.support.flink_actions import AFTER, quick, rescales
+from tests.support.flink_server.cluster import JOB
+from tests.support.flink_server.faults import Effect, Fault
+from tests.support.flink_server.server import ScriptedFlink
+
+ONE = {"Source: src": 1, "count": 1, "out: Writer": 1}
+TWO = {**ONE, "count": 2}
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick(monkeypatch)
+
+
+def adaptive(**more: Any) -> ScriptedFlink:
+    return ScriptedFlink(scheduler="Adaptive", **more)
+
+
+def acted(flink: ScriptedFlink, deployment: Deployment = AFTER) -> tuple[Acted, list[Entry]]:
+    entries: list[Entry] = []
+    with flink.serving() as url:
+        done = rescales(url).act(
+            JOB, deployment, lambda step, details: entries.append(Entry(0.0, step, details))
+        )
+    return done, entries
+
+
+def test_numbers_change_and_all_vertices_are_named() -> None:
+    flink = adaptive()
+    done, entries = acted(flink)
+    assert (done.succeeded, done.job, done.reason) == (True, JOB, "")
+    assert flink.jobs[JOB].parallelism == TWO
+    (body,) = [body for method, _, body in flink.requests if method == "PUT"]
+    counts = {"f362c8": 1, "b71731": 2, "4d6488": 1}
+    assert body == {
+        v: {"parallelism": {"lowerBound": 1, "upperBound": n}} for v, n in counts.items()
+    }
+    assert [entry.step for entry in entries] == [REQUIRED]
+    assert entries[0].details["former"]["b71731"] == (1, 1)
+
+
+def test_the_journal_is_written_before_the_request() -> None:
+    flink = adaptive()
+
+    def kill(step: str, details: dict[str, Any]) -> None:
+        raise KeyboardInterrupt
+
+    with flink.serving() as url, pytest.raises(KeyboardInterrupt):
+        rescales(url).act(JOB, AFTER, kill)
+    assert flink.changes == []
+
+
+def test_numbers_that_have_no_effect_are_taken_back() -> None:
+    flink = adaptive(ignores=1)
+    done, _ = acted(flink)
+    assert (done.succeeded, done.runs) == (False, True)
+    assert "(count has 1 instead of 2 instances); rolled back; job" in done.reason
+    assert flink.jobs[JOB].requirements["count"] == (1, 1)
+    assert flink.jobs[JOB].parallelism == ONE
+
+
+@pytest.mark.parametrize(
+    ("fields", "counts", "why"),
+    [
+        ({"scheduler": "Default"}, TWO, "does not run under the adaptive scheduler"),
+        ({}, {**ONE, "count": 5}, "'count' cannot have 5 instances: its maximum parallelism is 4"),
+        ({}, {**ONE, "x": 1}, "the job has no operator 'x'"),
+        ({"config": {"high-availability.type": "zookeeper"}}, TWO, "only advice is safe"),
+        ({"labels": {"tm-b": {}}}, {**ONE, "Source: src": 4, "count": 4}, ""),
+    ],
+)
+def test_refusals(fields: dict[str, Any], counts: dict[str, int], why: str) -> None:
+    flink = ScriptedFlink(**{"scheduler": "Adaptive", **fields})
+    done, _ = acted(flink, Deployment({name: ("b",) * n for name, n in counts.items()}))
+    if not why:
+        assert done.succeeded, done.reason
+        return
+    assert (done.succeeded, done.changed) == (False, False)
+    assert why in done.reason
+    assert flink.changes == []
+
+
+def test_slots_are_checked_before() -> None:
+    flink = adaptive(labels={"tm-b": {}})
+    flink.jobs["other"] = flink.jobs[JOB].__class__(hosts={"count": ["tm-b", "tm-b"]})
+    done, _ = acted(flink, Deployment(dict.fromkeys(ONE, ("b",) * 3)))
+    assert "3 slots are needed, but only 2 are free or held by it" in done.reason
+
+
+def test_a_put_whose_answer_is_lost_is_found() -> None:
+    flink = adaptive(faults=[Fault(Effect.LOST, "PUT .*", times=1)])
+    done, _ = acted(flink)
+    assert done.succeeded
+
+
+@pytest.mark.parametrize("effect", [Effect.ERROR, Effect.SLOW, Effect.REFUSED])
+def test_a_put_without_effect_is_reported(effect: Effect) -> None:
+    flink = adaptive(faults=[Fault(effect, "PUT .*", times=1)])
+    done, _ = acted(flink)
+    assert not done.succeeded
+    assert "rolled back" in done.reason
+    assert flink.jobs[JOB].parallelism == ONE
+    assert flink.jobs[JOB].runs
+
+
+def test_an_interrupted_change_goes_on_and_knows_the_numbers_before() -> None:
+    flink = adaptive()
+    _, entries = acted(flink)
+    with flink.serving() as url:
+        backend = rescales(url)
+        done = backend.resume(JOB, AFTER, entries, lambda step, details: None)
+        assert done is not None
+        assert done.succeeded
+        flink.jobs[JOB].move(
+            {"Source: src": ["tm-b"], "count": ["tm-b"], "out: Writer": ["tm-b"]}, 0
+        )
+        flink.ignores = 1
+        flink.jobs[JOB].requirements.clear()
+        back = backend.resume(JOB, AFTER, entries, lambda step, details: None)
+        assert backend.resume(JOB, AFTER, [], lambda step, details: None) is None
+    assert back is not None
+    assert not back.succeeded
+    assert flink.jobs[JOB].parallelism == ONE
+
+
+def test_a_rescaled_job_is_not_stopped() -> None:
+    flink = adaptive()
+    acted(flink)
+    assert all(change.startswith("PUT") for change in flink.changes)

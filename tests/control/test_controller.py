@@ -1,0 +1,292 @@
+"""What the controller decides in single cases, computed by hand."""
+
+import json
+
+import pytest
+
+from streamplace.control.controller import Controller
+from streamplace.control.decisions import Action, Decision, State
+from streamplace.control.observation import Observation
+from streamplace.control.outcomes import Outcome
+from streamplace.control.plans import Deployment
+from streamplace.control.rules import Rules
+from streamplace.errors import FormatError, UsageError
+from tests.support.control import WINDOW_S, PlainPlanner, observed
+
+RULES = Rules()
+COSTS = {"decode": 1e-3, "count": 2e-4}  # one instance of decode carries 1,000 tuples/s
+MORE = {"decode": ("a", "b"), "count": ("c",)}
+WIDE = {"decode": ("a", "b", "c"), "count": ("d",)}
+
+
+def controller(**options: bool) -> Controller:
+    return Controller(RULES, PlainPlanner(COSTS, RULES), **options)
+
+
+def last(of: Controller, *windows: Observation) -> Decision:
+    """Return the decision on the last of some windows."""
+    return [of.step(window) for window in windows][-1]
+
+
+def overloads(first: int = 10, count: int = 2, offered_s: float = 1200.0) -> list[Observation]:
+    """Return windows in which more tuples wait every second, of those that are offered."""
+    growth = (offered_s - 1000.0) * WINDOW_S
+    return [observed(1.0, first + i, offered_s=offered_s, waiting=i * growth) for i in range(count)]
+
+
+def test_within_the_band_nothing_is_done() -> None:
+    decision = last(controller(), observed(0.62), observed(0.62, 11))
+    assert decision.action is Action.NOTHING
+    assert decision.state is State.STEADY
+    assert decision.reason == (
+        "nothing: the busiest instance, of decode, is busy 62% of the time, within 40% to 85%"
+    )
+    assert decision.plan is None
+
+
+def test_one_overloaded_window_is_not_enough() -> None:
+    decision = last(controller(), observed(0.6), *overloads(11, 1))
+    assert (decision.action, decision.state) == (Action.NOTHING, State.OVERLOADED)
+    assert decision.reason.endswith("in 1 of the 2 windows in a row that must agree")
+
+
+def test_overload_is_acted_on_if_that_pays() -> None:
+    decision = last(controller(), *overloads())
+    assert (decision.action, decision.state) == (Action.ACT, State.OVERLOADED)
+    assert decision.unit == "tuples"
+    assert decision.gain == pytest.approx(200.0 * 3600.0)
+    assert decision.price == pytest.approx(1200.0 * 60.0)
+    assert decision.plan is not None
+    # 60,000 tuples wait and 72,000 more will: 1,200 + 0.7 * 132,000 / 1,800 = 1,251.33 tuples/s
+    assert decision.plan.rate_s == pytest.approx(1251.0 + 1 / 3)
+    assert decision.plan.deployment.parallelism == {"count": 1, "decode": 2}
+    assert decision.reason == (
+        "act: the busiest instance, of decode, is busy 100% of the time, above 85%, and 1,000 "
+        "tuples/s of the offered 1,200 tuples/s are carried, so 720,000 tuples are gained within "
+        "60 min, and 72,000 tuples are delayed by a restart of 60 s; the plan is decode from 1 to "
+        "2 instances, on 3 devices"
+    )
+
+
+def test_a_shortfall_that_does_not_pay_is_left_alone() -> None:
+    offered = 1000.0 * (1.0 + 60.0 / 3600.0)  # 0 < shortfall * horizon < rate * downtime
+    decision = last(controller(), *overloads(offered_s=offered - 1.0))
+    assert decision.action is Action.NOTHING
+    assert "which does not pay" in decision.reason
+    assert decision.plan is not None
+    assert decision.gain is not None
+    assert decision.price is not None
+    assert 0.0 < decision.gain < decision.price
+
+
+def test_lost_headroom_is_only_advised() -> None:
+    windows = [observed(0.9, i, offered_s=900.0) for i in (10, 11, 12)]
+    decision = last(controller(), *windows)
+    assert (decision.action, decision.gain) == (Action.ADVISE, 0.0)
+    assert "only headroom is lost" in decision.reason
+
+
+@pytest.mark.parametrize("backpressured", [0.04, 0.5])
+def test_backpressure_is_an_overload(backpressured: float) -> None:
+    windows = [observed(0.6, i, backpressured=backpressured) for i in (10, 11)]
+    state = last(controller(), *windows).state
+    assert state is (State.OVERLOADED if backpressured > 0.05 else State.STEADY)
+
+
+def test_less_is_planned_for_the_largest_rate_of_the_whole_time() -> None:
+    rates = [300.0] * 5 + [800.0] + [300.0] * 6
+    windows = [
+        observed(0.3, i, hosts=WIDE, offered_s=rate) for i, rate in enumerate(rates, start=10)
+    ]
+    of = controller()
+    for window in windows[:-1]:
+        decision = of.step(window)
+        assert (decision.action, decision.state) == (Action.NOTHING, State.UNDERUSED)
+    assert decision.reason.endswith("for 55 min of 60 min")
+    decision = of.step(windows[-1])
+    assert decision.action is Action.ACT
+    assert decision.plan is not None
+    assert decision.plan.rate_s == pytest.approx(800.0 + 0.7 * 800.0 * 60.0 / 1800.0)
+    assert decision.plan.deployment.parallelism == {"count": 1, "decode": 2}
+    # one device is freed; 800 tuples/s wait for 60 s, and then until 1,200 spare tuples/s
+    # have worked off the 48,000, which takes 40 s
+    assert decision.unit == "money"
+    assert decision.gain == pytest.approx(3600.0)
+    assert decision.price == pytest.approx(800.0 * 100.0 * 0.001)
+
+
+def test_a_plan_that_is_what_runs_is_nothing() -> None:
+    # decode is not busy enough to explain the backpressure, so DS2 keeps the numbers
+    on = {"count": ("a",), "decode": ("b",)}
+    windows = [observed(0.5, i, hosts=on, offered_s=600.0, backpressured=0.3) for i in (10, 11)]
+    decision = last(controller(), *windows)
+    assert (decision.action, decision.plan) == (Action.NOTHING, None)
+    assert decision.reason.endswith("but the plan is what runs already")
+
+
+def test_other_devices_are_no_change_where_they_cannot_be_chosen() -> None:
+    on = {"count": ("c",), "decode": ("d",)}
+    windows = [observed(0.5, i, hosts=on, offered_s=600.0, backpressured=0.3) for i in (10, 11)]
+    assert last(controller(), *windows).action is Action.ADVISE
+    decision = last(controller(chooses_devices=False), *windows)
+    assert decision.reason.endswith("but the plan is what runs already")
+
+
+@pytest.mark.parametrize(
+    ("changes", "state", "part"),
+    [
+        ({"missing": ("decode has no busy time",)}, State.BLIND, "decode has no busy time"),
+        ({"offered_s": None}, State.BLIND, "the offered rate is unknown"),
+        ({"at_s": 100.0}, State.BLIND, "the measurements are stale"),
+        ({"waiting": float("nan")}, State.BLIND, "not numbers of at least 0"),
+        ({"started_s": 3200.0}, State.STABILISING, "2 min after the last start of the job"),
+        ({"devices": frozenset("bcd")}, State.RECOVERING, "'a' is gone"),
+        ({"hosts": {"decode": (), "count": ("b",)}}, State.RECOVERING, "only 0 of 1 instance"),
+    ],
+)
+def test_what_cannot_be_used_is_no_ground_for_action(
+    changes: dict[str, object], state: State, part: str
+) -> None:
+    of = controller()
+    of.step(overloads()[0])
+    changed = Observation(**{**vars(overloads()[1]), **changes})
+    decision = of.step(changed)
+    assert (decision.action, decision.state) == (Action.NOTHING, state)
+    assert part in decision.reason
+    later = of.step(overloads(11, 3)[1])
+    assert later.action is Action.NOTHING, "the row begins anew"
+
+
+def acted(of: Controller, downtime_s: float | None = 5.0) -> float:
+    """Let an overload be acted on; return when the action ended, in seconds."""
+    decision = last(of, *overloads())
+    of.began(decision, decision.at_s)
+    during = of.step(observed(1.0, 12))
+    assert (during.action, during.state) == (Action.NOTHING, State.STARTING)
+    at_s = decision.at_s + 30.0
+    of.ended(Outcome(at_s, succeeded=True, downtime_s=downtime_s))
+    return at_s
+
+
+def after(window: int, reads_s: float, offered_s: float = 1200.0) -> Observation:
+    """Return a window after the action of `acted`."""
+    on = {"count": ("a",), "decode": ("b", "c")}
+    return observed(
+        0.6, window, hosts=on, offered_s=offered_s, read_s=reads_s, waiting=None, started_s=3625.0
+    )
+
+
+def test_nothing_is_done_during_the_cool_down() -> None:
+    of = controller()
+    assert acted(of) == 3630.0
+    short = [
+        observed(1.0, offered_s=2500.0, read_s=2000.0, started_s=3625.0, seconds=200.0, at_s=at_s)
+        for at_s in (3960.0, 4160.0, 4360.0)
+    ]
+    decision = last(of, *short[:2])
+    assert (decision.action, decision.state) == (Action.NOTHING, State.COOLING_DOWN)
+    assert decision.reason.endswith("but 70 s of the cool-down of 10 min are left")
+    assert of.step(short[2]).action is Action.ACT
+
+
+def test_a_worse_job_is_rolled_back_once_and_the_plan_blocked() -> None:
+    of = controller()
+    acted(of)
+    first = of.step(after(13, 800.0))
+    assert (first.action, first.state) == (Action.NOTHING, State.ROLLING_BACK)
+    second = of.step(after(14, 800.0))
+    assert (second.action, second.state) == (Action.ACT, State.ROLLING_BACK)
+    assert second.plan is not None
+    assert second.plan.deployment == Deployment({"decode": ("a",), "count": ("b",)})
+    assert second.reason == (
+        "act: 800 tuples/s are read, less than 90% of the 1,000 tuples/s that were read before the "
+        "last action, so the job goes back to what ran before"
+    )
+    of.began(second, second.at_s)
+    of.ended(Outcome(second.at_s + 30.0, succeeded=True))
+    windows = overloads(18, 3)
+    decision = last(of, *windows)
+    assert decision.action is Action.NOTHING
+    assert "this plan was tried and failed" in decision.reason
+
+
+@pytest.mark.parametrize(("reads_s", "offered_s"), [(950.0, 1200.0), (500.0, 500.0)])
+def test_a_job_that_does_as_well_is_not_rolled_back(reads_s: float, offered_s: float) -> None:
+    """Fewer tuples at a lower offered rate are no reason."""
+    of = controller()
+    acted(of)
+    of.step(after(13, reads_s, offered_s))
+    for window in range(14, 20):
+        assert of.step(after(window, 10.0)).state is not State.ROLLING_BACK, "the trial has ended"
+
+
+def test_a_recovery_ends_the_trial() -> None:
+    of = controller()
+    acted(of)
+    windows = [Observation(**{**vars(after(i, 800.0)), "started_s": 4000.0}) for i in range(16, 20)]
+    assert State.ROLLING_BACK not in {of.step(window).state for window in windows}
+
+
+def test_a_rollback_needs_the_devices_of_before() -> None:
+    of = controller()
+    acted(of)
+    windows = [
+        Observation(**{**vars(after(i, 800.0)), "devices": frozenset("bcad") - {"a"}})
+        for i in (13, 14, 15)
+    ]
+    on = {"count": ("d",), "decode": ("b", "c")}
+    windows = [Observation(**{**vars(each), "hosts": on}) for each in windows]
+    decision = last(of, *windows[:2])
+    assert decision.action is Action.NOTHING
+    assert "but a is gone" in decision.reason
+    assert of.step(windows[2]).state is not State.ROLLING_BACK
+
+
+def test_a_failed_action_blocks_its_plan() -> None:
+    of = controller()
+    decision = last(of, *overloads())
+    of.began(decision, decision.at_s)
+    of.ended(Outcome(decision.at_s + 30.0, succeeded=False, reason="no slot"))
+    later = last(of, *overloads(14))
+    assert later.action is Action.NOTHING
+    assert "this plan was tried and failed" in later.reason
+    day = last(of, *overloads(14 + 24 * 12))
+    assert day.action is Action.ACT
+
+
+def test_the_longest_of_the_last_three_downtimes_is_expected() -> None:
+    of = controller()
+    acted(of, downtime_s=100.0)
+    windows = [
+        observed(1.0, i, hosts=MORE, offered_s=2500.0, read_s=2000.0, started_s=3625.0)
+        for i in (13, 14, 15)
+    ]
+    decision = last(of, *windows)
+    assert decision.price == pytest.approx(2500.0 * 100.0)
+
+
+def test_only_the_last_decision_can_begin() -> None:
+    of = controller()
+    steady = of.step(observed(0.6))
+    with pytest.raises(UsageError, match="not the last one, or is not to act"):
+        of.began(steady, steady.at_s)
+    with pytest.raises(UsageError, match="no action is under way"):
+        of.ended(Outcome(0.0, succeeded=True))
+
+
+def test_an_interrupted_action_is_still_under_way() -> None:
+    of = controller()
+    decision = last(of, *overloads())
+    of.began(decision, decision.at_s)
+    again = controller()
+    again.restore(json.loads(json.dumps(of.to_dict())))
+    assert again.step(observed(1.0, 12)).state is State.STARTING
+    again.ended(Outcome(decision.at_s + 400.0, succeeded=True))
+    assert again.to_dict()["attempt"]["ended"] == decision.at_s + 400.0
+
+
+@pytest.mark.parametrize("value", [{}, {"version": 2}, {"version": 1}, {"version": 1, "budget": 3}])
+def test_other_states_are_refused_in_one_line(value: dict[str, object]) -> None:
+    with pytest.raises(FormatError, match="state of the controller: ") as caught:
+        controller().restore(value)
+    assert len(str(caught.value).splitlines()) == 1

@@ -1,0 +1,133 @@
+"""Measured costs and selectivities, compared with those of the job that was measured."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import streamplace as sp
+from streamplace.control.costs import measured_graph
+from streamplace.control.observation import Observation, Reading
+from tests.support.control import measured, observed
+
+MIPS = {"a": 1000.0, "b": 2000.0, "c": 4000.0}
+
+
+def diamond(work: list[float], selectivity: list[float], scaling: float = 0.0) -> sp.StreamGraph:
+    """Return a source, two operators that each receive from it, and a sink that joins them."""
+    names = ["read", "left", "right", "join"]
+    operators = [
+        sp.Operator(name, each, 10.0, scaling={"sigma": scaling} if scaling else {})
+        for name, each in zip(names, work, strict=True)
+    ]
+    ends = [("read", "left"), ("read", "right"), ("left", "join"), ("right", "join")]
+    return sp.StreamGraph(
+        operators, [sp.Stream(*pair, s) for pair, s in zip(ends, selectivity, strict=True)]
+    )
+
+
+def cluster(cores: int = 64) -> sp.Cluster:
+    return sp.Cluster([sp.Device(name, mips, cores=cores) for name, mips in MIPS.items()])
+
+
+@given(
+    st.lists(st.floats(1e3, 1e7), min_size=4, max_size=4),
+    st.lists(st.floats(0.1, 4.0), min_size=4, max_size=4),
+    st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=3), min_size=4, max_size=4),
+)
+def test_the_measured_graph_is_the_one_that_ran(
+    work: list[float], selectivity: list[float], on: list[list[str]]
+) -> None:
+    truth, guess = diamond(work, selectivity), diamond([1.0] * 4, [s * 0.5 for s in selectivity])
+    hosts = {name: tuple(each) for name, each in zip(truth.names, on, strict=True)}
+    window = measured(truth, cluster(), hosts, 100.0)
+    total = sum(reading.busy * reading.instances for reading in window.readings.values())
+    found = measured_graph(guess, cluster(int(total) + 1), window)
+    assert found.instructions == pytest.approx(truth.instructions)
+    assert found.selectivity == pytest.approx(truth.selectivity)
+
+
+def test_waiting_for_a_core_is_no_cost() -> None:
+    """Four busy threads on two cores: each computes half of the time."""
+    chain = sp.StreamGraph(
+        [sp.Operator("decode", 1.0, 0.0), sp.Operator("count", 1.0, 0.0)],
+        [sp.Stream("decode", "count")],
+    )
+    hosts = {"decode": ("a", "a", "a"), "count": ("a",)}
+    readings = {name: Reading(500.0, 1.0, 1.0, 0.0, len(on)) for name, on in hosts.items()}
+    window = replace(observed(1.0, hosts=hosts), readings=readings)
+    found = measured_graph(chain, cluster(cores=2), window)
+    # decode: 3 threads at half of 1,000 MIPS for 500 tuples/s
+    assert found.instructions == pytest.approx([3e6, 1e6])
+    alone = measured_graph(chain, cluster(cores=4), window)
+    assert alone.instructions == pytest.approx([6e6, 2e6])
+
+
+def two(selectivity: float, **stream: str) -> sp.StreamGraph:
+    return sp.StreamGraph(
+        [sp.Operator("decode", 1e5, 0.0), sp.Operator("count", 1e5, 0.0)],
+        [sp.Stream("decode", "count", selectivity, **stream)],  # type: ignore[arg-type]
+    )
+
+
+def counts(read: float, backpressured: float = 0.0) -> Observation:
+    """Return a window in which count reads `read` tuples per tuple of decode."""
+    hosts = {"decode": ("a",), "count": ("b", "b")}
+    window = observed(0.5, hosts=hosts)
+    readings = {
+        "decode": replace(window.readings["decode"], backpressured=backpressured),
+        "count": replace(window.readings["count"], tuples_s=1000.0 * read),
+    }
+    return replace(window, readings=readings)
+
+
+@pytest.mark.parametrize(
+    ("read", "backpressured", "expected"),
+    [(1.5, 0.0, 1.5), (2.5, 0.0, 2.5), (1.5, 0.5, 2.0), (2.5, 0.5, 2.5)],
+)
+def test_filling_buffers_do_not_lower_a_selectivity(
+    read: float, backpressured: float, expected: float
+) -> None:
+    found = measured_graph(two(2.0), cluster(), counts(read, backpressured))
+    assert found.selectivity.tolist() == pytest.approx([expected])
+
+
+def test_copies_of_a_broadcast_are_no_selectivity() -> None:
+    found = measured_graph(two(2.0, partitioning="broadcast"), cluster(), counts(3.0))
+    assert found.selectivity.tolist() == pytest.approx([1.5])
+
+
+def test_an_unknown_selectivity_is_measured() -> None:
+    found = measured_graph(two(np.nan), cluster(), counts(0.25))
+    assert found.selectivity.tolist() == pytest.approx([0.25])
+
+
+def test_idle_operators_keep_their_numbers() -> None:
+    window = counts(0.0)
+    window = replace(window, readings={**window.readings, "count": Reading(0.0, 0.0, 0.0, 0.0, 2)})
+    found = measured_graph(two(2.0), cluster(), window)
+    assert found.instructions[1] == 1e5
+    assert found.selectivity.tolist() == [2.0]
+
+
+def test_the_cost_of_scaling_is_not_counted_twice() -> None:
+    truth = diamond([1e5] * 4, [1.0] * 4, scaling=0.1)
+    hosts = dict.fromkeys(truth.names, ("a", "a"))
+    found = measured_graph(truth, cluster(), measured(truth, cluster(), hosts, 100.0))
+    assert found.instructions == pytest.approx(truth.instructions / 1.1)
+
+
+def test_times_by_kind_are_scaled_alike() -> None:
+    graph = sp.StreamGraph(
+        [sp.Operator("decode", 1e5, 0.0, seconds_on={"gpu": 1e-4, "tpu": 1e-5, "npu": None})], []
+    )
+    devices = sp.Cluster([sp.Device("a", 1000.0, cores=4, kind="gpu")])
+    window = observed(0.2, hosts={"decode": ("a",)}, devices=frozenset("a"))
+    found = measured_graph(graph, devices, window)  # 0.2 ms per tuple instead of 0.1 ms
+    times = found.seconds_on[0]
+    assert times["gpu"] == pytest.approx(2e-4)
+    assert times["tpu"] == pytest.approx(2e-5)
+    assert times["npu"] is None
+    assert found.instructions[0] == pytest.approx(2e5)

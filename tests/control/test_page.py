@@ -1,0 +1,116 @@
+"""The timeline of a controller and its page."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from streamplace.control.decisions import Action, Decision, State
+from streamplace.control.observation import Observation, Reading
+from streamplace.control.page import page_html, write_page
+from streamplace.control.plans import Deployment, Plan
+from streamplace.control.rules import Rules
+from streamplace.control.timeline import ACTIONS, WINDOWS, Point, Timeline
+from streamplace.errors import FormatError
+
+RULES = Rules()
+PLAN = Plan(Deployment({"decode": ("a", "b")}), 10.0, 20.0, 9.0, 2.0, 1.0)
+
+
+def decision(
+    at_s: float,
+    action: Action = Action.NOTHING,
+    reason: str = "nothing: why",
+    plan: Plan | None = None,
+) -> Decision:
+    return Decision(at_s, State.STEADY, action, reason, plan)
+
+
+def window(at_s: float, offered_s: float | None = 5.0, busy: float = 0.6) -> Observation:
+    readings = {"decode": Reading(5.0, busy, busy, 0.0, 1)}
+    hosts = {"decode": ("a",)}
+    return Observation(at_s, 300.0, 0.0, readings, offered_s, 0.0, frozenset("a"), hosts)
+
+
+def point(at_s: float, made: Decision | None = None, offered_s: float | None = 5.0) -> Point:
+    return Point.of(window(at_s, offered_s), made or decision(at_s))
+
+
+def test_points_hold_what_was_measured() -> None:
+    found = Point.of(window(300.0, None, 0.7), decision(300.0))
+    assert (found.offered_s, found.busiest, found.instances) == (None, 0.7, 1)
+    blind = Observation(300.0, 300.0, 0.0, {}, None, None, frozenset(), {}, ("everything",))
+    assert Point.of(blind, decision(300.0)).busiest is None
+
+
+def test_equal_decisions_in_a_row_are_listed_once() -> None:
+    timeline = Timeline()
+    for i in range(5):
+        timeline.add(point(300.0 * i))
+    acted = decision(1500.0, Action.ACT, "act: more", plan=PLAN)
+    timeline.add(point(1500.0, acted))
+    timeline.add(point(1800.0))
+    assert [made.at_s for made in timeline.decisions()] == [1800.0, 1500.0, 1200.0]
+
+
+def test_old_windows_are_dropped_but_their_actions_are_kept() -> None:
+    timeline = Timeline()
+    timeline.add(point(0.0, decision(0.0, Action.ACT, "act: more", plan=PLAN)))
+    for i in range(1, WINDOWS + 10):
+        timeline.add(point(300.0 * i))
+    assert len(timeline.points) == WINDOWS
+    assert [made.at_s for made in timeline.earlier] == [0.0]
+    assert [made.action for made in timeline.decisions()] == [Action.NOTHING, Action.ACT]
+    for i in range(WINDOWS + 2 * ACTIONS):
+        timeline.add(point(1e6 + i, decision(1e6 + i, Action.ADVISE, plan=PLAN)))
+    assert len(timeline.earlier) == ACTIONS
+
+
+@pytest.mark.parametrize("unknown", [False, True])
+def test_page_of_one_window(unknown: bool) -> None:
+    timeline = Timeline()
+    timeline.add(point(1.79e9, offered_s=None if unknown else 5.0))
+    text = page_html("job 0a1b", "advise", timeline, RULES)
+    assert "It changes nothing" in text
+    assert "2026-09-21 14:13:20" in text
+    assert '<meta http-equiv="refresh" content="300">' in text
+
+
+def test_names_and_reasons_cannot_become_markup() -> None:
+    timeline = Timeline()
+    timeline.add(point(0.0, decision(0.0, Action.ACT, "act: <script>alert(1)</script>", plan=PLAN)))
+    text = page_html("<b>job</b>", "apply", timeline, RULES)
+    assert "<script" not in text
+    assert "<b>" not in text
+    assert "It changes the job." in text
+
+
+def test_page_loads_nothing() -> None:
+    timeline = Timeline()
+    timeline.add(point(0.0))
+    text = page_html("job", "advise", timeline, RULES)
+    loaded = re.findall(r'(?:src|href)="([^"#]*)', text)
+    assert not [address for address in loaded if address]
+
+
+def test_each_action_is_marked_once(tmp_path: Path) -> None:
+    timeline = Timeline()
+    advised = [decision(300.0 * i, Action.ADVISE, "advise: more", plan=PLAN) for i in range(4)]
+    for made in advised:
+        timeline.add(point(made.at_s, made))
+    write_page(tmp_path / "one.html", "job", "advise", timeline, RULES)
+    several = (tmp_path / "one.html").read_text()
+    single = Timeline()
+    single.add(point(0.0, advised[0]))
+    for i in range(1, 4):
+        single.add(point(300.0 * i))
+    assert several.count('<g id="line2d_') == page_html("job", "advise", single, RULES).count(
+        '<g id="line2d_'
+    )
+
+
+def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
+    timeline = Timeline()
+    timeline.add(point(0.0))
+    with pytest.raises(FormatError, match="no-folder"):
+        write_page(tmp_path / "no-folder" / "page.html", "job", "advise", timeline, RULES)

@@ -1,0 +1,224 @@
+"""Plans by sizing, compared with DS2 by hand and with `size` itself."""
+
+from dataclasses import replace
+from math import ceil
+from random import Random
+from typing import Any
+
+import pytest
+
+import streamplace as sp
+from streamplace.control.observation import Observation
+from streamplace.control.planning import SizePlanner
+from streamplace.control.plans import Plan
+from streamplace.control.rules import Rules
+from streamplace.errors import UsageError
+from streamplace.problem.counts import expanded
+from streamplace.workflows.size import size
+from tests.support.control import measured
+
+RULES = Rules()
+SECONDS = {"read": 1e-4, "decode": 1e-3, "count": 4e-4}  # busy per tuple, at 1,000 MIPS
+HOSTS = {"read": ("d0",), "decode": ("d1",), "count": ("d2",)}
+
+
+def job(**of_decode: Any) -> sp.StreamGraph:
+    """Return a chain in which each tuple of decode makes two of count."""
+    operators = [
+        sp.Operator(name, seconds * 1e9, 0.0, **(of_decode if name == "decode" else {}))
+        for name, seconds in SECONDS.items()
+    ]
+    return sp.StreamGraph(
+        operators, [sp.Stream("read", "decode"), sp.Stream("decode", "count", 2.0)]
+    )
+
+
+def machines(count: int = 4, cores: int = 4, **others: Any) -> sp.Cluster:
+    return sp.Cluster([sp.Device(f"d{i}", 1000.0, cores=cores, **others) for i in range(count)])
+
+
+def plan_of(
+    rate_s: float,
+    observation: Observation | None = None,
+    graph: sp.StreamGraph | None = None,
+    cluster: sp.Cluster | None = None,
+    rules: Rules = RULES,
+) -> Plan | str:
+    cluster = cluster or machines()
+    window = observation or measured(job(), cluster, HOSTS, 500.0)
+    return SizePlanner(graph or job(), cluster, rules)(window, rate_s)
+
+
+def known(plan: Plan | str) -> Plan:
+    assert isinstance(plan, Plan), plan
+    return plan
+
+
+@pytest.mark.parametrize("rate_s", [100.0, 700.0, 1500.0, 3000.0])
+def test_numbers_are_those_of_ds2(rate_s: float) -> None:
+    wrong = replace_costs(job(), 17.0)  # of the graph's numbers, only the shape counts
+    plan = known(plan_of(rate_s, graph=wrong, cluster=machines(8, 16)))
+    tuples = {"read": 1.0, "decode": 1.0, "count": 2.0}
+    assert plan.deployment.parallelism == {
+        name: ceil(rate_s * tuples[name] * seconds / 0.7 - 1e-9)
+        for name, seconds in SECONDS.items()
+    }
+    assert plan.rate_s == rate_s
+    assert plan.carries_s >= rate_s / 0.7 * (1 - 1e-9)
+    assert plan.now_carries_s == pytest.approx(1000.0), "a core's worth of decode"
+
+
+def replace_costs(graph: sp.StreamGraph, factor: float) -> sp.StreamGraph:
+    return graph.with_numbers(instructions=graph.instructions * factor)[0]
+
+
+def test_instances_that_compete_for_cores_are_counted() -> None:
+    """1.9 cores are busy at 1,000 tuples/s, so two cores carry 1,052 and not 2,000."""
+    both = {"read": ("d0",), "decode": ("d0", "d0"), "count": ("d0",)}
+    few = machines(3, cores=2)
+    window = measured(job(), few, both, 1000.0)
+    plan = known(plan_of(1000.0, window, cluster=few))
+    assert plan.now_carries_s == pytest.approx(1000.0 * 2.0 / 1.9)
+    assert (plan.now_price_s, plan.price_s) == (1.0, 2.0)
+    assert plan.carries_s >= 1000.0 / 0.7 * (1 - 1e-9)
+
+
+def test_plans_are_those_of_size() -> None:
+    for seed in range(6):
+        rng = Random(seed)
+        cluster = sp.Cluster(
+            [
+                sp.Device(f"d{i}", rng.choice([800.0, 1000.0]), cores=rng.randint(1, 3))
+                for i in range(5)
+            ]
+        )
+        window = measured(job(), cluster, HOSTS, 500.0)
+        rate = rng.uniform(300.0, 2000.0)
+        plan = known(plan_of(rate, window, cluster=cluster))
+        sized = size(
+            job(), cluster, source_rate=rate, target_utilisation=0.7, resize=True, evaluations=500
+        )
+        assert len(plan.deployment.devices) == sized.machines
+        graph = expanded(job(), plan.deployment.parallelism)
+        on = {
+            name if len(hosts) == 1 else f"{name}[{i}]": device
+            for name, hosts in plan.deployment.hosts.items()
+            for i, device in enumerate(hosts)
+        }
+        problem = sp.Problem(graph, cluster, source_rate=1e6)
+        score = sp.simulate(sp.Placement.of(problem, on))
+        assert plan.carries_s == pytest.approx(score.throughput)
+
+
+def test_a_plan_that_runs_is_planned_again() -> None:
+    """At the same rate, the second plan has the numbers of the first one: DS2 settles."""
+    for seed in range(6):
+        rate = Random(seed).uniform(300.0, 3000.0)
+        first = known(plan_of(rate)).deployment
+        window = measured(job(), machines(), first.hosts, rate)
+        assert known(plan_of(rate, window)).deployment.parallelism == first.parallelism
+
+
+def test_no_operator_loses_more_than_half() -> None:
+    many = {"read": ("d0",) * 4, "decode": ("d1",) * 5, "count": ("d2",) * 2}
+    cluster = machines(4, 16)
+    plan = known(plan_of(1.0, measured(job(), cluster, many, 100.0), cluster=cluster))
+    assert plan.deployment.parallelism == {"read": 2, "decode": 3, "count": 1}
+    rules = Rules(most_scale_down=0.25)
+    window = measured(job(), cluster, many, 100.0)
+    plan = known(plan_of(1.0, window, cluster=cluster, rules=rules))
+    assert plan.deployment.parallelism == {"read": 3, "decode": 4, "count": 2}
+
+
+def test_limits_of_the_graph_hold() -> None:
+    plan = known(plan_of(100.0, graph=job(min_parallelism=3)))
+    assert plan.deployment.parallelism["decode"] == 3
+    reason = plan_of(5000.0, graph=job(max_parallelism=2))
+    assert isinstance(reason, str)
+    assert "decode: 2 instances, 2,000 tuples/s at most" in reason
+
+
+def test_devices_that_are_gone_are_not_used() -> None:
+    window = measured(job(), machines(), HOSTS, 500.0, devices=frozenset({"d1", "d3", "x"}))
+    window = replace(window, hosts=dict.fromkeys(HOSTS, ("d1",)))
+    plan = known(plan_of(3000.0, window))
+    assert plan.deployment.devices == {"d1", "d3"}
+
+
+def test_few_devices_are_filled_above_the_target() -> None:
+    """1.9 ms per tuple on 4 cores: 2,105 tuples/s at most, 1,473 at the target."""
+    one = machines(1)
+    hosts = dict.fromkeys(HOSTS, ("d0",))
+    for rate, utilisation in ((1400.0, 0.7), (1700.0, 0.85), (2000.0, 1.0)):
+        plan = known(plan_of(rate, measured(job(), one, hosts, 500.0), cluster=one))
+        assert plan.carries_s >= rate / utilisation * (1 - 1e-9)
+        assert plan.carries_s <= 4 / 1.9e-3 * (1 + 1e-9)
+    reason = plan_of(2200.0, measured(job(), one, hosts, 500.0), cluster=one)
+    assert isinstance(reason, str)
+    assert "2,105.26 of 2,200 tuples/s at most; add devices" in reason
+
+
+def test_prices_are_those_of_the_devices_or_the_rules() -> None:
+    cheap = [sp.Device(f"d{i}", 1000.0, cores=4, price=price) for i, price in enumerate([5.0, 1.0])]
+    cluster = sp.Cluster([*cheap, sp.Device("d2", 1000.0, cores=4)])
+    rules = Rules(machine_price=3.0)
+    window = measured(job(), cluster, HOSTS, 500.0)
+    plan = known(plan_of(500.0, window, cluster=cluster, rules=rules))
+    assert plan.deployment.devices == {"d1"}
+    assert (plan.price_s, plan.now_price_s) == (1.0, 9.0)
+    free = known(plan_of(500.0, window, cluster=machines(3), rules=Rules(machine_price=0.0)))
+    assert (len(free.deployment.devices), free.price_s) == (1, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ({"hosts": {**HOSTS, "decode": ()}}, "operators of which no instance runs: 'decode'"),
+        ({"readings": {}}, "operators without measurements: 'count', 'decode', 'read'"),
+        ({"hosts": {**HOSTS, "sink": ("d0",)}}, "operators that the graph lacks: 'sink'"),
+        ({"hosts": {**HOSTS, "read": ("tm-7",)}}, "devices that the cluster lacks: 'tm-7'"),
+        ({"devices": frozenset()}, "all devices of the cluster are gone"),
+    ],
+)
+def test_a_job_that_does_not_fit_has_no_plan(changes: dict[str, Any], part: str) -> None:
+    window = replace(measured(job(), machines(), HOSTS, 500.0), **changes)
+    reason = plan_of(500.0, window)
+    assert isinstance(reason, str)
+    assert part in reason
+    assert len(reason.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("constraints", "part"),
+    [
+        (sp.Constraints({"decode": "d0"}), "'decode' is pinned to 'd0', which is gone"),
+        (sp.Constraints(allowed={"decode": ["d0"]}), "'decode' may only run on 'd0', and all"),
+    ],
+)
+def test_rules_that_need_a_lost_device_are_named(constraints: sp.Constraints, part: str) -> None:
+    graph = sp.StreamGraph(job().operators, job().streams, constraints=constraints)
+    present = frozenset({"d1", "d2", "d3"})
+    window = measured(job(), machines(), {**HOSTS, "read": ("d3",)}, 500.0, devices=present)
+    reason = plan_of(500.0, window, graph=graph)
+    assert isinstance(reason, str)
+    assert part in reason
+    wider = sp.Constraints(allowed={"decode": ["d0", "d3"]})
+    graph = sp.StreamGraph(job().operators, job().streams, constraints=wider)
+    plan = known(plan_of(500.0, window, graph=graph))
+    assert {*plan.deployment.hosts["decode"]} == {"d3"}
+
+
+def test_the_order_of_mappings_does_not_matter() -> None:
+    window = measured(job(), machines(), HOSTS, 500.0)
+    turned = replace(
+        window,
+        readings=dict(reversed([*window.readings.items()])),
+        hosts=dict(reversed([*window.hosts.items()])),
+    )
+    assert plan_of(1500.0, window) == plan_of(1500.0, turned)
+
+
+def test_graphs_of_instances_are_refused() -> None:
+    instances = expanded(job(), {"decode": 2})
+    with pytest.raises(UsageError, match="the graph has single instances"):
+        SizePlanner(instances, machines(), RULES)

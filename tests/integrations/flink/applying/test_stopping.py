@@ -1,0 +1,117 @@
+"""Stops of a job whose savepoint hangs, fails or is lost."""
+
+import time
+
+import pytest
+
+from streamplace.integrations.flink.applying import pauses
+from streamplace.integrations.flink.applying.asking import Asking
+from streamplace.integrations.flink.applying.documents import Checkpoint, Job
+from streamplace.integrations.flink.applying.progress import FailedError, Limits, Progress
+from streamplace.integrations.flink.applying.stopping import Stopping, cancel_refusal
+from streamplace.integrations.flink.plan import running
+from streamplace.integrations.profiling.rest import Server
+from tests.support.flink_server.checkpoint_documents import CHECKPOINT, SAVEPOINT
+from tests.support.flink_server.cluster import JOB
+from tests.support.flink_server.faults import Effect, Fault
+from tests.support.flink_server.job_documents import plan
+from tests.support.flink_server.server import ScriptedFlink
+
+HANGS = 10**6
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pauses, "POLL_S", 0.02)
+    monkeypatch.setattr(pauses, "STALE_S", 0.1)
+    monkeypatch.setattr(pauses, "GRACE_S", 0.2)
+
+
+def stopped(flink: ScriptedFlink, cancel_age_s: float | None = None) -> tuple[str, Progress, str]:
+    """Stop the job; return its state, the progress, and what was reported."""
+    lines: list[str] = []
+    progress = Progress(JOB)
+    with flink.serving() as url:
+        limits = Limits(0.5, 0.1, 0.5, cancel_age_s)
+        asking = Asking(Server(url), limits)
+        stop = Stopping(asking, "file:/s", progress, lines.append, lambda: None)
+        return stop.stop(JOB, 0.1), progress, "; ".join(lines)
+
+
+def test_a_savepoint_that_hangs_is_given_up_for_a_young_checkpoint() -> None:
+    flink = ScriptedFlink(polls=HANGS, checkpoint_age_s=3)
+    path, progress, lines = stopped(flink, cancel_age_s=10)
+    assert path == CHECKPOINT
+    assert (progress.savepoint, progress.running, progress.cancelling) == (CHECKPOINT, False, False)
+    assert "cancelled; its state is in" in lines
+    assert flink.jobs[JOB].state == "CANCELED"
+
+
+@pytest.mark.parametrize(
+    ("fields", "age_s", "why"),
+    [
+        ({}, None, "cancelling is not allowed"),
+        ({"checkpoint_age_s": 50.0}, 10.0, "checkpoint is 50 s old, more than 10 s"),
+        ({"keeps_checkpoints": False}, 10.0, "are deleted when it is cancelled"),
+    ],
+)
+def test_otherwise_the_job_goes_on(fields: dict[str, float], age_s: float | None, why: str) -> None:
+    flink = ScriptedFlink(polls=HANGS, **fields)  # type: ignore[arg-type]
+    with pytest.raises(FailedError, match="still runs"):
+        stopped(flink, age_s)
+    assert flink.jobs[JOB].state == "RUNNING"
+    assert not any(change.startswith("PATCH") for change in flink.changes)
+
+
+def test_reasons_against_cancelling() -> None:
+    nodes = running(plan("x", {"a": "1"}, {"a": 1}), "plan")
+    job = Job("x", "x", "RUNNING", "Default", nodes, {}, keeps_checkpoints=True)
+    assert cancel_refusal(job, None) == "cancelling is not allowed"
+    assert cancel_refusal(job, 10) == "it has no checkpoint"
+    for age_s, expected in ((9.0, ""), (11.0, "its latest checkpoint is 11 s old, more than 10 s")):
+        kept = Job(
+            *("x", "x", "RUNNING", "Default", nodes, {}),
+            checkpoint=Checkpoint("file:/c", 1.0, age_s),
+            keeps_checkpoints=True,
+        )
+        assert cancel_refusal(kept, 10) == expected
+
+
+def test_a_savepoint_that_ends_while_the_job_is_cancelled_has_the_state() -> None:
+    flink = ScriptedFlink(polls=HANGS)
+
+    def finish() -> float:
+        job = flink.jobs[JOB]
+        if any(method == "PATCH" for method, _, _ in flink.requests) and not job.stopped_at:
+            job.state, job.stopped_at = "FINISHED", SAVEPOINT
+        return time.time()
+
+    flink.clock = finish
+    assert stopped(flink, cancel_age_s=10)[0] == SAVEPOINT
+
+
+def test_a_refused_cancel_leaves_the_job_running() -> None:
+    flink = ScriptedFlink(polls=HANGS, faults=[Fault(Effect.ERROR, "PATCH .*")])
+    with pytest.raises(FailedError, match="still runs"):
+        stopped(flink, cancel_age_s=10)
+    assert flink.jobs[JOB].state == "RUNNING"
+
+
+@pytest.mark.parametrize("effect", [Effect.LOST, Effect.GARBLED])
+def test_a_stop_whose_answer_is_lost_goes_on(effect: Effect) -> None:
+    flink = ScriptedFlink(faults=[Fault(effect, "POST .*/stop")])
+    assert stopped(flink)[0] == SAVEPOINT
+
+
+def test_a_refused_stop_leaves_the_job_running() -> None:
+    flink = ScriptedFlink(faults=[Fault(Effect.ERROR, "POST .*/stop")])
+    with pytest.raises(FailedError, match=r"refuses to stop job .*, which still runs"):
+        stopped(flink)
+    assert flink.jobs[JOB].state == "RUNNING"
+
+
+def test_a_stop_that_did_not_reach_flink_leaves_the_job_running() -> None:
+    flink = ScriptedFlink(faults=[Fault(Effect.SLOW, "POST .*/stop")])
+    with pytest.raises(FailedError, match="still runs"):
+        stopped(flink)
+    assert flink.jobs[JOB].state == "RUNNING"

@@ -1,0 +1,173 @@
+"""Configuration for Storm's Resource Aware Scheduler: executors, constraints and needs."""
+
+import json
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+
+from benchmarks.hardening.corpus.engine_documents.storm import FLUX
+from streamplace.errors import ProblemError
+from streamplace.integrations.losses import losses
+from streamplace.integrations.registry import export_text
+from streamplace.problem.cluster import Cluster, Device
+from streamplace.problem.expansion import to_instances
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.logical import Distribution, LogicalGraph
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from tests.support.chain_placement import chain_placement
+from tests.support.cli import Capture, succeeds
+from tests.support.instance_placements import (
+    instance_placements,
+    placement_without_streams,
+    word_count_placement,
+)
+
+COSTS = """\
+source_rate = 10_000
+[default]
+instructions = 130_000
+payload_bytes = 100
+selectivity = 1
+"""
+
+
+def exported(placement: Placement) -> dict[str, Any]:
+    """Return an export as a value."""
+    value: dict[str, Any] = yaml.safe_load(export_text(placement, "storm-ras"))
+    return value
+
+
+def components_of(value: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the spouts and bolts."""
+    return [*value.get("spouts", []), *value.get("bolts", [])]
+
+
+def devices_of(placement: Placement) -> dict[str, Counter[str]]:
+    """Return component -> device -> number of its instances there."""
+    found: dict[str, Counter[str]] = {}
+    owners = placement.problem.graph.owners
+    for owner, device in zip(owners, placement.assignment.values(), strict=True):
+        found.setdefault(owner, Counter())[device] += 1
+    return found
+
+
+@given(instance_placements(whole=False))
+def test_components_and_constraints(placement: Placement) -> None:
+    """Every component appears once; two without a common device do not share a worker."""
+    value, on = exported(placement), devices_of(placement)
+    assert sorted(component["id"] for component in components_of(value)) == sorted(on)
+    rules = value["config"].get("topology.ras.constraints", {})
+    apart = {
+        frozenset((name, other))
+        for name, rule in rules.items()
+        for other in rule.get("incompatibleComponents", ())
+    }
+    assert apart == {
+        frozenset(pair) for pair in combinations(on, 2) if not on[pair[0]] & on[pair[1]]
+    }
+    together = {name: rule.get("maxNodeCoLocationCnt") for name, rule in rules.items()}
+    for name, here in on.items():
+        assert together.get(name) == (max(here.values()) if len(here) > 1 else None)
+    assert value["config"]["topology.scheduler.favored.nodes"] == [*placement.pes]
+
+
+@given(instance_placements(whole=False))
+def test_executors(placement: Placement) -> None:
+    """Without instances, as with --fold, the file keeps the numbers that the topology has."""
+    found = {each["id"]: each.get("parallelism") for each in components_of(exported(placement))}
+    if placement.problem.graph.instance_of:
+        assert found == {name: here.total() for name, here in devices_of(placement).items()}
+    else:
+        assert set(found.values()) == {None}
+
+
+@given(instance_placements(whole=False))
+def test_components_have_only_keys_of_flux(placement: Placement) -> None:
+    """Flux's SpoutDef and BoltDef refuse unknown keys, and their loads are integers."""
+    for component in components_of(exported(placement)):
+        assert set(component) <= {"id", "parallelism", "cpuLoad", "onHeapMemoryLoad"}
+        assert all(type(x) is int for key, x in component.items() if key != "id")
+
+
+def test_what_an_executor_needs() -> None:
+    value = exported(word_count_placement())
+    needs = {each.pop("id"): each for each in components_of(value)}
+    # 1e5 x 1000 of 1e9 instructions/s; 2.5e6 bytes
+    assert needs["lines"] == {"parallelism": 1, "cpuLoad": 10, "onHeapMemoryLoad": 3}
+    # half the tuples each
+    assert needs["count"] == {"parallelism": 2, "cpuLoad": 15, "onHeapMemoryLoad": 1}
+    assert needs["sink"] == {"parallelism": 1, "cpuLoad": 1}
+
+
+def test_an_operator_with_a_time_for_its_device_needs_that_time() -> None:
+    graph = StreamGraph([Operator("a", 1.0, 0.0, seconds_on={"gpu": 0.5})], [], source_rate=1.0)
+    placement = Placement(Problem(graph, Cluster([Device("d", 1000.0, kind="gpu")])), [0])
+    assert components_of(exported(placement)) == [{"id": "a", "cpuLoad": 50}]
+
+
+def test_bolt_with_unfed_instances_is_not_a_spout() -> None:
+    """The grouping GLOBAL feeds only the first instance."""
+    rows = [Operator("s", 1.0, 1.0), Operator("agg", 1.0, 1.0), Operator("out", 1.0, 0.0)]
+    streams = [Stream("s", "agg"), Stream("agg", "out")]
+    job = LogicalGraph(
+        StreamGraph(rows, streams, source_rate=1.0),
+        {"s": 2, "agg": 2},
+        {("s", "agg"): [Distribution.FIRST]},
+    )
+    value = exported(Placement(Problem(to_instances(job), Cluster.equal(1)), [0] * 5))
+    assert [component["id"] for component in value["spouts"]] == ["s"]
+    assert [component["id"] for component in value["bolts"]] == ["agg", "out"]
+
+
+def test_too_many_operators() -> None:
+    with pytest.raises(ProblemError, match=r"at most 2,000 operators \(got 2,001\)"):
+        export_text(placement_without_streams(*(f"op{v}" for v in range(2001))), "storm-ras")
+
+
+def test_hosts_of_executors_are_lost() -> None:
+    split = chain_placement(["s", "a[0]", "a[1]"], [0, 0, 1], {"a[0]": "a", "a[1]": "a"})
+    (lost,) = losses(split, "storm-ras")
+    assert lost.startswith("Storm chooses which executors of 'a' run on which host")
+    whole = chain_placement(["s", "a[0]", "a[1]"], [0, 1, 1], {"a[0]": "a", "a[1]": "a"})
+    assert not losses(whole, "storm-ras")
+
+
+def merged(flux: str, fragment: dict[str, Any]) -> str:
+    """Return a topology with a fragment merged into its components, as users do."""
+    value = yaml.safe_load(flux)
+    for kind in ("spouts", "bolts"):
+        of = {component["id"]: component for component in fragment[kind]}
+        value[kind] = [component | of.pop(component["id"]) for component in value[kind]]
+        assert not of
+    value["config"] |= fragment["config"]
+    return yaml.safe_dump(value)
+
+
+def parallelism_in(path: Path) -> dict[str, int]:
+    """Return operator -> number of instances in a graph file."""
+    return {each["name"]: each["parallelism"] for each in json.loads(path.read_text())["operators"]}
+
+
+def test_numbers_of_executors_survive_import_size_and_export(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    topology, costs = tmp_path / "topology.yaml", tmp_path / "costs.toml"
+    topology.write_text(FLUX)
+    costs.write_text(COSTS)
+    graph, placed, again = (tmp_path / name for name in ("g.json", "p.json", "again.json"))
+    read = ("import", topology, "--from", "storm-flux", "--costs", costs, "--logical", "-o")
+    succeeds(capsys, *read, graph)
+    sized = ("size", graph, "--resize", "--devices", "4x2500x2", "--time-limit", "1")
+    text = succeeds(capsys, *sized, "-o", placed, "--json")
+    chosen = json.loads(text)["parallelism"]
+    assert chosen != parallelism_in(graph)
+    fragment = succeeds(capsys, "export", placed, "--to", "storm-ras")
+    topology.write_text(merged(FLUX, yaml.safe_load(fragment)))
+    succeeds(capsys, *read, again)
+    assert parallelism_in(again) == chosen

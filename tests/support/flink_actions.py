@@ -1,0 +1,90 @@
+"""Actions of the controller on a scripted Flink, in short times."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamplace.control.controller import Controller
+from streamplace.control.flink.acting import Backend
+from streamplace.control.flink.devices import Devices
+from streamplace.control.flink.rescaling import AdaptiveBackend
+from streamplace.control.flink.restarting import RestartBackend
+from streamplace.control.flink.sampling import Sampler
+from streamplace.control.flink.watching import Watching
+from streamplace.control.flink.windows import Windows
+from streamplace.control.journal import Journal
+from streamplace.control.observation import Observation
+from streamplace.control.plans import Deployment, Plan
+from streamplace.control.rules import Rules
+from streamplace.integrations.flink.applying import pauses
+from streamplace.integrations.flink.applying.progress import Limits
+from streamplace.integrations.profiling.rest import Server
+from streamplace.workflows.apply import Options
+from tests.support.flink_server.clock import ManualClock
+from tests.support.flink_server.cluster import JOB
+from tests.support.flink_server.server import JAR, ScriptedFlink
+
+LIMITS = Limits(answer_s=0.5, savepoint_s=0.3, start_s=0.6)
+BEFORE = Deployment({"Source: src": ("b",), "count": ("b",), "out: Writer": ("b",)})
+AFTER = Deployment({"Source: src": ("a",), "count": ("b", "b"), "out: Writer": ("a",)})
+HOSTS = {"Source: src": ["tm-a"], "count": ["tm-b", "tm-b"], "out: Writer": ["tm-a"]}
+
+
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask the server often."""
+    monkeypatch.setattr(pauses, "POLL_S", 0.02)
+    monkeypatch.setattr(pauses, "SETTLE_S", 0.05)
+    monkeypatch.setattr(pauses, "STALE_S", 0.1)
+    monkeypatch.setattr(pauses, "GRACE_S", 0.2)
+
+
+def restarts(url: str, limits: Limits = LIMITS, labels: bool = True, **more: Any) -> RestartBackend:
+    """Return a backend for the scripted cluster."""
+    how = Options(JOB, JAR, limits=limits, **more)
+    return RestartBackend(Server(url), how, labels, lambda line: None)
+
+
+def rescales(url: str, limits: Limits = LIMITS) -> AdaptiveBackend:
+    """Return a backend for the scripted cluster under the adaptive scheduler."""
+    return AdaptiveBackend(Server(url), limits)
+
+
+class FixedPlanner:
+    """A planner that always returns the same deployment."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self.deployment = deployment
+
+    def __call__(self, observation: Observation, rate_s: float) -> Plan | str:
+        """Return a plan that carries twice the rate, which the present one does not carry."""
+        return Plan(self.deployment, rate_s, 2 * rate_s, 0.6 * rate_s, 2.0, 2.0)
+
+
+@contextmanager
+def watched(
+    flink: ScriptedFlink,
+    clock: ManualClock,
+    folder: Path,
+    backend: type[RestartBackend] | type[AdaptiveBackend] | None = RestartBackend,
+    deployment: Deployment = AFTER,
+    limits: Limits = LIMITS,
+    journal: type[Journal] = Journal,
+) -> Iterator[tuple[Watching, list[str]]]:
+    """Yield a controller of the job of a scripted cluster, and the lines that it says."""
+    lines: list[str] = []
+    rules = Rules()
+    flink.clock = clock
+    with flink.serving() as url, journal(folder / "journal.jsonl") as writer:
+        acts: Backend | None = None
+        if backend is not None:
+            acts = restarts(url, limits) if backend is RestartBackend else rescales(url, limits)
+        sampler = Sampler(Server(url), limits.answer_s, clock)
+        windows = Windows(sampler, Devices(["a", "b"]), rules.window_s, clock)
+        chooses = backend is not AdaptiveBackend
+        controller = Controller(rules, FixedPlanner(deployment), chooses_devices=chooses)
+        watching = Watching(JOB, windows, controller, writer, acts, lines.append)
+        watching.begin()
+        yield watching, lines

@@ -1,0 +1,50 @@
+"""Faults of the server's answers, from a certain request on."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Effect(StrEnum):
+    """What happens to a request."""
+
+    SLOW = "slow"
+    """It has no effect and no answer."""
+    ERROR = "error"
+    """It has no effect, and the answer is a fault of the server (500)."""
+    REFUSED = "refused"
+    """It has no effect, and the connection is closed."""
+    LOST = "lost"
+    """It has its effect, but no answer."""
+    GARBLED = "garbled"
+    """It has its effect, but the answer is not JSON."""
+
+
+@dataclass
+class Fault:
+    """A fault of some requests.
+
+    Parameters
+    ----------
+    pattern
+        Regular expression for method and path.
+    after
+        Number of matching requests before the first one that is affected.
+    times
+        Number of requests that are affected.
+    """
+
+    effect: Effect
+    pattern: str = ".*"
+    after: int = 0
+    times: int = 10**9
+
+    def hits(self, request: str) -> bool:
+        """Count a request, and return whether it is affected."""
+        if not re.fullmatch(self.pattern, request):
+            return False
+        if self.after > 0:
+            self.after -= 1
+            return False
+        self.times -= 1
+        return self.times >= 0

@@ -1,0 +1,46 @@
+"""The load of a chain of operators: a fluid model with one source."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Load:
+    """What a job is offered, and what its operators need.
+
+    Parameters
+    ----------
+    rate_s
+        Tuples per second that the source is offered.
+    work_s
+        Operator -> busy seconds per tuple; operators that are absent need none.
+    skew
+        Operator -> share of its tuples that its first instance gets; evenly where absent.
+    slower
+        Factor by which operators of jobs started later are slower.
+    """
+
+    rate_s: float = 100.0
+    work_s: dict[str, float] = field(default_factory=lambda: {"count": 0.006})
+    skew: dict[str, float] = field(default_factory=dict)
+    slower: float = 1.0
+
+    def shares(self, name: str, instances: int) -> list[float]:
+        """Return the share of an operator's tuples that each instance gets."""
+        first = self.skew.get(name, 1 / instances) if instances > 1 else 1.0
+        rest = (1 - first) / max(instances - 1, 1)
+        return [first, *[rest] * (instances - 1)]
+
+    def flow_s(self, counts: Mapping[str, int], slower: float = 1.0) -> float:
+        """Return the tuples per second that all operators sustain, at most those offered."""
+        flow_s = self.rate_s
+        for name, instances in counts.items():
+            busiest = max(self.shares(name, instances)) * self.work_s.get(name, 0.0) * slower
+            if busiest > 0:
+                flow_s = min(flow_s, 1 / busiest)
+        return flow_s
+
+    def busy(self, name: str, instances: int, flow_s: float, slower: float = 1.0) -> list[float]:
+        """Return the share of time that each instance is busy at a flow."""
+        work_s = self.work_s.get(name, 0.0) * slower
+        return [flow_s * share * work_s for share in self.shares(name, instances)]
