@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from streamplace.cli import checks, options, param_types, printing
+from streamplace.cli import options, param_types, printing
+from streamplace.cli.program_options import program
 
 if TYPE_CHECKING:
     from streamplace.integrations.flink.applying.restart import Restart
@@ -32,16 +33,7 @@ def apply() -> None:
 @click.argument("placement", type=param_types.FILE)
 @click.option("--url", required=True, metavar="URL", help="Address of Flink's REST API.")
 @click.option("--job", required=True, metavar="ID", help="Id of the job.")
-@click.option(
-    "--jar",
-    required=True,
-    callback=checks.file_name,
-    metavar="FILE|ID",
-    help="Jar of the job, a file or the id of an uploaded jar. It calls StreamplaceMapping.apply.",
-)
-@click.option("--entry-class", metavar="CLASS", help="Main class.  [default: the jar's]")
-@click.option("--arg", "arguments", multiple=True, metavar="TEXT", help="An argument; repeatable.")
-@click.option("--savepoint-dir", metavar="URL", help="Folder for savepoints.  [default: Flink's]")
+@program(required=True)
 @click.option(
     "--savepoint",
     metavar="URL",
@@ -49,11 +41,6 @@ def apply() -> None:
     "savepoint that stopped the job]",
 )
 @click.option("--labels", is_flag=True, help="Ask for labels even if all devices are equal.")
-@click.option(
-    "--without-uids",
-    is_flag=True,
-    help="Accept operators without uid if their ids stay the same, as without operator chaining.",
-)
 @options.seconds("--deadline", 60, "Seconds for the savepoint.")
 @options.seconds("--start-timeout", 120, "Seconds for a start until all vertices run.")
 @options.seconds("--timeout", 10, "Seconds to wait for each answer of the server.")

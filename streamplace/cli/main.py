@@ -32,6 +32,7 @@ from streamplace.cli import (
     size,
     study,
     train,
+    watch,
 )
 from streamplace.errors import StreamplaceError
 from streamplace.util.out_of_memory import is_out_of_memory
@@ -70,6 +71,7 @@ for command in (
     explain.explain,
     plan.plan,
     size.size,
+    watch.watch,
     import_.import_,
     profile.profile,
     export.export,

@@ -62,11 +62,17 @@ class Decision:
     price: float | None = None
     unit: str = ""
 
+    def __str__(self) -> str:
+        return f"{self._at}  {self.state}  {self.reason}"
+
+    @property
+    def _at(self) -> str:
+        return datetime.fromtimestamp(self.at_s, UTC).isoformat(timespec="seconds")
+
     def to_dict(self) -> dict[str, Any]:
         """Return the line of JSON that `watch` writes."""
-        at = datetime.fromtimestamp(self.at_s, UTC).isoformat(timespec="seconds")
         return {
-            "at": at,
+            "at": self._at,
             "state": str(self.state),
             "plan": None if self.plan is None else self.plan.deployment.to_dict(),
             "gain": self.gain,

@@ -85,6 +85,10 @@ def watched(
         windows = Windows(sampler, Devices(["a", "b"]), rules.window_s, clock)
         chooses = backend is not AdaptiveBackend
         controller = Controller(rules, FixedPlanner(deployment), chooses_devices=chooses)
-        watching = Watching(JOB, windows, controller, writer, acts, lines.append)
+        watching = Watching(
+            *(JOB, windows, controller, writer, acts),
+            decided=lambda observation, decision: lines.append(decision.reason),
+            say=lines.append,
+        )
         watching.begin()
         yield watching, lines

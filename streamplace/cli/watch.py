@@ -1,0 +1,260 @@
+"""The command `watch`: a controller of running jobs."""
+
+import json
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streamplace.cli import checks, from_options, options, param_types, printing
+from streamplace.cli.program_options import program
+from streamplace.cli.rules_options import rules, the_rules
+
+if TYPE_CHECKING:
+    from streamplace.control.decisions import Decision
+    from streamplace.control.flink.acting import Backend
+    from streamplace.control.flink.parts import Writes
+    from streamplace.control.observation import Observation
+    from streamplace.control.rules import Rules
+    from streamplace.integrations.profiling.rest import Server
+    from streamplace.problem.cluster import Cluster
+    from streamplace.problem.graph import StreamGraph
+
+ADVISE, APPLY = "advise", "apply"
+RESTART, ADAPTIVE = "restart", "adaptive"
+OF_RESTARTS = ("jar", "entry_class", "arguments", "savepoint_dir", "without_uids", "labels")
+
+
+@click.group()
+def watch() -> None:
+    """Watch a running job, and advise or make changes of it.
+
+    \b
+    Example:
+    streamplace watch flink http://localhost:8081 --job 0a1b… --cluster cluster.json
+    """
+
+
+@watch.command()
+@click.argument("url")
+@click.option("--job", required=True, metavar="ID", help="Id of the job.")
+@options.cluster("none; one of the two is required")
+@click.option(
+    "--graph",
+    "graph_file",
+    type=param_types.FILE,
+    callback=checks.file_name,
+    metavar="FILE",
+    help="The job's graph, with its numbers of instances and their limits.  [default: measured "
+    "during a first window]",
+)
+@click.option(
+    "--mode",
+    type=param_types.Choice([ADVISE, APPLY]),
+    default=ADVISE,
+    show_default=True,
+    help="Print plans and change nothing (advise), or carry them out (apply).",
+)
+@click.option(
+    "--restart-by",
+    type=param_types.Choice([RESTART, ADAPTIVE]),
+    help="How changes are made: a restart from a savepoint, or the adaptive scheduler, which has "
+    "no labels.  [default: restart]",
+)
+@program(required=False)
+@click.option(
+    "--labels",
+    is_flag=True,
+    help="Pin instances to devices by the labels of TaskManagers. Otherwise only numbers of "
+    "instances are set, and Flink chooses the slots.",
+)
+@click.option(
+    "--journal",
+    "journal_folder",
+    callback=checks.file_name,
+    metavar="DIR",
+    help="Folder of the journal, from which a controller that was killed goes on. Required by "
+    "--mode apply.",
+)
+@click.option(
+    "--page",
+    "page_file",
+    callback=checks.file_name,
+    metavar="FILE",
+    help="HTML page with the timeline, written anew after every window.",
+)
+@click.option(
+    "--windows",
+    type=param_types.Whole(1),
+    metavar="N",
+    help="End after N windows.  [default: when the job ends]",
+)
+@rules
+@options.common
+def flink(url: str, job: str, **chosen: Any) -> None:
+    """Watch a Flink job.
+
+    After every window of measurements, one line says what is decided, and why. In the mode advise
+    (the default), only reading requests are sent. In the mode apply, the job is changed if that
+    pays: more instances where the busiest one is above --high, fewer where all are below --low, or
+    other devices where one was lost. State is never deleted.
+
+    The controller sees neither controllers on other machines nor changes made by hand while it
+    acts. Ctrl-C ends it; the job goes on.
+
+    \b
+    Examples:
+    streamplace watch flink http://localhost:8081 --job 0a1b… --cluster cluster.json
+    streamplace watch flink http://localhost:8081 --job 0a1b… --devices 3x2500x4 --page now.html
+    streamplace watch flink http://localhost:8081 --job 0a1b… --cluster cluster.json \\
+        --mode apply --jar job.jar --journal journal
+    """
+    from streamplace.control.rules import Rules  # noqa: PLC0415 - loaded when the command runs
+    from streamplace.integrations.profiling.rest import Server  # noqa: PLC0415
+
+    fields = {name: chosen.pop(name) for name in Rules.__dataclass_fields__}
+    kept = the_rules(chosen["scale"], **fields)
+    _check(chosen)
+    cluster = from_options.the_cluster(chosen["cluster_file"], chosen["devices"])
+    if cluster is None:
+        raise click.UsageError(
+            "missing --cluster or --devices: the devices on which instances may run"
+        )
+    server = Server(url)
+    graph = _graph(server, job, cluster, kept, chosen)
+    _watch(server, job, graph, cluster, kept, chosen)
+
+
+def _check(chosen: dict[str, Any]) -> None:
+    """Refuse options that do not fit together."""
+    applies, way = chosen["mode"] == APPLY, chosen["restart_by"] or RESTART
+    named = [name for name in OF_RESTARTS if chosen[name]]
+    shown = [f"--{name.replace('_', '-')}" for name in named]
+    shown = ["--arg" if each == "--arguments" else each for each in shown]
+    if not applies and (named or chosen["restart_by"]):
+        first = (*shown, "--restart-by")[0]
+        raise click.UsageError(f"{first} needs --mode apply; without it, nothing is changed")
+    if applies and way == ADAPTIVE and named:
+        raise click.UsageError(
+            f"cannot combine {shown[0]} with --restart-by adaptive, which starts no jar and has no "
+            "labels"
+        )
+    if applies and way == RESTART and not chosen["jar"]:
+        raise click.UsageError(
+            "missing --jar: --mode apply starts it again from a savepoint; or use --restart-by "
+            "adaptive"
+        )
+    if applies and not chosen["journal_folder"]:
+        raise click.UsageError(
+            "missing --journal: --mode apply needs a folder for its journal, from which it goes on "
+            "if it is killed"
+        )
+
+
+def _graph(
+    server: "Server", job: str, cluster: "Cluster", kept: "Rules", chosen: dict[str, Any]
+) -> "StreamGraph":
+    """Return the graph of the file, or that of the job, measured during a window."""
+    from streamplace.control.flink.first_graph import first_graph  # noqa: PLC0415
+    from streamplace.files import read_graph  # noqa: PLC0415 - loaded when the command runs
+
+    if chosen["graph_file"] is not None:
+        return read_graph(chosen["graph_file"])
+    printing.print_note(f"measuring the job for {kept.window_s:g} s, as no --graph is named")
+    graph, notes = first_graph(server, job, cluster, kept.window_s, kept.answer_s, chosen["seed"])
+    for note in notes:
+        printing.print_note(note)
+    return graph
+
+
+def _watch(
+    server: "Server",
+    job: str,
+    graph: "StreamGraph",
+    cluster: "Cluster",
+    kept: "Rules",
+    chosen: dict[str, Any],
+) -> None:
+    from streamplace.control.controller import Controller  # noqa: PLC0415 - loaded when it runs
+    from streamplace.control.flink.clock import SystemClock  # noqa: PLC0415
+    from streamplace.control.flink.devices import Devices  # noqa: PLC0415
+    from streamplace.control.flink.sampling import Sampler  # noqa: PLC0415
+    from streamplace.control.flink.watching import Watching  # noqa: PLC0415
+    from streamplace.control.flink.windows import Windows  # noqa: PLC0415
+    from streamplace.control.lock import Lock  # noqa: PLC0415
+    from streamplace.control.planning import SizePlanner  # noqa: PLC0415
+
+    weights = dict(zip(graph.names, graph.instructions.tolist(), strict=True))
+    chooses = chosen["mode"] == ADVISE or chosen["labels"]
+    controller = Controller(kept, SizePlanner(graph, cluster, kept), chooses_devices=chooses)
+    clock = SystemClock()
+    sampler = Sampler(server, kept.answer_s, clock)
+    windows = Windows(sampler, Devices(cluster.names), kept.window_s, clock, weights)
+    backend = _backend(server, job, kept, chosen)
+    with ExitStack() as stack:
+        follow: Callable[[str], object] = lambda job: None  # noqa: E731
+        if backend is not None:
+            follow = stack.enter_context(Lock(server.url, job)).follow
+        journal = _journal(stack, chosen["journal_folder"])
+        decided = _output(job, kept, chosen)
+        watching = Watching(
+            job, windows, controller, journal, backend, decided, printing.print_note, follow
+        )
+        watching.run(chosen["windows"])
+
+
+def _backend(server: "Server", job: str, kept: "Rules", chosen: dict[str, Any]) -> "Backend | None":
+    """Return what changes the job; None: nothing does."""
+    from streamplace.control.flink.rescaling import AdaptiveBackend  # noqa: PLC0415
+    from streamplace.control.flink.restarting import RestartBackend  # noqa: PLC0415
+    from streamplace.integrations.flink.applying.progress import Limits  # noqa: PLC0415
+    from streamplace.integrations.flink.applying.requests import Program  # noqa: PLC0415
+    from streamplace.workflows.apply import Options  # noqa: PLC0415 - loaded when it runs
+
+    if chosen["mode"] == ADVISE:
+        return None
+    limits = Limits(kept.answer_s, kept.savepoint_s, kept.start_s)
+    if chosen["restart_by"] == ADAPTIVE:
+        return AdaptiveBackend(server, limits)
+    how = Options(
+        job,
+        chosen["jar"],
+        Program(chosen["entry_class"], chosen["arguments"]),
+        chosen["savepoint_dir"],
+        labels=chosen["labels"],
+        without_uids=chosen["without_uids"],
+        limits=limits,
+    )
+    return RestartBackend(server, how, chosen["labels"], printing.print_note)
+
+
+def _journal(stack: ExitStack, folder: str | None) -> "Writes":
+    from streamplace.control.flink.parts import NoJournal  # noqa: PLC0415 - loaded when it runs
+    from streamplace.control.journal import Journal  # noqa: PLC0415
+    from streamplace.files.atomic import make_folder  # noqa: PLC0415
+
+    if folder is None:
+        return NoJournal()
+    return stack.enter_context(Journal(make_folder(folder) / "journal.jsonl"))
+
+
+def _output(
+    job: str, kept: "Rules", chosen: dict[str, Any]
+) -> "Callable[[Observation, Decision], object]":
+    """Return what prints a decision and writes the page."""
+    from streamplace.control.timeline import Point, Timeline  # noqa: PLC0415
+
+    timeline = Timeline()
+
+    def decided(observation: "Observation", decision: "Decision") -> None:
+        line = json.dumps(decision.to_dict(), ensure_ascii=False) if chosen["as_json"] else None
+        click.echo(line or str(decision))
+        timeline.add(Point.of(observation, decision))
+        if chosen["page_file"] is not None:
+            from streamplace.control.page import write_page  # noqa: PLC0415 - slow to load
+
+            write_page(Path(chosen["page_file"]), f"job {job}", chosen["mode"], timeline, kept)
+
+    return decided

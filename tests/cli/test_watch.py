@@ -1,0 +1,150 @@
+"""`watch flink` against a scripted server."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import streamplace as sp
+from streamplace.cli.main import main
+from streamplace.control.entries import BEGAN, ENDED, read_entries
+from streamplace.control.flink import clock as clocks
+from streamplace.files import write_dataset
+from tests.support.cli import Capture
+from tests.support.flink_actions import quick
+from tests.support.flink_server.clock import ManualClock
+from tests.support.flink_server.cluster import JOB
+from tests.support.flink_server.load import Load
+from tests.support.flink_server.server import JAR, ScriptedFlink
+
+DEVICES = "2x2000"
+LIMITS = ("--timeout", "0.5", "--deadline", "0.3", "--start-timeout", "0.6")
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> ManualClock:
+    """Let windows take no time."""
+    quick(monkeypatch)
+    made = ManualClock()
+    monkeypatch.setattr(clocks, "SystemClock", lambda: made)
+    return made
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> str:
+    """Return the file of the graph of the scripted job."""
+    names = ["Source: src", "count", "out: Writer"]
+    operators = [sp.Operator(name, 1e5, 100.0, parallelism=1, max_parallelism=8) for name in names]
+    streams = [sp.Stream(a, b, partitioning="rebalance") for a, b in zip(names, names[1:])]  # noqa: B905, RUF007 - pairs
+    write_dataset(tmp_path / "graph.json", [sp.StreamGraph(operators, streams, source_rate=100.0)])
+    return str(tmp_path / "graph.json")
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> str:
+    """Return the file of the scripted cluster's devices."""
+    devices = [{"name": name, "mips": 2000, "cores": 4, "slots": 8} for name in "ab"]
+    text = json.dumps({"devices": devices, "network": {"bandwidth_mbps": 1000}})
+    (tmp_path / "cluster.json").write_text(text)
+    return str(tmp_path / "cluster.json")
+
+
+def overloaded(clock: ManualClock, **more: object) -> ScriptedFlink:
+    load = Load(200.0, {"count": 0.009})
+    return ScriptedFlink(load=load, reports_waiting=True, clock=clock, **more)  # type: ignore[arg-type]
+
+
+def test_advice(
+    clock: ManualClock, graph: str, cluster: str, tmp_path: Path, capsys: Capture
+) -> None:
+    flink = overloaded(clock)
+    page = tmp_path / "now.html"
+    with flink.serving() as url:
+        options = ("--cluster", cluster, "--graph", graph, "--windows", "3", "--page", str(page))
+        assert main(["watch", "flink", url, "--job", JOB, *options, *LIMITS]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert "  overloaded  advise: " in lines[-1]
+    assert "count" in lines[-1]
+    assert {method for method, _, _ in flink.requests} == {"GET"}
+    assert "It changes nothing" in page.read_text()
+
+
+def test_decisions_as_json(clock: ManualClock, graph: str, cluster: str, capsys: Capture) -> None:
+    with overloaded(clock).serving() as url:
+        options = ("--cluster", cluster, "--graph", graph, "--windows", "3", "--json")
+        assert main(["watch", "flink", url, "--job", JOB, *options, *LIMITS]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["decision"] for row in rows][-1] == "advise"
+    assert rows[-1].keys() == {
+        *("at", "state", "plan", "gain", "price", "unit", "decision", "reason")
+    }
+    assert rows[-1]["plan"]["parallelism"]["count"] > 1
+
+
+@pytest.mark.parametrize("way", ["restart", "adaptive"])
+def test_changes(
+    way: str, clock: ManualClock, graph: str, cluster: str, tmp_path: Path, capsys: Capture
+) -> None:
+    flink = overloaded(clock, scheduler="Adaptive" if way == "adaptive" else "Default")
+    more = ("--jar", JAR) if way == "restart" else ("--restart-by", "adaptive")
+    journal = tmp_path / "journal"
+    with flink.serving() as url:
+        options = ("--cluster", cluster, "--graph", graph, "--windows", "4", "--mode", "apply")
+        command = ["watch", "flink", url, "--job", JOB, *options, *more, *LIMITS]
+        assert main([*command, "--journal", str(journal)]) == 0
+    assert "act: " in capsys.readouterr().out
+    ((job, run),) = flink.running.items()
+    assert run.parallelism["count"] > 1
+    assert (job == JOB) is (way == "adaptive")
+    steps = [entry.step for entry in read_entries(journal / "journal.jsonl")[0]]
+    assert {BEGAN, ENDED} <= set(steps)
+
+
+def test_a_graph_is_measured_unless_it_is_named(
+    cluster: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.undo()  # measuring takes real time
+    monkeypatch.setattr(clocks, "SystemClock", ManualClock)
+    flink = ScriptedFlink(reports_waiting=True)
+    with flink.serving() as url:
+        options = ("--cluster", cluster, "--windows", "1", "--window", "3", "--timeout", "2")
+        assert main(["watch", "flink", url, "--job", JOB, *options]) == 0
+    captured = capsys.readouterr()
+    assert "measuring the job for 3 s, as no --graph is named" in captured.err
+    assert len(captured.out.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "missing --cluster or --devices"),
+        (("--devices", DEVICES, "--jar", "a.jar"), "--jar needs --mode apply"),
+        (("--devices", DEVICES, "--restart-by", "restart"), "--restart-by needs --mode apply"),
+        (("--devices", DEVICES, "--mode", "apply"), "missing --jar"),
+        (("--devices", DEVICES, "--mode", "apply", "--jar", "a.jar"), "missing --journal"),
+        (
+            ("--devices", DEVICES, "--mode", "apply", "--restart-by", "adaptive", "--labels"),
+            "cannot combine --labels with --restart-by adaptive",
+        ),
+        (("--devices", DEVICES, "--low", "0.9"), "--low, --target-utilisation, --high: must be"),
+        (("--devices", DEVICES, "--agreeing", "0"), "--agreeing"),
+        (("--devices", DEVICES, "--window", "nan"), "--window"),
+    ],
+)
+def test_bad_usage(options: tuple[str, ...], message: str, capsys: Capture) -> None:
+    assert main(["watch", "flink", "http://localhost:1", "--job", JOB, *options]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert len(captured.err.splitlines()) == 1
+    assert not captured.out
+
+
+def test_a_job_that_has_ended(
+    clock: ManualClock, graph: str, cluster: str, capsys: Capture
+) -> None:
+    flink = overloaded(clock)
+    with flink.serving() as url:
+        options = ("--cluster", cluster, "--graph", graph)
+        assert main(["watch", "flink", url, "--job", "f" * 32, *options, *LIMITS]) == 1
+    assert len(capsys.readouterr().err.splitlines()) == 1
