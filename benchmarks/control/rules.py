@@ -1,12 +1,11 @@
 """The rules that are compared."""
 
 from collections.abc import Callable
-from functools import partial
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from benchmarks.control.cases import TARGET, Case
+from streamplace.control.controller import Controller
+from streamplace.control.planning import SizePlanner
 from streamplace.control.rules import Rules
 from streamplace.control.simulated.planner import SimplePlanner
 from streamplace.control.simulated.rules.autoscaler import Autoscaler
@@ -15,7 +14,7 @@ from streamplace.control.simulated.rules.clairvoyant import Clairvoyant
 from streamplace.control.simulated.rules.ds2 import Ds2
 
 RULES = Rules()
-CONTROLLER = "streamplace.control.controller"  # left out of the comparison where it is missing
+EVALUATIONS = 100  # of each size
 Make = Callable[[Case, tuple[float, float]], Rule]
 LOOP_S = 60.0  # of the autoscaler
 
@@ -29,10 +28,9 @@ class Entry(NamedTuple):
 
 def entries() -> dict[str, Entry]:
     """Return the rules; each is made for a case and a range of downtimes in seconds."""
-    found: dict[str, Entry] = {}
-    if find_spec(CONTROLLER) is not None:
-        found["ours"] = Entry(partial(_ours, import_module(CONTROLLER)))
-    return found | {
+    return {
+        "ours": Entry(_ours),
+        "ours, simple plans": Entry(_with_simple_plans),
         "autoscaler": Entry(lambda case, _: Autoscaler(case.job), LOOP_S),
         "ds2": Entry(lambda case, _: Ds2(case.job, TARGET)),
         "never": Entry(lambda _, __: Never()),
@@ -40,9 +38,14 @@ def entries() -> dict[str, Entry]:
     }
 
 
-def _ours(module: Any, case: Case, _: tuple[float, float]) -> Rule:
+def _ours(case: Case, _: tuple[float, float]) -> Rule:
+    planner = SizePlanner(case.job.graph, case.job.cluster, RULES, evaluations=EVALUATIONS)
+    return Controlled(Controller(RULES, planner))
+
+
+def _with_simple_plans(case: Case, _: tuple[float, float]) -> Rule:
     planner = SimplePlanner(case.job, TARGET, RULES.most_scale_down, RULES.machine_price)
-    return Controlled(module.Controller(RULES, planner))
+    return Controlled(Controller(RULES, planner))
 
 
 def _clairvoyant(case: Case, gap_s: tuple[float, float]) -> Rule:

@@ -12,7 +12,9 @@ import numpy as np
 
 from streamplace.control.plans import Deployment
 from streamplace.problem.cluster import Cluster, Device
+from streamplace.problem.counts import expanded
 from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.logical import instance_names
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats
@@ -102,6 +104,23 @@ class SimulatedJob:
             self._loads[key] = self._new_loads(deployment, np.array(factors))
         return self._loads[key]
 
+    @property
+    def graph(self) -> StreamGraph:
+        """The operators and streams, without instances."""
+        operators = [
+            Operator(each.name, each.core_s * INSTRUCTIONS, 0.0) for each in self.operators
+        ]
+        streams = [
+            Stream(one.name, other.name, other.tuples / one.tuples)
+            for one, other in pairwise(self.operators)
+        ]
+        return StreamGraph(operators, streams)
+
+    @property
+    def cluster(self) -> Cluster:
+        """The devices, with cores of speed 1."""
+        return Cluster([Device(device.name, MIPS, device.cores) for device in self.devices])
+
     def problem(self, deployment: Deployment, rate_s: float) -> Placement:
         """Return the instances as a placed graph, which the tick engine can run.
 
@@ -110,23 +129,15 @@ class SimulatedJob:
         rate_s
             Tuples per second that are offered.
         """
-        operators, streams, hosts = [], [], []
-        for operator in self.operators:
-            for i, host in enumerate(deployment.hosts[operator.name]):
-                work = operator.core_s * INSTRUCTIONS
-                operators.append(Operator(f"{operator.name}.{i}", work, 0.0))
-                hosts.append([device.name for device in self.devices].index(host))
-        for one, other in pairwise(self.operators):
-            targets = len(deployment.hosts[other.name])
-            share = other.tuples / one.tuples / targets
-            streams += [
-                Stream(f"{one.name}.{i}", f"{other.name}.{j}", share)
-                for i in range(len(deployment.hosts[one.name]))
-                for j in range(targets)
-            ]
-        devices = [Device(device.name, MIPS, device.cores) for device in self.devices]
-        problem = Problem(StreamGraph(operators, streams), Cluster(devices), source_rate=rate_s)
-        return Placement(problem, hosts)
+        instances = expanded(self.graph, deployment.parallelism)
+        cluster = self.cluster
+        device = {
+            instance: cluster.index[host]
+            for name, hosts in deployment.hosts.items()
+            for instance, host in zip(instance_names(name, len(hosts)), hosts, strict=True)
+        }
+        problem = Problem(instances, cluster, source_rate=rate_s)
+        return Placement(problem, [device[name] for name in instances.names])
 
     def _new_loads(self, deployment: Deployment, factors: Floats) -> Loads:
         number = {device.name: d for d, device in enumerate(self.devices)}

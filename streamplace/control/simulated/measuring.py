@@ -63,6 +63,7 @@ def observed(
         devices=frozenset(job.cores) - lost,
         hosts=state.deployment.hosts,
         missing=("the offered rate: backpressure hides it",) if hidden else (),
+        read_s=sum(float(each.served.sum()) for each in segments) / seconds * _noise(rng),
     )
 
 

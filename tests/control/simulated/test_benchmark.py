@@ -12,7 +12,7 @@ from benchmarks.control.cases import DEVICES, STEPS, case
 from benchmarks.control.results import LINES, TABLE
 from streamplace.control.simulated.run import GAP_S
 
-PLAIN = ["autoscaler", "ds2", "never", "clairvoyant"]
+RULES = ["ours", "ours, simple plans", "autoscaler", "ds2", "never", "clairvoyant"]
 
 
 def ran(folder: Path, patch: pytest.MonkeyPatch, *options: str) -> list[dict[str, object]]:
@@ -22,6 +22,7 @@ def ran(folder: Path, patch: pytest.MonkeyPatch, *options: str) -> list[dict[str
     return [json.loads(line) for line in (folder / LINES).read_text().splitlines()]
 
 
+@pytest.mark.long
 def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ran(tmp_path / "whole", monkeypatch, "--traces", "2")
     ran(tmp_path / "parts", monkeypatch, "--traces", "1")
@@ -32,7 +33,7 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert [line for line in pages[0] if line.startswith("|")] == [
         line for line in pages[1] if line.startswith("|")
     ]
-    assert [line.split("|")[1].strip() for line in pages[0] if line.startswith("| ")][-4:] == PLAIN
+    assert [line.split("|")[1].strip() for line in pages[0] if line.startswith("| ")][-6:] == RULES
 
 
 def test_other_settings_need_another_folder(
@@ -56,9 +57,10 @@ def test_cases(seed: int) -> None:
     assert all(0 < each.begin < each.end <= STEPS for each in of.trace.disturbances)
 
 
+@pytest.mark.long
 def test_who_knows_the_trace_leaves_the_fewest_tuples_waiting() -> None:
     rows = [row_of(seed, GAP_S)["rules"] for seed in range(2)]
-    waiting = {name: np.mean([row[name]["mean_waiting"] for row in rows]) for name in PLAIN}
+    waiting = {name: np.mean([row[name]["mean_waiting"] for row in rows]) for name in RULES}
     assert min(waiting, key=lambda name: waiting[name]) == "clairvoyant"
     assert max(waiting, key=lambda name: waiting[name]) == "never"
     assert all(row["never"]["actions"] == 0 for row in rows)

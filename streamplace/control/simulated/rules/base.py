@@ -32,7 +32,7 @@ class Never:
 
 
 class Deciding(Protocol):
-    """What `streamplace.control.controller.Controller` has."""
+    """What `Controller` has."""
 
     def step(self, observation: Observation) -> Decision:
         """Return what to do at the end of a window."""
