@@ -1,32 +1,34 @@
 """Devices that serve single tuples, which exist within a ``with`` block."""
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from benchmarks.testbed.devices import TIMEOUT_S, Devices
 from benchmarks.testbed.emulator import LEAD_S
-from benchmarks.testbed.facilities import TestbedError
+from benchmarks.testbed.facilities import TestbedError, hierarchies
 from benchmarks.testbed.latency.job import documents
+from benchmarks.testbed.latency.simulated import QUANTITIES, values
 from benchmarks.testbed.latency.worker.frames import HEADER
 from benchmarks.testbed.scaling import Machine, Scaled
 from benchmarks.testbed.wiring import Packets
-from sim.tuples.run import quantile
 from streamplace.util.arrays import Floats, Ints
 
 PACE = 0.4
 """Speed of operators as a fraction of the share of a core; the rest is for messages."""
+PRIORITY = 1  # lowest of the real-time priorities, which are above all ordinary ones
 PACKETS = Packets(mtu=1500, burst_bytes=2_000, joined=False)
 """For single tuples: an idle link passes few bytes at once."""
 MACHINE = Machine(
     cores=1.5,
     most_cores=0.3,
     mbps=40.0,
-    tuples_s=120.0,
-    processed_s=1200.0,
+    tuples_s=200.0,
+    processed_s=2000.0,
     delivered=PACE,
     mtu=PACKETS.mtu,
     least_bytes=HEADER.size,
@@ -57,8 +59,8 @@ class TupleLatencies:
     late_s: Floats
     busy: Floats
 
-    def value(self, quantity: str) -> float:
-        """Return ``mean`` or a percentile such as ``p99``, in seconds; inf if overloaded.
+    def values(self) -> dict[str, float]:
+        """Return mean, p50 and p99 in seconds; all are inf if the run was overloaded.
 
         Raises
         ------
@@ -66,12 +68,10 @@ class TupleLatencies:
             If no tuple arrived.
         """
         if self.overloaded:
-            return float("inf")
+            return dict.fromkeys(QUANTITIES, float("inf"))
         if not len(self.latencies_s):
             raise TestbedError("no tuple reached a sink after the warm-up; run for longer")
-        if quantity == "mean":
-            return float(self.latencies_s.mean())
-        return quantile(self.latencies_s, float(quantity[1:]) / 100)
+        return values(self.latencies_s)
 
 
 class TupleDevices(Devices):
@@ -88,6 +88,23 @@ class TupleDevices(Devices):
     def __init__(self, shares: Sequence[float], mbps: Sequence[float]) -> None:
         super().__init__("pair", shares, mbps, "benchmarks.testbed.latency.worker", PACKETS)
         self._jobs = 0
+
+    def __enter__(self) -> Self:
+        """Start the devices, and let them run before all other processes.
+
+        An ordinary process that wakes up waits for milliseconds until the scheduler takes the core
+        from another one. Real-time processes need no quota, since their work is paced, and the
+        kernel grants them no time in a group with one.
+        """
+        super().__enter__()
+        for worker in self.workers:
+            (hierarchies()["cpu"] / "cgroup.procs").write_text(str(worker.pid))
+            try:
+                os.sched_setscheduler(worker.pid, os.SCHED_FIFO, os.sched_param(PRIORITY))
+            except PermissionError:
+                self.__exit__()
+                raise TestbedError("the kernel refuses real-time scheduling to devices") from None
+        return self
 
     def run(
         self,
