@@ -8,7 +8,7 @@ from benchmarks.testbed.latency.simulated import QUANTITIES, Service, simulated,
 from streamplace import Problem
 from streamplace.util.arrays import Ints
 
-SHORTEST_S, LONGEST_S = 8.0, 18.0
+SHORTEST_S, LONGEST_S = 8.0, 14.0
 TRIED_S = 10.0
 SPREAD = 0.08
 """Standard deviation of the 99th percentile over runs, relative to its mean, that is aimed at."""
