@@ -79,7 +79,8 @@ def _worse(problem: Problem, start: Ints, service: Service, rng: np.random.Gener
         else np.inf
         for row in rows
     ]
-    return rows[int(np.argmin(distance))]
+    chosen: Ints = rows[int(np.argmin(distance))]
+    return chosen
 
 
 def _mean_s(problem: Problem, devices: Ints, service: Service) -> float:
