@@ -9,7 +9,7 @@ SUPPLY := .venv-supply
 INSTALL := -m pip install -q --disable-pip-version-check
 LOCKED := $(INSTALL) --require-hashes --no-deps --only-binary :all: -r
 
-.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs flink-loop flink-failures flink-size testbed testbed-short testbed-dag testbed-flink harden audit locks release clean
+.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs flink-loop flink-failures flink-size testbed testbed-short testbed-dag testbed-latency testbed-flink harden audit locks release clean
 
 venv: $(READY)
 
@@ -82,6 +82,9 @@ testbed: $(READY)
 
 testbed-dag: $(READY)
 	$(BIN)/python -m benchmarks.testbed.passes campaign --or-skip
+
+testbed-latency: $(READY)
+	$(BIN)/python -m benchmarks.testbed.latency campaign --or-skip
 
 testbed-flink: $(READY) $(FLINK)/.ready
 	PYTHONPATH=examples/flink $(BIN)/python -m benchmarks.testbed.flink $(FLINK_HOME)

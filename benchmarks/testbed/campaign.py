@@ -43,13 +43,13 @@ OVERLOAD = 1.25
 """Source rate relative to what `auto` sustains in simulation, so that no placement sustains it."""
 
 
-def graphs(count: int) -> Iterator[StreamGraph]:
+def graphs(count: int, sizes: range = SIZES, seed: int = SEED) -> Iterator[StreamGraph]:
     """Yield `count` graphs, of the presets in turn."""
     per_preset = count // 2 + 1  # at most
     generated = dict.fromkeys(PRESETS, 0)
     for i in range(count):
         preset = PRESETS[i % len(PRESETS)]
-        yield Recipe(preset, per_preset, SIZES, SEED).graph(generated[preset])
+        yield Recipe(preset, per_preset, sizes, seed).graph(generated[preset])
         generated[preset] += 1
 
 

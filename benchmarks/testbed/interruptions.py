@@ -1,10 +1,10 @@
 """Runs of the testbed that are interrupted at random moments, and what they leave behind.
 
-    python -m benchmarks.testbed.interruptions [--passes] [--times 20] [--seed 0]
+    python -m benchmarks.testbed.interruptions [--passes | --latencies] [--times 20] [--seed 0]
 
 SIGINT, SIGTERM and SIGHUP are sent in turn, at moments between the first namespace and a running
-job (with --passes: a running pass). Finally a run is killed with SIGKILL, and the next run must
-find and remove its leftovers.
+job (with --passes: a running pass; with --latencies: single tuples). Finally a run is killed with
+SIGKILL, and the next run must find and remove its leftovers.
 """
 
 import argparse
@@ -25,7 +25,8 @@ from benchmarks.testbed.programs import ip
 
 ROOT = Path(__file__).resolve().parents[2]
 JOB, PASS = "benchmarks.testbed.one_job", "benchmarks.testbed.passes.one_pass"
-WORKERS = (b"benchmarks.testbed.worker", b"benchmarks.testbed.passes.worker")
+TUPLES = "benchmarks.testbed.latency.one_run"
+WORKERS = tuple(b"benchmarks.testbed.%sworker" % part for part in (b"", b"passes.", b"latency."))
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 TIMEOUT_S = 30.0  # for a run to end after the signal
 LATEST_S = 3.0  # latest moment of a signal, after the run is ready to create devices
@@ -36,9 +37,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--times", type=int, default=20, help="number of runs; default: 20")
     parser.add_argument("--seed", type=int, default=0, help="seed of the moments; default: 0")
-    parser.add_argument("--passes", action="store_true", help="interrupt passes, not streams")
+    other = parser.add_mutually_exclusive_group()
+    for option, module in (("--passes", PASS), ("--latencies", TUPLES)):
+        shown = f"interrupt {option[2:]}, not streams"
+        other.add_argument(option, dest="program", action="store_const", const=module, help=shown)
+    parser.set_defaults(program=JOB)
     arguments = parser.parse_args()
-    program = PASS if arguments.passes else JOB
     try:
         check()
     except TestbedError as error:
@@ -49,9 +53,9 @@ def main() -> int:
     left = 0
     for i in range(arguments.times):
         after = float(rng.uniform(0.0, LATEST_S))
-        left += len(interrupt(SIGNALS[i % len(SIGNALS)], after, links, program))
-    killed = interrupt(signal.SIGKILL, LATEST_S, links, program)
-    swept = interrupt(signal.SIGTERM, LATEST_S, links, program)
+        left += len(interrupt(SIGNALS[i % len(SIGNALS)], after, links, arguments.program))
+    killed = interrupt(signal.SIGKILL, LATEST_S, links, arguments.program)
+    swept = interrupt(signal.SIGTERM, LATEST_S, links, arguments.program)
     print(f"interrupted {arguments.times} times: {left} leftovers")
     print(f"killed with SIGKILL: {len(killed)} leftovers; after the next run: {len(swept)}")
     return 0 if left == 0 and not swept else 1

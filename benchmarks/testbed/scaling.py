@@ -16,7 +16,8 @@ from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Floats
 
 HEADERS_BYTES = 66  # per packet: Ethernet, IP, and TCP with timestamps
-SEGMENT_BYTES = MTU + 14 - HEADERS_BYTES
+LINK_HEADER_BYTES = 14  # of HEADERS_BYTES; a packet's MTU does not count them
+SEGMENT_BYTES = MTU + LINK_HEADER_BYTES - HEADERS_BYTES
 NS = 1e9
 
 
@@ -40,6 +41,12 @@ class Machine:
         CPU time that a device gets for operators and for o, as a fraction of its share.
     o_s, o_s_byte
         CPU seconds to send or to receive a tuple: per tuple, and per byte.
+    latency_s
+        LogP's L of every link, in seconds.
+    mtu
+        Largest packet in bytes, without the Ethernet header.
+    least_bytes
+        Smallest tuple that can be sent, without headers.
     """
 
     cores: float = 1.0
@@ -50,6 +57,9 @@ class Machine:
     delivered: float = 1.0
     o_s: float = 0.0
     o_s_byte: float = 0.0
+    latency_s: float = 0.0
+    mtu: int = MTU
+    least_bytes: int = 1
 
 
 @dataclass(frozen=True)
@@ -75,7 +85,7 @@ class Scaled:
 
 
 def scale(problem: Problem, machine: Machine) -> Scaled:
-    """Scale a problem. LogP's L, o and g of its network are not emulated.
+    """Scale a problem. LogP's L, o and g of its network are replaced by those of the machine.
 
     Utilisations stay the same, except for rounding to bytes, headers, and o.
     """
@@ -87,14 +97,14 @@ def scale(problem: Problem, machine: Machine) -> Scaled:
     shares = tuple((max_share * capacity / capacity.max()).tolist())
     mbps = tuple((cluster.link_column("bandwidth_mbps") * bandwidth_factor).tolist())
     payloads = graph.stream_payload_bytes * bandwidth_factor * rate_divisor
-    sizes = tuple(max(1, round(b)) for b in payloads.tolist())
+    sizes = tuple(max(machine.least_bytes, round(b)) for b in payloads.tolist())
     small = StreamGraph.from_columns(
         graph.names,
         graph.instructions * rate_divisor * max_share / capacity.max() * NS,
         np.zeros(len(graph.names)),
         np.stack([graph.stream_source, graph.stream_target], axis=1),
         selectivity=graph.selectivity,
-        stream_payload_bytes=[on_the_wire(size) for size in sizes],
+        stream_payload_bytes=[on_the_wire(size, machine.mtu) for size in sizes],
         name=graph.name,
         source_rate=problem.source_rate / rate_divisor,
         source_shares={graph.names[v]: float(graph.source_share[v]) for v in graph.sources},
@@ -103,9 +113,9 @@ def scale(problem: Problem, machine: Machine) -> Scaled:
     return Scaled(Problem(small, emulated), shares, mbps, sizes)
 
 
-def on_the_wire(size: int) -> int:
+def on_the_wire(size: int, mtu: int = MTU) -> int:
     """Return the bytes of a tuple with its headers on the wire."""
-    return size + HEADERS_BYTES * ceil(size / SEGMENT_BYTES)
+    return size + HEADERS_BYTES * ceil(size / (mtu + LINK_HEADER_BYTES - HEADERS_BYTES))
 
 
 def _mean(tuples: Floats, sizes: Sequence[int]) -> float:
@@ -156,7 +166,7 @@ def _cluster(
         kind,
         bandwidth_mbps=None if first == inf else first,
         overhead_s=o_s / (_share(cluster, shares, links[0]) if links else 1.0),
-        latency_s=0.0,
+        latency_s=machine.latency_s,
         overrides=overrides,
     )
     return Cluster(devices, network)

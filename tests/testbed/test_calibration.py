@@ -67,8 +67,7 @@ def test_o_is_the_median_and_fixed_costs_reduce_capacity() -> None:
     machine = RECORDED.applied_to(before)
     assert (machine.o_s, machine.o_s_byte) == (18e-6, 2e-10)
     assert machine.delivered == pytest.approx(0.996 - 7e-3 / SHARE)
-    costs = {"o_s": 0.0, "o_s_byte": 0.0, "delivered": 1.0}
-    assert replace(machine, **costs) == before
+    assert replace(machine, o_s=0.0, o_s_byte=0.0, delivered=1.0) == before
 
 
 def test_o_is_printed_with_its_spread() -> None:

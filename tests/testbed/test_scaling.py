@@ -108,6 +108,19 @@ def test_bytes_on_the_wire_include_headers() -> None:
     assert on_the_wire(1) == 1 + HEADERS_BYTES
     assert on_the_wire(SEGMENT_BYTES) == SEGMENT_BYTES + HEADERS_BYTES
     assert on_the_wire(SEGMENT_BYTES + 1) == SEGMENT_BYTES + 1 + 2 * HEADERS_BYTES
+    assert on_the_wire(1448, mtu=1500) == 1448 + HEADERS_BYTES
+    assert on_the_wire(1449, mtu=1500) == 1449 + 2 * HEADERS_BYTES
+
+
+@of_every_kind
+def test_links_have_the_latency_and_the_smallest_tuples_of_the_machine(kind: NetworkKind) -> None:
+    network = Network(kind, latency_s=0.5)
+    graph = StreamGraph([Operator("a", 1, 9), Operator("b", 1, 9)], [Stream("a", "b")])
+    machine = Machine(latency_s=2e-4, least_bytes=40)
+    small = scale(Problem(graph, Cluster.equal(3, network=network), source_rate=1.0), machine)
+    links = small.problem.cluster.link_column("latency_s")
+    assert set(links[small.problem.cluster.link_column("bandwidth_mbps") < np.inf]) == {2e-4}
+    assert small.tuple_bytes == (40,)
 
 
 def test_only_the_devices_at_its_ends_know_a_stream() -> None:

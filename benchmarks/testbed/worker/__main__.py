@@ -10,6 +10,7 @@ import os
 import socket
 import struct
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
@@ -23,7 +24,7 @@ WINDOW_BYTES = 65_536
 _HELLO = struct.Struct("!II")
 
 
-def main() -> None:
+def main(run: Callable[[dict[str, Any], socket.socket], None]) -> None:
     """Run jobs until stdin closes."""
     os.sched_setaffinity(0, {int(sys.argv[1])})
     with socket.create_server(("", PORT), backlog=1024, reuse_port=False) as server:
@@ -117,6 +118,6 @@ def _limit(link: socket.socket) -> None:
 
 if __name__ == "__main__":
     try:
-        main()
+        main(run)
     except ConnectionError:
         sys.exit(1)  # another device has ended; the parent process reports that

@@ -1,8 +1,6 @@
 """Passes on machines that can run the testbed, and the command elsewhere."""
 
 import signal
-import subprocess
-import sys
 from itertools import pairwise
 
 import numpy as np
@@ -17,9 +15,9 @@ from benchmarks.testbed.passes.overheads import calibrate, on_the_wire
 from benchmarks.testbed.passes.scaling import scale_pass
 from streamplace.problem.network import NetworkKind
 from tests.support.passes import small_problem
-from tests.support.paths import ROOT
+from tests.support.testbed import check_reported_or_skipped, without_programs
 
-COMMAND = (sys.executable, "-m", "benchmarks.testbed.passes")
+MODULE = "benchmarks.testbed.passes"
 SPREAD = np.array([0, 1, 2, 0, 1, 2], np.int32)
 SHORT_S = 0.01
 lacking = facilities.lacking()
@@ -100,24 +98,11 @@ def test_twenty_interrupted_runs_leave_nothing() -> None:
     assert left == [[]] * 20
 
 
-def ended(*words: str) -> subprocess.CompletedProcess[str]:
-    """Return how a command ended on a machine without programs."""
-    environment = {"PATH": "/nowhere", "PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        (*COMMAND, *words), capture_output=True, text=True, cwd=ROOT, env=environment, check=False
-    )
-
-
 def test_a_machine_without_programs_is_reported_or_skipped() -> None:
-    refused = ended("campaign")
-    assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (2, "", 1)
-    assert "no ip (iproute2), no tc (iproute2)" in refused.stderr
-    skipped = ended("campaign", "--or-skip")
-    assert (skipped.returncode, skipped.stdout.count("\n"), skipped.stderr) == (0, 1, "")
-    assert "skipped, because this machine lacks" in skipped.stdout
+    check_reported_or_skipped(MODULE)
 
 
 def test_a_number_below_one_is_refused() -> None:
-    refused = ended("campaign", "--graphs", "0")
+    refused = without_programs(MODULE, "campaign", "--graphs", "0")
     assert refused.returncode == 2
     assert "must be at least 1 (got 0)" in refused.stderr

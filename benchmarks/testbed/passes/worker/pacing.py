@@ -1,10 +1,17 @@
 """CPU work at the speed of a device: a fixed share of a core, evenly over time."""
 
 import time
+from collections.abc import Callable
 
 from benchmarks.testbed.worker.burning import Burner, clock
 
 SLICE_NS = 300_000
+
+
+def sleep(seconds: float) -> int:
+    """Rest without doing anything; return 0, the CPU nanoseconds of other things than work."""
+    time.sleep(seconds)
+    return 0
 
 
 class Pacer:
@@ -19,15 +26,24 @@ class Pacer:
     ----------
     speed
         CPU seconds per second.
+    rest
+        Waits for so many seconds, and returns the CPU nanoseconds that it used for something else.
     """
 
-    def __init__(self, speed: float) -> None:
+    def __init__(self, speed: float, rest: Callable[[float], int] = sleep) -> None:
         self.speed = speed
+        self._rest = rest
         self._burner = Burner()
 
-    def work(self, cost_ns: float) -> None:
-        """Use the CPU for `cost_ns`, and take at least `cost_ns` / `speed`."""
-        begin_s, begin = time.monotonic(), clock()
+    def work(self, cost_ns: float, begin_s: float | None = None) -> None:
+        """Use the CPU for `cost_ns`, and take at least `cost_ns` / `speed`.
+
+        Parameters
+        ----------
+        begin_s
+            Time of the monotonic clock at which the work should have begun; None: now.
+        """
+        begin_s, begin = time.monotonic() if begin_s is None else begin_s, clock()
         spent = 0.0
         while spent < cost_ns:
             target = min(spent + SLICE_NS, cost_ns)
@@ -35,4 +51,4 @@ class Pacer:
             spent = target
             ahead_s = spent / self.speed / 1e9 - (time.monotonic() - begin_s)
             if ahead_s > 0:
-                time.sleep(ahead_s)
+                begin += self._rest(ahead_s)

@@ -1,0 +1,1 @@
+"""Latency of single tuples on the testbed's devices, simulated and measured."""
