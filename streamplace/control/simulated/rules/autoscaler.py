@@ -22,7 +22,8 @@ class Autoscaler:
 
     Measurements are means over `Options.window_s`, which begins after `Options.stabilisation_s`
     since the last start. Scale-downs of a vertex wait for `Options.scale_down_after_s` since they
-    were first wished, and then take the largest number wished in this time.
+    were first wished, and then take the largest number wished in this time. It chooses no devices:
+    the fewest whose cores suffice at the target utilisation are used, as for the other rules.
     """
 
     job: SimulatedJob
@@ -45,7 +46,8 @@ class Autoscaler:
         if not any(wish.outside for wish in changing.values()):
             return None
         counts = {**now, **{name: wish.count for name, wish in changing.items()}}
-        return packed(self.job, counts, self._rate_s(), observation.devices)
+        needed_s = self._rate_s() / self.options.target
+        return packed(self.job, counts, needed_s, observation.devices)
 
     def ended(self, begun_s: float, ended_s: float, downtime_s: float) -> None:
         """Forget the samples and the wishes, because the job was rescaled."""
