@@ -8,7 +8,7 @@ from streamplace.control.phrases import percent, rate
 from streamplace.control.rules import Rules
 
 BACKPRESSURED = 0.05  # share of time under backpressure, from which on rates are held back
-GROWING = 0.01  # share of the offered rate that waits on top; less is noise
+GROWING = 0.05  # share of the offered rate that waits on top; less is noise
 
 
 class Load(NamedTuple):
@@ -46,7 +46,11 @@ def load_of(observation: Observation, served_s: float | None, rules: Rules) -> L
         what = f"{held} is under backpressure {percent(backpressured)} of the time"
         return Load(State.OVERLOADED, f"{busy}, but {what}")
     offered_s = observation.offered_s or 0.0
-    if served_s is not None and offered_s - served_s > GROWING * offered_s:
+    if (
+        busiest > rules.target  # otherwise the sources hold themselves back
+        and served_s is not None
+        and offered_s - served_s > GROWING * offered_s
+    ):
         what = f"{rate(served_s)} of {rate(offered_s)} are read, so more and more wait"
         return Load(State.OVERLOADED, f"{busy}, but {what}")
     if busiest < rules.low:

@@ -68,11 +68,17 @@ def test_what_is_read_follows_from_what_waits() -> None:
 
 def test_tuples_that_wait_more_and_more_are_an_overload() -> None:
     history = History(RULES)
-    assert history.add(observed(0.6, 10)).state is State.STEADY
-    load = history.add(observed(0.6, 11, waiting=6000.0))
+    assert history.add(observed(0.8, 10)).state is State.STEADY
+    load = history.add(observed(0.8, 11, waiting=30_000.0))
     assert load.state is State.OVERLOADED
-    assert "980 tuples/s of 1,000 tuples/s are read, so more and more wait" in load.reason
-    assert history.add(observed(0.6, 12, waiting=6900.0)).state is State.STEADY, "noise"
+    assert "900 tuples/s of 1,000 tuples/s are read, so more and more wait" in load.reason
+    assert history.add(observed(0.8, 12, waiting=36_000.0)).state is State.STEADY, "noise"
+
+
+def test_sources_that_hold_themselves_back_are_no_overload() -> None:
+    history = History(RULES)
+    history.add(observed(0.6, 10))
+    assert history.add(observed(0.6, 11, waiting=30_000.0)).state is State.STEADY
 
 
 def test_a_restored_history_is_the_same() -> None:

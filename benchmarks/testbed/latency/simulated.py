@@ -3,7 +3,7 @@
 from typing import Literal
 
 from sim.engine import Settings
-from sim.tuples.run import quantile
+from sim.tuples.errors import quantile
 from streamplace import Placement, Problem
 from streamplace.scoring.tuples import run_tuples
 from streamplace.util.arrays import Floats, Ints
