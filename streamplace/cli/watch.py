@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 ADVISE, APPLY = "advise", "apply"
 RESTART, ADAPTIVE = "restart", "adaptive"
-OF_RESTARTS = ("jar", "entry_class", "arguments", "savepoint_dir", "without_uids", "labels")
+OF_RESTARTS = (
+    *("jar", "entry_class", "arguments", "savepoint_dir", "without_uids", "labels"),
+    *("allow_cancel", "max_age"),
+)
 
 
 @click.group()
@@ -64,6 +67,19 @@ def watch() -> None:
     "no labels.  [default: restart]",
 )
 @program(required=False)
+@click.option(
+    "--allow-cancel",
+    is_flag=True,
+    help="Cancel the job if its savepoint does not end in time, where its latest checkpoint is "
+    "retained and younger than --max-age; otherwise it is left running.",
+)
+@click.option(
+    "--max-age",
+    type=param_types.NUMBER,
+    callback=checks.above_0,
+    metavar="S",
+    help="Largest age of the checkpoint from which a cancelled job goes on.",
+)
 @click.option(
     "--labels",
     is_flag=True,
@@ -138,13 +154,18 @@ def _check(chosen: dict[str, Any]) -> None:
         raise click.UsageError(f"{first} needs --mode apply; without it, nothing is changed")
     if applies and way == ADAPTIVE and named:
         raise click.UsageError(
-            f"cannot combine {shown[0]} with --restart-by adaptive, which starts no jar and has no "
-            "labels"
+            f"cannot combine {shown[0]} with --restart-by adaptive, which takes no savepoint, "
+            "starts no jar and has no labels"
         )
     if applies and way == RESTART and not chosen["jar"]:
         raise click.UsageError(
             "missing --jar: --mode apply starts it again from a savepoint; or use --restart-by "
             "adaptive"
+        )
+    if chosen["allow_cancel"] is (chosen["max_age"] is None):
+        raise click.UsageError(
+            "--allow-cancel and --max-age need each other: a job is cancelled only where its "
+            "latest checkpoint is younger"
         )
     if applies and not chosen["journal_folder"]:
         raise click.UsageError(
@@ -215,7 +236,8 @@ def _backend(server: "Server", job: str, kept: "Rules", chosen: dict[str, Any]) 
 
     if chosen["mode"] == ADVISE:
         return None
-    limits = Limits(kept.answer_s, kept.savepoint_s, kept.start_s)
+    cancel_age_s = chosen["max_age"] if chosen["allow_cancel"] else None
+    limits = Limits(kept.answer_s, kept.savepoint_s, kept.start_s, cancel_age_s)
     if chosen["restart_by"] == ADAPTIVE:
         return AdaptiveBackend(server, limits)
     how = Options(

@@ -127,6 +127,10 @@ def test_a_graph_is_measured_unless_it_is_named(
             ("--devices", DEVICES, "--mode", "apply", "--restart-by", "adaptive", "--labels"),
             "cannot combine --labels with --restart-by adaptive",
         ),
+        (
+            ("--devices", DEVICES, "--mode", "apply", "--jar", "a.jar", "--allow-cancel"),
+            "--allow-cancel and --max-age need each other",
+        ),
         (("--devices", DEVICES, "--low", "0.9"), "--low, --target-utilisation, --high: must be"),
         (("--devices", DEVICES, "--agreeing", "0"), "--agreeing"),
         (("--devices", DEVICES, "--window", "nan"), "--window"),

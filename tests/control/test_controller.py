@@ -79,6 +79,18 @@ def test_a_shortfall_that_does_not_pay_is_left_alone() -> None:
     assert 0.0 < decision.gain < decision.price
 
 
+@pytest.mark.parametrize(("offered_s", "action"), [(1870.0, Action.ACT), (1990.0, Action.NOTHING)])
+def test_a_plan_must_catch_up_in_time(offered_s: float, action: Action) -> None:
+    """Two instances carry 2,000 tuples/s: what waits is worked off in 863 s, or in 11,940 s."""
+    of = Controller(RULES, PlainPlanner(COSTS, RULES, most=2))
+    windows = [observed(1.0, i, offered_s=offered_s, read_s=1000.0) for i in (10, 11)]
+    decision = last(of, *windows)
+    assert decision.action is action
+    assert decision.plan is not None
+    is_late = "would not work off within 30 min what waits after a restart" in decision.reason
+    assert is_late == (action is Action.NOTHING) == (decision.gain is None)
+
+
 def test_lost_headroom_is_only_advised() -> None:
     windows = [observed(0.9, i, offered_s=900.0) for i in (10, 11, 12)]
     decision = last(controller(), *windows)

@@ -124,6 +124,10 @@ def test_no_operator_loses_more_than_half() -> None:
     cluster = machines(4, 16)
     plan = known(plan_of(1.0, measured(job(), cluster, many, 100.0), cluster=cluster))
     assert plan.deployment.parallelism == {"read": 2, "decode": 3, "count": 1}
+    ten = {**many, "read": ("d0",) * 10}
+    window = measured(job(), cluster, ten, 100.0)
+    plan = known(plan_of(1.0, window, cluster=cluster, rules=Rules(most_scale_down=0.7)))
+    assert plan.deployment.parallelism["read"] == 3, "(1 - 0.7) * 10 is a little above 3"
     rules = Rules(most_scale_down=0.25)
     window = measured(job(), cluster, many, 100.0)
     plan = known(plan_of(1.0, window, cluster=cluster, rules=rules))

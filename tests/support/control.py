@@ -67,10 +67,12 @@ class PlainPlanner:
     ----------
     costs
         Operator -> busy seconds of one instance per tuple.
+    most
+        The largest number of instances of an operator.
     """
 
-    def __init__(self, costs: Mapping[str, float], rules: Rules) -> None:
-        self.costs, self.rules = costs, rules
+    def __init__(self, costs: Mapping[str, float], rules: Rules, most: int = 1000) -> None:
+        self.costs, self.rules, self.most = costs, rules, most
         self.rates: list[float] = []
 
     def carries(self, numbers: Mapping[str, int]) -> float:
@@ -85,7 +87,7 @@ class PlainPlanner:
             return "all devices are gone"
         hosts, dealt = dict[str, tuple[str, ...]](), 0
         for name, cost in sorted(self.costs.items()):
-            count = ceil(rate_s * cost / self.rules.target)
+            count = min(ceil(rate_s * cost / self.rules.target), self.most)
             hosts[name] = tuple(devices[(dealt + i) % len(devices)] for i in range(count))
             dealt += count
         after, before = Deployment(hosts), Deployment(observation.hosts)

@@ -37,13 +37,13 @@ class SimplePlanner:
 
     def __call__(self, observation: Observation, rate_s: float) -> Plan | str:
         """Return a plan for an offered rate, or why there is none, in words."""
-        there = [each.name for each in self.job.devices if each.name in observation.devices]
-        if not there:
+        present = [each.name for each in self.job.devices if each.name in observation.devices]
+        if not present:
             return "no device is there"
         job = with_measured_costs(self.job, observation) if self.measures else self.job
         needed_s = rate_s / self.target
         counts = self._at_least(counts_for(job, needed_s), observation.parallelism)
-        deployment = packed(job, counts, needed_s, there)
+        deployment = packed(job, counts, needed_s, present)
         now = Deployment(observation.hosts)
         return Plan(
             deployment,

@@ -118,7 +118,7 @@ def test_a_savepoint_that_hangs_leaves_the_job_running() -> None:
     unharmed(flink, done)
 
 
-def test_a_job_whose_savepoint_hangs_is_cancelled_where_that_is_allowed() -> None:
+def test_a_hanging_savepoint_is_abandoned_where_that_is_allowed() -> None:
     flink = ScriptedFlink(polls=HANGS)
     done = acted(flink, limits=Limits(0.5, 0.1, 0.6, cancel_age_s=60))
     assert done.succeeded

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from streamplace.control.decisions import Action, Decision
+from streamplace.control.decisions import Action, Decision, State
 from streamplace.control.observation import Observation
 from streamplace.control.outcomes import Outcome
 from streamplace.control.plans import Plan
@@ -104,7 +104,7 @@ class Pressing:
         """Return a decision to act."""
         plan = Plan(SMALL, 1.0, 2.0, 1.0, 1.0, 1.0)
         action = Action.ACT if observation.at_s > 300.0 else Action.ADVISE
-        return Decision(observation.at_s, "overloaded", action, "because", plan)
+        return Decision(observation.at_s, State.OVERLOADED, action, "because", plan)
 
     def began(self, decision: Decision, at_s: float) -> None:
         """Keep the call."""
