@@ -1,6 +1,6 @@
 """Actions of the controller on a scripted Flink, in short times."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from streamplace.control.controller import Controller
+from streamplace.control.entries import BEGAN, Entry
 from streamplace.control.flink.acting import Backend
 from streamplace.control.flink.devices import Devices
 from streamplace.control.flink.rescaling import AdaptiveBackend
@@ -92,3 +93,19 @@ def watched(
         )
         watching.begin()
         yield watching, lines
+
+
+START = [Entry(0.0, BEGAN, {"job": JOB, "deployment": AFTER.to_dict()})]
+HANGS = 10**6
+
+
+class Log:
+    """A journal in memory, which may interrupt the action."""
+
+    def __init__(self, until: int = HANGS, before: Sequence[Entry] = START) -> None:
+        self.entries, self.until = list(before), until
+
+    def __call__(self, step: str, details: dict[str, Any]) -> None:
+        self.entries.append(Entry(0.0, step, details))
+        if len(self.entries) > self.until:
+            raise KeyboardInterrupt

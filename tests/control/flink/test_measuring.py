@@ -96,7 +96,7 @@ def test_metrics_of_one_vertex_may_be_missing() -> None:
     assert observed(flink, clock).missing == ("count: Flink reports no metrics",)
 
 
-def test_a_lost_task_manager_is_missing() -> None:
+def test_a_lost_task_manager_is_named() -> None:
     flink, clock = scripted(Load())
     with flink.serving() as url:
         sampler = Sampler(Server(url), 5, clock)

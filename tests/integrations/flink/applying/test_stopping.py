@@ -38,7 +38,7 @@ def stopped(flink: ScriptedFlink, cancel_age_s: float | None = None) -> tuple[st
         return stop.stop(JOB, 0.1), progress, "; ".join(lines)
 
 
-def test_a_job_whose_savepoint_hangs_is_cancelled_with_a_young_checkpoint() -> None:
+def test_a_hanging_savepoint_is_abandoned_for_a_young_checkpoint() -> None:
     flink = ScriptedFlink(polls=HANGS, checkpoint_age_s=3)
     path, progress, lines = stopped(flink, cancel_age_s=10)
     assert path == CHECKPOINT

@@ -1,0 +1,185 @@
+"""Restarts of a scripted job that are interrupted, or meet faults, and go on."""
+
+import itertools
+from typing import Any
+
+import pytest
+
+from streamplace.control.entries import Entry
+from streamplace.control.flink.acting import Acted
+from streamplace.control.flink.resuming import PROGRESS
+from streamplace.integrations.flink.applying.progress import Limits
+from streamplace.integrations.profiling.rest import Server
+from tests.support.flink_actions import AFTER, START, Log, quick, restarts
+from tests.support.flink_server.checkpoint_documents import SAVEPOINT
+from tests.support.flink_server.cluster import JOB
+from tests.support.flink_server.faults import Effect, Fault
+from tests.support.flink_server.server import ScriptedFlink
+from tests.support.share import Share
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick(monkeypatch)
+
+
+def restart(flink: ScriptedFlink) -> None:
+    with flink.serving() as url:
+        restarts(url).act(JOB, AFTER, Log())
+
+
+def gone_on(flink: ScriptedFlink, log: Log) -> Acted | None:
+    flink.faults.clear()
+    with flink.serving() as url:
+        while True:
+            done = restarts(url).resume(JOB, AFTER, log.entries, log)
+            if done is None or not done.pending or done.lost:
+                return done
+
+
+SLOW = pytest.param("misplaces", marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize("fault", [None, SLOW, "refuses", "savepoint_fails"])
+def test_a_restart_goes_on_after_an_interruption_at_every_step(fault: str | None) -> None:
+    for until in itertools.count(len(START)):
+        flink = ScriptedFlink(**({fault: 1} if fault else {}))  # type: ignore[arg-type]
+        log = Log(until)
+        with flink.serving() as url:
+            try:
+                restarts(url).act(JOB, AFTER, log)
+            except KeyboardInterrupt:
+                pass
+            else:
+                break
+        done = gone_on(flink, Log(before=log.entries))
+        assert len(flink.running) == 1, until
+        if done is not None:
+            assert list(flink.running) == [done.job], done
+            assert done.succeeded or done.reason
+    assert until > len(START)
+
+
+class Killed(Server):
+    """A server whose client is killed at a certain request, before or after it takes effect."""
+
+    def __init__(self, url: str, requests: int, is_after: bool) -> None:
+        super().__init__(url)
+        self.left, self.is_after = requests, is_after
+
+    def _answer(self, *arguments: Any) -> Any:
+        self.left -= 1
+        if self.left < 0 and not self.is_after:
+            raise KeyboardInterrupt
+        found = super()._answer(*arguments)
+        if self.left < 0:
+            raise KeyboardInterrupt
+        return found
+
+
+def killed(fault: str | None, requests: int, is_after: bool) -> bool:
+    """Kill a restart at a request and go on; return whether there are so many requests."""
+    flink = ScriptedFlink(**({fault: 1} if fault else {}))  # type: ignore[arg-type]
+    log = Log()
+    with flink.serving() as url:
+        backend = restarts(url)
+        backend.server = Killed(url, requests, is_after)
+        try:
+            backend.act(JOB, AFTER, log)
+        except KeyboardInterrupt:
+            pass
+        else:
+            return False
+    done = gone_on(flink, log)
+    assert len(flink.running) == 1, (requests, done)
+    assert done is None or list(flink.running) == [done.job], (requests, done)
+    return True
+
+
+@pytest.mark.parametrize("requests", [17, 24, 33])
+def test_a_killed_restart_goes_on(requests: int) -> None:
+    assert killed(None, requests, is_after=True)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("is_after", [False, True])
+@pytest.mark.parametrize("fault", [None, "misplaces", "refuses", "stuck", "savepoint_fails"])
+def test_a_restart_killed_at_every_request_goes_on(
+    fault: str | None, is_after: bool, share: Share
+) -> None:
+    flink = ScriptedFlink(**({fault: 1} if fault else {}))  # type: ignore[arg-type]
+    restart(flink)
+    for requests in share.of(range(len(flink.requests))):
+        killed(fault, requests, is_after)
+
+
+def test_an_interrupted_start_is_taken_up_once() -> None:
+    flink = ScriptedFlink()
+    log = Log()
+    with flink.serving() as url:
+        first = restarts(url).act(JOB, AFTER, log)
+        again = restarts(url).resume(JOB, AFTER, log.entries, Log())
+    assert again is not None
+    assert (again.job, again.succeeded) == (first.job, True)
+    assert sum("/run" in change for change in flink.changes) == 1
+
+
+def test_a_job_that_somebody_else_stopped_is_left_alone() -> None:
+    flink = ScriptedFlink()
+    log = Log()
+    with flink.serving() as url:
+        first = restarts(url).act(JOB, AFTER, log)
+        flink.replace_job(first.job, "other")
+        flink.jobs[first.job].stopped_at = "file:/other"
+        done = restarts(url).resume(JOB, AFTER, log.entries, Log())
+    assert done is not None
+    assert done.lost
+    assert list(flink.running) == ["other"]
+
+
+def test_a_device_that_is_lost_during_a_restart_brings_the_former_mapping_back() -> None:
+    flink = ScriptedFlink()
+    flink.jobs[JOB].state, flink.jobs[JOB].stopped_at = "FINISHED", SAVEPOINT
+    del flink.labels["tm-a"]
+    stop = {"job": JOB, "trigger": "x", "savepoint": "", "rolling_back": False, "cancelling": False}
+    log = Log(before=[*START, Entry(0.0, PROGRESS, stop)])
+    done = gone_on(flink, log)
+    assert done is not None
+    assert "needs a TaskManager with the label 'dev_a'" in done.reason
+    assert "rolled back: job" in done.reason
+    assert list(flink.running) == [done.job]
+
+
+EFFECTS = [Effect.ERROR, Effect.REFUSED, Effect.LOST, Effect.GARBLED]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("effect", EFFECTS)
+@pytest.mark.parametrize("times", [1, 3, 10**9])
+def test_every_fault_leaves_one_job_or_a_known_state(
+    effect: Effect, times: int, share: Share
+) -> None:
+    restart(flink := ScriptedFlink())
+    for after in share.of(range(len(flink.requests))):
+        check(effect, times, after)
+
+
+@pytest.mark.parametrize(("effect", "after"), list(zip(EFFECTS, (4, 21, 17, 23), strict=True)))
+def test_faults_leave_one_job_or_a_known_state(effect: Effect, after: int) -> None:
+    check(effect, 2, after)
+
+
+def check(effect: Effect, times: int, after: int) -> None:
+    """Restart with a fault from a certain request on; then go on without it."""
+    flink = ScriptedFlink(faults=[Fault(effect, after=after, times=times)])
+    log = Log()
+    with flink.serving() as url:
+        done = restarts(url, Limits(0.1, 0.3, 0.4)).act(JOB, AFTER, log)
+    case = f"{effect} {times} times after {after}: {done}"
+    assert len(flink.running) <= 1, case
+    assert done.succeeded or done.reason, case
+    assert "\n" not in done.reason, case
+    if done.pending:
+        done = gone_on(flink, log) or done
+    assert len(flink.running) == 1, f"{case}; then {done}"
+    assert list(flink.running) == [done.job], f"{case}; then {done}"
