@@ -9,7 +9,7 @@ SUPPLY := .venv-supply
 INSTALL := -m pip install -q --disable-pip-version-check
 LOCKED := $(INSTALL) --require-hashes --no-deps --only-binary :all: -r
 
-.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs flink-loop flink-failures flink-size testbed testbed-short testbed-dag testbed-latency testbed-flink harden audit locks release clean
+.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs flink-loop flink-failures flink-size flink-watch testbed testbed-short testbed-dag testbed-latency testbed-flink harden audit locks release clean
 
 venv: $(READY)
 
@@ -68,6 +68,9 @@ flink-loop: $(READY) $(FLINK)/.ready
 
 flink-failures: $(READY) $(FLINK)/.ready
 	$(BIN)/python examples/flink/failures.py $(FLINK_HOME)
+
+flink-watch: $(READY) $(FLINK)/.ready
+	$(BIN)/python examples/flink/watch_loop.py $(FLINK_HOME)
 
 flink-size: $(READY) $(FLINK)/.ready
 	$(BIN)/python examples/flink/size_loop.py $(FLINK_HOME)

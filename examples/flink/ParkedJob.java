@@ -102,13 +102,17 @@ public final class ParkedJob {
             per = Integer.parseInt(parts[1]);
         }
 
-        void take(long number, Collector<Long> collector) {
+        void rest() {
             owed += tuple;
             if (owed >= SHORTEST_NS) {
                 long begin = System.nanoTime();
                 LockSupport.parkNanos(owed);
                 owed -= System.nanoTime() - begin; // waits end late, so the next ones are shorter
             }
+        }
+
+        void take(long number, Collector<Long> collector) {
+            rest();
             if (++count % per == 0) {
                 for (int i = 0; i < out; i++) {
                     collector.collect(number * out + i);

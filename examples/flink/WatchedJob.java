@@ -1,0 +1,80 @@
+import java.io.IOException;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
+import org.apache.flink.util.Collector;
+
+/**
+ * A job that a controller changes while its rate changes. It counts the numbers of a `Clocked`
+ * source by key, and writes "number count milliseconds" for each: the count of number n is n /
+ * KEYS + 1 if no state is lost and none is doubled.
+ *
+ * <p>Arguments: the schedule's file, the folder to write to, the microseconds for which "parse" and
+ * "count" park for each tuple, and their numbers of instances.
+ */
+public final class WatchedJob {
+    static final int KEYS = 16;
+    private static final int KEY_GROUPS = 128;
+
+    private WatchedJob() {}
+
+    public static void main(String[] args) throws Exception {
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+        env.disableOperatorChaining(); // Flink measures no busy time inside chains
+        env.setParallelism(1);
+        env.setMaxParallelism(KEY_GROUPS);
+        env.setBufferTimeout(5);
+        env.enableCheckpointing(2000);
+        env.fromSource(
+                        new Clocked(args[0]),
+                        WatermarkStrategy.noWatermarks(),
+                        "numbers",
+                        Types.LONG)
+                .uid("numbers")
+                .rebalance()
+                .flatMap(new ParkedJob.Step(new ParkedJob.Park(args[2], "1/1")))
+                .returns(Types.LONG)
+                .name("parse")
+                .uid("parse")
+                .setParallelism(Integer.parseInt(args[4]))
+                .keyBy(number -> number % KEYS)
+                .process(new Count(new ParkedJob.Park(args[3], "1/1")))
+                .name("count")
+                .uid("count")
+                .setParallelism(Integer.parseInt(args[5]))
+                .rebalance()
+                .sinkTo(new CountJob.Journal(args[1]))
+                .name("journal")
+                .uid("journal");
+        StreamplaceMapping.apply(env);
+        env.execute("watched");
+    }
+
+    /** Parks for each number and emits a line with its count. */
+    static final class Count extends KeyedProcessFunction<Long, Long, String> {
+        private final ParkedJob.Park park;
+        private transient ValueState<Long> count;
+
+        Count(ParkedJob.Park park) {
+            this.park = park;
+        }
+
+        @Override
+        public void open(OpenContext context) {
+            count = getRuntimeContext().getState(new ValueStateDescriptor<>("count", Types.LONG));
+        }
+
+        @Override
+        public void processElement(Long number, Context context, Collector<String> out)
+                throws IOException {
+            park.rest();
+            long next = count.value() == null ? 1 : count.value() + 1;
+            count.update(next);
+            out.collect(number + " " + next + " " + System.currentTimeMillis());
+        }
+    }
+}

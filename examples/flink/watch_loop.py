@@ -1,0 +1,144 @@
+"""The controller on a real Flink: the rate rises, a TaskManager is killed, the rate falls.
+
+    python examples/flink/watch_loop.py FLINK_HOME [ROUNDS]
+
+`make flink-watch` runs ten rounds, with all durations of the controller at 1/15. In each, the
+controller must give the job more instances when the rate rises, leave it to Flink to recover when a
+TaskManager is killed, and take instances away when the rate falls. All counts of all keys are then
+compared with the truth. Gaps are the longest times without output around each change.
+"""
+
+import json
+import os
+import signal
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from local_flink import FlinkError, LocalFlink, TaskManager
+from scripting import say, terminated
+from submitted import HERE, Submitted, build, wait
+from watched import CLUSTER, Controller, Output, Schedule, write_problem
+
+FOLDER = Path("flink-loop").resolve() / "watch"
+MANAGERS = tuple(TaskManager(name, slots=4) for name in CLUSTER)
+LOW, HIGH = 100.0, 350.0  # tuples/s
+PARSE_US, COUNT_US = 2000, 5000  # for which an instance parks per tuple
+SOURCES = ("WatchedJob", "Clocked", "ParkedJob", "CountJob", "Work")
+CONFIG = """\
+taskmanager.memory.network.memory.buffer-debloat.enabled: true
+taskmanager.memory.segment-size: 4kb
+"""
+PLANNED_S, KILLED_S = 5.0, 15.0  # targets of the median gaps
+UP_S, RECOVERED_S, DOWN_S = 300.0, 120.0, 600.0
+UP, KILLED, DOWN = "step up", "TaskManager killed", "step down"
+
+
+@dataclass
+class Change:
+    """What one change of a round led to.
+
+    Parameters
+    ----------
+    gap_s
+        The longest time without output.
+    parallelism
+        Numbers of instances afterwards.
+    """
+
+    kind: str
+    gap_s: float
+    parallelism: dict[str, int]
+
+
+def one_round(flink: LocalFlink, jar: Path, number: int) -> list[Change]:
+    """Start the job and the controller, and make the three changes.
+
+    Raises
+    ------
+    FlinkError
+        If the job does not recover, or a count is wrong.
+    """
+    folder = FOLDER / f"round{number}"
+    schedule, output = Schedule(folder / "rates.txt"), Output(folder / "out")
+    schedule.set(LOW)
+    arguments = [str(schedule.path), str(output.folder), f"{PARSE_US}", f"{COUNT_US}", "1", "1"]
+    submitted = Submitted(flink, jar, arguments)
+    job = submitted.start()
+    found = []
+    with Controller(flink.url, job, jar, arguments, folder) as controller:
+        controller.until("steady", 200.0)
+        since = schedule.set(HIGH)
+        controller.until("act", UP_S)
+        controller.until("steady", UP_S)
+        found.append(Change(UP, output.longest_gap_s(since), counts(submitted)))
+        since = kill(flink, MANAGERS[1].name)
+        wait(lambda: len(submitted.running()) == 1, "the job did not recover", RECOVERED_S)
+        flink.restart_task_manager(MANAGERS[1].name)
+        controller.until("steady", RECOVERED_S + UP_S)
+        found.append(Change(KILLED, output.longest_gap_s(since), counts(submitted)))
+        since = schedule.set(LOW)
+        controller.until("act", DOWN_S)
+        controller.until("steady", UP_S)
+        found.append(Change(DOWN, output.longest_gap_s(since), counts(submitted)))
+    schedule.set(0.0)
+    wait(lambda: output.is_complete(schedule.due()), "numbers are missing", RECOVERED_S)
+    output.check()
+    submitted.cancel()
+    return found
+
+
+def kill(flink: LocalFlink, name: str) -> float:
+    """Kill a TaskManager, and return the time in seconds since 1970."""
+    os.kill(flink.pids[name], signal.SIGKILL)
+    return Schedule.now()
+
+
+def counts(submitted: Submitted) -> dict[str, int]:
+    """Return operator -> number of its instances."""
+    (job,) = submitted.running()
+    return {name: on.total() for name, on in submitted.where(job).items()}
+
+
+def main(home: Path, rounds: int) -> int:
+    """Run the rounds; return 0 if all are green and the median gaps are short."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    jar = build(FOLDER, home, SOURCES[0], [HERE / f"{name}.java" for name in SOURCES])
+    write_problem(FOLDER, PARSE_US, COUNT_US)
+    changes: list[Change] = []
+    bad = 0
+    for number in range(1, rounds + 1):
+        with LocalFlink(home, FOLDER, MANAGERS, restarts=True, config=CONFIG) as flink:
+            try:
+                found = one_round(flink, jar, number)
+            except FlinkError as error:
+                bad += 1
+                print(f"round {number} of {rounds}: FAILED: {error}", flush=True)
+                continue
+        changes += found
+        shown = "; ".join(f"{each.kind}: {each.gap_s:.1f} s" for each in found)
+        print(f"round {number} of {rounds}: green; longest gaps: {shown}", flush=True)
+        say(json.dumps([asdict(each) for each in found]))
+    (FOLDER / "changes.json").write_text(json.dumps([asdict(each) for each in changes], indent=1))
+    return 1 if bad or not short(changes) else 0
+
+
+def short(changes: Sequence[Change]) -> bool:
+    """Print the median gaps, and return whether they are within the targets."""
+    planned, killed = (
+        statistics.median(each.gap_s for each in changes if (each.kind == KILLED) is is_kill)
+        for is_kill in (False, True)
+    )
+    print(f"median gaps: planned {planned:.1f} s (at most {PLANNED_S:g} s), ", end="")
+    print(f"killed {killed:.1f} s (at most {KILLED_S:g} s)")
+    return planned <= PLANNED_S and killed <= KILLED_S
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, terminated)
+    try:
+        sys.exit(main(Path(sys.argv[1]).resolve(), int((sys.argv[2:] or ["10"])[0])))
+    except FlinkError as error:
+        sys.exit(f"flink-watch: {error}")
