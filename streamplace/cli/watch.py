@@ -124,8 +124,6 @@ def flink(url: str, job: str, **chosen: Any) -> None:
     Examples:
     streamplace watch flink http://localhost:8081 --job 0a1b… --cluster cluster.json
     streamplace watch flink http://localhost:8081 --job 0a1b… --devices 3x2500x4 --page now.html
-    streamplace watch flink http://localhost:8081 --job 0a1b… --cluster cluster.json \\
-        --mode apply --jar job.jar --journal journal
     """
     from streamplace.control.rules import Rules  # noqa: PLC0415 - loaded when the command runs
     from streamplace.integrations.profiling.rest import Server  # noqa: PLC0415

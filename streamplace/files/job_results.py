@@ -19,6 +19,8 @@ def refuse_job_results(value: Any, path: Path, where: str) -> None:
     """
     if not isinstance(value, dict) or not {"jobs", "assignment"} <= value.keys():
         return
+    if "problem" in value:  # a placement of all jobs, with what each of them gets
+        return
     if "placer" not in value:
         is_what = "is the result of size --job-file"
         raise FormatError(f"{where}: {is_what}, without the graphs; read the file of its -o")

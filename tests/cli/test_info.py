@@ -174,7 +174,10 @@ def test_the_longest_shortest_path_of_a_large_graph_is_left_out(
     assert "longest shortest path" not in succeeds(capsys, "info", graph)
 
 
-def test_numbers_of_instances(tmp_path: Path, capsys: Capture) -> None:
+def test_numbers_of_instances(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)  # so that nothing is cut off
     read = {"name": "read", "instructions": 1, "payload_bytes": 1, "partitions": 16}
     limits = {"parallelism": "free", "min_parallelism": 2, "max_parallelism": 6}
     count = {"name": "count", "instructions": 1, "partitions": 128, "scaling": {"sigma": 0.02}}

@@ -97,7 +97,9 @@ def test_a_changed_graph_has_its_own_constraints_and_rate(tmp_path: Path, capsys
     found, stderr = replaced(capsys, tmp_path)
     assert found["assignment"]["a"] != found["assignment"]["b"]
     assert found["throughput"] == pytest.approx(950)
-    assert stderr.strip().endswith("cluster of 3 devices")
+    taken, moves = stderr.strip().splitlines()
+    assert taken.endswith("cluster of 3 devices")
+    assert moves.startswith("1 of 3 operators move")
 
 
 def test_what_is_left_out_is_printed(files: Path, capsys: Capture) -> None:

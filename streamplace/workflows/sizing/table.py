@@ -5,7 +5,7 @@ from typing import Any
 
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import number
-from streamplace.display.view import Grid, View
+from streamplace.display.view import Grid, Line, View
 from streamplace.util.text import counted
 from streamplace.workflows.sizing.result import SizeResult
 
@@ -54,25 +54,26 @@ class SizeTable(Displayable):
         return {"rows": [row.to_dict() for row in self.rows]}
 
     def _view(self) -> View:
-        first, all_sized = self.sized[0], len(self.sized) == len(self.rows)
+        first = self.sized[0]
         names = tuple(first.parallelism)
-        head = ("tuples/s", "machines", "price", "instances", f"least {first.minimise}", *names)
-        reasons = () if all_sized else ("why not",)
         table = Grid(
-            head + reasons,
-            len(self.rows),
-            lambda i: _cells(self.rows[i], len(names), is_last=all_sized),
-            names=(0,) if all_sized else (0, len(head)),
+            ("tuples/s", "machines", "price", "instances", f"least {first.minimise}", *names),
+            len(self.sized),
+            lambda i: _cells(self.sized[i]),
+            names=(0,),
         )
+        reasons = (_line(row) for row in self.rows if isinstance(row, Unsized))
         lines = tuple(row.headline for row in self.rows)
-        return View(f"Sizes at {counted(len(self.rows), 'source rate')}", lines, (table,))
+        return View(f"Sizes at {counted(len(self.rows), 'source rate')}", lines, (table, *reasons))
 
 
-def _cells(row: SizeResult | Unsized, operators: int, *, is_last: bool) -> tuple[str, ...]:
-    """Return the cells of a row; the last one is a reason unless all rows are sizes."""
-    if isinstance(row, Unsized):
-        return (number(row.source_rate), *("",) * (4 + operators), row.reason)
-    cells = (
+def _line(row: Unsized) -> Line:
+    """Return the reason as a line, in which braces stand for themselves."""
+    return Line(f"no size for {row.headline}".replace("{", "{{").replace("}", "}}"))
+
+
+def _cells(row: SizeResult) -> tuple[str, ...]:
+    return (
         number(row.source_rate),
         str(row.machines),
         "" if row.money is None else number(row.money),
@@ -80,4 +81,3 @@ def _cells(row: SizeResult | Unsized, operators: int, *, is_last: bool) -> tuple
         number(row.bound),
         *(str(count) for count in row.parallelism.values()),
     )
-    return cells if is_last else (*cells, "")
