@@ -10,6 +10,7 @@ compared with the truth. Gaps are the longest times without output around each c
 
 import json
 import os
+import shutil
 import signal
 import statistics
 import sys
@@ -23,7 +24,7 @@ from submitted import HERE, Submitted, build, wait
 from watched import CLUSTER, Controller, Output, Schedule, write_problem
 
 FOLDER = Path("flink-loop").resolve() / "watch"
-MANAGERS = tuple(TaskManager(name, slots=4) for name in CLUSTER)
+MANAGERS = tuple(TaskManager(name, slots=2) for name in CLUSTER)
 LOW, HIGH = 100.0, 350.0  # tuples/s
 PARSE_US, COUNT_US = 2000, 5000  # for which an instance parks per tuple
 SOURCES = ("WatchedJob", "Clocked", "ParkedJob", "CountJob", "Work")
@@ -62,6 +63,7 @@ def one_round(flink: LocalFlink, jar: Path, number: int) -> list[Change]:
         If the job does not recover, or a count is wrong.
     """
     folder = FOLDER / f"round{number}"
+    shutil.rmtree(folder, ignore_errors=True)
     schedule, output = Schedule(folder / "rates.txt"), Output(folder / "out")
     schedule.set(LOW)
     arguments = [str(schedule.path), str(output.folder), f"{PARSE_US}", f"{COUNT_US}", "1", "1"]
@@ -74,9 +76,10 @@ def one_round(flink: LocalFlink, jar: Path, number: int) -> list[Change]:
         controller.until("act", UP_S)
         controller.until("steady", UP_S)
         found.append(Change(UP, output.longest_gap_s(since), counts(submitted)))
-        since = kill(flink, MANAGERS[1].name)
+        victim = hosts(submitted)[0]
+        since = kill(flink, victim)
         wait(lambda: len(submitted.running()) == 1, "the job did not recover", RECOVERED_S)
-        flink.restart_task_manager(MANAGERS[1].name)
+        flink.restart_task_manager(victim)
         controller.until("steady", RECOVERED_S + UP_S)
         found.append(Change(KILLED, output.longest_gap_s(since), counts(submitted)))
         since = schedule.set(LOW)
@@ -94,6 +97,12 @@ def kill(flink: LocalFlink, name: str) -> float:
     """Kill a TaskManager, and return the time in seconds since 1970."""
     os.kill(flink.pids[name], signal.SIGKILL)
     return Schedule.now()
+
+
+def hosts(submitted: Submitted) -> list[str]:
+    """Return the TaskManagers that run instances of "count", by name."""
+    (job,) = submitted.running()
+    return sorted(submitted.where(job)["count"])
 
 
 def counts(submitted: Submitted) -> dict[str, int]:

@@ -19,7 +19,7 @@ KEYS = 16
 SCALE = 1 / 15  # of all durations of the controller
 MIPS = 1000.0  # any unit will do
 CORES = 2
-CLUSTER = ("tm0", "tm1")
+CLUSTER = ("tm0", "tm1", "tm2")
 SETTLED_S = 2.0  # for which all is complete
 
 

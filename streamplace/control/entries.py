@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from streamplace.errors import FormatError
+from streamplace.files.checksums import NAME, checksum
 from streamplace.files.reading import parse, read_bytes
 
 FORMAT, VERSION = "streamplace-journal", 1
@@ -38,7 +39,7 @@ class Entry:
     def line(self) -> str:
         """Return the line of the journal."""
         value = {AT: self.at_s, STEP: self.step, **self.details}
-        return json.dumps(value, allow_nan=False) + "\n"
+        return json.dumps({**value, NAME: checksum(value)}, allow_nan=False) + "\n"
 
 
 def read_entries(path: str | Path) -> tuple[list[Entry], int]:
@@ -96,8 +97,11 @@ def _check_head(line: bytes, where: str) -> None:
 
 def _entry(line: bytes, where: str) -> Entry:
     value = _value(line, where)
+    summed = value.pop(NAME, None) if isinstance(value, dict) else None
+    if summed is not None and summed != checksum(value):
+        raise FormatError(f"{where}: has changed since it was written; {REMEDY}")
     match value:
-        case {"at": int() | float() as at_s, "step": str() as step, **details}:
+        case {"at": int() | float() as at_s, "step": str() as step, **details} if summed:
             return Entry(float(at_s), step, {str(name): each for name, each in details.items()})
     raise FormatError(f"{where}: is not an entry of a journal; {REMEDY}")
 

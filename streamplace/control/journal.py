@@ -94,6 +94,13 @@ class Journal:
         """The steps of the action that is under way, or was interrupted; none if there is none."""
         return unfinished(self.entries)
 
+    @property
+    def jobs(self) -> list[str]:
+        """The ids of the job, the latest last; a restart gives it another one."""
+        entries = reversed(self.entries)
+        found = dict.fromkeys(str(e.details["job"]) for e in entries if "job" in e.details)
+        return list(reversed(found))
+
     def latest(self, name: str) -> Any:
         """Return the last value of a detail; None if there is none."""
         return latest(self.entries, name)

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Collection, Mapping
-from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
 from streamplace.files.bounded import read_failure, read_raw
+from streamplace.files.checksums import NAME, checksum
 from streamplace.files.reading import parse, read_json, to_json
 from streamplace.studies.study import Row
 
@@ -80,11 +80,11 @@ def read_results(path: Path, units: Collection[str], version: int = VERSION) -> 
     for number, line in enumerate(complete.split(b"\n")[:-1], start=1):
         place = f"{path}: line {number}"
         entry = _entry(line, place)
-        summed = entry.pop("sha256", None)
+        summed = entry.pop(NAME, None)
         key, rows = entry.get("unit"), entry.get("rows")
         if not (isinstance(key, str) and key in units and isinstance(rows, list)):
             raise FormatError(f"{place}: is not a result of this study; {REMOVE}")
-        if summed != _sum(entry) and (summed is not None or version != WITHOUT_SUMS):
+        if summed != checksum(entry) and (summed is not None or version != WITHOUT_SUMS):
             raise FormatError(f"{place}: has changed since it was written; {REMOVE}")
         found[key] = rows
     return found, complete
@@ -93,7 +93,7 @@ def read_results(path: Path, units: Collection[str], version: int = VERSION) -> 
 def result_line(key: str, rows: list[Row], seconds: float) -> str:
     """Return the line of a unit's results, with the CPU seconds that they took."""
     entry = {"unit": key, "cpu_s": round(seconds, 3), "rows": rows}
-    return json.dumps({**entry, "sha256": _sum(entry)}) + "\n"
+    return json.dumps({**entry, NAME: checksum(entry)}) + "\n"
 
 
 def _entry(line: bytes, place: str) -> dict[str, Any]:
@@ -104,11 +104,6 @@ def _entry(line: bytes, place: str) -> dict[str, Any]:
     if not isinstance(entry, dict):
         raise FormatError(f"{place}: is not a result of this study; {REMOVE}")
     return entry
-
-
-def _sum(entry: Mapping[str, Any]) -> str:
-    """Return a checksum of the values of a line."""
-    return sha256(json.dumps(entry).encode()).hexdigest()[:16]
 
 
 def _shown(value: Any) -> str:

@@ -152,3 +152,15 @@ def test_a_job_that_has_ended(
         options = ("--cluster", cluster, "--graph", graph)
         assert main(["watch", "flink", url, "--job", "f" * 32, *options, *LIMITS]) == 1
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_journal_of_another_job_is_refused(
+    clock: ManualClock, graph: str, cluster: str, tmp_path: Path, capsys: Capture
+) -> None:
+    flink = overloaded(clock)
+    journal = str(tmp_path / "journal")
+    with flink.serving() as url:
+        options = ("--cluster", cluster, "--graph", graph, "--journal", journal, "--windows", "1")
+        assert main(["watch", "flink", url, "--job", JOB, *options, *LIMITS]) == 0
+        assert main(["watch", "flink", url, "--job", "f" * 32, *options, *LIMITS]) == 2
+    assert f"the journal is that of job {JOB}, not of job ffff" in capsys.readouterr().err

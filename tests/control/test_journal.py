@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from streamplace.control.entries import HEAD, read_entries, unfinished
+from streamplace.control.entries import HEAD, Entry, read_entries, unfinished
 from streamplace.control.journal import Journal
 from streamplace.errors import FormatError, UsageError
 from tests.support.cli import ENVIRONMENT
@@ -46,7 +46,8 @@ def written(path: Path) -> bytes:
 def test_entries_read_back(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     lines = written(path).decode().splitlines()
-    assert [json.loads(line) for line in lines[1:]] == [
+    values = [json.loads(line) for line in lines[1:]]
+    assert [{name: value[name] for name in value if name != "sha256"} for value in values] == [
         {"at": at_s, "step": step, **details} for at_s, step, details in STEPS
     ]
     with Journal(path) as journal:
@@ -75,7 +76,7 @@ def test_a_cut_journal_reads_back_to_the_last_whole_line(tmp_path: Path) -> None
             with Journal(path) as journal:
                 journal.write(9.0, "ended")
             kept = data[:whole] or HEAD.encode()
-            assert path.read_bytes() == kept + b'{"at": 9.0, "step": "ended"}\n'
+            assert path.read_bytes() == kept + Entry(9.0, "ended").line().encode()
 
 
 def test_a_killed_writer_has_every_entry_that_it_reported(tmp_path: Path) -> None:
@@ -153,3 +154,20 @@ def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="cannot write"):
         Journal(tmp_path / "none" / "journal.jsonl")
     assert os.listdir(tmp_path) == []
+
+
+def test_a_changed_line_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    data = written(path)
+    for before, after in ((b'"b2"', b'"c3"'), (b"3.5", b"3.6"), (b'"stopped"', b'"started"')):
+        path.write_bytes(data.replace(before, after))
+        with pytest.raises(FormatError, match=r"line [45]: has changed since it was written"):
+            read_entries(path)
+
+
+def test_the_job_of_a_journal_is_the_latest(tmp_path: Path) -> None:
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        assert journal.jobs == []
+        for job in ("a1", "b2", "a1", "c3"):
+            journal.write(1.0, "window", job=job)
+        assert journal.jobs == ["b2", "a1", "c3"]

@@ -27,6 +27,8 @@ SCHEDULED = ("--objective", "makespan", "--placer", "heft")
 PUBLISHED = ("--semantics", "placeto")
 GREEDY = ("--cluster", "GPUS", "--placer", "greedy")
 STUDY = ("study", "dream", "--graphs", "GRAPH", "-o", BAD, "--plots", "none", "--jobs", "1")
+UNREACHABLE = ("watch", "flink", "http://127.0.0.1:9", "--job", "job")
+ADVISED = ("--devices", "2x2500", "--graph", "GRAPH", "--windows", "1", "--window", "0.01")
 MEASURED = ("--config", "MEASURED", "--measure", measured_run.MEASURE)
 COMPARE_OPTIONS = ("--source-rate", "100", "--placers", "greedy", "--jobs", "1")
 COMPARE_MAKESPANS = ("--objective", "makespan", "--placers", "round-robin", "--jobs", "1")
@@ -234,6 +236,9 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     ),
     "info-weights": (_command("info", BAD, "--json"),),
     "checkpoint": (_command("train", "GRAPH", "--config", "CONFIG", "-o", "RUN", "--resume"),),
+    "journal": (
+        _first_only(*UNREACHABLE, *ADVISED, "--journal", BAD),  # the other one needs --mode apply
+    ),
     "measurements": (_command("train", "GRAPH", *MEASURED, "-o", BAD),),
 }
 """Reader -> the commands that read such files."""

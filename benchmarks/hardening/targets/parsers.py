@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.hardening.corpus import measured_run, own_files, study_files
+from benchmarks.hardening.corpus import journals, measured_run, own_files, study_files
 from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.corpus.engine_documents import DOCUMENTS, IMPORTED
 from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
@@ -31,6 +31,10 @@ from benchmarks.hardening.targets.consumers import (
     use_rules,
 )
 from sim.engine import Settings
+from streamplace.control.controller import Controller
+from streamplace.control.entries import Entry, latest, read_entries, unfinished
+from streamplace.control.plans import Deployment
+from streamplace.control.rules import Rules
 from streamplace.errors import FormatError, located
 from streamplace.files import (
     read_cluster,
@@ -173,6 +177,17 @@ def _checkpoints() -> tuple[Document, ...]:
         return (Document("file.safetensors", written(Path(folder))),)
 
 
+def _journal(folder: str) -> list[Entry]:
+    return read_entries(Path(folder) / journals.NAME)[0]
+
+
+def _go_on(entries: list[Entry]) -> None:
+    if (state := latest(entries, "state")) is not None:
+        Controller(Rules(), journals.plan).restore(state)
+    if steps := unfinished(entries):
+        Deployment.from_dict(steps[0].details["deployment"])
+
+
 def _of_line_graph(path: str | Path) -> Placement:
     return read_placement(path, graph=line_graph(), cluster=Cluster.equal(2))
 
@@ -252,6 +267,7 @@ PARSERS: dict[str, Parser] = {
         _of_study(
             "study-results", study_files.results_document, studies.read_found, studies.use_found
         ),
+        Parser("journal", journals.documents, _journal, _go_on, takes_folder=True),
         Parser(
             "measurements",
             lambda: (measured_run.measurements(),),

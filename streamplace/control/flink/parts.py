@@ -41,6 +41,11 @@ class Writes(Protocol):
         """The steps of the action that was interrupted."""
         ...
 
+    @property
+    def jobs(self) -> Sequence[str]:
+        """The ids of the job, the latest last; a restart gives it another one."""
+        ...
+
     def latest(self, name: str) -> Any:
         """Return the last value of a detail; None if there is none."""
         ...
@@ -54,6 +59,7 @@ class NoJournal:
     """A journal that keeps nothing, for controllers that change nothing."""
 
     unfinished: Sequence[Entry] = ()
+    jobs: Sequence[str] = ()
 
     def latest(self, name: str) -> None:
         """Return None, as there are no details."""

@@ -54,11 +54,18 @@ class Watching:
         LostError
             If the job was stopped by somebody else.
         UsageError
-            If an action was interrupted, and nothing may be changed.
+            If the journal is that of another job; if an action was interrupted, and nothing may be
+            changed.
         """
+        known = self.journal.jobs
+        if known and self.job not in known:
+            raise UsageError(
+                f"the journal is that of job {known[-1]}, not of job {self.job}; name that job, or "
+                "another folder for the journal"
+            )
         if (state := self.journal.latest("state")) is not None:
             self.controller.restore(state)
-        self._watch(str(self.journal.latest("job") or self.job))
+        self._watch(known[-1] if known else self.job)
         if self.journal.unfinished:
             self._go_on()
 

@@ -20,7 +20,7 @@ from benchmarks.hardening.targets.parsers import PARSERS
 COUNT = 300  # cases per reader
 CHECKPOINT = "checkpoint.safetensors"
 OUT_NAME = "out.json"  # a suffix that every command accepts
-NO_PATH = ("checkpoint", *measured.NAMES, *studies.NAMES, *SERVED)
+NO_PATH = ("checkpoint", "journal", *measured.NAMES, *studies.NAMES, *SERVED)
 """Readers that take a folder, which the command writes into, or an address instead of a file."""
 
 
