@@ -161,8 +161,8 @@ class Controller:
         self._reader.join()
         self._log.close()
 
-    def until(self, word: str, within_s: float) -> dict[str, Any]:
-        """Wait for a decision (such as ``act``) or state (such as ``steady``) to come.
+    def until(self, *words: str, within_s: float) -> dict[str, Any]:
+        """Wait for one of some decisions (such as ``act``) or states (such as ``steady``) to come.
 
         Raises
         ------
@@ -174,13 +174,13 @@ class Controller:
             while self._read_so_far < len(self._decisions):
                 self._read_so_far += 1
                 decision = self._decisions[self._read_so_far - 1]
-                if word in (decision["decision"], decision["state"]):
+                if decision["decision"] in words or decision["state"] in words:
                     return decision
             if self._process.poll() is not None:
                 raise FlinkError(f"the controller ended; see {self._log.name}")
             time.sleep(0.2)
         last = self._decisions[-1]["reason"] if self._decisions else "nothing"
-        raise FlinkError(f"no {word!r} within {within_s:g} s; last: {last}")
+        raise FlinkError(f"no {' or '.join(words)} within {within_s:g} s; last: {last}")
 
     def _read(self) -> None:
         assert self._process.stdout is not None
