@@ -15,7 +15,7 @@ from typing import Any
 from local_flink import FlinkError
 from scripting import say
 
-KEYS = 16
+KEYS = 512
 SCALE = 1 / 15  # of all durations of the controller
 MIPS = 1000.0  # any unit will do
 CORES = 2
