@@ -59,7 +59,7 @@ def test_cases(seed: int) -> None:
 
 @pytest.mark.long
 def test_who_knows_the_trace_leaves_the_fewest_tuples_waiting() -> None:
-    rows = [row_of(seed, GAP_S)["rules"] for seed in range(2)]
+    rows = [row_of(seed, GAP_S)["rules"] for seed in range(8)]  # ours may win on single ones
     waiting = {name: np.mean([row[name]["mean_waiting"] for row in rows]) for name in RULES}
     assert min(waiting, key=lambda name: waiting[name]) == "clairvoyant"
     assert max(waiting, key=lambda name: waiting[name]) == "never"
