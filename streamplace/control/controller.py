@@ -24,9 +24,9 @@ VERSION = 1
 class Controller:
     """The rules applied to one window after another.
 
-    It has no clock and does nothing by itself: time comes with the observations, and whoever
-    carries out a decision calls `began` before its first step and `ended` after its last one.
-    Rollbacks are actions, too: they count, and wait for the cool-down and for the budgets.
+    It has no clock and carries nothing out: the time is that of the observations, and the caller
+    calls `began` before the first step of an action and `ended` after the last one. Rollbacks are
+    actions, too: they count, and wait for the cool-down and for the budgets.
 
     Parameters
     ----------

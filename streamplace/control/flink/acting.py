@@ -34,7 +34,7 @@ class Acted:
     stops
         Whether a stop is still in progress, so that the job ends later.
     lost
-        Whether somebody else has stopped the job, so that it is left alone.
+        Whether the job has ended without this controller stopping it, so that nothing is done.
     """
 
     job: str

@@ -28,7 +28,7 @@ TIMES = ("busy_ms", "idle_ms", "backpressured_ms")
 
 
 class LostError(BackendError):
-    """The job has ended, or the server does not know it: it failed, or somebody else stopped it."""
+    """The job has ended, or the server does not know it: it failed, or was stopped from outside."""
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ class Watching:
         Raises
         ------
         LostError
-            If the job was stopped by somebody else.
+            If the job has ended, and this controller did not stop it.
         UsageError
             If the journal is that of another job; if an action was interrupted, and nothing may be
             changed.
