@@ -9,7 +9,7 @@ SUPPLY := .venv-supply
 INSTALL := -m pip install -q --disable-pip-version-check
 LOCKED := $(INSTALL) --require-hashes --no-deps --only-binary :all: -r
 
-.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs flink-loop flink-failures flink-size flink-watch testbed testbed-short testbed-dag testbed-latency testbed-flink harden audit locks release clean
+.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs flink-loop flink-failures flink-size flink-watch flink-contention testbed testbed-short testbed-dag testbed-latency testbed-flink harden audit locks release clean
 
 venv: $(READY)
 
@@ -74,6 +74,9 @@ flink-watch: $(READY) $(FLINK)/.ready
 
 flink-size: $(READY) $(FLINK)/.ready
 	$(BIN)/python examples/flink/size_loop.py $(FLINK_HOME)
+
+flink-contention: $(READY) $(FLINK)/.ready
+	PYTHONPATH=examples/flink $(BIN)/python -m benchmarks.contention $(FLINK_HOME)
 
 testbed-short: $(READY)
 	$(BIN)/python -m benchmarks.testbed short

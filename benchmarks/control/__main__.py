@@ -16,9 +16,9 @@ from typing import Any
 
 from benchmarks.commit import running_commit
 from benchmarks.control.cases import case
-from benchmarks.control.results import TABLE, Results
 from benchmarks.control.rules import RULES, entries
-from benchmarks.control.tables import page
+from benchmarks.control.tables import TABLE, page
+from benchmarks.result_lines import Results
 from streamplace.control.simulated.comparison import Prices, compare
 from streamplace.control.simulated.run import GAP_S
 from streamplace.execution.parallel import each

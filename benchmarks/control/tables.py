@@ -7,6 +7,7 @@ import numpy as np
 
 from streamplace.util.bootstrap import mean_intervals
 
+TABLE = "control.md"  # file of the page
 COLUMNS = (
     "rule",
     "served share, % [95%]",

@@ -36,13 +36,13 @@ public final class WatchedJob {
                         Types.LONG)
                 .uid("numbers")
                 .rebalance()
-                .flatMap(new ParkedJob.Step(new ParkedJob.Park(args[2], "1/1")))
+                .flatMap(new ShapedJob.Step(new ShapedJob.Effort(args[2], "1/1")))
                 .returns(Types.LONG)
                 .name("parse")
                 .uid("parse")
                 .setParallelism(Integer.parseInt(args[4]))
                 .keyBy(number -> number % KEYS)
-                .process(new Count(new ParkedJob.Park(args[3], "1/1")))
+                .process(new Count(new ShapedJob.Effort(args[3], "1/1")))
                 .name("count")
                 .uid("count")
                 .setParallelism(Integer.parseInt(args[5]))
@@ -56,11 +56,11 @@ public final class WatchedJob {
 
     /** Parks for each number and emits a line with its count. */
     static final class Count extends KeyedProcessFunction<Long, Long, String> {
-        private final ParkedJob.Park park;
+        private final ShapedJob.Effort effort;
         private transient ValueState<Long> count;
 
-        Count(ParkedJob.Park park) {
-            this.park = park;
+        Count(ShapedJob.Effort effort) {
+            this.effort = effort;
         }
 
         @Override
@@ -71,7 +71,7 @@ public final class WatchedJob {
         @Override
         public void processElement(Long number, Context context, Collector<String> out)
                 throws IOException {
-            park.rest();
+            effort.spend(number);
             long next = count.value() == null ? 1 : count.value() + 1;
             count.update(next);
             out.collect(number + " " + next + " " + System.currentTimeMillis());

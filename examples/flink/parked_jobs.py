@@ -29,7 +29,7 @@ class Parked:
     shipping: str = "rebalance"
 
     def argument(self, instances: int) -> str:
-        """Return the argument of ParkedJob that describes it."""
+        """Return the argument of ShapedJob that describes it."""
         inputs = ",".join(self.inputs)
         work = f"{self.microseconds:g} {self.out}/{self.per}"
         return f"{self.name} {inputs} {self.shipping} {work} {instances}"
@@ -44,7 +44,7 @@ class ParkedJob:
     operators: tuple[Parked, ...]
 
     def arguments(self, instances: int) -> list[str]:
-        """Return the arguments of ParkedJob for a number of instances of every operator."""
+        """Return the arguments of ShapedJob for a number of instances of every operator."""
         return [f"{self.rate:g}", *(each.argument(instances) for each in self.operators)]
 
     def least(self) -> dict[str, int]:

@@ -165,7 +165,7 @@ def shares(
 def main(home: Path, names: list[str]) -> int:
     """Run the jobs, or those with some names; return 0 if all trials are green."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    jar = build(FOLDER, home, "ParkedJob", [HERE / "ParkedJob.java"])
+    jar = build(FOLDER, home, "ShapedJob", [HERE / "ShapedJob.java", HERE / "Work.java"])
     device = {"name": MANAGER.name, "mips": MIPS, "cores": 4 * SLOTS}  # parked threads need none
     cluster = {"format": "streamplace-cluster", "version": 1, "devices": [device]}
     (FOLDER / "cluster.json").write_text(json.dumps(cluster))

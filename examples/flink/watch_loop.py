@@ -27,7 +27,7 @@ FOLDER = Path("flink-loop").resolve() / "watch"
 MANAGERS = tuple(TaskManager(name, slots=2) for name in CLUSTER)
 LOW, HIGH = 100.0, 350.0  # tuples/s
 PARSE_US, COUNT_US = 2000, 5000  # for which an instance parks per tuple
-SOURCES = ("WatchedJob", "Clocked", "ParkedJob", "CountJob", "Work")
+SOURCES = ("WatchedJob", "Clocked", "ShapedJob", "CountJob", "Work")
 CONFIG = """\
 taskmanager.memory.network.memory.buffer-debloat.enabled: true
 taskmanager.memory.segment-size: 4kb

@@ -9,7 +9,8 @@ import pytest
 
 from benchmarks.control.__main__ import main, row_of
 from benchmarks.control.cases import DEVICES, STEPS, case
-from benchmarks.control.results import LINES, TABLE
+from benchmarks.control.tables import TABLE
+from benchmarks.result_lines import LINES
 from streamplace.control.simulated.run import GAP_S
 
 RULES = ["ours", "ours, simple plans", "autoscaler", "ds2", "never", "clairvoyant"]

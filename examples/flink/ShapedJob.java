@@ -21,18 +21,20 @@ import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 import org.apache.flink.util.Collector;
 
 /**
- * A job of any shape whose operators park a known time for each tuple. Flink counts parked threads
- * as busy, so a job of many busy instances runs on a small machine.
+ * A job of any shape whose operators park a known time for each tuple, or execute a known number of
+ * instructions. Flink counts parked threads as busy, so a job of many busy instances runs on a small
+ * machine.
  *
- * <p>Arguments: the source's tuples/s, then an operator each: "name inputs shipping microseconds
- * out/per instances", such as "score parse,enrich hash 1500 1/2 3", upstream first. Shipping is
- * "hash" or "rebalance"; the source is named "events". The last operator feeds the sink.
+ * <p>Arguments: the source's tuples/s, then an operator each: "name inputs shipping effort out/per
+ * instances", such as "score parse,enrich hash 1500 1/2 3", upstream first. Shipping is "hash" or
+ * "rebalance"; the effort is a time in microseconds, or instructions, such as "spin:2e6"; the source
+ * is named "events". The last operator feeds the sink.
  */
-public final class ParkedJob {
+public final class ShapedJob {
     static final int KEYS = 4096;
     static final int KEY_GROUPS = 128;
 
-    private ParkedJob() {}
+    private ShapedJob() {}
 
     public static void main(String[] args) throws Exception {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
@@ -51,7 +53,7 @@ public final class ParkedJob {
         }
         last.sinkTo(new DiscardingSink<>()).name("sink").uid("sink");
         StreamplaceMapping.apply(env);
-        env.execute("parked");
+        env.execute("shaped");
     }
 
     private static DataStream<Long> source(StreamExecutionEnvironment env, double rate) {
@@ -74,35 +76,47 @@ public final class ParkedJob {
     }
 
     private static DataStream<Long> operator(String[] words, DataStream<Long> input) {
-        Park park = new Park(words[3], words[4]);
+        Effort effort = new Effort(words[3], words[4]);
         SingleOutputStreamOperator<Long> made =
                 words[2].equals("hash")
-                        ? input.keyBy(number -> number % KEYS).process(new Counted(park))
-                        : input.flatMap(new Step(park));
+                        ? input.keyBy(number -> number % KEYS).process(new Counted(effort))
+                        : input.flatMap(new Step(effort));
         return made.returns(Types.LONG)
                 .name(words[0])
                 .uid(words[0])
                 .setParallelism(Integer.parseInt(words[5]));
     }
 
-    /** Parks for each tuple, and emits `out` tuples for every `per` that arrive. */
-    static final class Park implements java.io.Serializable {
+    /** Parks or spins for each tuple, and emits `out` tuples for every `per` that arrive. */
+    static final class Effort implements java.io.Serializable {
         private static final long SHORTEST_NS = 1_000_000; // shorter waits are imprecise
+        private static final String SPIN = "spin:";
 
-        private final long tuple;
+        private final boolean spins;
+        private final long tuple; // nanoseconds or instructions
         private final int out;
         private final int per;
         private long owed;
         private long count;
+        private long last;
 
-        Park(String microseconds, String outPer) {
+        Effort(String effort, String outPer) {
             String[] parts = outPer.split("/");
-            tuple = Math.round(Double.parseDouble(microseconds) * 1e3);
+            spins = effort.startsWith(SPIN);
+            tuple =
+                    spins
+                            ? (long) Double.parseDouble(effort.substring(SPIN.length()))
+                            : Math.round(Double.parseDouble(effort) * 1e3);
             out = Integer.parseInt(parts[0]);
             per = Integer.parseInt(parts[1]);
         }
 
-        void rest() {
+        /** Spends the effort of a tuple. */
+        void spend(long number) {
+            if (spins) {
+                last ^= Work.run(tuple, number);
+                return;
+            }
             owed += tuple;
             if (owed >= SHORTEST_NS) {
                 long begin = System.nanoTime();
@@ -112,7 +126,7 @@ public final class ParkedJob {
         }
 
         void take(long number, Collector<Long> collector) {
-            rest();
+            spend(number);
             if (++count % per == 0) {
                 for (int i = 0; i < out; i++) {
                     collector.collect(number * out + i);
@@ -123,25 +137,25 @@ public final class ParkedJob {
 
     /** An operator without keys. */
     static final class Step extends RichFlatMapFunction<Long, Long> {
-        private final Park park;
+        private final Effort effort;
 
-        Step(Park park) {
-            this.park = park;
+        Step(Effort effort) {
+            this.effort = effort;
         }
 
         @Override
         public void flatMap(Long number, Collector<Long> collector) {
-            park.take(number, collector);
+            effort.take(number, collector);
         }
     }
 
     /** An operator that counts the tuples of each key, in state that moves with its key groups. */
     static final class Counted extends KeyedProcessFunction<Long, Long, Long> {
-        private final Park park;
+        private final Effort effort;
         private transient ValueState<Long> count;
 
-        Counted(Park park) {
-            this.park = park;
+        Counted(Effort effort) {
+            this.effort = effort;
         }
 
         @Override
@@ -153,7 +167,7 @@ public final class ParkedJob {
         public void processElement(Long number, Context context, Collector<Long> collector)
                 throws IOException {
             count.update(count.value() == null ? 1 : count.value() + 1);
-            park.take(number, collector);
+            effort.take(number, collector);
         }
     }
 }

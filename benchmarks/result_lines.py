@@ -1,4 +1,4 @@
-"""Results in a folder, a line for each trace, to which an interrupted run adds the rest."""
+"""Results in a folder, a line for each trial, to which an interrupted run adds the rest."""
 
 import json
 import sys
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-LINES, SETTINGS, TABLE = "results.jsonl", "settings.json", "control.md"
+LINES, SETTINGS = "results.jsonl", "settings.json"
 
 
 class Results:
@@ -15,7 +15,7 @@ class Results:
     Parameters
     ----------
     settings
-        What results depend on besides the seed.
+        What all results depend on.
     """
 
     def __init__(self, folder: Path, settings: dict[str, Any]) -> None:

@@ -1,0 +1,1 @@
+"""Placements of instances on a real Flink whose TaskManagers compete for CPU time."""

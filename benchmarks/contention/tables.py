@@ -1,0 +1,72 @@
+"""The results as a page of Markdown."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from streamplace.util.arrays import Floats
+from streamplace.util.bootstrap import mean_intervals
+
+OURS = "streamplace"
+TABLE = "contention.md"
+COLUMNS = ("job", "default", "tasks", OURS, "over default", "over tasks", "better")
+
+
+def page(rows: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]) -> str:
+    """Return the page of results, one row of which is a trial."""
+    jobs = sorted({str(row["job"]) for row in rows})
+    rates = {way: _rates(rows, jobs, way) for way in ("default", "tasks", OURS)}
+    over = {way: rates[OURS] / rates[way] - 1.0 for way in ("default", "tasks")}
+    better = np.logical_and.reduce([np.median(gain, axis=1) > 0.0 for gain in over.values()])
+    lines = [
+        "# Contention for CPU time on a real Flink",
+        "",
+        f"{len(jobs)} jobs of seed {settings['seed']}, {rates[OURS].shape[1]} runs of each in each",
+        f"way, on TaskManagers with {settings['share']:g} of a core. Commit {settings['commit']}.",
+        "",
+        "    make flink-contention",
+        "",
+        _row(COLUMNS),
+        _row(["---", *["---:"] * (len(COLUMNS) - 1)]),
+    ]
+    for i, job in enumerate(jobs):
+        medians = [f"{np.median(rates[way][i]):,.0f}" for way in rates]
+        gains = [_spread(gain[i]) for gain in over.values()]
+        lines.append(_row([job, *medians, *gains, "yes" if better[i] else "NO"]))
+    lines += [
+        "",
+        "Source tuples/s, medians of the runs; gains of the pairs of runs of the same turn, median",
+        "(smallest to largest).",
+        "",
+        f"streamplace is better than both on {int(better.sum())} of {len(jobs)} jobs.",
+        *(_gain(way, gain) for way, gain in over.items()),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _rates(rows: Sequence[Mapping[str, Any]], jobs: Sequence[str], way: str) -> Floats:
+    """Return the throughput of each job, (J, R), in the R repeats in which all of them ran."""
+    found = {(row["job"], row["repeat"], row["way"]): float(row["sink"]) for row in rows}
+    ways = {str(row["way"]) for row in rows}
+    repeats = sorted({int(row["repeat"]) for row in rows})
+    whole = [r for r in repeats if all((job, r, w) in found for job in jobs for w in ways)]
+    return np.array([[found[job, r, way] for r in whole] for job in jobs])
+
+
+def _spread(gains: Floats) -> str:
+    return f"{np.median(gains):+.1%} ({gains.min():+.1%} to {gains.max():+.1%})"
+
+
+def _gain(way: str, gains: Floats) -> str:
+    low, high = mean_intervals(gains.reshape(1, -1))[0]
+    by_job = gains.mean(axis=1)
+    return (
+        f"Mean gain over {way}: {gains.mean():+.1%}, 95% interval over all pairs {low:+.1%} to "
+        f"{high:+.1%}; means of the jobs {by_job.min():+.1%} to {by_job.max():+.1%}."
+    )
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
