@@ -33,6 +33,7 @@ HELP = {
     "delayed_tuple_price": "Price of a tuple that a restart delays, in the same unit.",
     "rollback_below": "Share of the former throughput below which an action is rolled back, once.",
     "block_s": "Time for which a plan that was rolled back is not tried again.",
+    "refused_s": "The same for a plan that was refused before anything changed.",
     "savepoint_s": "Seconds for a savepoint.",
     "start_s": "Seconds for a start until all vertices run.",
     "answer_s": "Seconds to wait for each answer of the server.",

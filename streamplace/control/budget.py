@@ -42,17 +42,18 @@ class Budget:
         if downtime_s is not None:
             self._downtimes = [*self._downtimes, downtime_s][-DOWNTIMES:]
 
-    def block(self, key: str, at_s: float) -> None:
-        """Block the plan with a key, see `Deployment.key`, for `Rules.block_s`."""
+    def block(self, key: str, at_s: float, seconds: float) -> None:
+        """Block the plan with a key, see `Deployment.key`, for some time."""
         self._blocked = {k: until for k, until in self._blocked.items() if until > at_s}
-        self._blocked[key] = at_s + self._rules.block_s
+        if seconds > 0.0:
+            self._blocked[key] = at_s + seconds
 
     def blocked(self, key: str, at_s: float) -> str:
         """Return until when a plan is blocked, in words; empty if it is not."""
         until = self._blocked.get(key)
         if until is None or until <= at_s:
             return ""
-        return f"this plan was tried and failed, and is not tried again before {clock(until)}"
+        return f"this plan was refused or failed, and is not tried again before {clock(until)}"
 
     def cooling(self, at_s: float) -> str:
         """Return how long the cool-down goes on, in words; empty if there is none."""

@@ -83,7 +83,7 @@ class Controller:
             raise UsageError("began: the decision is not the last one, or is not to act")
         self._budget.begin(at_s)
         if proposed.is_rollback and self._attempt is not None:
-            self._budget.block(self._key(self._attempt.plan.deployment), at_s)
+            self._budget.block(self._key(self._attempt.plan.deployment), at_s, self._rules.block_s)
         self._attempt, self._proposed = replace(proposed, begun_s=at_s), None
 
     def ended(self, outcome: Outcome) -> None:
@@ -100,7 +100,8 @@ class Controller:
         self._budget.end(outcome.at_s, outcome.downtime_s)
         self._attempt = None
         if not outcome.succeeded:
-            self._budget.block(self._key(attempt.plan.deployment), outcome.at_s)
+            key, seconds = self._key(attempt.plan.deployment), outcome.blocks_s(self._rules)
+            self._budget.block(key, outcome.at_s, seconds)
         elif not attempt.is_rollback and attempt.served_s is not None:
             self._attempt = replace(attempt, ended_s=outcome.at_s)
 
@@ -218,7 +219,7 @@ class Controller:
             self._proposed = Attempt(now, plan, self._history.served_s, is_rollback=True)
             text = f"{Action.ACT}: {verdict.reason}, so the job goes back to what ran before"
             return Decision(at_s, State.ROLLING_BACK, Action.ACT, text, plan)
-        self._budget.block(self._key(attempt.plan.deployment), at_s)
+        self._budget.block(self._key(attempt.plan.deployment), at_s, self._rules.block_s)
         self._attempt = None
         return self._nothing(observation, State.ROLLING_BACK, f"{verdict.reason}, {why}")
 

@@ -46,6 +46,9 @@ class Rules:
         Share of the throughput before an action below which it is rolled back.
     block_s
         Time for which a plan that was rolled back is not tried again.
+    refused_s
+        The same for a plan that was refused before anything was changed: the slot or label that it
+        lacked may be there later.
     savepoint_s, start_s, answer_s
         Limits of a savepoint, of a start until all vertices run, and of an answer of the server.
 
@@ -73,6 +76,7 @@ class Rules:
     delayed_tuple_price: float = 0.001
     rollback_below: float = 0.9
     block_s: float = 86_400.0
+    refused_s: float = 3600.0
     savepoint_s: float = 60.0
     start_s: float = 120.0
     answer_s: float = 10.0

@@ -219,7 +219,7 @@ def test_a_worse_job_is_rolled_back_once_and_the_plan_blocked() -> None:
     windows = overloads(18, 3)
     decision = last(of, *windows)
     assert decision.action is Action.NOTHING
-    assert "this plan was tried and failed" in decision.reason
+    assert "this plan was refused or failed" in decision.reason
 
 
 @pytest.mark.parametrize(("reads_s", "offered_s"), [(950.0, 1200.0), (500.0, 500.0)])
@@ -261,9 +261,27 @@ def test_a_failed_action_blocks_its_plan() -> None:
     of.ended(Outcome(decision.at_s + 30.0, succeeded=False, reason="no slot"))
     later = last(of, *overloads(14))
     assert later.action is Action.NOTHING
-    assert "this plan was tried and failed" in later.reason
+    assert "this plan was refused or failed" in later.reason
     day = last(of, *overloads(14 + 24 * 12))
     assert day.action is Action.ACT
+
+
+def test_a_refused_plan_is_tried_again_after_an_hour() -> None:
+    of = controller()
+    decision = last(of, *overloads())
+    of.began(decision, decision.at_s)
+    of.ended(Outcome(decision.at_s, succeeded=False, reason="no label", changed=False))
+    assert last(of, *overloads(14)).action is Action.NOTHING
+    assert last(of, *overloads(14 + 12)).action is Action.ACT
+
+
+def test_an_action_that_was_interrupted_at_once_may_be_tried_again() -> None:
+    of = controller()
+    decision = last(of, *overloads())
+    of.began(decision, decision.at_s)
+    ended = Outcome(decision.at_s, succeeded=False, changed=False, interrupted=True)
+    of.ended(ended)
+    assert last(of, *overloads(14)).action is Action.ACT
 
 
 def test_the_longest_of_the_last_three_downtimes_is_expected() -> None:

@@ -1,6 +1,6 @@
 """Actions of the controller on a scripted Flink, in short times."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import pytest
 from streamplace.control.controller import Controller
 from streamplace.control.entries import BEGAN, Entry
 from streamplace.control.flink.acting import Backend
+from streamplace.control.flink.clock import Clock
 from streamplace.control.flink.devices import Devices
 from streamplace.control.flink.rescaling import AdaptiveBackend
 from streamplace.control.flink.restarting import RestartBackend
@@ -34,12 +35,13 @@ AFTER = Deployment({"Source: src": ("a",), "count": ("b", "b"), "out: Writer": (
 HOSTS = {"Source: src": ["tm-a"], "count": ["tm-b", "tm-b"], "out: Writer": ["tm-a"]}
 
 
+PAUSES = {"POLL_S": 0.02, "SETTLE_S": 0.05, "STALE_S": 0.1, "GRACE_S": 0.2}
+
+
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ask the server often."""
-    monkeypatch.setattr(pauses, "POLL_S", 0.02)
-    monkeypatch.setattr(pauses, "SETTLE_S", 0.05)
-    monkeypatch.setattr(pauses, "STALE_S", 0.1)
-    monkeypatch.setattr(pauses, "GRACE_S", 0.2)
+    for name, seconds in PAUSES.items():
+        monkeypatch.setattr(pauses, name, seconds)
 
 
 def restarts(url: str, limits: Limits = LIMITS, labels: bool = True, **more: Any) -> RestartBackend:
@@ -66,19 +68,28 @@ class FixedPlanner:
 
 @contextmanager
 def watched(
-    flink: ScriptedFlink,
-    clock: ManualClock,
+    flink: ScriptedFlink, clock: ManualClock, folder: Path, *how: Any, **more: Any
+) -> Iterator[tuple[Watching, list[str]]]:
+    """Yield a controller of the job of a scripted cluster, and the lines that it says."""
+    flink.clock = clock
+    with flink.serving() as url, watched_at(url, clock, folder, *how, **more) as found:
+        yield found
+
+
+@contextmanager
+def watched_at(
+    url: str,
+    clock: Clock,
     folder: Path,
     backend: type[RestartBackend] | type[AdaptiveBackend] | None = RestartBackend,
     deployment: Deployment = AFTER,
     limits: Limits = LIMITS,
-    journal: type[Journal] = Journal,
+    journal: Callable[[Path], Journal] = Journal,
 ) -> Iterator[tuple[Watching, list[str]]]:
-    """Yield a controller of the job of a scripted cluster, and the lines that it says."""
+    """Yield a controller of a job at an address, and the lines that it says."""
     lines: list[str] = []
     rules = Rules()
-    flink.clock = clock
-    with flink.serving() as url, journal(folder / "journal.jsonl") as writer:
+    with journal(folder / "journal.jsonl") as writer:
         acts: Backend | None = None
         if backend is not None:
             acts = restarts(url, limits) if backend is RestartBackend else rescales(url, limits)

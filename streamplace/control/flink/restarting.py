@@ -149,4 +149,5 @@ def failed(made: Restart, error: BackendError) -> Acted:
         reason = f"{reason}; {made.what_runs()}"
     state = "" if now.running else now.savepoint
     stops = bool(now.trigger)
-    return Acted(now.job, False, now.running, True, now.down_s, reason, state, stops)
+    changed = stops or not now.running or now.job != made.former.id
+    return Acted(now.job, False, now.running, changed, now.down_s, reason, state, stops)

@@ -62,7 +62,7 @@ class Resuming:
         try:
             found = self._settled(progress)
         except FailedError as error:
-            return Acted(latest, False, reason=str(error), stops=bool(progress.trigger))
+            return self._not_stopped(progress, str(error))
         except BackendError as error:
             return Acted(latest, False, runs=False, reason=str(error))
         savepoint, goes_back = str(self.last["savepoint"]), bool(self.last["rolling_back"])
@@ -76,6 +76,13 @@ class Resuming:
         if latest == self.job and found.checkpoint is not None:
             savepoint = found.checkpoint.path
         return self._from(savepoint, goes_back)
+
+    def _not_stopped(self, progress: Progress, reason: str) -> Acted | None:
+        """Return the outcome after a stop that failed; None if it left the former job as it was."""
+        stops = bool(progress.trigger)
+        if progress.job == self.job and progress.running and not stops:
+            return None
+        return Acted(progress.job, False, reason=reason, stops=stops)
 
     def _settled(self, progress: Progress) -> Job | None:
         """Return the latest job once a stop or a cancelling in progress has ended.

@@ -124,9 +124,11 @@ class Watching:
         if done is None:
             reason = f"interrupted before anything was changed; job {former} runs"
             done = Acted(former, False, changed=False, reason=reason)
+            self._end(done, interrupted=True)
+            return
         self._end(done)
 
-    def _end(self, acted: Acted) -> None:
+    def _end(self, acted: Acted, interrupted: bool = False) -> None:
         """Take note of the end of an action, unless it must be gone on with."""
         self._watch(acted.job)
         self.windows.before = None
@@ -137,7 +139,13 @@ class Watching:
             self.say(f"{text}; trying again")
             return
         at_s = self.windows.now_s
-        self.controller.ended(Outcome(at_s, acted.succeeded, acted.downtime_s, acted.reason))
+        self.controller.ended(
+            Outcome(
+                *(at_s, acted.succeeded, acted.downtime_s, acted.reason),
+                changed=acted.changed,
+                interrupted=interrupted,
+            )
+        )
         self._write(ENDED, **known, succeeded=acted.succeeded, state=self._state())
         if acted.lost:
             raise LostError(text)
