@@ -10,13 +10,14 @@ from sim.engine import records
 from sim.engine.advancing import advance
 from sim.engine.deployment import lay_out
 from sim.engine.event_sets import make_sets
-from sim.engine.records import Records, blank, copied
+from sim.engine.records import blank, copied
 from sim.engine.scene import Scene, gains, with_windows
 from sim.engine.settings import Settings
-from sim.engine.snapshots import Order, RunTrace, SceneError, Snapshot, check
+from sim.engine.snapshots import RunTrace, SceneError, Snapshot, check
 from sim.engine.state import EngineState, Rules
+from sim.engine.tables import Tables
 from sim.engine.tick_length import Timed, lay_out_ticks, longest_tick
-from sim.engine.topology import MOST_TRACKED, Places, wire
+from sim.engine.topology import Places, wire
 from sim.flow import Floats, Flow, Ints, checked
 
 ROOM = 8  # initial number of sets per stream
@@ -67,9 +68,8 @@ class Simulation:
         inner = with_windows(self.inner, in_places)
         self.expected = inner.stream_tuples
         self.emitted = inner.operator_tuples * gains(self.inner, in_places)
-        self.operators, self.streams = self._operators(), self._streams()
-        self.arrivals = self._arrivals()
-        self.order = self._order()
+        self.tables = Tables(self.inner, self.places, self.wiring, self.scene)
+        self.order = self.tables.order
         tracked = self.order.tracked
         self.path_weight = self.wiring.path_weight[self.order.sinks][:, tracked]
 
@@ -77,11 +77,6 @@ class Simulation:
     def sources(self) -> int:
         """The number of sources."""
         return len(self.wiring.sources)
-
-    @property
-    def tracks_sources(self) -> bool:
-        """Whether tuples at sinks are tracked by source."""
-        return len(self.wiring.sources) <= MOST_TRACKED
 
     def throughput(self, placements: NDArray[np.integer]) -> Floats:
         """Return the throughput of each placement, (K,) tuples/s at the sources.
@@ -172,8 +167,8 @@ class Simulation:
             end=snapshots[timing.ticks],
             series=tuple(snapshots[stop] for stop in sorted(kept)),
             link=link,
-            sink=self.ends[0],
-            stream=self.ends[1],
+            sink=self.tables.ends[0],
+            stream=self.tables.ends[1],
             latency=state.latency,
             arrived=state.arrived,
             devices=checked(self.flow, placement)[0],
@@ -230,8 +225,9 @@ class Simulation:
         """
         flow, wiring = self.inner, self.wiring
         columns = wiring.carried.shape[1]
-        operators, streams = copied(self.operators), copied(self.streams)
-        streams["most"] = self._queues(timing.tick_s)
+        tables = self.tables
+        operators, streams = copied(tables.operators), copied(tables.streams)
+        streams["most"] = tables.queues(self.expected, self.settings.queue, timing.tick_s)
         most = 4 if flow.uplinks else 2
         links = blank(records.LINK, min(len(flow.gap_s), most * len(streams)) + 1)
         number = np.zeros(len(flow.gap_s), np.int32)
@@ -261,7 +257,7 @@ class Simulation:
             devices=blank(records.DEVICE, flow.devices),
             links=links[:count],
             sources=blank(records.SOURCE, self.sources),
-            arrivals=copied(self.arrivals),
+            arrivals=copied(tables.arrivals),
             windows=copied(timing.windows),
             slots=copied(timing.slots),
             slot_totals=np.zeros((len(timing.slots), columns)),
@@ -275,8 +271,8 @@ class Simulation:
             offered=timing.offered,
             speed=timing.speed,
             speed_from=timing.speed_from,
-            latency=np.zeros((timing.ticks, len(self.arrivals))),
-            arrived=np.zeros((timing.ticks, len(self.arrivals))),
+            latency=np.zeros((timing.ticks, len(tables.arrivals))),
+            arrived=np.zeros((timing.ticks, len(tables.arrivals))),
         )
         return state, link
 
@@ -291,79 +287,6 @@ class Simulation:
         sources = self.places.operator[self.wiring.sources].tolist()
         offered = dict(zip(sources, rates, strict=True))
         return lay_out_ticks(tick_s, self.settings, self.scene, offered, self.flow.devices)
-
-    def _operators(self) -> Records:
-        made, wiring = blank(records.OPERATOR, self.flow.operators), self.wiring
-        made["source"], made["sink"] = wiring.source_of, wiring.sink_of
-        made["first_in"], made["inputs"] = wiring.first_in[:-1], np.diff(wiring.first_in)
-        made["first_out"], made["outputs"] = wiring.first_out[:-1], np.diff(wiring.first_out)
-        made["window"] = -1
-        windowed = self.places.of_operator[list(self.scene.windows)]
-        made["window"][windowed] = np.arange(len(self.scene.windows))
-        made["arrival"][wiring.sinks] = np.cumsum(self._columns) - self._columns
-        return made
-
-    @cached_property
-    def _columns(self) -> NDArray[np.int64]:
-        """(sinks,) number of arrival columns: one per input, or one for a sink that is a source."""
-        return np.maximum(np.diff(self.wiring.first_in)[self.wiring.sinks].astype(np.int64), 1)
-
-    def _arrivals(self) -> Records:
-        made = blank(records.ARRIVAL, int(self._columns.sum()))
-        made["operator"] = np.repeat(self.wiring.sinks, self._columns)
-        return made
-
-    @cached_property
-    def ends(self) -> tuple[Ints, Ints]:
-        """The sink's number and the flow's stream index, or -1, of each arrival column."""
-        sinks = self.wiring.sink_of[self.arrivals["operator"]]
-        made = np.full(len(self.arrivals), -1, np.int32)
-        for v in self.wiring.sinks.tolist():
-            row = self.operators[v]
-            first, column, count = (int(row[n]) for n in ("first_in", "arrival", "inputs"))
-            made[column : column + count] = self.places.stream[first : first + count]
-        return np.argsort(self.order.sinks).astype(np.int32)[sinks], made
-
-    def _order(self) -> Order:
-        of_source, of_sink = (
-            np.argsort(self.places.operator[ends]).astype(np.int32)
-            for ends in (self.wiring.sources, self.wiring.sinks)
-        )
-        tracked = of_source if self.tracks_sources else of_source[:0]
-        return Order(self.places.of_operator, self.places.of_stream, of_source, of_sink, tracked)
-
-    def _streams(self) -> Records:
-        made = blank(records.STREAM, len(self.inner.source))
-        made["selectivity"] = self.inner.selectivity
-        return made
-
-    def _queues(self, tick_s: float) -> Floats:
-        """Return the largest number of tuples that may wait on each stream, (E,).
-
-        A stream's queue is smaller than that of the operator's busiest input in proportion to the
-        expected rate, but has room for bursts: two ticks at the peak rate, and twice the output of
-        a window.
-        """
-        if self.settings.queue == 0:
-            return np.full(len(self.expected), np.inf)
-        target, tuples = self.inner.target, self.expected
-        busiest = np.zeros(self.flow.operators)
-        np.maximum.at(busiest, target, tuples)
-        share = np.divide(tuples, busiest[target], out=np.ones(len(target)), where=tuples > 0)
-        peak = max([1.0, *(max(p.factor) for p in self.scene.profiles.values())])
-        at_once = 2.0 * peak * tuples * self._gathering_s(tick_s)[self.inner.source]
-        return np.minimum(self.settings.queue, np.maximum(share * self.settings.queue, at_once))
-
-    def _gathering_s(self, tick_s: float) -> Floats:
-        """Return the seconds for which each operator's output may be gathered, (V,)."""
-        longest = np.full(self.flow.operators, tick_s)
-        for v, window in self.scene.windows.items():
-            longest[self.places.of_operator[v]] = window.advance_s
-        if self.scene.windows:
-            streams = zip(self.inner.source.tolist(), self.inner.target.tolist(), strict=True)
-            for v, w in streams:
-                longest[w] = max(longest[w], longest[v])
-        return longest
 
 
 def _rate(arrived: Floats, timing: Timed) -> float:
