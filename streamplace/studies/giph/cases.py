@@ -33,11 +33,12 @@ class Cases:
     seed: int = 123445
     thorough: bool = False
 
-    def problems(self, objective: Makespan) -> list[Problem]:
-        """Return the problems, in which messages follow GiPH's rules."""
+    def problems(self, objective: Makespan, numbers: range | None = None) -> list[Problem]:
+        """Return the problems with some numbers, or all; messages follow GiPH's rules."""
+        every = range(self.count) if numbers is None else numbers
         return [
             Problem(*with_published_semantics(*pair, "giph"), objective=objective)
-            for pair in map(self._pair, range(self.count))
+            for pair in map(self._pair, every)
         ]
 
     def _pair(self, number: int) -> tuple[StreamGraph, Cluster]:

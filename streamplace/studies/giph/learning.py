@@ -91,9 +91,15 @@ def trained(
     return policy
 
 
-def random_starts(problems: Sequence[Problem], seed: int) -> list[Ints]:
-    """Return the random placement of each problem, (V,), from which all systems start."""
-    rngs = (np.random.default_rng([seed, number]) for number in range(len(problems)))
+def random_starts(problems: Sequence[Problem], seed: int, first: int = 0) -> list[Ints]:
+    """Return the random placement of each problem, (V,), from which all systems start.
+
+    Parameters
+    ----------
+    first
+        Number of the first problem.
+    """
+    rngs = (np.random.default_rng([seed, first + i]) for i in range(len(problems)))
     made = zip(problems, rngs, strict=True)
     return [make_placer("random")(problem, rng).devices for problem, rng in made]
 

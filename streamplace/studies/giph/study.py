@@ -89,12 +89,14 @@ class GiphStudy(Options):
                 yield Unit(f"changes as in the {protocol}, seed {repeat}", what)
 
     def _plain(self, experiment: str, test: str, first: int) -> Iterator[Row]:
-        problems, starts = self._tested(experiment, test)
-        thorough = self._experiments[experiment].tests[test].thorough
-        for number in range(first, min(first + PLAIN_CASES, len(problems))):
-            problem, seed = problems[number], [self.seed, number]
+        cases = self._experiments[experiment].tests[test]
+        numbers = range(first, min(first + PLAIN_CASES, cases.count))
+        for number, problem, start in zip(
+            numbers, *self._tested(experiment, test, numbers), strict=True
+        ):
             about = {**_about(experiment, test, number, problem), "repeat": 0}
-            found = plain(problem, starts[number], seed, PER_OPERATOR, thorough=thorough)
+            seed = [self.seed, number]
+            found = plain(problem, start, seed, PER_OPERATOR, thorough=cases.thorough)
             for system, reached in found:
                 yield {
                     **about,
@@ -128,10 +130,13 @@ class GiphStudy(Options):
         problems = one.train.problems(one.objective)
         return trained(system, problems, one.epochs, size.samples, repeat)
 
-    def _tested(self, experiment: str, test: str) -> tuple[list[Problem], list[Any]]:
+    def _tested(
+        self, experiment: str, test: str, numbers: range | None = None
+    ) -> tuple[list[Problem], list[Ints]]:
+        """Return the test cases with some numbers, or all, and where their episodes start."""
         one = self._experiments[experiment]
-        problems = one.tests[test].problems(one.objective)
-        return problems, random_starts(problems, self.seed)
+        problems = one.tests[test].problems(one.objective, numbers)
+        return problems, random_starts(problems, self.seed, numbers.start if numbers else 0)
 
 
 def _about(experiment: str, test: str, number: int, problem: Problem) -> Row:
