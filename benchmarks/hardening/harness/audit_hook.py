@@ -46,15 +46,21 @@ class AuditHook:
 
     def __init__(self, folder: Path) -> None:
         self._readable = tuple(os.path.join(path, "") for path in (str(folder), *READABLE))
-        self._recording = False
+        self._recording = self._reads_anywhere = False
         self._effects: list[str] = []
         sys.addaudithook(self._audit)
 
     @contextmanager
-    def recorded(self) -> Iterator[list[str]]:
-        """Yield a list that collects the side effects of the block."""
+    def recorded(self, reads_anywhere: bool = False) -> Iterator[list[str]]:
+        """Yield a list that collects the side effects of the block.
+
+        Parameters
+        ----------
+        reads_anywhere
+            Whether the block may read files in any folder.
+        """
         self._effects = []
-        self._recording = True
+        self._recording, self._reads_anywhere = True, reads_anywhere
         try:
             yield self._effects
         finally:
@@ -65,7 +71,8 @@ class AuditHook:
             return
         counts = event.startswith((*EXECUTIONS, *CONNECTIONS, *DISK_CHANGES))
         if event == "open":
-            counts = _writes(*arguments[:3]) or self._is_elsewhere(arguments[0])
+            elsewhere = not self._reads_anywhere and self._is_elsewhere(arguments[0])
+            counts = elsewhere or _writes(*arguments[:3])
         if counts and not _by_numba():
             self._effects.append(f"{event} {arguments!r:.100}")
 

@@ -83,6 +83,8 @@ class Parser:
         Whether the reader loads torch, which raises the memory limit.
     takes_folder
         Whether the reader takes the folder of the file instead of the file.
+    names_files
+        Whether its files name other files, which the reader reads wherever they are.
     beside
         Returns the valid files of the folder that a command reads, including that of the reader.
     """
@@ -94,6 +96,7 @@ class Parser:
     faults: tuple[Fault, ...] | None = None
     torch: bool = False
     takes_folder: bool = False
+    names_files: bool = False
     beside: Callable[[], tuple[Document, ...]] = tuple
 
 
@@ -206,7 +209,7 @@ PARSERS: dict[str, Parser] = {
         _own("assignment", _of_line_graph, use_placement),
         _own("cepsim-placement", _of_line_graph, use_placement),
         _own("scene", _scene, _run_scene),
-        _own("jobs", read_jobs, use_jobs),
+        _own("jobs", read_jobs, use_jobs, names_files=True),
         _own("config", read_config, _use_config),
         _own("log", read_log, use_result, takes_folder=True),
         _own("costs", _costs, use_job),

@@ -111,7 +111,8 @@ class Watcher:
         stopwatch, reading, hung = Stopwatch(), True, False
         took = asleep = 0.0
         ignored: list[str] = []
-        with self._timed(), self._audit_hook.recorded() as effects, _unraisable_errors(ignored):
+        recorded = self._audit_hook.recorded(self.parser.names_files)
+        with self._timed(), recorded as effects, _unraisable_errors(ignored):
             try:
                 value = self.parser.read(path)
                 took, asleep, reading = *stopwatch.since(), False
