@@ -17,6 +17,7 @@ from sim.columns import (
     read_only,
     run_down,
 )
+from sim.flow_checks import check_ends, check_times, check_uplinks
 from sim.rows import as_rows, checked
 
 __all__ = [
@@ -128,11 +129,9 @@ class Flow:
         operators, streams, devices = len(self.instructions), len(self.source), len(self.capacity)
         if self.operator_cores is None:
             object.__setattr__(self, "operator_cores", np.ones(operators))
-        defaults: dict[str, NDArray[Any]] = {
-            "up": np.zeros(0, np.int32),
-            "down": np.zeros(0, np.int32),
-        }
-        defaults |= {"timed": np.zeros(0, np.int32), "timed_instructions": np.zeros((0, 0))}
+        none = np.zeros(0, np.int32)
+        defaults: dict[str, NDArray[Any]] = {"up": none, "down": none, "timed": none}
+        defaults |= {"timed_instructions": np.zeros((0, 0))}
         defaults |= {"class_of": np.zeros(devices, np.int32)}
         shape = (0, 0) if self.timed_instructions is None else self.timed_instructions.shape
         defaults |= {"stated": np.ones(shape, np.bool_)}
@@ -154,38 +153,13 @@ class Flow:
             raise ValueError("capacity and cores must be above 0")
         if not np.all(self.operator_cores > 0):
             raise ValueError("operator_cores must be above 0")
-        self._check_uplinks()
-        self._check_times()
+        check_uplinks(self.up, self.down, devices if self.uplinks else 0, self.own_links)
+        check_times(self.timed, self.timed_instructions, self.class_of, operators, devices)
         if self.nic and self.egress:
             raise ValueError("nic and egress exclude each other")
         if self.joins and not np.all(self.selectivity == 1.0):
             raise ValueError("selectivity must be 1 where operators join their inputs")
-        for ends in (self.source, self.target):
-            if streams and (ends.min() < 0 or ends.max() >= operators):
-                raise ValueError("source and target must be operator indices")
-        misplaced = first_misplaced(self.source, self.target, operators)
-        if misplaced >= 0:
-            raise ValueError(f"stream {misplaced} enters an operator that has already emitted")
-
-    def _check_uplinks(self) -> None:
-        for shared in (self.up, self.down):
-            if shared.shape != ((self.devices if self.uplinks else 0),) or shared.dtype != np.int32:
-                raise ValueError("up and down must be int32 links of every device, or empty")
-            if np.any((shared != -1) & (shared < self.own_links)):
-                raise ValueError("up and down must be links after those of devices, or -1")
-
-    def _check_times(self) -> None:
-        rows, classes = self.timed_instructions.shape
-        if self.timed.shape not in ((0,), (self.operators,)) or self.class_of.shape != (
-            self.devices,
-        ):
-            raise ValueError("timed and class_of must have a number per operator and per device")
-        if len(self.timed) and not -1 <= self.timed.min() <= self.timed.max() < rows:
-            raise ValueError("timed must be rows of timed_instructions, or -1")
-        if len(self.timed) and not 0 <= self.class_of.min() <= self.class_of.max() < classes:
-            raise ValueError("class_of must be columns of timed_instructions")
-        if np.isnan(self.timed_instructions).any() or np.any(self.timed_instructions < 0):
-            raise ValueError("timed_instructions must be at least 0")
+        check_ends(self.source, self.target, operators)
 
     @property
     def operators(self) -> int:
@@ -300,9 +274,8 @@ class Flow:
     @cached_property
     def nominal_sink_tuples(self) -> float:
         """Tuples/s that reach the sinks if nothing is throttled."""
-        return float(
-            np.cumsum(self.operator_tuples[self.sinks])[-1]
-        )  # the same order of summation as the solver
+        # the same order of summation as the solver
+        return float(np.cumsum(self.operator_tuples[self.sinks])[-1])
 
     @cached_property
     def pair_weights(self) -> tuple[Floats, Floats] | None:

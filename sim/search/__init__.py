@@ -13,8 +13,9 @@ from sim.search.instance import (
     unit_loads,
     work_on_devices,
 )
-from sim.search.moves import SearchState, search_state
+from sim.search.moves import search_state
 from sim.search.sampled_loads import SampledLoads, sampled_loads
+from sim.search.state import SearchState
 from sim.search.traffic import reduce_traffic
 
 __all__ = [

@@ -11,8 +11,9 @@ import numpy as np
 
 from sim.jit import bare, kernel
 from sim.search.instance import Instance
-from sim.search.moves import SearchState, drawn, remember, settle, try_move, weigh
+from sim.search.moves import drawn, remember, settle, try_move, weigh
 from sim.search.rng import Word, uniform
+from sim.search.state import SearchState
 
 POWER = 16.0
 EVERY = 64  # steps per temperature

@@ -17,8 +17,9 @@ from sim.jit import bare, kernel
 from sim.links import Crossed
 from sim.search.anneal import AFRESH, EVERY, Schedule
 from sim.search.instance import Instance
-from sim.search.moves import Move, SearchState, drawn, remember, settle, try_move, weigh
+from sim.search.moves import drawn, remember, settle, try_move, weigh
 from sim.search.rng import Word, uniform
+from sim.search.state import Move, SearchState
 
 ROUNDS = 20  # rounds from the last solution before solving in full
 NEAR = 1e-4  # sufficient residual for trials

@@ -18,9 +18,10 @@ from sim.links import ends_of, slot_of, uplinks_of
 from sim.messages import Copies, charge
 from sim.search.anneal import Schedule
 from sim.search.instance import Instance
-from sim.search.moves import SearchState, drawn, remember, settle
+from sim.search.moves import drawn, remember, settle
 from sim.search.rng import Word, uniform
 from sim.search.sampled_loads import SampledLoads
+from sim.search.state import SearchState
 from sim.threads import of_usable_cores
 
 BEYOND = 0.1  # slope of the excess beyond full, relative to the ramp: less overload is better

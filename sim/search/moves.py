@@ -4,46 +4,19 @@ The loads of devices, links and units share one numbering: device d has load d, 
 l, and unit u, whose operators may be unable to use all cores of a device, has load D + L + u.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from sim.flow import NONE, Floats, Ints
+from sim.flow import NONE, Ints
 from sim.jit import bare, kernel
 from sim.links import ends_of, slot_of, uplinks_of
-from sim.messages import Messages, charge, no_messages
-from sim.search.instance import Bools, Instance, clash, moving_cost, own_load, unit_load
+from sim.messages import charge, no_messages
+from sim.search.instance import Instance, moving_cost, own_load, unit_load
+from sim.search.permitted import may_follow, may_move
 from sim.search.rng import Word, below, uniform
+from sim.search.state import Move, SearchState
 
 RETURNING = 0.5  # share of a moved unit's changes that move it back, if migration is limited
 WINDOW = 8192  # changes are drawn from this many units at a time, which fit into a cache
-
-
-class SearchState(NamedTuple):
-    """A placement of units, its loads, the change being tried, and the best placement so far."""
-
-    on: Ints  # (U,) device of each unit
-    load: Floats  # (R,) utilisation / reference; R = D + L, or D + L + U if operators are limited
-    used: Floats  # (D, K) counts of each limit, such as bytes of memory
-    best: Ints  # (U,)
-    moved: Ints  # (U,) units moved since the best; the first `tally[2]` entries are valid
-    marked: Bools  # (U,) whether a unit is among `moved`
-    change: Floats  # (R,) change of each load in the trial; valid for listed loads only
-    listed: Ints  # (R,) loads that the trial changes; the first `tally[0]` are valid
-    listed_in: Ints  # (R,) number of the trial that last listed the load
-    paid: Floats  # (1,) migration cost of the operators that have moved, if it is limited
-    tally: Ints  # (3,) number of listed loads; number of the trial; number of moved units
-    room: Messages  # scratch arrays
-
-
-class Move(NamedTuple):
-    """Unit u goes from device a to b; unit `other`, unless it is -1, then goes to device c."""
-
-    u: int
-    a: int
-    b: int
-    other: int
-    c: int
 
 
 def search_state(instance: Instance, on: Ints) -> SearchState:
@@ -130,9 +103,9 @@ def drawn(
         b = now.on[instance.other[i]]
     else:
         b = below(state, instance.capacity.shape[0])
-    fits = a != b and _may_move(instance, now, u, b, other)
+    fits = a != b and may_move(instance, now, u, b, other)
     if fits and other >= 0:
-        fits = other != u and now.on[other] != c and _may_follow(instance, now, u, b, other, c)
+        fits = other != u and now.on[other] != c and may_follow(instance, now, u, b, other, c)
     if fits and instance.migration_budget < np.inf:
         migration_cost = _cost_of(instance, now, u, b)
         if other >= 0:
@@ -212,53 +185,6 @@ def _cost_of(instance: Instance, now: SearchState, u: int, b: int) -> float:
     if instance.migration_budget == np.inf:
         return 0.0
     return moving_cost(instance, u, b) - moving_cost(instance, u, now.on[u])
-
-
-@bare
-def _may_move(instance: Instance, now: SearchState, u: int, b: int, leaving: int) -> bool:
-    """Return whether unit u may go to device b; `leaving` is a unit about to move, or -1."""
-    return _obeys(instance, now, u, b, leaving) and _fits(instance, now, u, b, leaving, -1)
-
-
-@bare
-def _may_follow(instance: Instance, now: SearchState, u: int, b: int, other: int, c: int) -> bool:
-    """Return whether another unit may go to device c once unit u is on device b."""
-    if not _fits(instance, now, other, c, u, u if b == c else -1):
-        return False
-    a = now.on[u]
-    now.on[u] = b
-    obeys = _obeys(instance, now, other, c, -1)
-    now.on[u] = a
-    return obeys
-
-
-@bare
-def _obeys(instance: Instance, now: SearchState, u: int, b: int, leaving: int) -> bool:
-    """Return whether the mask and the rivals of unit u, except `leaving`, let it go to device b."""
-    if not instance.allowed[instance.row_of[u], b]:
-        return False
-    for i in range(instance.first_rival[u], instance.first_rival[u + 1]):
-        rival = instance.rival[i]
-        if rival != leaving and clash(instance, i, b, now.on[rival]):
-            return False
-    return True
-
-
-@bare
-def _fits(
-    instance: Instance, now: SearchState, u: int, b: int, leaving: int, arriving: int
-) -> bool:
-    """Return whether device b has room for unit u after two units have moved, -1 for none."""
-    leaves_b = leaving >= 0 and now.on[leaving] == b
-    for k in range(instance.room.shape[1]):
-        used = now.used[b, k]
-        if leaves_b:
-            used -= instance.needs[leaving, k]
-        if arriving >= 0:
-            used += instance.needs[arriving, k]
-        if used + instance.needs[u, k] > instance.room[b, k]:
-            return False
-    return True
 
 
 @bare

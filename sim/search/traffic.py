@@ -2,8 +2,9 @@
 
 from sim.jit import bare, kernel
 from sim.search.instance import Instance
-from sim.search.moves import Move, SearchState, drawn, settle, try_move
+from sim.search.moves import drawn, settle, try_move
 from sim.search.rng import Word
+from sim.search.state import Move, SearchState
 
 SWAPS, JOINS = 0.3, 0.6
 

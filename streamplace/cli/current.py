@@ -6,8 +6,9 @@ from typing import Any
 
 from streamplace.errors import OtherGraphError, ProblemError, located
 from streamplace.files.assignments import assignment_from, is_assignment, read_placement_json
-from streamplace.files.placements import objective_in, placement_from
+from streamplace.files.placements import placement_from
 from streamplace.files.reading import name_of
+from streamplace.files.stored_objectives import objective_in
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement

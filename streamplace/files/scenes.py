@@ -5,7 +5,8 @@ from typing import Any, TypeVar
 from sim.engine import Profile, Scene, Speed, Window
 from streamplace.errors import FormatError, ProblemError, located, within
 from streamplace.files.reading import check
-from streamplace.files.schema import Form, SceneForm
+from streamplace.files.scene_schema import SceneForm
+from streamplace.files.schema import Form
 from streamplace.problem.problem import Problem
 from streamplace.util.suggest import candidates, did_you_mean
 

@@ -3,7 +3,8 @@
 from typing import Any
 
 from streamplace.files.job_forms import JobsForm
-from streamplace.files.schema import ClusterForm, Form, GraphForm, PlacementForm, SceneForm
+from streamplace.files.scene_schema import SceneForm
+from streamplace.files.schema import ClusterForm, Form, GraphForm, PlacementForm
 
 FORMS: dict[str, type[Form]] = {
     "graph": GraphForm,

@@ -15,8 +15,9 @@ from streamplace.files.bundled import resolve
 from streamplace.files.count_facts import count_facts
 from streamplace.files.datasets import iter_values, read_dataset
 from streamplace.files.other_kinds import refuse_other_folder, refuse_other_kind
-from streamplace.files.placements import objective_to, placement_from
+from streamplace.files.placements import placement_from
 from streamplace.files.reading import name_of
+from streamplace.files.stored_objectives import objective_to
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from streamplace.errors import UsageError
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import constraints_to
-from streamplace.files.placements import objective_to
+from streamplace.files.stored_objectives import objective_to
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.report.tasks import order_to, tasks_to

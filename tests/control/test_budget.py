@@ -49,11 +49,11 @@ def test_the_expected_downtime_is_the_longest_of_the_last_three(
 
 def test_a_plan_is_blocked_for_a_while() -> None:
     budget = Budget(RULES)
-    budget.block("a=x", 100.0)
+    budget.block("a=x", 100.0, 1000.0)
     assert budget.blocked("a=y", 100.0) == ""
     assert "not tried again before 1970-01-01 00:18:20" in budget.blocked("a=x", 1099.0)
     assert budget.blocked("a=x", 1100.0) == ""
-    budget.block("a=y", 1100.0)
+    budget.block("a=y", 1100.0, 1000.0)
     assert list(budget.to_dict()["blocked"]) == ["a=y"], "what is over is forgotten"
 
 
@@ -63,7 +63,7 @@ def test_a_restored_budget_is_the_same(used: bool) -> None:
     if used:
         budget.begin(100.0)
         budget.end(130.0, 12.5)
-        budget.block("a=x", 130.0)
+        budget.block("a=x", 130.0, 1000.0)
     value = budget.to_dict()
     again = Budget(RULES)
     again.restore(json.loads(json.dumps(value)))

@@ -9,7 +9,7 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import UsageError
-from streamplace.files.placements import objective_to
+from streamplace.files.stored_objectives import objective_to
 from streamplace.problem.objectives import make_objective, objective_names, text_of
 from tests.support.objectives import Net
 

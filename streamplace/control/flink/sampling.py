@@ -9,8 +9,7 @@ from streamplace.control.flink.clock import Clock
 from streamplace.errors import BackendError
 from streamplace.integrations.flink.answers import expecting
 from streamplace.integrations.flink.applying.documents import ENDED, job_path
-from streamplace.integrations.flink.plan import RunningPlan, Vertex, running
-from streamplace.integrations.flink.poll import (
+from streamplace.integrations.flink.metrics import (
     OPERATOR_METRICS,
     TASK,
     counters,
@@ -18,6 +17,7 @@ from streamplace.integrations.flink.poll import (
     operator_counters,
     queries,
 )
+from streamplace.integrations.flink.plan import RunningPlan, Vertex, running
 from streamplace.integrations.profiling.counters import Counters
 from streamplace.integrations.profiling.rest import GoneError, Server
 

@@ -16,17 +16,15 @@ import pytest
 from streamplace.errors import BackendError, GraphError, UsageError
 from streamplace.integrations.flink.chain import Chain
 from streamplace.integrations.flink.fit import fit
-from streamplace.integrations.flink.plan import Vertex
-from streamplace.integrations.flink.poll import (
+from streamplace.integrations.flink.metrics import (
     OPERATOR_METRICS,
     TASK,
-    Watch,
-    Watched,
     counters,
     operator_counters,
     queries,
-    task_managers_of,
 )
+from streamplace.integrations.flink.plan import Vertex
+from streamplace.integrations.flink.poll import Watch, Watched, task_managers_of
 from streamplace.integrations.profiling.counters import Counters
 from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.logical import LogicalGraph

@@ -8,7 +8,7 @@ import pytest
 
 from streamplace import Cluster, Device, Operator, StreamGraph
 from streamplace.errors import BackendError, UsageError
-from streamplace.integrations.flink.poll import counters
+from streamplace.integrations.flink.metrics import counters
 from streamplace.integrations.flink.use import observe, parts, running_job
 from streamplace.integrations.profiling.counters import Counters
 from streamplace.integrations.profiling.rest import Server

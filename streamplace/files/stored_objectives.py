@@ -1,0 +1,80 @@
+"""Objectives in placement files."""
+
+from typing import Any
+
+from streamplace.errors import ProblemError, StreamplaceError, UsageError
+from streamplace.files.schema import ProblemForm
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.objective import Objective, Throughput
+from streamplace.problem.objectives import check_text, make_objective, text_of
+from streamplace.util.plugins import is_custom
+
+
+def objective_to(objective: Objective) -> dict[str, str]:
+    """Return an objective as the entry of a JSON object; for throughput, nothing.
+
+    Raises
+    ------
+    UsageError
+        If its options could not be read back.
+    """
+    if type(objective) is Throughput:
+        return {}
+    check_text(objective)
+    text = text_of(objective)
+    if isinstance(objective, Makespan):
+        return {"objective": text}
+    alike = objective.with_changes(1.0, "bottleneck", 1.0)
+    if not is_custom(text) and make_objective(text).with_changes(1.0, "bottleneck", 1.0) != alike:
+        raise UsageError(f"objective {text!r}: a placement file cannot hold its options")
+    return {"objective": text}
+
+
+def stored_objective(own: ProblemForm, instead: Objective | None) -> Objective:
+    """Return the objective of a file, or another one with the file's rates and model."""
+    kind = _objective_of(own) if instead is None else instead
+    if isinstance(kind, Makespan):
+        return kind
+    rates = () if own.source_rate is None else (own.source_rate, *own.source_rates)
+    return kind.with_changes(rates or None, own.model, own.target_utilisation)
+
+
+def _objective_of(own: ProblemForm) -> Objective:
+    if is_custom(own.objective):
+        reading = f"only simulate and place --start read it, with --objective {own.objective}"
+        raise ProblemError(
+            f"problem.objective: the placement was made under a user's objective; {reading}, "
+            "or in Python read_placement(objective=…)"
+        )
+    try:
+        return make_objective(own.objective, from_file=True)
+    except UsageError as error:
+        raise ProblemError(f"problem.objective: {error}") from None
+
+
+def objective_in(value: Any) -> Objective | None:
+    """Return the objective of a placement file; None if the file holds no valid one."""
+    problem = value.get("problem") if isinstance(value, dict) else None
+    text = problem.get("objective", "throughput") if isinstance(problem, dict) else None
+    if not isinstance(text, str) or is_custom(text):
+        return None
+    try:
+        return make_objective(text, from_file=True)
+    except StreamplaceError:
+        return None  # reading the placement reports the fault
+
+
+def throughput_to(objective: Objective) -> dict[str, Any]:
+    """Return the entries of source rates, model and target utilisation; none for a makespan."""
+    if isinstance(objective, Makespan):
+        return {}
+    if objective.engine is not None:
+        raise UsageError(
+            "a placement file cannot hold engine settings: use an objective with engine=None"
+        )
+    own: dict[str, Any] = {"source_rate": objective.source_rate, "model": objective.model}
+    if len(objective.source_rates or ()) > 1:
+        own["source_rates"] = list(objective.source_rates or ())
+    if objective.target_utilisation != 1:
+        own["target_utilisation"] = objective.target_utilisation
+    return own
