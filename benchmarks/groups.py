@@ -2,12 +2,12 @@
 
     python -m benchmarks.groups [--seeds N] [--epochs N]
 
-The graphs, the 16 devices and the source rates are those of `benchmarks.scale`: of 1,000 operators
-for training, and of 10,000 for the figures, from other seeds. Relative throughput is not capped
-at 1. A network of HSDAG with stream features, whose groups are limited to 0.4 of a device's work,
-is trained on eight graphs, once per seed. The shipped policy then places, in one pass, the groups
-that the network makes before and after its training, and those of heavy-edge matching, with which
-the placer `policy` coarsens graphs. Refinement is that of the placer. CPU seconds include it.
+The graphs, the 16 devices and the source rates are those of `benchmarks.large_graphs`: of 1,000
+operators for training, and of 10,000 for the figures, from other seeds. Relative throughput is not
+capped at 1. A network of HSDAG with stream features, whose groups are limited to 0.4 of a device's
+work, is trained on eight graphs, once per seed. The shipped policy then places, in one pass, the
+groups that the network makes before and after its training, and those of heavy-edge matching, with
+which the placer `policy` coarsens graphs. Refinement is that of the placer. CPU seconds include it.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.scale import PRESETS, Setting, prepared, relative
+from benchmarks.large_graphs import PRESETS, Setting, prepared, relative
 from streamplace import Problem
 from streamplace.policy.base import constructive
 from streamplace.policy.coarse import SHARE, Coarsening, Part

@@ -21,28 +21,24 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.large_graphs import PRESETS, Setting, prepared, relative
 from benchmarks.partitioners import Partitioner, partitioners, placed
 from benchmarks.speed import report
-from sim.closed_form.bottleneck import utilisations, worst_utilisation
-from streamplace import Cluster, Network, Problem, Recipe, StreamGraph
+from streamplace import Problem
 from streamplace.problem.cluster import NetworkKind
-from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Ints
 
 MULTILEVEL, METIS = "multilevel", "METIS k-way"
-PRESETS = "layered", "series-parallel"
 GRAPHS = {10**3: 10, 10**4: 6, 10**5: 2}  # graphs per preset, by number of operators
 ROUNDS = {10**3: 3, 10**4: 3, 10**5: 1}
 LARGEST = 10**6
 PARTS = "graphs", "others", "alone"
 TIMES_METIS = {10**4: 3, 10**5: 8}  # targets: CPU seconds relative to METIS k-way
-CPU, LINK = 0.8, 1.2  # utilisation of all devices together, and of the busiest link under METIS
 SEED = 7000  # not used for tuning
 OTHERS: tuple[tuple[str, str, NetworkKind], ...] = (
     ("2 devices", "2x2500", "pair"),
@@ -50,31 +46,6 @@ OTHERS: tuple[tuple[str, str, NetworkKind], ...] = (
     ("unequal devices", "4x6000,12x1500", "pair"),
     ("interfaces (nic)", "16x2500", "nic"),
 )
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A generated graph, its cluster and its source rate (tuples/s)."""
-
-    preset: str
-    count: int
-    seed: int
-    devices: str = "16x2500"
-    network: NetworkKind = "pair"
-    source_rate: float = 1.0
-    bandwidth_mbps: float = 1000.0
-
-    def graph(self) -> StreamGraph:
-        """Generate the graph."""
-        return Recipe(self.preset, 1, range(self.count, self.count + 1), self.seed).graph(0)
-
-    def problem(self, graph: StreamGraph) -> Problem:
-        """Return the problem, with the loads that placers start from already computed."""
-        network = Network(self.network, self.bandwidth_mbps)
-        cluster = Cluster(Cluster.parse(self.devices).devices, network)
-        problem = Problem(graph, cluster, source_rate=self.source_rate)
-        flow(problem)
-        return problem
 
 
 def main() -> None:
@@ -119,29 +90,11 @@ def all_placers() -> dict[str, Partitioner]:
     return {MULTILEVEL: partial(placed, MULTILEVEL), **partitioners()}
 
 
-def prepared(setting: Setting) -> tuple[Setting, Problem]:
-    """Set the source rate and the bandwidth; return the new setting and its problem."""
-    graph = setting.graph()
-    arrays = flow(setting.problem(graph))
-    rate = CPU / (arrays.work.sum() / arrays.capacity.sum())
-    loaded = Setting(**{**vars(setting), "source_rate": rate})
-    problem = loaded.problem(graph)
-    _, link = utilisations(flow(problem), placed("metis", problem))
-    mbps = 1000.0 * float(link.max()) / LINK
-    final = Setting(**{**vars(loaded), "bandwidth_mbps": mbps})
-    return final, final.problem(graph)
-
-
 def timed(placer: Partitioner, problem: Problem) -> tuple[Ints, float]:
     """Return the devices, (V,), and the CPU seconds."""
     started = time.process_time()
     devices = placer(problem)
     return devices, time.process_time() - started
-
-
-def relative(problem: Problem, devices: Ints) -> float:
-    """Return the uncapped relative throughput: 1 / the largest utilisation."""
-    return 1.0 / float(worst_utilisation(flow(problem), devices)[0])
 
 
 class Compared:

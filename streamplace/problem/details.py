@@ -125,6 +125,22 @@ STREAM_DETAILS = (
 )
 OF_COUNTS = ("parallelism", "min_parallelism", "max_parallelism", "partitions", "scaling")
 """The details that say how many instances an operator has or may have."""
+STRUCTURE = (
+    "name",
+    "names",
+    "index",
+    "requires",
+    "instance_of",
+    "constraints",
+    "order",
+    "stated_cores",
+    "firing",
+    "multicast",
+    *(detail.name for detail in DETAILS),
+)
+"""Attributes that graphs of the same operators and streams share."""
+SOURCE = ("source_rate", "source_share")
+"""Attributes of the sources."""
 
 
 def stream_details_of(several: Mapping[str, Mapping[int, object]]) -> dict[str, dict[int, Any]]:

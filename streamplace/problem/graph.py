@@ -7,14 +7,14 @@ from numpy.typing import ArrayLike
 
 from streamplace.display.mixins import Displayable
 from streamplace.display.view import View
-from streamplace.errors import GraphError
 from streamplace.problem.coerce import OperatorLike, StreamLike
 from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, SELECTIVITY_SE
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.details import DETAILS, OF_COUNTS, STREAM_DETAILS
+from streamplace.problem.details import OF_COUNTS, SOURCE, STREAM_DETAILS, STRUCTURE
 from streamplace.problem.graph_checks import (
+    changed_column,
+    check_indices,
     checked_rate,
-    column_of,
     ends_of,
     index_of,
     payload_of_streams,
@@ -28,22 +28,6 @@ from streamplace.problem.semantics import Firing, Multicast, check_semantics
 from streamplace.util.arrays import Ints
 
 __all__ = ["UNKNOWN", "Operator", "Stream", "StreamGraph"]
-
-
-STRUCTURE = (
-    "name",
-    "names",
-    "index",
-    "requires",
-    "instance_of",
-    "constraints",
-    "order",
-    "stated_cores",
-    "firing",
-    "multicast",
-    *(detail.name for detail in DETAILS),
-)
-SOURCE = ("source_rate", "source_share")
 
 
 class StreamGraph(GraphColumns, Displayable):
@@ -206,12 +190,8 @@ class StreamGraph(GraphColumns, Displayable):
         }
         of_streams = {one.name: (of_counts or {}).get(one.name, {}) for one in STREAM_DETAILS}
         of_operators = {"requires": requires, "instance_of": instance_of, **details}
-        for what, several in of_operators.items():
-            if wrong := [v for v in several or () if not 0 <= v < len(index)]:
-                raise GraphError(f"{what}: unknown operator index {wrong[0]}")
-        for what, several in of_streams.items():
-            if wrong := [e for e in several if not 0 <= e < len(ends)]:
-                raise GraphError(f"{what}: unknown stream index {wrong[0]}")
+        check_indices("operator", of_operators, len(index))
+        check_indices("stream", of_streams, len(ends))
         columns = Columns(
             index,
             ends,
@@ -306,25 +286,22 @@ class StreamGraph(GraphColumns, Displayable):
             },
         )
         others = of_counts or {}
-        StreamGraph._set_details(
-            graph, {"resources": resources, "seconds_on": seconds_on, **others}
-        )
+        details = {"resources": resources, "seconds_on": seconds_on, **others}
+        StreamGraph._set_details(graph, details)
         if source_rate is not None:
             graph.source_rate = checked_rate(source_rate)
         graph.firing, graph.multicast = firing or self.firing, multicast or self.multicast
         check_semantics(graph.firing, graph.multicast)
         ends = np.stack([self.stream_source, self.stream_target], axis=1)
-        payload, chosen, error = self.stream_payload_bytes, self.selectivity, self.selectivity_se
+        payload = self.stream_payload_bytes
         if stream_payload_bytes is not None:
             payload = payload_of_streams(ends, stream_payload_bytes, graph.payload_bytes)
-        if selectivity is not None:
-            chosen = column_of("streams", SELECTIVITY, selectivity, len(ends))
-        if selectivity_se is not None:
-            error = column_of("streams", SELECTIVITY_SE, selectivity_se, len(ends))
-        details = {
+        chosen = changed_column(SELECTIVITY, selectivity, self.selectivity)
+        error = changed_column(SELECTIVITY_SE, selectivity_se, self.selectivity_se)
+        of_streams = {
             one.name: others.get(one.name, getattr(self, one.name)) for one in STREAM_DETAILS
         }
-        before = StreamGraph._sort_streams(graph, ends, chosen, payload, error, details)
+        before = StreamGraph._sort_streams(graph, ends, chosen, payload, error, of_streams)
         if source_shares is not None:
             graph.source_share = shares_of(source_shares, graph.names, graph.sources)
         StreamGraph._freeze(graph)

@@ -51,6 +51,20 @@ def check_text(what: str, text: str) -> None:
         raise GraphError(f"{what}: is not valid unicode text") from None
 
 
+def check_indices(
+    kind: str, columns: Mapping[str, Mapping[int, object] | None], count: int
+) -> None:
+    """Refuse columns, index -> value, with an index that is not below the count."""
+    for name, column in columns.items():
+        if wrong := [i for i in column or () if not 0 <= i < count]:
+            raise GraphError(f"{name}: unknown {kind} index {wrong[0]}")
+
+
+def changed_column(column: NumberColumn, numbers: ArrayLike | None, before: Floats) -> Floats:
+    """Return checked new numbers of all streams, (E,), or those from before for None."""
+    return before if numbers is None else column_of("streams", column, numbers, len(before))
+
+
 def endpoints(i: int, stream: Stream, index: Mapping[str, int]) -> tuple[int, int]:
     """Return the indices of the source and target of stream i."""
     for end in (stream.source, stream.target):
