@@ -3,7 +3,8 @@
 `make test` leaves out the tests marked `long`, which `make test-long` runs: all of tests/hardening,
 which run a small share of every part of the campaign, and others that take many seconds. Of the
 random problems of a long test, a run draws a fifth, or with `--share` another share. With
-`--share 1`, property tests try more examples, too (`make test-all`).
+`--share 1`, property tests try more examples, too (`make test-all`). With `--part K/N`, a run
+takes the long tests of one of N parts of the files.
 
 Tests run in several processes side by side, so each of them, and each process that they start,
 computes with one thread: threads of small products that wait for each other on busy cores take ten
@@ -23,6 +24,7 @@ import sys
 import pytest
 from hypothesis import settings
 
+from tests.support.part import Part
 from tests.support.paths import ROOT
 from tests.support.share import Share
 
@@ -48,22 +50,36 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=DEFAULT_SHARE,
         help="share of the random problems of long tests to draw, above 0 to 1 (default: 0.2)",
     )
+    parser.addoption(
+        "--part",
+        default="1/1",
+        help="K/N: of the files with long tests, only those of part K of N (default: 1/1)",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Check the share, and load a Hypothesis profile by it."""
+    """Check the share and the part, and load a Hypothesis profile by the share."""
     try:
         share = Share(config.getoption("--share"))
+        Part.parse(config.getoption("--part"))
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
     settings.load_profile("all" if share == Share(1.0) else "streamplace")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of whole folders as long."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests of whole folders as long; drop the long tests of other parts."""
     for item in items:
         if any(item.path.is_relative_to(folder) for folder in LONG_FOLDERS):
             item.add_marker(pytest.mark.long)
+    part = Part.parse(config.getoption("--part"))
+    taken: dict[bool, list[pytest.Item]] = {True: [], False: []}
+    for item in items:
+        is_long = item.get_closest_marker("long") is not None
+        taken[not is_long or part.has(item.path.relative_to(ROOT))].append(item)
+    if taken[False]:
+        config.hook.pytest_deselected(items=taken[False])
+        items[:] = taken[True]
 
 
 @pytest.fixture
