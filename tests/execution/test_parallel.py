@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.hardening.harness.orphans import survivors
 from streamplace.errors import BackendError
-from streamplace.execution.parallel import each
+from streamplace.execution.parallel import each, each_when_known
 from tests.support.cli import ENVIRONMENT
 
 COUNT = 400
@@ -66,6 +66,13 @@ def test_work_of_a_killed_process_is_repeated(tmp_path: Path) -> None:
     found = list(each(partial(killed_once, flag), range(COUNT), 2))
     assert flag.exists()
     assert found == [number**2 for number in range(COUNT)]
+
+
+def test_items_in_any_order_are_each_done_once_though_a_process_is_killed(tmp_path: Path) -> None:
+    flag = tmp_path / "killed"
+    found = list(each_when_known(partial(killed_once, flag), range(COUNT), 2))
+    assert flag.exists()
+    assert sorted(found) == [(number, number**2) for number in range(COUNT)]
 
 
 def test_work_that_kills_every_process_is_reported() -> None:
