@@ -85,8 +85,9 @@ def each_when_known(
 ) -> Generator[tuple[int, Result], None, None]:
     """Yield the number of each item and function(item), for items that take minutes each.
 
-    Results of local processes come as soon as they are known, in any order. Those of a cluster
-    come in blocks of `FEW` items per process. For parameters and errors see `each`.
+    Results of local processes come as soon as they are known, in any order, and a process may have
+    one item only. Results of a cluster come in blocks of `FEW` items per process. For parameters
+    and errors see `each`.
     """
     missing = dict(enumerate(items))
     work = _Work(
