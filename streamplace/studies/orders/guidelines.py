@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from streamplace.studies.effect import Effect
+from streamplace.studies.orders.extremes import extremes
 from streamplace.studies.orders.published import ORDERS
 from streamplace.studies.orders.registered import ALL_ORDERS
 from streamplace.studies.orders.results import PLACETO, Results, by_graph
@@ -103,11 +102,7 @@ def _compared(
 
 
 def _vanishing(results: Sequence[Results], checkpoint: int) -> Verdict:
-    """Compare the worst with the best published order.
-
-    Which orders these are is decided for every graph by the means over the other graphs, since the
-    worst and the best of six noisy means differ even if all orders are alike.
-    """
+    """Compare the worst with the best published order; see `extremes`."""
     sweeps = results[0].sweeps(checkpoint)
     guideline = f"With an ample budget, differences vanish (below {VANISHED:.0%} after {sweeps})"
     compared = "the worst published order over the best one, by the other graphs"
@@ -117,9 +112,8 @@ def _vanishing(results: Sequence[Results], checkpoint: int) -> Verdict:
         over = one.over_best[PLACETO][:, own, checkpoint]
         if len(over) < MIN_GRAPHS:
             return Verdict(guideline, compared, None, UNTESTED)
-        graph, of_others = np.arange(len(over)), over.sum(axis=0) - over
-        worst, best = of_others.argmax(axis=1), of_others.argmin(axis=1)
-        spreads.append(over[graph, worst] / over[graph, best])
+        best, worst = extremes(over)
+        spreads.append(worst / best)
     effect = Effect.of(by_graph(results, spreads))
     limit = 1.0 + VANISHED
     word = HOLDS if effect.high < limit else REFUTED if effect.low > limit else UNDECIDED
