@@ -16,6 +16,7 @@ from streamplace.problem.makespan import (
     Makespan,
     PublishedName,
 )
+from streamplace.problem.order_names import ORDERS as TRAVERSAL_ORDERS
 
 if TYPE_CHECKING:
     from streamplace.problem.objective import Objective
@@ -24,6 +25,20 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Scored = TypeVar("Scored")
+
+
+class DeviceOrder(Choice):
+    """The order on a device; the error for a traversal order says where that belongs."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return the placers' option for a traversal order, or else the closest choice."""
+        if value not in TRAVERSAL_ORDERS:
+            return super().get_invalid_choice_message(value, ctx)
+        return (
+            f"{value!r} is a traversal order, an option of placers: --placer policy:order={value}"
+        )
+
+
 OPTIONS = (
     click.option(
         "--batch",
@@ -33,7 +48,7 @@ OPTIONS = (
     ),
     click.option(
         "--order",
-        type=Choice(ORDERS),
+        type=DeviceOrder(ORDERS),
         help="Makespan: order in which a device starts its operators: as they become runnable "
         "(fifo), by HEFT's upward rank (b-level), by topological order (topological), in exactly "
         "that order (sequence), or the best of the first three (any).  [default: fifo]",

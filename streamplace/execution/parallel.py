@@ -1,4 +1,4 @@
-"""Parallel application of a function to many items, with results in order."""
+"""Parallel application of a function to many items."""
 
 import os
 import signal
@@ -6,10 +6,11 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
-from functools import cache
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
 from itertools import islice
-from typing import Protocol, TypeVar
+from typing import Generic, Literal, Protocol, TypeVar
 
 from streamplace.errors import BackendError
 from streamplace.execution.backends import LOCAL, Backend, connected
@@ -21,6 +22,7 @@ Result = TypeVar("Result")
 ITEMS_PER_PROCESS = 32  # fewer take less time than starting a process
 WATCH_S = 0.5  # seconds between checks that the parent process is alive
 BLOCK = 64  # items per process that are sent to a cluster at once
+FEW = 4  # the same where each item takes minutes, so that a killed run loses few results
 JOBLIB_THREAD = "ExecutorManagerThread"
 MAX_LOST = 3  # processes lost in a row at one item after which work stops with an error
 
@@ -68,38 +70,90 @@ def each(
         If no cluster answers at the address, the cluster fails, or processes are repeatedly killed
         at the same item.
     """
+    work = _Work(function, lambda done: islice(items, done, None), len(items))
     if backend.name == "local":
-        yield from _on_processes(function, items, jobs, items_per_process)
+        yield from _on_processes(work, jobs, items_per_process)
     else:
-        yield from _on_cluster(function, items, jobs, backend)
+        yield from _on_cluster(work, jobs, backend, BLOCK)
+
+
+def each_when_known(
+    function: Callable[[Item], Result],
+    items: Items[Item],
+    jobs: int | None = None,
+    backend: Backend = LOCAL,
+) -> Generator[tuple[int, Result], None, None]:
+    """Yield the number of each item and function(item), for items that take minutes each.
+
+    Results of local processes come as soon as they are known, in any order, and a process may have
+    one item only. Results of a cluster come in blocks of `FEW` items per process. For parameters
+    and errors see `each`.
+    """
+    missing = dict(enumerate(items))
+    work = _Work(
+        partial(_numbered, function),
+        lambda _: iter([*missing.items()]),
+        len(missing),
+        "generator_unordered",
+    )
+    found = (
+        _on_processes(work, jobs, 1)
+        if backend.name == "local"
+        else _on_cluster(work, jobs, backend, FEW)
+    )
+    with closing(found):
+        for number, result in found:
+            del missing[number]
+            yield number, result
+
+
+@dataclass(frozen=True)
+class _Work(Generic[Item, Result]):
+    """A function and the items to apply it to.
+
+    Parameters
+    ----------
+    missing
+        Returns the items without a result, from the number of those with one.
+    count
+        The number of all items.
+    return_as
+        How local processes return results; see `joblib.Parallel`.
+    """
+
+    function: Callable[[Item], Result]
+    missing: Callable[[int], Iterator[Item]]
+    count: int
+    return_as: Literal["generator", "generator_unordered"] = "generator"
+
+
+def _numbered(function: Callable[[Item], Result], item: tuple[int, Item]) -> tuple[int, Result]:
+    return item[0], function(item[1])
 
 
 def _on_processes(
-    function: Callable[[Item], Result],
-    items: Items[Item],
-    jobs: int | None,
-    items_per_process: int,
-) -> Iterator[Result]:
-    processes = min(jobs or cpu_count(), len(items) // items_per_process)
+    work: _Work[Item, Result], jobs: int | None, items_per_process: int
+) -> Generator[Result, None, None]:
+    processes = min(jobs or cpu_count(), work.count // items_per_process)
     if processes <= 1:
-        yield from map(function, items)
+        yield from map(work.function, work.missing(0))
         return
     import joblib  # noqa: PLC0415 - heavy
     from joblib.externals.loky.process_executor import BrokenProcessPool  # noqa: PLC0415
 
-    def results_from(start: int) -> Iterator[Result]:
+    def results_from(done: int) -> Iterator[Result]:
         pool = joblib.Parallel(
             n_jobs=processes,
-            return_as="generator",
+            return_as=work.return_as,
             batch_size="auto",
             initializer=_work_for,
             initargs=(os.getpid(),),
         )
-        rest, results = islice(items, start, None), None
+        rest, results = work.missing(done), None
         _start_trackers()
         try:
             with _interrupts_later():
-                results = pool(joblib.delayed(function)(item) for item in rest)
+                results = pool(joblib.delayed(work.function)(item) for item in rest)
             yield from results
         finally:
             if results is not None:
@@ -191,22 +245,22 @@ def _work_for(parent: int) -> None:
 
 
 def _on_cluster(
-    function: Callable[[Item], Result], items: Items[Item], jobs: int | None, backend: Backend
-) -> Iterator[Result]:
+    work: _Work[Item, Result], jobs: int | None, backend: Backend, items_per_process: int
+) -> Generator[Result, None, None]:
     """Work block by block, since joblib's Ray backend returns whole lists."""
     import joblib  # noqa: PLC0415 - heavy
 
     with connected(backend, jobs or cpu_count()) as cluster:
         processes = min(jobs or cluster.processes, cluster.processes)
 
-        def results_from(start: int) -> Iterator[Result]:
-            rest = islice(items, start, None)
+        def results_from(done: int) -> Iterator[Result]:
+            rest = work.missing(done)
             with joblib.parallel_config(**cluster.options):
                 # no memory-mapped files, which machines do not share
                 workers = joblib.Parallel(n_jobs=processes, max_nbytes=None)
             with workers as pool:
-                while block := list(islice(rest, BLOCK * processes)):
-                    yield from pool(joblib.delayed(function)(item) for item in block)
+                while block := list(islice(rest, items_per_process * processes)):
+                    yield from pool(joblib.delayed(work.function)(item) for item in block)
 
         yield from _resuming(results_from, cluster.lost)
 

@@ -1,6 +1,7 @@
 """The folder of a study: its plan, the results so far, and the outcome."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from streamplace.errors import FormatError
@@ -61,6 +62,13 @@ class StudyFolder:
         except OSError as error:
             raise FormatError(f"{path}: cannot write: {error.strerror}") from None
         self.done[key] = rows
+
+    def close(self) -> None:
+        """Remove the plan if there are no results, so that another plan may use the folder."""
+        if not self.done:
+            with suppress(OSError):
+                (self.path / RESULTS).unlink(missing_ok=True)
+                (self.path / PLAN).unlink()
 
     def rows(self) -> list[Row]:
         """Return the results of all units, in the order of the plan."""

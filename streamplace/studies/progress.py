@@ -23,7 +23,7 @@ class TimeLeft:
         self._waiting, self._total, self._done = waiting, total, 0
         self._start = self._printed = time.monotonic()
         if waiting < total:
-            self._print(f"resuming: {counted(total - waiting, 'unit')} of {total:,} are done")
+            self._print(f"resuming: {total - waiting:,} of {counted(total, 'unit')} are done")
 
     def advance(self) -> None:
         """Count one unit; print a line if the last one is a minute old."""

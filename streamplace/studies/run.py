@@ -7,7 +7,7 @@ from pathlib import Path
 
 from streamplace.errors import within
 from streamplace.execution.backends import LOCAL, Backend
-from streamplace.execution.parallel import each
+from streamplace.execution.parallel import each_when_known
 from streamplace.execution.progress import track
 from streamplace.files.folder_lock import held
 from streamplace.studies.folder import StudyFolder
@@ -25,8 +25,9 @@ def run_study(
 ) -> Outcome:
     """Run the units of a study that have no results in the folder, and write the outcome there.
 
-    A run that is interrupted or killed loses only the units in progress. Results do not depend on
-    the number of processes or the backend.
+    A run that is interrupted or killed loses only the units in progress; on a cluster, those of the
+    current block (see `each_when_known`). A run that ends without any result leaves no plan.
+    Results do not depend on the number of processes or the backend.
 
     Parameters
     ----------
@@ -52,10 +53,12 @@ def run_study(
         waiting = [unit for unit in plan.units if unit.key not in results.done]
         work = partial(_timed_unit, study)
         progress = TimeLeft(len(waiting), len(plan.units))
-        with closing(each(work, waiting, jobs, backend, items_per_process=1)) as found:
-            units = zip(waiting, track(found, len(waiting), study.name), strict=True)
-            for unit, (rows, seconds) in units:
-                results.add(unit.key, rows, seconds)
+        with (
+            closing(results),
+            closing(each_when_known(work, waiting, jobs, backend)) as found,
+        ):
+            for number, (rows, seconds) in track(found, len(waiting), study.name):
+                results.add(waiting[number].key, rows, seconds)
                 progress.advance()
         outcome = study.outcome(plan, results.rows())
         results.write(outcome, pictures)

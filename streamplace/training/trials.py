@@ -83,7 +83,8 @@ def run_trials(
     UsageError
         If an order is unknown.
     """
-    return each(partial(run_trial, stage=stage), list(trials), jobs, backend)
+    work = partial(run_trial, stage=stage)
+    return each(work, list(trials), jobs, backend, items_per_process=1)
 
 
 def at_checkpoints(losses: Floats, sweeps: Sequence[int]) -> Floats:

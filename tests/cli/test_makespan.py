@@ -146,6 +146,8 @@ def test_gantt_chart(folder: Path, suffix: str, capsys: Capture) -> None:
     [
         (("--batch", 4), "--batch requires --objective makespan"),
         (("--order", "any"), "--order requires --objective makespan"),
+        ((*AIM, "--order", "topo-level"), "is a traversal order, an option of placers: --placer"),
+        ((*AIM, "--order", "topologic"), "did you mean 'topological'?"),
         (("--barrier",), "--barrier requires --objective makespan"),
         (("--gantt", "chart.png"), "--gantt requires --objective makespan"),
         (("--semantics", "giph"), "--semantics requires --objective makespan"),

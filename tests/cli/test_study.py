@@ -1,6 +1,7 @@
 """The commands `study …`: folders, options and inputs that are refused in one line."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,15 @@ def test_options_that_are_refused(
     monkeypatch.chdir(tmp_path)
     assert message in refused(capsys, "study", *words)
     assert not [*tmp_path.iterdir()]
+
+
+def test_a_missing_backend_leaves_no_folder(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    words = ("orders", "--quick", "--backend", "ray", "-o", tmp_path / "study")
+    assert "pip install 'streamplace[ray]'" in refused(capsys, "study", *words)
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_the_dataset_is_not_overwritten(

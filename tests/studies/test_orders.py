@@ -1,5 +1,8 @@
 """Tests for the study of traversal orders: the random policy, statistics and verdicts."""
 
+from dataclasses import replace
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -42,33 +45,36 @@ def test_a_unit_has_a_row_for_each_method_order_and_repeat(monkeypatch: pytest.M
 
 
 SIZE = Registered(graphs=8, devices=(3,), repeats=3)
+RANDOM_MAKESPAN = {"enas-cifar": 1.2, "nmt": 1.2, "enas-ptb": 0.8}
 
 
-def _outcome(factor: "dict[tuple[str, str], float]", long: int = 90) -> Outcome:
+def _outcome(
+    factor: "dict[tuple[str, str], float]", long: int = 90, size: Registered = SIZE
+) -> Outcome:
     """Return the outcome if orders have some makespans, in units of those of the others."""
     rng, rows = np.random.default_rng(0), list[Row]()
-    for family in SIZE.families:
-        for graph in range(SIZE.graphs):
-            about = {"family": family, "graph": graph, "devices": 3, "longest_path": long + graph}
-            for method in (*results.BY_ORDER, results.CLIMB, results.SEARCH, results.HEFT):
-                has_order = method in results.BY_ORDER
-                for order in ALL_ORDERS if has_order else (None,):
-                    for repeat in range(1 if method == results.HEFT else SIZE.repeats):
-                        least = factor.get((family, order or method), 1.0)
-                        if method == results.RANDOM_POLICY:
-                            least = 1.2
-                        noise = rng.uniform(0.999, 1.001)
-                        seconds = [least * noise * c for c in (1.2, 1.1, 1.0)]
-                        rows.append(
-                            {
-                                **about,
-                                "method": method,
-                                "order": order,
-                                "repeat": repeat,
-                                "makespan_s": seconds,
-                            }
-                        )
-    return outcome(Plan({**SIZE.settings(), "seed": 0}, ()), rows)
+    methods = (*results.BY_ORDER, results.CLIMB, results.SEARCH, results.HEFT)
+    for family, devices, graph in product(size.families, size.devices, range(size.graphs)):
+        about = {"family": family, "graph": graph, "devices": devices, "longest_path": long + graph}
+        for method in methods:
+            repeats = range(1 if method == results.HEFT else size.repeats)
+            for order, repeat in product(
+                ALL_ORDERS if method in results.BY_ORDER else (None,), repeats
+            ):
+                least = factor.get((family, order or method), 1.0)
+                if method == results.RANDOM_POLICY:
+                    least = RANDOM_MAKESPAN[family]
+                noise = rng.uniform(0.999, 1.001)
+                rows.append(
+                    {
+                        **about,
+                        "method": method,
+                        "order": order,
+                        "repeat": repeat,
+                        "makespan_s": [least * noise * c for c in (1.2, 1.1, 1.0)],
+                    }
+                )
+    return outcome(Plan({**size.settings(), "seed": 0}, ()), rows)
 
 
 def test_planted_effects_are_found() -> None:
@@ -85,9 +91,46 @@ def test_planted_effects_are_found() -> None:
     measured = [cell[0] for cell in counts if isinstance(cell, tuple)]
     assert sum(value for value in measured if isinstance(value, int)) == 8
     assert (
-        "Placeto is better than the uniformly random policy with 95% confidence on 3 of 3"
-        in (found.findings[2])
+        "Placeto is better than the uniformly random policy with 95% confidence on 2 of 3"
+        in found.findings[2]
     )
+    assert found.findings[3].endswith("shorter on 2 of 3 families, longer on 1.")
+    assert found.findings[7].startswith("Of 13 tests of published guidelines, ")
+
+
+def test_a_graph_counts_once_in_the_comparison_by_family() -> None:
+    alone, both = (
+        _outcome({}, size=replace(SIZE, devices=devices)).findings for devices in ((3,), (3, 8))
+    )
+    assert alone[3].endswith("shorter on 2 of 3 families, longer on 1.")
+    (together,) = (text for text in both if "all numbers of devices" in text)
+    assert together.endswith("shorter on 2 of 3 families, longer on 1.")
+
+
+def test_published_counts_are_those_after_as_many_sweeps() -> None:
+    other = replace(SIZE, graphs=1, checkpoints=(2, 10, 50))
+    wins = dict(_outcome({}, size=other).tables[0].rows)
+    theirs = {
+        name: [cell[1] for cell in cells if isinstance(cell, tuple)] for name, cells in wins.items()
+    }
+    assert theirs["nmt, 3 devices, 2 sweeps"] == [None] * len(ORDERS)
+    assert theirs["nmt, 3 devices, 10 sweeps"] == [*WINS["nmt", 3][0]]
+    assert theirs["nmt, 3 devices, 50 sweeps"] == [*WINS["nmt", 3][2]]
+
+
+def test_a_few_graphs_decide_nothing() -> None:
+    planted = {(f, o): 0.9 for f in SIZE.families for o in ("reversed-topo-lifo", "dfs-postorder")}
+    few = _outcome(planted, size=replace(SIZE, graphs=1))
+    assert few.findings[0].startswith("1 graph of each family cannot decide anything")
+    assert {cells[-1] for _, cells in few.tables[-1].rows} == {UNTESTED}
+    assert few.findings[-4] == "Of 13 tests of published guidelines, 13 are untested."
+    enough = dict(_outcome(planted).tables[-1].rows)
+    assert enough["Start with a backward order (10 sweeps)"][-1] == HOLDS
+
+
+def test_a_checkpoint_of_one_sweep_is_singular() -> None:
+    names = dict(_outcome({}, size=replace(SIZE, graphs=1, checkpoints=(1, 2, 3))).tables[0].rows)
+    assert "nmt, 3 devices, 1 sweep" in names
 
 
 def test_verdicts_on_guidelines() -> None:

@@ -21,5 +21,5 @@ def test_lines_count_what_earlier_runs_have_done(
     counter = TimeLeft(2, 5)
     counter.advance()
     first, second = capsys.readouterr().err.splitlines()
-    assert first == "streamplace: resuming: 3 units of 5 are done"
+    assert first == "streamplace: resuming: 3 of 5 units are done"
     assert second.startswith("streamplace: 4 of 5 units, about ")

@@ -33,6 +33,21 @@ def test_an_interrupted_run_continues_where_it_ended(jobs: int, tmp_path: Path) 
     assert sorted(calls.read_text().split()) == ["3", "4"]
 
 
+def test_results_are_kept_while_an_earlier_unit_runs(tmp_path: Path) -> None:
+    study = Squares(6, results=tmp_path / RESULTS)
+    assert run_study(study, tmp_path, jobs=2).findings == ("The sum is 55.",)
+    lines = [json.loads(line) for line in (tmp_path / RESULTS).read_text().splitlines()]
+    assert lines[-1]["unit"] == "number 0"
+
+
+def test_a_run_without_results_leaves_no_plan(tmp_path: Path) -> None:
+    for folder in (tmp_path / "new" / "study", tmp_path):
+        with pytest.raises(PlacementError, match="number 0: has no square"):
+            run_study(Squares(2, fails_at=0), folder, jobs=1)
+        assert [*tmp_path.iterdir()] == []
+    assert run_study(Squares(3), tmp_path, jobs=1).findings == ("The sum is 5.",)
+
+
 def test_a_result_that_was_cut_off_is_computed_again(tmp_path: Path) -> None:
     calls = tmp_path / "calls"
     run_study(Squares(4), tmp_path / "study", jobs=1)

@@ -1,5 +1,6 @@
 """A small study."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +10,25 @@ from streamplace.errors import PlacementError
 from streamplace.studies.study import Outcome, Plan, Row, Unit
 from streamplace.studies.table import Table
 
+WAIT_S = 60.0
+
 
 @dataclass(frozen=True)
 class Squares:
-    """A study of the squares of numbers; one of them may be impossible."""
+    """A study of the squares of numbers; one of them may be impossible.
+
+    Parameters
+    ----------
+    calls
+        A file to which every unit adds a line.
+    results
+        The file of results, in which the first unit waits for those of all others.
+    """
 
     count: int
     fails_at: int | None = None
     calls: Path | None = None
+    results: Path | None = None
 
     name: ClassVar[str] = "squares"
 
@@ -28,10 +40,19 @@ class Squares:
         i = unit.settings["i"]
         if i == self.fails_at:
             raise PlacementError("has no square")
+        if self.results is not None and i == 0:
+            self._wait(self.results)
         if self.calls is not None:
             with self.calls.open("a") as file:
                 file.write(f"{i}\n")
         return [{"i": i, "square": float(i * i)}]
+
+    def _wait(self, results: Path) -> None:
+        until = time.monotonic() + WAIT_S
+        while not results.exists() or results.read_bytes().count(b"\n") < self.count - 1:
+            if time.monotonic() > until:
+                raise PlacementError("the results of the other units are not in the folder")
+            time.sleep(0.05)
 
     def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
         total = sum(row["square"] for row in rows)

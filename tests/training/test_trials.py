@@ -1,5 +1,7 @@
 """Tests of independent trainings, and of what they learn."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,9 @@ from streamplace.errors import UsageError
 from streamplace.policy.registry import policy_section
 from streamplace.scoring.registry import evaluator
 from streamplace.training import fit_each
+from streamplace.training.stages import StepReinforceStage
 from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints, run_trial, run_trials
+from streamplace.util.arrays import Floats
 from tests.support.refiners import pass_problem
 
 SHORT = PUBLISHED.model_copy(update={"epochs": 6})
@@ -22,6 +26,17 @@ def test_trials_do_not_depend_on_each_other() -> None:
     for trial, losses in zip(reversed(trials), reversed(together), strict=True):
         np.testing.assert_array_equal(run_trial(trial, SHORT), losses)
     assert len({tuple(losses) for losses in together}) == len(trials)
+
+
+def process_of(trial: Trial, stage: StepReinforceStage) -> Floats:
+    """Return the number of the process that runs a trial."""
+    return np.array([float(os.getpid())])
+
+
+def test_a_few_trials_run_in_processes_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamplace.training.trials.run_trial", process_of)
+    found = run_trials([Trial(pass_problem(), seed=seed) for seed in range(4)], SHORT, jobs=2)
+    assert float(os.getpid()) not in np.concatenate(list(found))
 
 
 def test_losses_fall_from_that_of_one_device() -> None:

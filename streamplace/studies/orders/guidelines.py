@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from streamplace.studies.effect import Effect
+from streamplace.studies.orders.extremes import extremes
 from streamplace.studies.orders.published import ORDERS
 from streamplace.studies.orders.registered import ALL_ORDERS
-from streamplace.studies.orders.results import PLACETO, Results
+from streamplace.studies.orders.results import PLACETO, Results, by_graph
 from streamplace.util.arrays import Bools, Floats
 
 BACKWARD = ("reversed-topo-lifo", "dfs-postorder")
@@ -17,7 +16,7 @@ ADVICE = {"enas-cifar": BACKWARD, "nmt": BACKWARD[:1], "enas-ptb": ("bfs",)}
 DEPTH_FIRST, TOPOLOGICAL = ("dfs-preorder", "dfs-postorder"), ("topo-lifo", "reversed-topo-lifo")
 LONG = 100  # streams on the longest path from which a graph has a long diameter
 VANISHED = 0.07  # differences that another system saw with an ample budget
-MIN_GRAPHS = 2
+MIN_GRAPHS = 6  # fewer are all on one side of equality by chance in more than 5% of cases
 HOLDS, REFUTED, UNDECIDED, UNTESTED = "holds", "refuted", "undecided", "untested"
 
 
@@ -33,7 +32,7 @@ class Verdict:
         The two mean makespans whose ratio is the effect.
     effect
         Their ratio; the guideline holds if the whole interval is below 1, and is refuted if it is
-        above. None if no graph tests it.
+        above. None if fewer than `MIN_GRAPHS` graphs test it.
     word
         ``holds``, ``refuted``, ``undecided`` or ``untested``.
     """
@@ -48,7 +47,7 @@ def verdicts(results: Sequence[Results]) -> Iterator[Verdict]:
     """Yield a verdict on each guideline, at the first checkpoint and at the last one."""
     last = len(results[0].checkpoints) - 1
     for c in dict.fromkeys((0, last)):
-        sweeps = f"{results[0].checkpoints[c]} sweeps"
+        sweeps = results[0].sweeps(c)
         yield _compared(
             f"Start with a backward order ({sweeps})",
             results,
@@ -94,7 +93,7 @@ def _compared(
         values = [
             each[chosen(one.longest_paths)] for each, one in zip(values, results, strict=True)
         ]
-    ratios = _by_graph(results, values)
+    ratios = by_graph(results, values)
     if len(ratios) < MIN_GRAPHS:
         return Verdict(guideline, compared, None, UNTESTED)
     effect = Effect.of(ratios)
@@ -102,34 +101,10 @@ def _compared(
     return Verdict(guideline, compared, effect, word)
 
 
-def _by_graph(results: Sequence[Results], values: Sequence[Floats]) -> Floats:
-    """Return one value per graph, the mean over the numbers of devices on which it is placed.
-
-    Values of the same graph are not independent, so that an interval over all of them would be too
-    narrow.
-
-    Parameters
-    ----------
-    values
-        A value per graph for each of the results.
-    """
-    families: dict[str, list[Floats]] = {}
-    for one, each in zip(results, values, strict=True):
-        families.setdefault(one.family, []).append(each)
-    means = [np.mean(of_devices, axis=0) for of_devices in families.values()]
-    return np.concatenate(means) if means else np.zeros(0)
-
-
 def _vanishing(results: Sequence[Results], checkpoint: int) -> Verdict:
-    """Compare the worst with the best published order.
-
-    Which orders these are is decided for every graph by the means over the other graphs, since the
-    worst and the best of six noisy means differ even if all orders are alike.
-    """
-    sweeps = results[0].checkpoints[checkpoint]
-    guideline = (
-        f"With an ample budget, differences vanish (below {VANISHED:.0%} after {sweeps} sweeps)"
-    )
+    """Compare the worst with the best published order; see `extremes`."""
+    sweeps = results[0].sweeps(checkpoint)
+    guideline = f"With an ample budget, differences vanish (below {VANISHED:.0%} after {sweeps})"
     compared = "the worst published order over the best one, by the other graphs"
     own = [ALL_ORDERS.index(name) for name in ORDERS]
     spreads = []
@@ -137,10 +112,9 @@ def _vanishing(results: Sequence[Results], checkpoint: int) -> Verdict:
         over = one.over_best[PLACETO][:, own, checkpoint]
         if len(over) < MIN_GRAPHS:
             return Verdict(guideline, compared, None, UNTESTED)
-        graph, of_others = np.arange(len(over)), over.sum(axis=0) - over
-        worst, best = of_others.argmax(axis=1), of_others.argmin(axis=1)
-        spreads.append(over[graph, worst] / over[graph, best])
-    effect = Effect.of(_by_graph(results, spreads))
+        best, worst = extremes(over)
+        spreads.append(worst / best)
+    effect = Effect.of(by_graph(results, spreads))
     limit = 1.0 + VANISHED
     word = HOLDS if effect.high < limit else REFUTED if effect.low > limit else UNDECIDED
     return Verdict(guideline, compared, effect, word)

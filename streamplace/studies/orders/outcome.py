@@ -1,13 +1,19 @@
 """Tables, pictures and findings of the study of traversal orders."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 from streamplace.studies.effect import Effect
 from streamplace.studies.orders.coincidence import coinciding, sentence
-from streamplace.studies.orders.guidelines import Verdict, verdicts
-from streamplace.studies.orders.published import ORDERS, WINS
+from streamplace.studies.orders.guidelines import (
+    HOLDS,
+    MIN_GRAPHS,
+    Verdict,
+    verdicts,
+)
+from streamplace.studies.orders.published import CHECKPOINTS, ORDERS, WINS
 from streamplace.studies.orders.registered import ALL_ORDERS, problem_of
 from streamplace.studies.orders.results import (
     BY_ORDER,
@@ -17,6 +23,7 @@ from streamplace.studies.orders.results import (
     RANDOM_POLICY,
     SEARCH,
     Results,
+    by_graph,
     results_of,
 )
 from streamplace.studies.study import Outcome, Plan, Row
@@ -46,21 +53,27 @@ def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
 def _steps(results: Sequence[Results]) -> Iterator[tuple[str, Results, int]]:
     """Yield the name of a row, its results and the number of its checkpoint."""
     for one in results:
-        for c, sweeps in enumerate(one.checkpoints):
-            yield f"{one.name}, {sweeps} sweeps", one, c
+        for c in range(len(one.checkpoints)):
+            yield f"{one.name}, {one.sweeps(c)}", one, c
 
 
 def _wins(results: Sequence[Results], graphs: int) -> Table:
     rows: list[tuple[str, Sequence[Cell]]] = []
     for name, one, c in _steps(results):
-        published = WINS.get((one.family, one.devices), ())
-        theirs = published[c] if c < len(published) else (None,) * len(ORDERS)
-        rows.append((name, list(zip(one.wins(c), theirs, strict=True))))
+        rows.append((name, list(zip(one.wins(c), _published(one, c), strict=True))))
     variants = (f"measured on {counted(graphs, 'graph')}", "published on 32 graphs")
     caption = (
         "graphs on which an order has Placeto's lowest mean makespan; the first order wins a tie"
     )
     return Table("wins", caption, ("problems", *ORDERS), rows, variants)
+
+
+def _published(one: Results, c: int) -> Sequence[int | None]:
+    """Return the published wins after as many sweeps, or Nones."""
+    rows = WINS.get((one.family, one.devices))
+    if rows is None or one.checkpoints[c] not in CHECKPOINTS:
+        return (None,) * len(ORDERS)
+    return rows[CHECKPOINTS.index(one.checkpoints[c])]
 
 
 def _over_best(results: Sequence[Results], method: str) -> Table:
@@ -94,17 +107,22 @@ def _guidelines(judged: Sequence[Verdict]) -> Table:
 
 def _findings(results: Sequence[Results], judged: Sequence[Verdict]) -> Iterator[str]:
     last = len(results[0].checkpoints) - 1
-    sweeps = results[0].checkpoints[last]
+    sweeps = results[0].sweeps(last)
+    graphs = len(results[0].longest_paths)
+    if graphs < MIN_GRAPHS:
+        of_each = f"{counted(graphs, 'graph')} of each family"
+        yield f"{of_each} cannot decide anything: these results only show what the study prints."
     for family, order in STRONG:
         for one in results:
             if one.family == family:
                 yield _strong_effect(one, order, last)
     better = [r.name for r in results if Effect.of(r.over_random_policy(PLACETO, last)).high < 1.0]
     yield (
-        f"After {sweeps} sweeps, Placeto is better than the uniformly random policy with 95% "
+        f"After {sweeps}, Placeto is better than the uniformly random policy with 95% "
         f"confidence on {len(better)} of {len(results)} sets of problems"
         + (f": {'; '.join(better)}." if better else ".")
     )
+    yield _by_family(results, last)
     for method in (CLIMB, SEARCH, HEFT):
         ahead = [
             Effect.of(one.over_random_policy(method, last) / one.over_random_policy(PLACETO, last))
@@ -117,9 +135,33 @@ def _findings(results: Sequence[Results], judged: Sequence[Verdict]) -> Iterator
             f"{method} has {low:.3f} to {high:.3f} of Placeto's makespan: with 95% confidence "
             f"shorter on {shorter} of {len(results)} sets of problems, longer on {longer}."
         )
-    counts = {word: sum(each.word == word for each in judged) for word in _words(judged)}
-    listed = ", ".join(f"{count} {word}" for word, count in counts.items())
-    yield f"Of {len(judged)} tests of published guidelines: {listed}."
+    counts = Counter(each.word for each in judged)
+    listed = ", ".join(_verdicts_text(word, count) for word, count in counts.items())
+    yield f"Of {len(judged)} tests of published guidelines, {listed}."
+
+
+def _verdicts_text(word: str, count: int) -> str:
+    if word == HOLDS:
+        return f"{count} {'holds' if count == 1 else 'hold'}"
+    return f"{count} {'is' if count == 1 else 'are'} {word}"
+
+
+def _by_family(results: Sequence[Results], c: int) -> str:
+    """Return a sentence about Placeto over the uniformly random policy, by family."""
+    effects = {}
+    for family in dict.fromkeys(one.family for one in results):
+        mine = [one for one in results if one.family == family]
+        effects[family] = Effect.of(
+            by_graph(mine, [one.over_random_policy(PLACETO, c) for one in mine])
+        )
+    better = sum(effect.high < 1.0 for effect in effects.values())
+    worse = sum(effect.low > 1.0 for effect in effects.values())
+    listed = ", ".join(f"{effect} on {family}" for family, effect in effects.items())
+    return (
+        "Placeto's makespan over that of the uniformly random policy, with all numbers of devices "
+        f"together: {listed}; with 95% confidence shorter on {better} of "
+        f"{len(effects)} families, longer on {worse}."
+    )
 
 
 def _strong_effect(one: Results, order: str, c: int) -> str:
@@ -131,7 +173,7 @@ def _strong_effect(one: Results, order: str, c: int) -> str:
     rest = policy[:, [ALL_ORDERS.index(name) for name in others]].mean(axis=1)
     of_random = Effect.of(own / rest)
     return (
-        f"{one.name}: {order} is {word} after {one.checkpoints[c]} sweeps; its makespan is "
+        f"{one.name}: {order} is {word} after {one.sweeps(c)}; its makespan is "
         f"{effect} of that of the other published orders with Placeto, and "
         f"{of_random} with the uniformly random policy, which learns nothing."
     )
@@ -147,10 +189,6 @@ def _coincidences(plan: Plan) -> Iterator[str]:
         )
         pairs = coinciding(problems, settings["orders"])
         yield sentence(family, pairs, settings["graphs"])
-
-
-def _words(judged: Sequence[Verdict]) -> list[str]:
-    return list(dict.fromkeys(each.word for each in judged))
 
 
 def _pictures(results: Sequence[Results]) -> Mapping[str, Callable[[Path], None]]:

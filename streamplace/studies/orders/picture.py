@@ -46,6 +46,5 @@ def orders_picture(path: Path, results: Sequence[Results], checkpoint: int) -> N
             axes.set_xticks(range(len(ALL_ORDERS)), ALL_ORDERS, rotation=40, ha="right")
         for row in panels:
             row[0].set_ylabel("makespan / best order's")
-        sweeps = results[0].checkpoints[checkpoint]
-        titles = [f"{method}, after {sweeps} sweeps" for method in BY_ORDER]
+        titles = [f"{method}, after {results[0].sweeps(checkpoint)}" for method in BY_ORDER]
         legend_below(figure, drawn, titles)

@@ -10,6 +10,7 @@ from streamplace.studies.orders.published import ORDERS
 from streamplace.studies.orders.registered import ALL_ORDERS
 from streamplace.studies.study import Plan, Row
 from streamplace.util.arrays import Floats
+from streamplace.util.text import counted
 
 PLACETO, RANDOM_POLICY, CLIMB, SEARCH, HEFT = "Placeto", "random policy", "climb", "search", "HEFT"
 BY_ORDER = (PLACETO, RANDOM_POLICY)
@@ -39,6 +40,10 @@ class Results:
     def name(self) -> str:
         """The family and the number of devices, as text."""
         return f"{self.family}, {self.devices} devices"
+
+    def sweeps(self, checkpoint: int) -> str:
+        """Return the number of sweeps until a checkpoint, as text."""
+        return counted(self.checkpoints[checkpoint], "sweep")
 
     def means(self, method: str) -> Floats:
         """Return the mean makespan over the repeats, (G, O, C) or (G, C)."""
@@ -76,6 +81,24 @@ class Results:
         if method in BY_ORDER:
             means = means.mean(axis=1)
         return np.asarray(means / of_random[..., checkpoint].mean(axis=1))
+
+
+def by_graph(results: Sequence[Results], values: Sequence[Floats]) -> Floats:
+    """Return one value per graph, the mean over the numbers of devices on which it is placed.
+
+    Values of the same graph are not independent, so that an interval over all of them would be too
+    narrow.
+
+    Parameters
+    ----------
+    values
+        A value per graph for each of the results.
+    """
+    families: dict[str, list[Floats]] = {}
+    for one, each in zip(results, values, strict=True):
+        families.setdefault(one.family, []).append(each)
+    means = [np.mean(of_devices, axis=0) for of_devices in families.values()]
+    return np.concatenate(means) if means else np.zeros(0)
 
 
 def results_of(plan: Plan, rows: Sequence[Row]) -> list[Results]:

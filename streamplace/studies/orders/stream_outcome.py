@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from streamplace.studies.effect import Effect
 from streamplace.studies.orders.coincidence import CONTROL, coinciding, sentence
+from streamplace.studies.orders.extremes import extremes
 from streamplace.studies.orders.stream_results import (
     GREEDY,
     PLACETO,
@@ -48,11 +51,12 @@ def _findings(plan: Plan, reached: Reached) -> Iterator[str]:
     for method in WITH_ORDERS:
         means = {order: float(values.mean()) for order, values in reached[method].items()}
         best, worst = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
-        over = Effect.of(reached[method][best] - reached[method][CONTROL])
-        between = Effect.of(reached[method][best] - reached[method][worst])
+        low, high = extremes(np.stack([*reached[method].values()], axis=1))
         yield (
-            f"{method}: the best order is {best}, {means[best]:.3f}; it differs from a random "
-            f"order by {over} and from the worst order, {worst}, by {between}."
+            f"{method}: the best order is {best}, {means[best]:.3f}, and the worst is {worst}, "
+            f"{means[worst]:.3f}. The order that is best on the other graphs differs from a random "
+            f"order by {Effect.of(high - reached[method][CONTROL])} and from the one that is worst "
+            f"on them by {Effect.of(high - low)}."
         )
     orders = [order for order in reached[PLACETO] if order is not None]
     ahead = [Effect.of(reached[PLACETO][o] - reached[RANDOM_POLICY][o]) for o in orders]
