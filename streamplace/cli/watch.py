@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -236,9 +236,7 @@ def _watch(
         sampler = Sampler(server, kept.answer_s, clock)
         windows = Windows(sampler, Devices(cluster.names), kept.window_s, clock, weights)
         decided = _output(job, kept, chosen)
-        watching = Watching(
-            job, windows, controller, journal, backend, decided, printing.print_note, follow
-        )
+        watching = Watching(job, windows, controller, journal, backend, decided, _note, follow)
         watching.run(chosen["windows"])
 
 
@@ -265,7 +263,13 @@ def _backend(server: "Server", job: str, kept: "Rules", chosen: dict[str, Any]) 
         without_uids=chosen["without_uids"],
         limits=limits,
     )
-    return RestartBackend(server, how, chosen["labels"], printing.print_note)
+    return RestartBackend(server, how, chosen["labels"], _note)
+
+
+def _note(text: str) -> None:
+    """Print a line on stderr; a terminal that is closed must not interrupt an action."""
+    with suppress(OSError):
+        printing.print_note(text)
 
 
 def _journal(stack: ExitStack, folder: str | None) -> "Writes":

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import streamplace as sp
+from streamplace.cli import printing
 from streamplace.cli.main import main
 from streamplace.control.entries import BEGAN, ENDED, read_entries
 from streamplace.control.flink import clock as clocks
@@ -104,6 +105,22 @@ def test_changes(
     assert (job == JOB) is (way == "adaptive")
     steps = [entry.step for entry in read_entries(journal / "journal.jsonl")[0]]
     assert {BEGAN, ENDED} <= set(steps)
+
+
+def test_a_closed_terminal_does_not_leave_the_job_stopped(
+    clock: ManualClock, graph: str, cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(text: str) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr(printing, "print_note", closed)
+    flink = overloaded(clock)
+    with flink.serving() as url:
+        options = ("--cluster", cluster, "--graph", graph, "--windows", "4", "--mode", "apply")
+        more = ("--jar", JAR, "--journal", str(tmp_path / "journal"), *LIMITS)
+        assert main(["watch", "flink", url, "--job", JOB, *options, *more]) == 0
+    ((_, run),) = flink.running.items()
+    assert run.parallelism["count"] > 1
 
 
 def test_a_graph_is_measured_unless_it_is_named(

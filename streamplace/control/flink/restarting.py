@@ -9,7 +9,7 @@ from streamplace.control.flink.acting import Acted, Record
 from streamplace.control.flink.refusals import refusals
 from streamplace.control.flink.resuming import PROGRESS, Resuming
 from streamplace.control.plans import Deployment
-from streamplace.errors import BackendError, ProblemError, UsageError
+from streamplace.errors import BackendError, FormatError, ProblemError, UsageError
 from streamplace.integrations.flink.applying.asking import Asking
 from streamplace.integrations.flink.applying.documents import ENDED, Cluster, read_cluster, read_job
 from streamplace.integrations.flink.applying.progress import Progress
@@ -64,7 +64,7 @@ class RestartBackend:
             if savepoint is None:
                 return Acted(job, False, changed=False, reason=f"nothing is changed: {error}")
             return self.go_back(job, savepoint, str(error), record)
-        made = restart_of(prepared, self.server, how, jar, self.say, noting(record))
+        made = restart_of(prepared, self.server, how, jar, self.say, noting(record, self.say))
         try:
             made.run(prepared.groups, self._cluster, prepared.savepoint)
         except BackendError as error:
@@ -97,7 +97,7 @@ class RestartBackend:
             made = Restart(
                 *(self.server, former, jar, how.program, "", "", how.limits),
                 self.say,
-                noting(record),
+                noting(record, self.say),
             )
             made.progress.savepoint, made.progress.running = savepoint, False
             if (running := made.running_successor(savepoint)) is not None:
@@ -137,9 +137,22 @@ class RestartBackend:
             delete(self.server, jar, self.options.limits.answer_s)
 
 
-def noting(record: Record) -> Callable[[Progress], object]:
-    """Return what writes the progress of a restart into the journal."""
-    return lambda progress: record(PROGRESS, asdict(progress))
+def noting(record: Record, say: Callable[[str], object]) -> Callable[[Progress], object]:
+    """Return what writes the progress of a restart into the journal.
+
+    If that fails before a stop, the stop is not asked for. Afterwards, a job that runs is worth
+    more than the line: the ids of jobs follow from the savepoint, so that they are found again.
+    """
+
+    def note(progress: Progress) -> None:
+        try:
+            record(PROGRESS, asdict(progress))
+        except FormatError as error:
+            if progress.trigger and not progress.cancelling:
+                raise
+            say(f"{error}; going on without this line")
+
+    return note
 
 
 def failed(made: Restart, error: BackendError) -> Acted:
