@@ -7,12 +7,16 @@ from pathlib import Path
 from streamplace.control.entries import Entry
 from streamplace.control.flink.acting import Acted, Record
 from streamplace.control.flink.refusals import refusals
-from streamplace.control.flink.resuming import PROGRESS, Resuming
+from streamplace.control.flink.resuming import PROGRESS, Resuming, forgotten
 from streamplace.control.plans import Deployment
 from streamplace.errors import BackendError, FormatError, ProblemError, UsageError
 from streamplace.integrations.flink.applying.asking import Asking
 from streamplace.integrations.flink.applying.documents import ENDED, Cluster, read_cluster, read_job
-from streamplace.integrations.flink.applying.progress import Progress
+from streamplace.integrations.flink.applying.progress import (
+    EndedByOthersError,
+    FailedError,
+    Progress,
+)
 from streamplace.integrations.flink.applying.restart import Restart
 from streamplace.integrations.flink.groups import Groups, groups_anywhere, groups_on
 from streamplace.integrations.profiling.rest import Server
@@ -92,7 +96,9 @@ class RestartBackend:
         """
         how, jar, made = replace(self.options, job=job), None, None
         try:
-            former = Asking(self.server, how.limits).read(job)
+            former = Asking(self.server, how.limits).found(job)
+            if former is None:
+                return forgotten(job, savepoint)
             jar = how.jar if not Path(how.jar).is_file() else self._uploaded(how)
             made = Restart(
                 *(self.server, former, jar, how.program, "", "", how.limits),
@@ -158,7 +164,9 @@ def noting(record: Record, say: Callable[[str], object]) -> Callable[[Progress],
 def failed(made: Restart, error: BackendError) -> Acted:
     """Return the outcome of a restart that has failed."""
     now, reason = made.progress, str(error)
-    if now.trigger or not now.running:
+    if isinstance(error, EndedByOthersError):
+        return Acted(now.job, False, False, reason=reason, savepoint=now.savepoint, lost=True)
+    if now.trigger or not now.running or not isinstance(error, FailedError):
         reason = f"{reason}; {made.what_runs()}"
     state = "" if now.running else now.savepoint
     stops = bool(now.trigger)

@@ -10,8 +10,16 @@ from streamplace.control.plans import Deployment
 from streamplace.errors import BackendError
 from streamplace.integrations.flink.applying.asking import Asking
 from streamplace.integrations.flink.applying.documents import Job
-from streamplace.integrations.flink.applying.progress import FailedError, Progress
-from streamplace.integrations.flink.applying.stopping import EndedError, Stopping
+from streamplace.integrations.flink.applying.progress import (
+    EndedByOthersError,
+    FailedError,
+    Progress,
+)
+from streamplace.integrations.flink.applying.stopping import (
+    EndedError,
+    Stopping,
+    ended_by_others,
+)
 from streamplace.integrations.profiling.rest import Server
 from streamplace.workflows.apply import Options
 
@@ -62,24 +70,36 @@ class Resuming:
         try:
             found = self._settled(progress)
         except FailedError as error:
-            return self._not_stopped(progress, str(error))
+            return self._not_stopped(progress, error)
         except BackendError as error:
             return Acted(latest, False, runs=False, reason=str(error))
         savepoint, goes_back = str(self.last["savepoint"]), bool(self.last["rolling_back"])
+        if found is None and latest == self.job:
+            return forgotten(latest, savepoint)
         if found is None or not found.ended:
             return None if latest == self.job else self._from(savepoint, goes_back)
+        return self._after(found, savepoint, goes_back)
+
+    def _after(self, found: Job, savepoint: str, goes_back: bool) -> Acted:
+        """Go on after the latest job, which has ended."""
+        latest = found.id
         if found.stopped_at is not None:
             if not self.last["trigger"] and found.stopped_at != savepoint:
                 reason = f"job {latest} was stopped by somebody else, with {found.stopped_at}"
                 return Acted(latest, False, False, reason=reason, lost=True)
             return self._from(found.stopped_at, latest != self.job)
+        cancelling = bool(self.last["cancelling"]) or bool(latest == self.job and savepoint)
+        if reason := ended_by_others(found, cancelling):
+            return Acted(latest, False, False, reason=reason, lost=True)
         if latest == self.job and found.checkpoint is not None:
             savepoint = found.checkpoint.path
         return self._from(savepoint, goes_back)
 
-    def _not_stopped(self, progress: Progress, reason: str) -> Acted | None:
+    def _not_stopped(self, progress: Progress, error: FailedError) -> Acted | None:
         """Return the outcome after a stop that failed; None if it left the former job as it was."""
-        stops = bool(progress.trigger)
+        stops, reason = bool(progress.trigger) or not progress.running, str(error)
+        if isinstance(error, EndedByOthersError):
+            return Acted(progress.job, False, False, reason=reason, lost=True)
         if progress.job == self.job and progress.running and not stops:
             return None
         return Acted(progress.job, False, reason=reason, stops=stops)
@@ -95,10 +115,12 @@ class Resuming:
         if found is None or found.ended:
             return found
         if trigger:
+            progress.cancelling = bool(self.last["cancelling"])
             stopping = Stopping(asking, "", progress, lambda line: None, lambda: None)
             with suppress(EndedError):  # its latest checkpoint has the state
                 stopping.go_on(latest, trigger, found.checkpoint_timeout_s or 0.0)
-        elif self.last["cancelling"]:
+        elif self.last["savepoint"] and latest == self.job:
+            progress.running = False
             asking.await_end(latest)
         return asking.found(latest)
 
@@ -106,3 +128,10 @@ class Resuming:
         if goes_back:
             return self.restarts.go_back(self.job, savepoint, INTERRUPTED, self.record)
         return self.restarts.act(self.job, self.deployment, self.record, savepoint or None)
+
+
+def forgotten(job: str, savepoint: str) -> Acted:
+    """Return the outcome where Flink does not know the former job any more."""
+    state = f"; all state is in {savepoint}, from which the jar can be started" if savepoint else ""
+    reason = f"Flink does not know job {job} any more, so nothing can be started like it{state}"
+    return Acted(job, False, False, reason=reason, savepoint=savepoint, lost=True)

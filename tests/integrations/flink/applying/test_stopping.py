@@ -7,7 +7,12 @@ import pytest
 from streamplace.integrations.flink.applying import pauses
 from streamplace.integrations.flink.applying.asking import Asking
 from streamplace.integrations.flink.applying.documents import Checkpoint, Job
-from streamplace.integrations.flink.applying.progress import FailedError, Limits, Progress
+from streamplace.integrations.flink.applying.progress import (
+    EndedByOthersError,
+    FailedError,
+    Limits,
+    Progress,
+)
 from streamplace.integrations.flink.applying.stopping import Stopping, cancel_refusal
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.profiling.rest import Server
@@ -115,3 +120,17 @@ def test_a_stop_that_did_not_reach_flink_leaves_the_job_running() -> None:
     with pytest.raises(FailedError, match="still runs"):
         stopped(flink)
     assert flink.jobs[JOB].state == "RUNNING"
+
+
+@pytest.mark.parametrize("state", ["CANCELED", "FINISHED"])
+def test_a_job_that_others_end_meanwhile_is_not_started_again(state: str) -> None:
+    flink = ScriptedFlink(savepoint_fails=1, state_after_failure=state)
+    with pytest.raises(EndedByOthersError, match="so nothing is started"):
+        stopped(flink)
+    assert flink.jobs[JOB].state == state
+
+
+def test_a_job_that_is_still_being_cancelled_has_not_ended() -> None:
+    flink = ScriptedFlink(savepoint_fails=1, state_after_failure="CANCELLING")
+    with pytest.raises(FailedError, match="is CANCELLING"):
+        stopped(flink)
