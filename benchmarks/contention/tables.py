@@ -37,8 +37,8 @@ def page(rows: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]) -> str:
     lines += [
         "",
         "Source tuples/s by the counts of the sink, medians of the runs; gains of the pairs of",
-        "runs of the same turn, median (smallest to largest). All TaskManagers have equally many slots,",
-        "which do not limit the groups with labels that streamplace asks for.",
+        "runs of the same turn, median (smallest to largest). All TaskManagers have equally many",
+        "slots, which do not limit the groups with labels that streamplace asks for.",
         f"By the counts of the source, rates differ by at most {_unsteady(rows):.1%} (tuples in",
         "buffers).",
         "",
