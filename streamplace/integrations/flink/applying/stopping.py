@@ -3,7 +3,7 @@
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from streamplace.errors import BackendError
@@ -38,6 +38,8 @@ class Stopping:
     ----------
     note
         Called whenever the progress has changed, before the next request.
+    late_s
+        Until when (`time.monotonic`) a stop without an answer may still reach Flink.
     """
 
     asking: Asking
@@ -45,6 +47,7 @@ class Stopping:
     progress: Progress
     say: Callable[[str], object]
     note: Callable[[], object]
+    late_s: float = field(default=0.0, init=False)
 
     def stop(self, job: str, checkpoint_timeout_s: float) -> str:
         """Stop a job and return the path of its savepoint, or of its latest checkpoint.
@@ -102,6 +105,7 @@ class Stopping:
                 f"Flink refuses to stop job {job}, which still runs: {error}"
             ) from None
         except BackendError as error:
+            self.late_s = time.monotonic() + self.asking.limits.answer_s
             self.say(f"{error}; looking whether the job stops")
 
     def savepoint(self, job: str, trigger: str) -> tuple[str, str] | None:
@@ -111,7 +115,7 @@ class Stopping:
         try:
             value = server.get(path, self.asking.limits.answer_s)
         except GoneError as error:
-            return "", str(error)
+            return None if time.monotonic() < self.late_s else ("", str(error))
         except BackendError:
             return None  # asked again, since the savepoint may still end
         with expecting(server.url + path):

@@ -134,3 +134,17 @@ def test_a_job_that_is_still_being_cancelled_has_not_ended() -> None:
     flink = ScriptedFlink(savepoint_fails=1, state_after_failure="CANCELLING")
     with pytest.raises(FailedError, match="is CANCELLING"):
         stopped(flink)
+
+
+def test_a_stop_that_reaches_flink_late_is_awaited() -> None:
+    flink = ScriptedFlink(faults=[Fault(Effect.SLOW, "POST .*/stop")])
+    until = time.monotonic() + 0.8  # after the time limit of the answer
+
+    def arrive() -> float:
+        stops = [body for method, path, body in flink.requests if path.endswith("/stop")]
+        if stops and time.monotonic() > until:
+            flink.triggers[stops[0]["triggerId"]] = JOB
+        return time.time()
+
+    flink.clock = arrive
+    assert stopped(flink)[0] == SAVEPOINT
