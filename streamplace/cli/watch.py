@@ -52,7 +52,7 @@ def watch() -> None:
     callback=checks.file_name,
     metavar="FILE",
     help="The job's graph, with its numbers of instances and their limits.  [default: measured "
-    "during a first window]",
+    "during a first window, and kept beside the journal]",
 )
 @click.option(
     "--mode",
@@ -119,7 +119,7 @@ def flink(url: str, job: str, **chosen: Any) -> None:
     other devices where one was lost. State is never deleted.
 
     The controller sees neither controllers on other machines nor changes made by hand while it
-    acts. Ctrl-C ends it; the job goes on.
+    acts. Ctrl-C ends it, after the end of an action that is under way; the job goes on.
 
     \b
     Examples:
