@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from streamplace.control.decisions import Decision
     from streamplace.control.flink.acting import Backend
     from streamplace.control.flink.parts import Writes
+    from streamplace.control.flink.watching import Watching
     from streamplace.control.observation import Observation
     from streamplace.control.rules import Rules
     from streamplace.integrations.profiling.rest import Server
@@ -235,8 +236,8 @@ def _watch(
         clock = SystemClock()
         sampler = Sampler(server, kept.answer_s, clock)
         windows = Windows(sampler, Devices(cluster.names), kept.window_s, clock, weights)
-        decided = _output(job, kept, chosen)
-        watching = Watching(job, windows, controller, journal, backend, decided, _note, follow)
+        watching = Watching(job, windows, controller, journal, backend, say=_note, follow=follow)
+        watching.decided = _output(watching, kept, chosen)
         watching.run(chosen["windows"])
 
 
@@ -283,10 +284,14 @@ def _journal(stack: ExitStack, folder: str | None) -> "Writes":
 
 
 def _output(
-    job: str, kept: "Rules", chosen: dict[str, Any]
+    watching: "Watching", kept: "Rules", chosen: dict[str, Any]
 ) -> "Callable[[Observation, Decision], object]":
-    """Return what prints a decision and writes the page."""
+    """Return what prints a decision and writes the page.
+
+    A page that cannot be written is a fault after the first window, and a note later.
+    """
     from streamplace.control.timeline import Point, Timeline  # noqa: PLC0415
+    from streamplace.errors import FormatError  # noqa: PLC0415 - loaded when the command runs
 
     timeline = Timeline()
 
@@ -297,6 +302,12 @@ def _output(
         if chosen["page_file"] is not None:
             from streamplace.control.page import write_page  # noqa: PLC0415 - slow to load
 
-            write_page(Path(chosen["page_file"]), f"job {job}", chosen["mode"], timeline, kept)
+            page, title = Path(chosen["page_file"]), f"job {watching.job}"
+            try:
+                write_page(page, title, chosen["mode"], timeline, kept)
+            except FormatError as error:
+                if len(timeline.points) == 1:
+                    raise
+                _note(str(error))
 
     return decided

@@ -8,10 +8,12 @@ import pytest
 import streamplace as sp
 from streamplace.cli import printing
 from streamplace.cli.main import main
+from streamplace.control import page
 from streamplace.control.entries import BEGAN, ENDED, read_entries
 from streamplace.control.flink import clock as clocks
 from streamplace.control.flink.resuming import PROGRESS
 from streamplace.control.journal import Journal
+from streamplace.errors import FormatError
 from streamplace.files import write_dataset
 from tests.support.cli import Capture
 from tests.support.flink_actions import quick
@@ -64,16 +66,16 @@ def test_advice(
     clock: ManualClock, graph: str, cluster: str, tmp_path: Path, capsys: Capture
 ) -> None:
     flink = overloaded(clock)
-    page = tmp_path / "now.html"
+    shown = tmp_path / "now.html"
     with flink.serving() as url:
-        options = ("--cluster", cluster, "--graph", graph, "--windows", "3", "--page", str(page))
+        options = ("--cluster", cluster, "--graph", graph, "--windows", "3", "--page", str(shown))
         assert main(["watch", "flink", url, "--job", JOB, *options, *LIMITS]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
     assert "  overloaded  advise: " in lines[-1]
     assert "count" in lines[-1]
     assert {method for method, _, _ in flink.requests} == {"GET"}
-    assert "It changes nothing" in page.read_text()
+    assert "It changes nothing" in shown.read_text()
 
 
 def test_decisions_as_json(clock: ManualClock, graph: str, cluster: str, capsys: Capture) -> None:
@@ -121,6 +123,32 @@ def test_a_closed_terminal_does_not_leave_the_job_stopped(
         assert main(["watch", "flink", url, "--job", JOB, *options, *more]) == 0
     ((_, run),) = flink.running.items()
     assert run.parallelism["count"] > 1
+
+
+def test_the_page_names_the_present_job_and_may_fail_later(
+    clock: ManualClock,
+    graph: str,
+    cluster: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+) -> None:
+    titles: list[str] = []
+
+    def write(path: Path, title: str, *rest: object) -> None:
+        titles.append(title)
+        if len(titles) > 1:
+            raise FormatError(f"{path}: cannot write: No space left on device")
+
+    monkeypatch.setattr(page, "write_page", write)
+    flink = overloaded(clock)
+    with flink.serving() as url:
+        options = ("--cluster", cluster, "--graph", graph, "--windows", "5", "--mode", "apply")
+        more = ("--jar", JAR, "--journal", str(tmp_path / "journal"), "--page", "now.html")
+        assert main(["watch", "flink", url, "--job", JOB, *options, *more, *LIMITS]) == 0
+    assert titles[0] == f"job {JOB}"
+    assert titles[-1] == f"job {next(iter(flink.running))}" != titles[0]
+    assert "now.html: cannot write" in capsys.readouterr().err
 
 
 def test_a_graph_is_measured_unless_it_is_named(
