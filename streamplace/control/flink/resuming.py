@@ -1,7 +1,6 @@
 """Continuation of a restart that was interrupted, from its last progress in the journal."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -95,19 +94,18 @@ class Resuming:
             savepoint = found.checkpoint.path
         return self._from(savepoint, goes_back)
 
-    def _not_stopped(self, progress: Progress, error: FailedError) -> Acted | None:
-        """Return the outcome after a stop that failed; None if it left the former job as it was."""
+    def _not_stopped(self, progress: Progress, error: FailedError) -> Acted:
+        """Return the outcome after a stop that failed."""
         stops, reason = bool(progress.trigger) or not progress.running, str(error)
         if isinstance(error, EndedByOthersError):
             return Acted(progress.job, False, False, reason=reason, lost=True)
-        if progress.job == self.job and progress.running and not stops:
-            return None
-        return Acted(progress.job, False, reason=reason, stops=stops)
+        changed = stops or progress.job != self.job
+        return Acted(progress.job, False, changed=changed, reason=reason, stops=stops)
 
     def _settled(self, progress: Progress) -> Job | None:
         """Return the latest job once a stop or a cancelling in progress has ended.
 
-        None if Flink does not know it. A stop that never reached Flink raises FailedError.
+        None if Flink does not know it. After a stop that never reached Flink, it still runs.
         """
         latest = progress.job
         asking = Asking(self.restarts.server, self.restarts.options.limits)
@@ -117,8 +115,13 @@ class Resuming:
         if trigger:
             progress.cancelling = bool(self.last["cancelling"])
             stopping = Stopping(asking, "", progress, lambda line: None, lambda: None)
-            with suppress(EndedError):  # its latest checkpoint has the state
+            try:
                 stopping.go_on(latest, trigger, found.checkpoint_timeout_s or 0.0)
+            except EndedError:
+                pass  # its latest checkpoint has the state
+            except FailedError:
+                if not stopping.is_unknown or progress.trigger or not progress.running:
+                    raise
         elif self.last["savepoint"] and latest == self.job:
             progress.running = False
             asking.await_end(latest)

@@ -172,9 +172,24 @@ def test_a_new_job_that_somebody_cancelled_is_not_started_again() -> None:
     assert flink.running == {}
 
 
-def test_a_job_that_takes_long_to_be_cancelled_is_awaited() -> None:
+@pytest.mark.parametrize("reached", [False, True])
+def test_a_savepoint_that_fails_meanwhile_is_reported(reached: bool) -> None:
+    flink = ScriptedFlink(savepoint_fails=1, polls=0)
+    if reached:
+        flink.triggers["x"] = JOB
+    done = gone_on(flink, stopping())
+    assert (done is not None) is reached
+    if done is not None:
+        assert (done.succeeded, done.changed, done.pending) == (False, False, False)
+        assert f"the savepoint failed, and job {JOB} still runs" in done.reason
+    assert list(flink.running) == [JOB]
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_job_that_takes_long_to_be_cancelled_is_awaited(is_known: bool) -> None:
     flink, log = ScriptedFlink(savepoint_fails=1), stopping(cancelling=True)
-    flink.triggers["x"] = JOB
+    if is_known:
+        flink.triggers["x"] = JOB
     flink.jobs[JOB].state = "CANCELLING"
     with flink.serving() as url:
         done = restarts(url).resume(JOB, AFTER, log.entries, log)

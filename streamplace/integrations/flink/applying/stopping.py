@@ -40,6 +40,8 @@ class Stopping:
         Called whenever the progress has changed, before the next request.
     late_s
         Until when (`time.monotonic`) a stop without an answer may still reach Flink.
+    is_unknown
+        Whether Flink did not know the stop when it was asked last.
     """
 
     asking: Asking
@@ -48,6 +50,7 @@ class Stopping:
     say: Callable[[str], object]
     note: Callable[[], object]
     late_s: float = field(default=0.0, init=False)
+    is_unknown: bool = field(default=False, init=False)
 
     def stop(self, job: str, checkpoint_timeout_s: float) -> str:
         """Stop a job and return the path of its savepoint, or of its latest checkpoint.
@@ -115,9 +118,11 @@ class Stopping:
         try:
             value = server.get(path, self.asking.limits.answer_s)
         except GoneError as error:
+            self.is_unknown = True
             return None if time.monotonic() < self.late_s else ("", str(error))
         except BackendError:
             return None  # asked again, since the savepoint may still end
+        self.is_unknown = False
         with expecting(server.url + path):
             if value["status"]["id"] == "IN_PROGRESS":
                 return None
