@@ -6,7 +6,7 @@ This runs ``python -m benchmarks.contention FLINK``, where FLINK is the folder o
 ``lib``. Six jobs, drawn by seed, run on three TaskManagers of half a core each, with the same
 numbers of instances in three ways: as Flink distributes them by default, with
 ``taskmanager.load-balance.mode: tasks``, and as streamplace places them after a profile. The three
-alternate. A run that was interrupted goes on where it stopped.
+alternate, and take turns at being first. A run that was interrupted goes on where it stopped.
 """
 
 import argparse
@@ -79,12 +79,12 @@ def campaign(home: Path, folder: Path, repeats: int) -> None:
     labelled = with_labels(MANAGERS, placements, SLOTS // len(MANAGERS))
     done = {(row["repeat"], row["way"], row["job"]) for row in results.rows()}
     for repeat in range(repeats):
-        for way, config in CONFIGS.items():
+        for way in turn(repeat):
             left = [i for i, job in enumerate(jobs) if (repeat, way, job.name) not in done]
             if not left:
                 continue
             managers = labelled if way == OURS else equal
-            with LimitedFlink(home, folder, managers, SHARE, config) as flink:
+            with LimitedFlink(home, folder, managers, SHARE, CONFIGS[way]) as flink:
                 for i in left:
                     row = run(flink, jar, jobs[i], placements[i] if way == OURS else None)
                     about = {"repeat": repeat, "way": way, "job": jobs[i].name}
@@ -93,6 +93,13 @@ def campaign(home: Path, folder: Path, repeats: int) -> None:
     text = page(list(results.rows()), settings)
     write_text(folder / TABLE, text)
     print(text)
+
+
+def turn(repeat: int) -> list[str]:
+    """Return the ways in the order of a repeat, in which each comes first equally often."""
+    ways = list(CONFIGS)
+    first = repeat % len(ways)
+    return ways[first:] + ways[:first]
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from streamplace.control.decisions import Decision
     from streamplace.control.flink.acting import Backend
     from streamplace.control.flink.parts import Writes
+    from streamplace.control.flink.watching import Watching
     from streamplace.control.observation import Observation
     from streamplace.control.rules import Rules
     from streamplace.integrations.profiling.rest import Server
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 ADVISE, APPLY = "advise", "apply"
 RESTART, ADAPTIVE = "restart", "adaptive"
+JOURNAL, GRAPH = "journal.jsonl", "graph.json"  # in the folder of the journal
 OF_RESTARTS = (
     *("jar", "entry_class", "arguments", "savepoint_dir", "without_uids", "labels"),
     *("allow_cancel", "max_age"),
@@ -51,7 +53,7 @@ def watch() -> None:
     callback=checks.file_name,
     metavar="FILE",
     help="The job's graph, with its numbers of instances and their limits.  [default: measured "
-    "during a first window]",
+    "during a first window, and kept beside the journal]",
 )
 @click.option(
     "--mode",
@@ -118,7 +120,7 @@ def flink(url: str, job: str, **chosen: Any) -> None:
     other devices where one was lost. State is never deleted.
 
     The controller sees neither controllers on other machines nor changes made by hand while it
-    acts. Ctrl-C ends it; the job goes on.
+    acts. Ctrl-C ends it, after the end of an action that is under way; the job goes on.
 
     \b
     Examples:
@@ -136,9 +138,7 @@ def flink(url: str, job: str, **chosen: Any) -> None:
         raise click.UsageError(
             "missing --cluster or --devices: the devices on which instances may run"
         )
-    server = Server(url)
-    graph = _graph(server, job, cluster, kept, chosen)
-    _watch(server, job, graph, cluster, kept, chosen)
+    _watch(Server(url), job, cluster, kept, chosen)
 
 
 def _check(chosen: dict[str, Any]) -> None:
@@ -173,28 +173,46 @@ def _check(chosen: dict[str, Any]) -> None:
 
 
 def _graph(
-    server: "Server", job: str, cluster: "Cluster", kept: "Rules", chosen: dict[str, Any]
+    server: "Server",
+    job: str,
+    cluster: "Cluster",
+    kept: "Rules",
+    chosen: dict[str, Any],
+    journal: "Writes",
 ) -> "StreamGraph":
-    """Return the graph of the file, or that of the job, measured during a window."""
+    """Return the graph of the file, that of the journal, or that of the job, measured now.
+
+    A measured graph is kept beside the journal: the next controller may find the job stopped.
+    """
     from streamplace.control.flink.first_graph import first_graph  # noqa: PLC0415
-    from streamplace.files import read_graph  # noqa: PLC0415 - loaded when the command runs
+    from streamplace.files import read_graph, write_dataset  # noqa: PLC0415 - loaded when it runs
 
     if chosen["graph_file"] is not None:
         return read_graph(chosen["graph_file"])
+    folder = chosen["journal_folder"]
+    measured = None if folder is None else Path(folder) / GRAPH
+    if measured is not None and journal.jobs and measured.exists():
+        printing.print_note(f"the graph is that of {measured}, which was measured before")
+        return read_graph(measured)
+    if journal.unfinished:
+        raise click.UsageError(
+            "missing --graph: the journal has an action that was interrupted, so the job cannot be "
+            "measured now; name the graph as before"
+        )
     printing.print_note(f"measuring the job for {kept.window_s:g} s, as no --graph is named")
-    graph, notes = first_graph(server, job, cluster, kept.window_s, kept.answer_s, chosen["seed"])
+    latest = journal.jobs[-1] if job in journal.jobs else job
+    graph, notes = first_graph(
+        server, latest, cluster, kept.window_s, kept.answer_s, chosen["seed"]
+    )
     for note in notes:
         printing.print_note(note)
+    if measured is not None:
+        write_dataset(measured, [graph])
     return graph
 
 
 def _watch(
-    server: "Server",
-    job: str,
-    graph: "StreamGraph",
-    cluster: "Cluster",
-    kept: "Rules",
-    chosen: dict[str, Any],
+    server: "Server", job: str, cluster: "Cluster", kept: "Rules", chosen: dict[str, Any]
 ) -> None:
     from streamplace.control.controller import Controller  # noqa: PLC0415 - loaded when it runs
     from streamplace.control.flink.clock import SystemClock  # noqa: PLC0415
@@ -205,22 +223,21 @@ def _watch(
     from streamplace.control.lock import Lock  # noqa: PLC0415
     from streamplace.control.planning import SizePlanner  # noqa: PLC0415
 
-    weights = dict(zip(graph.names, graph.instructions.tolist(), strict=True))
-    chooses = chosen["mode"] == ADVISE or chosen["labels"]
-    controller = Controller(kept, SizePlanner(graph, cluster, kept), chooses_devices=chooses)
-    clock = SystemClock()
-    sampler = Sampler(server, kept.answer_s, clock)
-    windows = Windows(sampler, Devices(cluster.names), kept.window_s, clock, weights)
     backend = _backend(server, job, kept, chosen)
     with ExitStack() as stack:
         follow: Callable[[str], object] = lambda job: None  # noqa: E731
         if backend is not None:
             follow = stack.enter_context(Lock(server.url, job)).follow
         journal = _journal(stack, chosen["journal_folder"])
-        decided = _output(job, kept, chosen)
-        watching = Watching(
-            job, windows, controller, journal, backend, decided, printing.print_note, follow
-        )
+        graph = _graph(server, job, cluster, kept, chosen, journal)
+        weights = dict(zip(graph.names, graph.instructions.tolist(), strict=True))
+        chooses = chosen["mode"] == ADVISE or chosen["labels"]
+        controller = Controller(kept, SizePlanner(graph, cluster, kept), chooses_devices=chooses)
+        clock = SystemClock()
+        sampler = Sampler(server, kept.answer_s, clock)
+        windows = Windows(sampler, Devices(cluster.names), kept.window_s, clock, weights)
+        watching = Watching(job, windows, controller, journal, backend, say=_note, follow=follow)
+        watching.decided = _output(watching, kept, chosen)
         watching.run(chosen["windows"])
 
 
@@ -247,7 +264,13 @@ def _backend(server: "Server", job: str, kept: "Rules", chosen: dict[str, Any]) 
         without_uids=chosen["without_uids"],
         limits=limits,
     )
-    return RestartBackend(server, how, chosen["labels"], printing.print_note)
+    return RestartBackend(server, how, chosen["labels"], _note)
+
+
+def _note(text: str) -> None:
+    """Print a line on stderr; a terminal that is closed must not interrupt an action."""
+    with suppress(OSError):
+        printing.print_note(text)
 
 
 def _journal(stack: ExitStack, folder: str | None) -> "Writes":
@@ -257,14 +280,18 @@ def _journal(stack: ExitStack, folder: str | None) -> "Writes":
 
     if folder is None:
         return NoJournal()
-    return stack.enter_context(Journal(make_folder(folder) / "journal.jsonl"))
+    return stack.enter_context(Journal(make_folder(folder) / JOURNAL))
 
 
 def _output(
-    job: str, kept: "Rules", chosen: dict[str, Any]
+    watching: "Watching", kept: "Rules", chosen: dict[str, Any]
 ) -> "Callable[[Observation, Decision], object]":
-    """Return what prints a decision and writes the page."""
+    """Return what prints a decision and writes the page.
+
+    A page that cannot be written is a fault after the first window, and a note later.
+    """
     from streamplace.control.timeline import Point, Timeline  # noqa: PLC0415
+    from streamplace.errors import FormatError  # noqa: PLC0415 - loaded when the command runs
 
     timeline = Timeline()
 
@@ -275,6 +302,12 @@ def _output(
         if chosen["page_file"] is not None:
             from streamplace.control.page import write_page  # noqa: PLC0415 - slow to load
 
-            write_page(Path(chosen["page_file"]), f"job {job}", chosen["mode"], timeline, kept)
+            page, title = Path(chosen["page_file"]), f"job {watching.job}"
+            try:
+                write_page(page, title, chosen["mode"], timeline, kept)
+            except FormatError as error:
+                if len(timeline.points) == 1:
+                    raise
+                _note(str(error))
 
     return decided

@@ -5,7 +5,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from streamplace.control.entries import AT, HEAD, STEP, Entry, latest, read_entries, unfinished
+from streamplace.control.entries import AT, BEGAN, ENDED, HEAD, STEP, Entry, read_entries
 from streamplace.errors import FormatError, UsageError
 from streamplace.files.atomic import write_text
 from streamplace.files.locks import lock
@@ -14,18 +14,14 @@ from streamplace.files.locks import lock
 class Journal:
     """A file of JSON lines, each of which is on the disk before the step that it names begins.
 
-    The file is locked for this process until it is closed.
+    The file is locked for this process until it is closed. Of its entries, only those are kept in
+    memory that a controller goes on from: it writes one in every window, for months.
 
     Parameters
     ----------
     path
         The file; it is created if it does not exist. If the process that wrote it was killed, its
         last line may lack its end; that line is removed.
-
-    Attributes
-    ----------
-    entries
-        The entries so far, also those of earlier processes.
 
     Raises
     ------
@@ -36,6 +32,9 @@ class Journal:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        self._unfinished: list[Entry] = []
+        self._jobs: dict[str, None] = {}
+        self._latest: dict[str, Any] = {}
         if not os.path.lexists(self.path):
             write_text(self.path, HEAD)
         try:
@@ -45,8 +44,10 @@ class Journal:
         try:
             if lock(self._handle) is False:
                 raise FormatError(f"{self.path}: another controller is writing into this journal")
-            self.entries, self._size = read_entries(self.path)
+            entries, self._size = read_entries(self.path)
             self._cut()
+            for entry in entries:
+                self._keep(entry)
             if not self._size:
                 self._append(HEAD)
         except BaseException:
@@ -87,27 +88,37 @@ class Journal:
             raise UsageError(f"journal: a detail must not be called {min(taken)!r}")
         entry = Entry(at_s, step, details)
         self._append(entry.line())
-        self.entries.append(entry)
+        self._keep(entry)
 
     @property
     def unfinished(self) -> tuple[Entry, ...]:
         """The steps of the action that is under way, or was interrupted; none if there is none."""
-        return unfinished(self.entries)
+        return tuple(self._unfinished)
 
     @property
     def jobs(self) -> list[str]:
         """The ids of the job, the latest last; a restart gives it another one."""
-        entries = reversed(self.entries)
-        found = dict.fromkeys(str(e.details["job"]) for e in entries if "job" in e.details)
-        return list(reversed(found))
+        return list(self._jobs)
 
     def latest(self, name: str) -> Any:
         """Return the last value of a detail; None if there is none."""
-        return latest(self.entries, name)
+        return self._latest.get(name)
 
     def close(self) -> None:
         """Close the file, and release its lock."""
         os.close(self._handle)
+
+    def _keep(self, entry: Entry) -> None:
+        """Keep what the next controller needs of an entry."""
+        if entry.step in (BEGAN, ENDED):
+            self._unfinished = []
+        if entry.step == BEGAN or self._unfinished:
+            self._unfinished.append(entry)
+        if "job" in entry.details:
+            job = str(entry.details["job"])
+            self._jobs.pop(job, None)
+            self._jobs[job] = None
+        self._latest |= entry.details
 
     def _append(self, line: str) -> None:
         data = line.encode()

@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 import time
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
@@ -22,13 +23,14 @@ class Lock:
     """The locks of one controller on its job, also after restarts, which change the job's id.
 
     A lock is a locked file with the id of the process and the time when it took the lock. The
-    operating system releases the locks of a killed process. Controllers on other machines are
-    neither visible nor kept away.
+    operating system releases the locks of a killed process. Controllers of other users and on other
+    machines are neither visible nor kept away.
 
     Parameters
     ----------
     server
-        Address of the server that runs the job.
+        Address of the server that runs the job, only for the text of the file: a server may have
+        several addresses, and ids of jobs are unique.
     job
         Its id.
     folder
@@ -62,9 +64,13 @@ class Lock:
     def follow(self, job: str) -> None:
         """Lock a further job, which a restart has started; the locks before are kept.
 
-        Errors are those of the class.
+        For a job that is locked, renew the time of its file: old files in folders for temporary
+        ones may be removed, and then two controllers would lock different files. Errors are those
+        of the class.
         """
         if job in self._handles:
+            with suppress(OSError):
+                os.utime(self._handles[job])
             return
         path = self._folder / f"{self._code(job)}.lock"
         try:
@@ -100,8 +106,9 @@ class Lock:
         os.ftruncate(handle, 0)
         os.pwrite(handle, text.encode(), 0)
 
-    def _code(self, job: str) -> str:
-        return sha256(f"{self._server}\n{job}".encode()).hexdigest()[:32]
+    @staticmethod
+    def _code(job: str) -> str:
+        return sha256(job.encode()).hexdigest()[:32]
 
 
 def _holder(handle: int) -> str:

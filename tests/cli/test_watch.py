@@ -6,18 +6,26 @@ from pathlib import Path
 import pytest
 
 import streamplace as sp
+from streamplace.cli import printing
 from streamplace.cli.main import main
+from streamplace.control import page
 from streamplace.control.entries import BEGAN, ENDED, read_entries
 from streamplace.control.flink import clock as clocks
+from streamplace.control.flink.resuming import PROGRESS
+from streamplace.control.journal import Journal
+from streamplace.errors import FormatError
 from streamplace.files import write_dataset
 from tests.support.cli import Capture
 from tests.support.flink_actions import quick
-from tests.support.flink_server.clock import ManualClock
+from tests.support.flink_server.checkpoint_documents import SAVEPOINT
+from tests.support.flink_server.clock import NOON, ManualClock
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.load import Load
 from tests.support.flink_server.server import JAR, ScriptedFlink
 
 DEVICES = "2x2000"
+PLAN = dict.fromkeys(("rate_s", "carries_s", "now_carries_s", "price_s", "now_price_s"), 1.0)
+ATTEMPT = {"served": 1.0, "is_rollback": False, "begun": NOON, "ended": None, "worse": 0}
 LIMITS = ("--timeout", "0.5", "--deadline", "0.3", "--start-timeout", "0.6")
 
 
@@ -58,16 +66,16 @@ def test_advice(
     clock: ManualClock, graph: str, cluster: str, tmp_path: Path, capsys: Capture
 ) -> None:
     flink = overloaded(clock)
-    page = tmp_path / "now.html"
+    shown = tmp_path / "now.html"
     with flink.serving() as url:
-        options = ("--cluster", cluster, "--graph", graph, "--windows", "3", "--page", str(page))
+        options = ("--cluster", cluster, "--graph", graph, "--windows", "3", "--page", str(shown))
         assert main(["watch", "flink", url, "--job", JOB, *options, *LIMITS]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
     assert "  overloaded  advise: " in lines[-1]
     assert "count" in lines[-1]
     assert {method for method, _, _ in flink.requests} == {"GET"}
-    assert "It changes nothing" in page.read_text()
+    assert "It changes nothing" in shown.read_text()
 
 
 def test_decisions_as_json(clock: ManualClock, graph: str, cluster: str, capsys: Capture) -> None:
@@ -101,6 +109,48 @@ def test_changes(
     assert {BEGAN, ENDED} <= set(steps)
 
 
+def test_a_closed_terminal_does_not_leave_the_job_stopped(
+    clock: ManualClock, graph: str, cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(text: str) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr(printing, "print_note", closed)
+    flink = overloaded(clock)
+    with flink.serving() as url:
+        options = ("--cluster", cluster, "--graph", graph, "--windows", "4", "--mode", "apply")
+        more = ("--jar", JAR, "--journal", str(tmp_path / "journal"), *LIMITS)
+        assert main(["watch", "flink", url, "--job", JOB, *options, *more]) == 0
+    ((_, run),) = flink.running.items()
+    assert run.parallelism["count"] > 1
+
+
+def test_the_page_names_the_present_job_and_may_fail_later(
+    clock: ManualClock,
+    graph: str,
+    cluster: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+) -> None:
+    titles: list[str] = []
+
+    def write(path: Path, title: str, *rest: object) -> None:
+        titles.append(title)
+        if len(titles) > 1:
+            raise FormatError(f"{path}: cannot write: No space left on device")
+
+    monkeypatch.setattr(page, "write_page", write)
+    flink = overloaded(clock)
+    with flink.serving() as url:
+        options = ("--cluster", cluster, "--graph", graph, "--windows", "5", "--mode", "apply")
+        more = ("--jar", JAR, "--journal", str(tmp_path / "journal"), "--page", "now.html")
+        assert main(["watch", "flink", url, "--job", JOB, *options, *more, *LIMITS]) == 0
+    assert titles[0] == f"job {JOB}"
+    assert titles[-1] == f"job {next(iter(flink.running))}" != titles[0]
+    assert "now.html: cannot write" in capsys.readouterr().err
+
+
 def test_a_graph_is_measured_unless_it_is_named(
     cluster: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
@@ -113,6 +163,35 @@ def test_a_graph_is_measured_unless_it_is_named(
     captured = capsys.readouterr()
     assert "measuring the job for 3 s, as no --graph is named" in captured.err
     assert len(captured.out.splitlines()) == 1
+
+
+def test_the_same_command_goes_on_with_the_graph_that_was_measured(
+    cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.undo()  # measuring takes real time
+    quick(monkeypatch)
+    monkeypatch.setattr(clocks, "SystemClock", ManualClock)
+    flink = ScriptedFlink(reports_waiting=True)
+    folder = tmp_path / "journal"
+    with flink.serving() as url:
+        options = ("--cluster", cluster, "--windows", "1", "--window", "3", "--mode", "apply")
+        more = ("--jar", JAR, "--journal", str(folder), "--timeout", "2", "--start-timeout", "2")
+        command = ["watch", "flink", url, "--job", JOB, *options, *more]
+        assert main(command) == 0
+        deployment = {"hosts": {name: ["a"] for name in flink.ids}}
+        trigger = {"trigger": "t", "savepoint": "", "rolling_back": False, "cancelling": False}
+        with Journal(folder / "journal.jsonl") as journal:
+            state = journal.latest("state")
+            attempt = {"before": deployment, "plan": PLAN | {"deployment": deployment}, **ATTEMPT}
+            state["attempt"] = attempt
+            journal.write(NOON, BEGAN, job=JOB, deployment=deployment, state=state)
+            journal.write(NOON, PROGRESS, job=JOB, **trigger)
+        run = flink.jobs[JOB]
+        run.state, run.stopped_at = "FINISHED", SAVEPOINT
+        assert main(command) == 0
+    assert "the graph is that of" in capsys.readouterr().err
+    assert len(flink.running) == 1
+    assert JOB not in flink.running
 
 
 @pytest.mark.parametrize(

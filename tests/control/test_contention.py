@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.contention.jobs import INSTRUCTIONS, JOBS, SIZES, SLOTS, drawn
 from benchmarks.contention.tables import OURS, page
+from tests.support.paths import ROOT
 
 
 def test_jobs_of_a_seed_stay_the_same() -> None:
@@ -41,7 +42,7 @@ def test_every_operator_is_read(seed: int) -> None:
 
 
 def row(job: str, repeat: int, way: str, rate: float) -> dict[str, Any]:
-    return {"job": job, "repeat": repeat, "way": way, "sink": rate}
+    return {"job": job, "repeat": repeat, "way": way, "sink": rate, "source": rate}
 
 
 def test_the_page_compares_runs_of_the_same_turn() -> None:
@@ -59,3 +60,23 @@ def test_the_page_compares_runs_of_the_same_turn() -> None:
     assert "NO |" in text
     assert "better than both on 1 of 2 jobs" in text
     assert "2 runs of each" in text
+
+
+def test_the_mean_gain_has_the_spread_of_the_jobs() -> None:
+    rates = {"a": 110.0, "b": 130.0}
+    rows = [
+        {**row(job, repeat, way, rates[job] if way == OURS else 100.0), "source": 99.0}
+        for job in rates
+        for way in ("default", "tasks", OURS)
+        for repeat in range(5)
+    ]
+    text = page(rows, {"seed": 1, "share": 0.5, "commit": "c"})
+    assert "Mean gain over tasks: +20.0%, 95% interval over the jobs +10.0% to +30.0%" in text
+    assert "rates differ by at most 23.8%" in text
+
+
+def test_every_way_comes_first_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "flink"))
+    turn = pytest.importorskip("benchmarks.contention.__main__").turn
+    assert [turn(repeat)[0] for repeat in range(4)] == ["default", "tasks", OURS, "default"]
+    assert {tuple(sorted(turn(repeat))) for repeat in range(4)} == {("default", OURS, "tasks")}

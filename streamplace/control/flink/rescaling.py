@@ -1,7 +1,7 @@
 """Actions through the resource requirements of the adaptive scheduler."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from streamplace.control.entries import Entry
@@ -20,6 +20,7 @@ from streamplace.integrations.flink.applying.requests import Request
 from streamplace.integrations.profiling.rest import RefusedError, Server
 
 REQUIRED = "required"
+INTERVAL = "execution.checkpointing.interval"
 Bounds = Mapping[str, tuple[int, int]]
 """Vertex -> the least and the largest number of its instances."""
 
@@ -88,6 +89,7 @@ class AdaptiveBackend:
             )
         if not job.runs:
             faults.append(f"the job does not run as a whole ({job.state})")
+        faults += _faults_of_checkpoints(job)
         counts = {vertex.id: vertex.parallelism for vertex in job.vertices.values()}
         names = matched(deployment.parallelism, job.vertex_of)
         chosen: dict[str, set[int]] = {}
@@ -199,6 +201,23 @@ class _Gap:
         elif runs and self.since is not None:
             self.seconds = (self.seconds or 0.0) + now - self.since
             self.since = None
+
+
+def _faults_of_checkpoints(job: Job) -> Iterator[str]:
+    """Yield why Flink, which goes back to the latest checkpoint, would lose state or repeat much.
+
+    A checkpoint older than the time in which the next one should have ended shows that they fail.
+    """
+    timeout_s, latest = job.checkpoint_timeout_s, job.checkpoint
+    if timeout_s is None:
+        yield "the job has no checkpoints, so its state would be lost; set " + INTERVAL
+    elif latest is None:
+        yield "the job has not completed a checkpoint yet, to which it could go back"
+    elif latest.age_s > (most_s := latest.seconds + job.checkpoint_interval_s + timeout_s):
+        yield (
+            f"its latest checkpoint is {latest.age_s:.0f} s old, although a new one is due after "
+            f"{most_s:.0f} s at most; all since then would be processed again"
+        )
 
 
 def _slots(job: Job, counts: Mapping[str, int]) -> int:

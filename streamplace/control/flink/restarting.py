@@ -7,12 +7,16 @@ from pathlib import Path
 from streamplace.control.entries import Entry
 from streamplace.control.flink.acting import Acted, Record
 from streamplace.control.flink.refusals import refusals
-from streamplace.control.flink.resuming import PROGRESS, Resuming
+from streamplace.control.flink.resuming import PROGRESS, Resuming, forgotten
 from streamplace.control.plans import Deployment
-from streamplace.errors import BackendError, ProblemError, UsageError
+from streamplace.errors import BackendError, FormatError, ProblemError, UsageError
 from streamplace.integrations.flink.applying.asking import Asking
 from streamplace.integrations.flink.applying.documents import ENDED, Cluster, read_cluster, read_job
-from streamplace.integrations.flink.applying.progress import Progress
+from streamplace.integrations.flink.applying.progress import (
+    EndedByOthersError,
+    FailedError,
+    Progress,
+)
 from streamplace.integrations.flink.applying.restart import Restart
 from streamplace.integrations.flink.groups import Groups, groups_anywhere, groups_on
 from streamplace.integrations.profiling.rest import Server
@@ -64,7 +68,7 @@ class RestartBackend:
             if savepoint is None:
                 return Acted(job, False, changed=False, reason=f"nothing is changed: {error}")
             return self.go_back(job, savepoint, str(error), record)
-        made = restart_of(prepared, self.server, how, jar, self.say, noting(record))
+        made = restart_of(prepared, self.server, how, jar, self.say, noting(record, self.say))
         try:
             made.run(prepared.groups, self._cluster, prepared.savepoint)
         except BackendError as error:
@@ -92,12 +96,14 @@ class RestartBackend:
         """
         how, jar, made = replace(self.options, job=job), None, None
         try:
-            former = Asking(self.server, how.limits).read(job)
+            former = Asking(self.server, how.limits).found(job)
+            if former is None:
+                return forgotten(job, savepoint)
             jar = how.jar if not Path(how.jar).is_file() else self._uploaded(how)
             made = Restart(
                 *(self.server, former, jar, how.program, "", "", how.limits),
                 self.say,
-                noting(record),
+                noting(record, self.say),
             )
             made.progress.savepoint, made.progress.running = savepoint, False
             if (running := made.running_successor(savepoint)) is not None:
@@ -137,15 +143,30 @@ class RestartBackend:
             delete(self.server, jar, self.options.limits.answer_s)
 
 
-def noting(record: Record) -> Callable[[Progress], object]:
-    """Return what writes the progress of a restart into the journal."""
-    return lambda progress: record(PROGRESS, asdict(progress))
+def noting(record: Record, say: Callable[[str], object]) -> Callable[[Progress], object]:
+    """Return what writes the progress of a restart into the journal.
+
+    If that fails before a stop, the stop is not asked for. Afterwards, a job that runs is worth
+    more than the line: the ids of jobs follow from the savepoint, so that they are found again.
+    """
+
+    def note(progress: Progress) -> None:
+        try:
+            record(PROGRESS, asdict(progress))
+        except FormatError as error:
+            if progress.trigger and not progress.cancelling:
+                raise
+            say(f"{error}; going on without this line")
+
+    return note
 
 
 def failed(made: Restart, error: BackendError) -> Acted:
     """Return the outcome of a restart that has failed."""
     now, reason = made.progress, str(error)
-    if now.trigger or not now.running:
+    if isinstance(error, EndedByOthersError):
+        return Acted(now.job, False, False, reason=reason, savepoint=now.savepoint, lost=True)
+    if now.trigger or not now.running or not isinstance(error, FailedError):
         reason = f"{reason}; {made.what_runs()}"
     state = "" if now.running else now.savepoint
     stops = bool(now.trigger)

@@ -1,7 +1,6 @@
 """Continuation of a restart that was interrupted, from its last progress in the journal."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,8 +9,16 @@ from streamplace.control.plans import Deployment
 from streamplace.errors import BackendError
 from streamplace.integrations.flink.applying.asking import Asking
 from streamplace.integrations.flink.applying.documents import Job
-from streamplace.integrations.flink.applying.progress import FailedError, Progress
-from streamplace.integrations.flink.applying.stopping import EndedError, Stopping
+from streamplace.integrations.flink.applying.progress import (
+    EndedByOthersError,
+    FailedError,
+    Progress,
+)
+from streamplace.integrations.flink.applying.stopping import (
+    EndedError,
+    Stopping,
+    ended_by_others,
+)
 from streamplace.integrations.profiling.rest import Server
 from streamplace.workflows.apply import Options
 
@@ -62,32 +69,43 @@ class Resuming:
         try:
             found = self._settled(progress)
         except FailedError as error:
-            return self._not_stopped(progress, str(error))
+            return self._not_stopped(progress, error)
         except BackendError as error:
             return Acted(latest, False, runs=False, reason=str(error))
         savepoint, goes_back = str(self.last["savepoint"]), bool(self.last["rolling_back"])
+        if found is None and latest == self.job:
+            return forgotten(latest, savepoint)
         if found is None or not found.ended:
             return None if latest == self.job else self._from(savepoint, goes_back)
+        return self._after(found, savepoint, goes_back)
+
+    def _after(self, found: Job, savepoint: str, goes_back: bool) -> Acted:
+        """Go on after the latest job, which has ended."""
+        latest = found.id
         if found.stopped_at is not None:
             if not self.last["trigger"] and found.stopped_at != savepoint:
                 reason = f"job {latest} was stopped by somebody else, with {found.stopped_at}"
                 return Acted(latest, False, False, reason=reason, lost=True)
             return self._from(found.stopped_at, latest != self.job)
+        cancelling = bool(self.last["cancelling"]) or bool(latest == self.job and savepoint)
+        if reason := ended_by_others(found, cancelling):
+            return Acted(latest, False, False, reason=reason, lost=True)
         if latest == self.job and found.checkpoint is not None:
             savepoint = found.checkpoint.path
         return self._from(savepoint, goes_back)
 
-    def _not_stopped(self, progress: Progress, reason: str) -> Acted | None:
-        """Return the outcome after a stop that failed; None if it left the former job as it was."""
-        stops = bool(progress.trigger)
-        if progress.job == self.job and progress.running and not stops:
-            return None
-        return Acted(progress.job, False, reason=reason, stops=stops)
+    def _not_stopped(self, progress: Progress, error: FailedError) -> Acted:
+        """Return the outcome after a stop that failed."""
+        stops, reason = bool(progress.trigger) or not progress.running, str(error)
+        if isinstance(error, EndedByOthersError):
+            return Acted(progress.job, False, False, reason=reason, lost=True)
+        changed = stops or progress.job != self.job
+        return Acted(progress.job, False, changed=changed, reason=reason, stops=stops)
 
     def _settled(self, progress: Progress) -> Job | None:
         """Return the latest job once a stop or a cancelling in progress has ended.
 
-        None if Flink does not know it. A stop that never reached Flink raises FailedError.
+        None if Flink does not know it. After a stop that never reached Flink, it still runs.
         """
         latest = progress.job
         asking = Asking(self.restarts.server, self.restarts.options.limits)
@@ -95,10 +113,17 @@ class Resuming:
         if found is None or found.ended:
             return found
         if trigger:
+            progress.cancelling = bool(self.last["cancelling"])
             stopping = Stopping(asking, "", progress, lambda line: None, lambda: None)
-            with suppress(EndedError):  # its latest checkpoint has the state
+            try:
                 stopping.go_on(latest, trigger, found.checkpoint_timeout_s or 0.0)
-        elif self.last["cancelling"]:
+            except EndedError:
+                pass  # its latest checkpoint has the state
+            except FailedError:
+                if not stopping.is_unknown or progress.trigger or not progress.running:
+                    raise
+        elif self.last["savepoint"] and latest == self.job:
+            progress.running = False
             asking.await_end(latest)
         return asking.found(latest)
 
@@ -106,3 +131,10 @@ class Resuming:
         if goes_back:
             return self.restarts.go_back(self.job, savepoint, INTERRUPTED, self.record)
         return self.restarts.act(self.job, self.deployment, self.record, savepoint or None)
+
+
+def forgotten(job: str, savepoint: str) -> Acted:
+    """Return the outcome where Flink does not know the former job any more."""
+    state = f"; all state is in {savepoint}, from which the jar can be started" if savepoint else ""
+    reason = f"Flink does not know job {job} any more, so nothing can be started like it{state}"
+    return Acted(job, False, False, reason=reason, savepoint=savepoint, lost=True)

@@ -10,6 +10,7 @@ from streamplace.control.entries import BEGAN, ENDED
 from streamplace.control.flink.acting import Acted, Backend
 from streamplace.control.flink.parts import Decides, Writes
 from streamplace.control.flink.sampling import LostError
+from streamplace.control.flink.signals import held_back
 from streamplace.control.flink.windows import Windows
 from streamplace.control.observation import Observation
 from streamplace.control.outcomes import Outcome
@@ -17,6 +18,8 @@ from streamplace.control.plans import Deployment
 from streamplace.errors import UsageError
 
 WINDOW, WAITING = "window", "waiting"
+RETRY_S = 30.0  # at most, while no job runs
+GO_ON = "the action on job {} has not ended, which may be stopped; the same command goes on with it"
 
 
 @dataclass
@@ -34,7 +37,7 @@ class Watching:
     say
         Called with what happens between decisions, such as the end of each action.
     follow
-        Called with the id of a job before it is watched, for the lock.
+        Called with the id of a job before it is watched and before each window, for the lock.
     """
 
     job: str
@@ -72,14 +75,23 @@ class Watching:
     def run(self, windows: int | None = None) -> None:
         """Watch the job for a number of windows, or until it is lost; errors are those of `begin`.
 
+        An action that has begun is ended even if the windows are over.
+
         Parameters
         ----------
         windows
             None: without end.
         """
-        self.begin()
-        for _ in count() if windows is None else range(windows):
-            self.window()
+        try:
+            self.begin()
+            for _ in count() if windows is None else range(windows):
+                self.window()
+            while self.backend is not None and self.journal.unfinished:
+                self.window()
+        except BaseException:  # Ctrl-C, a full disk, or a fault of ours
+            if self.backend is not None and (steps := self.journal.unfinished):
+                self.say(GO_ON.format(steps[0].details["job"]))
+            raise
 
     def window(self) -> Decision | None:
         """Measure a window, decide and act; None if an action of before had to be ended first.
@@ -89,8 +101,9 @@ class Watching:
         if self.journal.unfinished:
             self._go_on()
             if self.journal.unfinished:
-                self.windows.clock.sleep(self.windows.window_s)
+                self.windows.clock.sleep(min(self.windows.window_s, RETRY_S))
             return None
+        self.follow(self.job)
         observation = self.windows.next(self.job)
         decision = self.controller.step(observation)
         if self.backend is None and decision.action is Action.ACT:
@@ -105,9 +118,10 @@ class Watching:
     def _act(self, decision: Decision, deployment: Deployment) -> None:
         if self.backend is None:
             return
-        self.controller.began(decision, self.windows.now_s)
-        self._write(BEGAN, job=self.job, deployment=deployment.to_dict(), state=self._state())
-        self._end(self.backend.act(self.job, deployment, self._record))
+        with held_back(self.say):
+            self.controller.began(decision, self.windows.now_s)
+            self._write(BEGAN, job=self.job, deployment=deployment.to_dict(), state=self._state())
+            self._end(self.backend.act(self.job, deployment, self._record))
 
     def _go_on(self) -> None:
         """Go on with the action that was interrupted, or after which no job ran."""
@@ -120,13 +134,13 @@ class Watching:
             )
         self.say(f"an action on job {former} has not ended; looking what runs")
         deployment = Deployment.from_dict(steps[0].details["deployment"])
-        done = self.backend.resume(former, deployment, steps, self._record)
-        if done is None:
+        with held_back(self.say):
+            done = self.backend.resume(former, deployment, steps, self._record)
+            if done is not None:
+                self._end(done)
+                return
             reason = f"interrupted before anything was changed; job {former} runs"
-            done = Acted(former, False, changed=False, reason=reason)
-            self._end(done, interrupted=True)
-            return
-        self._end(done)
+            self._end(Acted(former, False, changed=False, reason=reason), interrupted=True)
 
     def _end(self, acted: Acted, interrupted: bool = False) -> None:
         """Take note of the end of an action, unless it must be gone on with."""

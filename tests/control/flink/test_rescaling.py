@@ -76,6 +76,8 @@ def test_numbers_that_have_no_effect_are_taken_back() -> None:
         ({}, {**ONE, "count": 5}, "'count' cannot have 5 instances: its maximum parallelism is 4"),
         ({}, {**ONE, "x": 1}, "the job has no operator 'x'"),
         ({"config": {"high-availability.type": "zookeeper"}}, TWO, "only advice is safe"),
+        ({"interval": 2**63 - 1}, TWO, "no checkpoints, so its state would be lost"),
+        ({"checkpoint_age_s": 9.0}, TWO, "9 s old, although a new one is due after 3 s at most"),
         ({"labels": {"tm-b": {}}}, {**ONE, "Source: src": 4, "count": 4}, ""),
     ],
 )

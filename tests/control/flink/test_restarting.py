@@ -110,6 +110,14 @@ def test_a_start_that_fails_is_rolled_back(fault: str) -> None:
     unharmed(flink, done)
 
 
+def test_a_job_that_cannot_be_verified_is_named() -> None:
+    flink = ScriptedFlink(faults=[Fault(Effect.ERROR, "GET /jobs/[^/]+/vertices/.*")])
+    done = acted(flink)
+    assert (done.succeeded, done.runs, done.changed) == (False, True, True)
+    assert done.reason.endswith(f"; job {done.job} runs")
+    unharmed(flink, done)
+
+
 def test_a_savepoint_that_hangs_leaves_the_job_running() -> None:
     flink = ScriptedFlink(polls=HANGS)
     done = acted(flink, limits=Limits(0.5, 0.1, 0.5))

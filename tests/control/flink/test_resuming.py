@@ -11,7 +11,7 @@ from streamplace.control.flink.resuming import PROGRESS
 from streamplace.integrations.flink.applying.progress import Limits
 from streamplace.integrations.profiling.rest import Server
 from tests.support.flink_actions import AFTER, START, Log, quick, restarts
-from tests.support.flink_server.checkpoint_documents import SAVEPOINT
+from tests.support.flink_server.checkpoint_documents import CHECKPOINT, SAVEPOINT
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.faults import Effect, Fault
 from tests.support.flink_server.server import ScriptedFlink
@@ -137,13 +137,109 @@ def test_a_job_that_somebody_else_stopped_is_left_alone() -> None:
     assert list(flink.running) == ["other"]
 
 
+STOP = {"job": JOB, "trigger": "x", "savepoint": "", "rolling_back": False, "cancelling": False}
+
+
+def stopping(**more: Any) -> Log:
+    """Return a journal that ends while the job is being stopped."""
+    return Log(before=[*START, Entry(0.0, PROGRESS, STOP | more)])
+
+
+@pytest.mark.parametrize(
+    ("state", "how"), [("CANCELED", "was cancelled by somebody else"), ("FINISHED", "has finished")]
+)
+def test_a_job_that_somebody_cancelled_or_that_finished_is_not_started(
+    state: str, how: str
+) -> None:
+    flink = ScriptedFlink()
+    flink.jobs[JOB].state = state
+    done = gone_on(flink, stopping())
+    assert done is not None
+    assert (done.lost, done.runs) == (True, False)
+    assert f"job {JOB} {how}, so nothing is started" in done.reason
+    assert flink.running == {}
+    assert flink.changes == []
+
+
+def test_a_new_job_that_somebody_cancelled_is_not_started_again() -> None:
+    flink, log = ScriptedFlink(), Log()
+    with flink.serving() as url:
+        first = restarts(url).act(JOB, AFTER, log)
+        flink.jobs[first.job].state = "CANCELED"
+        done = restarts(url).resume(JOB, AFTER, log.entries, Log())
+    assert done is not None
+    assert done.lost
+    assert flink.running == {}
+
+
+@pytest.mark.parametrize("reached", [False, True])
+def test_a_savepoint_that_fails_meanwhile_is_reported(reached: bool) -> None:
+    flink = ScriptedFlink(savepoint_fails=1, polls=0)
+    if reached:
+        flink.triggers["x"] = JOB
+    done = gone_on(flink, stopping())
+    assert (done is not None) is reached
+    if done is not None:
+        assert (done.succeeded, done.changed, done.pending) == (False, False, False)
+        assert f"the savepoint failed, and job {JOB} still runs" in done.reason
+    assert list(flink.running) == [JOB]
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_job_that_takes_long_to_be_cancelled_is_awaited(is_known: bool) -> None:
+    flink, log = ScriptedFlink(savepoint_fails=1), stopping(cancelling=True)
+    if is_known:
+        flink.triggers["x"] = JOB
+    flink.jobs[JOB].state = "CANCELLING"
+    with flink.serving() as url:
+        done = restarts(url).resume(JOB, AFTER, log.entries, log)
+        assert done is not None
+        assert (done.pending, done.lost) == (True, False)
+        assert f"job {JOB} is CANCELLING" in done.reason
+        flink.jobs[JOB].state = "CANCELED"
+        done = restarts(url).resume(JOB, AFTER, log.entries, log)
+    assert done is not None
+    assert done.succeeded, done.reason
+    assert flink.running[done.job].restored == CHECKPOINT
+
+
+def test_a_job_that_takes_long_to_end_after_its_savepoint_is_awaited() -> None:
+    flink, log = ScriptedFlink(), stopping(savepoint=SAVEPOINT, trigger="")
+    with flink.serving() as url:
+        done = restarts(url).resume(JOB, AFTER, log.entries, log)
+        assert done is not None
+        assert done.pending
+        flink.jobs[JOB].state, flink.jobs[JOB].stopped_at = "FINISHED", SAVEPOINT
+        done = restarts(url).resume(JOB, AFTER, log.entries, log)
+    assert done is not None
+    assert list(flink.running) == [done.job]
+
+
+@pytest.mark.parametrize("savepoint", ["", SAVEPOINT])
+def test_a_job_that_flink_has_forgotten(savepoint: str) -> None:
+    flink = ScriptedFlink()
+    del flink.jobs[JOB]
+    done = gone_on(flink, stopping(savepoint=savepoint, trigger="" if savepoint else "x"))
+    assert done is not None
+    assert (done.lost, done.runs, done.savepoint) == (True, False, savepoint)
+    assert f"Flink does not know job {JOB} any more" in done.reason
+    assert savepoint in done.reason
+
+
+def test_a_stopped_job_that_flink_has_forgotten_is_not_tried_for_ever() -> None:
+    flink = ScriptedFlink()
+    del flink.jobs[JOB]
+    done = gone_on(flink, stopping(savepoint=SAVEPOINT, trigger="", job="a" * 32))
+    assert done is not None
+    assert done.lost
+    assert SAVEPOINT in done.reason
+
+
 def test_a_device_that_is_lost_during_a_restart_brings_the_former_mapping_back() -> None:
     flink = ScriptedFlink()
     flink.jobs[JOB].state, flink.jobs[JOB].stopped_at = "FINISHED", SAVEPOINT
     del flink.labels["tm-a"]
-    stop = {"job": JOB, "trigger": "x", "savepoint": "", "rolling_back": False, "cancelling": False}
-    log = Log(before=[*START, Entry(0.0, PROGRESS, stop)])
-    done = gone_on(flink, log)
+    done = gone_on(flink, stopping())
     assert done is not None
     assert "needs a TaskManager with the label 'dev_a'" in done.reason
     assert "rolled back: job" in done.reason

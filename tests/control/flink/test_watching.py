@@ -12,7 +12,7 @@ from streamplace.control.flink.rescaling import AdaptiveBackend
 from streamplace.control.flink.sampling import LostError
 from streamplace.control.flink.watching import WAITING, Watching
 from streamplace.control.journal import Journal
-from streamplace.errors import UsageError
+from streamplace.errors import FormatError, UsageError
 from streamplace.integrations.flink.applying.progress import Limits
 from tests.support.flink_actions import AFTER, HOSTS, quick, watched
 from tests.support.flink_server.checkpoint_documents import SAVEPOINT
@@ -240,6 +240,56 @@ def test_a_killed_controller_goes_on(tmp_path: Path) -> None:
         assert flink.running[watching.job].hosts == HOSTS
         assert watching.window() is not None
     assert steps(tmp_path).count(BEGAN) == 1
+
+
+class Full(Journal):
+    """A journal on a disk that is full once the job has stopped."""
+
+    full = False
+
+    def write(self, at_s: float, step: str, **details: Any) -> None:
+        self.full = self.full or bool(details.get("savepoint"))
+        if self.full:
+            raise FormatError("journal.jsonl: cannot write: No space left on device")
+        super().write(at_s, step, **details)
+
+
+def test_a_full_disk_does_not_leave_the_job_stopped(tmp_path: Path) -> None:
+    flink, clock = overloaded(), ManualClock()
+    with pytest.raises(FormatError, match="No space left"):
+        act(flink, clock, tmp_path, Full)
+    ((job, run),) = flink.running.items()
+    assert run.hosts == HOSTS
+    with watched(flink, clock, tmp_path) as (watching, _):
+        assert watching.job == job
+    assert steps(tmp_path)[-1] == ENDED
+    assert list(flink.running) == [job]
+
+
+class Unwritable(Journal):
+    """A journal whose disk is full before the job is stopped."""
+
+    def write(self, at_s: float, step: str, **details: Any) -> None:
+        if details.get("trigger"):
+            raise FormatError("journal.jsonl: cannot write: No space left on device")
+        super().write(at_s, step, **details)
+
+
+def test_what_cannot_be_written_is_not_begun(tmp_path: Path) -> None:
+    flink = overloaded()
+    with pytest.raises(FormatError, match="No space left"):
+        act(flink, ManualClock(), tmp_path, Unwritable)
+    assert list(flink.running) == [JOB]
+    assert not any(change.endswith("/stop") for change in flink.changes)
+
+
+def test_the_last_window_leaves_no_job_stopped(tmp_path: Path) -> None:
+    flink = overloaded(refuses=2)
+    with watched(flink, ManualClock(), tmp_path) as (watching, _):
+        watching.run(3)
+        assert list(flink.running) == [watching.job]
+    assert WAITING in steps(tmp_path)
+    assert steps(tmp_path)[-1] == ENDED
 
 
 def test_advice_does_not_go_on_with_an_action(tmp_path: Path) -> None:

@@ -121,6 +121,9 @@ class Job:
         Whether the latest checkpoint is kept when the job is cancelled.
     max_parallelism
         The maximum parallelism that the job sets for all operators; None if it sets none.
+    checkpoint_interval_s
+        Largest time between the end of a checkpoint and the beginning of the next one; 0 if the
+        job has no checkpoints.
     """
 
     id: str
@@ -136,6 +139,7 @@ class Job:
     restored_from: str | None = None
     keeps_checkpoints: bool = False
     max_parallelism: int | None = None
+    checkpoint_interval_s: float = 0.0
 
     @property
     def ended(self) -> bool:
@@ -216,8 +220,8 @@ def read_job(server: Server, job: str, within_s: float) -> Job:
 def job_of(details: Any, config: Any, statistics: Any, checkpoints: Any) -> Job:
     """Return a job from its documents; those of checkpoints may be None."""
     parameters = (config.get("execution-config") or {}).get("user-config") or {}
-    interval = None if checkpoints is None else int(checkpoints["interval"])
-    enabled = interval is not None and 0 < interval < NEVER_MS
+    interval = 0 if checkpoints is None else int(checkpoints["interval"])
+    enabled = 0 < interval < NEVER_MS
     latest = {} if statistics is None else statistics.get("latest") or {}
     saved, restored = latest.get("savepoint") or {}, latest.get("restored") or {}
     completed = latest.get("completed") or {}
@@ -236,6 +240,7 @@ def job_of(details: Any, config: Any, statistics: Any, checkpoints: Any) -> Job:
         restored.get("external_path"),
         _keeps(checkpoints),
         most if (most := int(details.get("maxParallelism", -1))) > 0 else None,
+        max(interval, int(checkpoints.get("min_pause", 0))) / 1e3 if enabled else 0.0,
     )
 
 

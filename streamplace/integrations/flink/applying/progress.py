@@ -28,6 +28,10 @@ class FailedError(BackendError):
     """A step failed; the message says why and what runs now."""
 
 
+class EndedByOthersError(FailedError):
+    """Somebody else cancelled the job, or it has finished: nothing must be started."""
+
+
 @dataclass
 class Progress:
     """What has happened so far, from which follows what runs if the restart ends now.

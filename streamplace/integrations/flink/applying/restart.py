@@ -14,7 +14,12 @@ from streamplace.integrations.flink.applying.documents import (
     read_hosts,
     read_job,
 )
-from streamplace.integrations.flink.applying.progress import FailedError, Limits, Progress
+from streamplace.integrations.flink.applying.progress import (
+    EndedByOthersError,
+    FailedError,
+    Limits,
+    Progress,
+)
 from streamplace.integrations.flink.applying.requests import Program
 from streamplace.integrations.flink.applying.stopping import EndedError, Stopping
 from streamplace.integrations.flink.applying.verification import differences
@@ -178,6 +183,8 @@ class Restart:
                 savepoint = self.stopping.stop(failed, timeout_s)
             except EndedError as error:
                 savepoint = error.checkpoint
+            except EndedByOthersError:
+                raise
             except BackendError as error:
                 raise FailedError(f"{fault}; no rollback: {error}") from None
         elif (found := self.asking.found(failed)) is not None and not found.ended:
@@ -187,6 +194,9 @@ class Restart:
 
     def _cancel(self, failed: str, fault: str) -> None:
         """Cancel a job that does not run; only then may another one be started."""
+        self.progress.cancelling = True
+        self.note()
+        self.progress.cancelling = False
         try:
             self.asking.send(requests.cancel(failed))
         except BackendError as error:

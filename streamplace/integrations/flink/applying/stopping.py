@@ -3,7 +3,7 @@
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from streamplace.errors import BackendError
@@ -11,8 +11,15 @@ from streamplace.integrations.flink.answers import expecting
 from streamplace.integrations.flink.applying import pauses, requests
 from streamplace.integrations.flink.applying.asking import Asking
 from streamplace.integrations.flink.applying.documents import Checkpoint, Job, last_cause
-from streamplace.integrations.flink.applying.progress import FailedError, Progress
+from streamplace.integrations.flink.applying.progress import (
+    EndedByOthersError,
+    FailedError,
+    Progress,
+)
 from streamplace.integrations.profiling.rest import GoneError, RefusedError
+
+CANCELED, FINISHED = "CANCELED", "FINISHED"
+ENDING = ("CANCELLING", "FAILING")
 
 
 class EndedError(Exception):
@@ -31,6 +38,10 @@ class Stopping:
     ----------
     note
         Called whenever the progress has changed, before the next request.
+    late_s
+        Until when (`time.monotonic`) a stop without an answer may still reach Flink.
+    is_unknown
+        Whether Flink did not know the stop when it was asked last.
     """
 
     asking: Asking
@@ -38,6 +49,8 @@ class Stopping:
     progress: Progress
     say: Callable[[str], object]
     note: Callable[[], object]
+    late_s: float = field(default=0.0, init=False)
+    is_unknown: bool = field(default=False, init=False)
 
     def stop(self, job: str, checkpoint_timeout_s: float) -> str:
         """Stop a job and return the path of its savepoint, or of its latest checkpoint.
@@ -50,9 +63,9 @@ class Stopping:
         Raises
         ------
         FailedError
-            If the job still runs.
+            If the job still runs; with `EndedByOthersError`, it has ended and must not be started.
         EndedError
-            If it has ended, but without a savepoint.
+            If it has failed or was cancelled here, so that there is no savepoint.
         """
         self.say(f"stopping job {job} with a savepoint below {self.directory}")
         trigger = self.progress.trigger = uuid.uuid4().hex
@@ -95,6 +108,7 @@ class Stopping:
                 f"Flink refuses to stop job {job}, which still runs: {error}"
             ) from None
         except BackendError as error:
+            self.late_s = time.monotonic() + self.asking.limits.answer_s
             self.say(f"{error}; looking whether the job stops")
 
     def savepoint(self, job: str, trigger: str) -> tuple[str, str] | None:
@@ -104,9 +118,11 @@ class Stopping:
         try:
             value = server.get(path, self.asking.limits.answer_s)
         except GoneError as error:
-            return "", str(error)
+            self.is_unknown = True
+            return None if time.monotonic() < self.late_s else ("", str(error))
         except BackendError:
             return None  # asked again, since the savepoint may still end
+        self.is_unknown = False
         with expecting(server.url + path):
             if value["status"]["id"] == "IN_PROGRESS":
                 return None
@@ -118,7 +134,6 @@ class Stopping:
         """Return the path of a savepoint that has ended; the job has ended, too."""
         location = location or self._stopped_at(job)
         if not location:
-            self.progress.trigger = ""
             self._end_of_failed_stop(job, fault)
         self._down(location, asked)
         self.say(f"stopped after {time.monotonic() - began:.1f} s; savepoint {location}")
@@ -163,11 +178,17 @@ class Stopping:
         return path
 
     def _stopped_at(self, job: str) -> str:
-        """Return the savepoint with which another, earlier request stopped the job, or ""."""
-        until = time.monotonic() + pauses.STALE_S
-        while not (found := self.asking.read(job)).ended and time.monotonic() < until:
+        """Return the savepoint with which another, earlier request stopped the job, or "".
+
+        A job that is being cancelled or is failing is awaited.
+        """
+        began = time.monotonic()
+        while not (found := self.asking.read(job)).ended:
+            limit_s = self.asking.limits.start_s if found.state in ENDING else pauses.STALE_S
+            if time.monotonic() - began >= limit_s:
+                return ""
             time.sleep(pauses.POLL_S)
-        return (found.stopped_at or "") if found.ended else ""
+        return found.stopped_at or ""
 
     def _end_of_failed_stop(self, job: str, fault: str) -> NoReturn:
         """Raise FailedError if the job goes on, and EndedError if Flink has given it up.
@@ -176,14 +197,38 @@ class Stopping:
         is to give up.
         """
         found = self.asking.read(job)
+        if found.state in ENDING:  # so that the stop is not over
+            raise FailedError(f"the savepoint failed, and job {job} is {found.state}: {fault}")
+        self.progress.trigger = ""
         if not found.ended:
             raise FailedError(f"the savepoint failed, and job {job} still runs: {fault}")
         self.progress.running = False
+        if reason := ended_by_others(found, self.progress.cancelling):
+            raise EndedByOthersError(reason)
         if found.checkpoint is None:
             raise FailedError(f"the savepoint failed, and the job with it, without state: {fault}")
         self._down(found.checkpoint.path, time.monotonic())
         self.say(f"the savepoint failed, and the job is {found.state}: {fault}")
         raise EndedError(fault, found.checkpoint.path)
+
+
+def ended_by_others(job: Job, cancelling: bool) -> str:
+    """Return why a job that was not stopped is not started again; empty if it failed.
+
+    Parameters
+    ----------
+    cancelling
+        Whether this program cancelled it.
+    """
+    if job.state == FINISHED:
+        how = "has finished"
+    elif job.state == CANCELED and not cancelling:
+        how = "was cancelled by somebody else"
+    else:
+        return ""
+    kept = job.checkpoint is not None and (job.keeps_checkpoints or job.state == FINISHED)
+    where = f"; its latest checkpoint was {job.checkpoint.path}" if kept and job.checkpoint else ""
+    return f"job {job.id} {how}, so nothing is started{where}"
 
 
 def cancel_refusal(job: Job, most_age_s: float | None) -> str:

@@ -7,7 +7,12 @@ import pytest
 from streamplace.integrations.flink.applying import pauses
 from streamplace.integrations.flink.applying.asking import Asking
 from streamplace.integrations.flink.applying.documents import Checkpoint, Job
-from streamplace.integrations.flink.applying.progress import FailedError, Limits, Progress
+from streamplace.integrations.flink.applying.progress import (
+    EndedByOthersError,
+    FailedError,
+    Limits,
+    Progress,
+)
 from streamplace.integrations.flink.applying.stopping import Stopping, cancel_refusal
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.profiling.rest import Server
@@ -115,3 +120,31 @@ def test_a_stop_that_did_not_reach_flink_leaves_the_job_running() -> None:
     with pytest.raises(FailedError, match="still runs"):
         stopped(flink)
     assert flink.jobs[JOB].state == "RUNNING"
+
+
+@pytest.mark.parametrize("state", ["CANCELED", "FINISHED"])
+def test_a_job_that_others_end_meanwhile_is_not_started_again(state: str) -> None:
+    flink = ScriptedFlink(savepoint_fails=1, state_after_failure=state)
+    with pytest.raises(EndedByOthersError, match="so nothing is started"):
+        stopped(flink)
+    assert flink.jobs[JOB].state == state
+
+
+def test_a_job_that_is_still_being_cancelled_has_not_ended() -> None:
+    flink = ScriptedFlink(savepoint_fails=1, state_after_failure="CANCELLING")
+    with pytest.raises(FailedError, match="is CANCELLING"):
+        stopped(flink)
+
+
+def test_a_stop_that_reaches_flink_late_is_awaited() -> None:
+    flink = ScriptedFlink(faults=[Fault(Effect.SLOW, "POST .*/stop")])
+    until = time.monotonic() + 0.8  # after the time limit of the answer
+
+    def arrive() -> float:
+        stops = [body for method, path, body in flink.requests if path.endswith("/stop")]
+        if stops and time.monotonic() > until:
+            flink.triggers[stops[0]["triggerId"]] = JOB
+        return time.time()
+
+    flink.clock = arrive
+    assert stopped(flink)[0] == SAVEPOINT

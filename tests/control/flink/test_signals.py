@@ -1,0 +1,82 @@
+"""Signals during an action on a scripted Flink."""
+
+import signal
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamplace.control.entries import ENDED, read_entries
+from streamplace.control.flink.signals import held_back
+from streamplace.control.journal import Journal
+from tests.support.flink_actions import HOSTS, quick, watched
+from tests.support.flink_server.clock import ManualClock
+from tests.support.flink_server.cluster import JOB
+from tests.support.flink_server.load import Load
+from tests.support.flink_server.server import ScriptedFlink
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick(monkeypatch)
+
+
+class Signalled(Journal):
+    """A journal whose writer gets signals when the job has stopped."""
+
+    left = 1
+
+    def write(self, at_s: float, step: str, **details: Any) -> None:
+        super().write(at_s, step, **details)
+        if details.get("savepoint"):
+            for _ in range(self.left):
+                signal.raise_signal(signal.SIGINT)
+            self.left = 0
+
+
+def test_a_signal_waits_for_the_end_of_an_action(tmp_path: Path) -> None:
+    flink = ScriptedFlink(load=Load(200.0, {"count": 0.009}), reports_waiting=True)
+    with watched(flink, ManualClock(), tmp_path, journal=Signalled) as (watching, lines):
+        with pytest.raises(KeyboardInterrupt):
+            watching.run(8)
+        assert flink.running[watching.job].hosts == HOSTS
+    assert read_entries(tmp_path / "journal.jsonl")[0][-1].step == ENDED
+    assert "an action is under way, which ends first; a second signal interrupts it" in lines
+
+
+def test_a_second_signal_interrupts_an_action(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Signalled, "left", 2)
+    flink = ScriptedFlink(load=Load(200.0, {"count": 0.009}), reports_waiting=True)
+    with (
+        watched(flink, ManualClock(), tmp_path, journal=Signalled) as (watching, lines),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        watching.run(8)
+    assert flink.running == {}
+    assert lines[-1] == (
+        f"the action on job {JOB} has not ended, which may be stopped; the same command goes on "
+        "with it"
+    )
+
+
+def test_handlers_are_as_before() -> None:
+    former = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    with held_back(print):
+        assert signal.getsignal(signal.SIGTERM) != former[1]
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == former
+
+
+def test_other_threads_are_left_alone() -> None:
+    handlers: list[object] = []
+
+    def run() -> None:
+        with held_back(print):
+            handlers.append(signal.getsignal(signal.SIGTERM))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert handlers == [signal.getsignal(signal.SIGTERM)]
