@@ -13,8 +13,14 @@ from streamplace.util.arrays import Floats
 from streamplace.util.text import counted
 
 PLACETO, RANDOM_POLICY, CLIMB, SEARCH, HEFT = "Placeto", "random policy", "climb", "search", "HEFT"
+HEFT_WITH_CONTENTION, ONE_DEVICE = "HEFT with contention", "one device"
 BY_ORDER = (PLACETO, RANDOM_POLICY)
 """The methods that sweep over the operators in an order."""
+AT_EQUAL_EVALUATIONS = (CLIMB, SEARCH)
+"""The searches that make as many evaluations as the sweeps."""
+ONE_PASS = (HEFT, HEFT_WITH_CONTENTION, ONE_DEVICE)
+"""The plain placers, which make one placement."""
+WITHOUT_ORDERS = (*AT_EQUAL_EVALUATIONS, *ONE_PASS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +135,7 @@ def _results(
         method: np.array([[values(method, graph, o) for o in ALL_ORDERS] for graph in graphs])
         for method in BY_ORDER
     }
-    for method in (CLIMB, SEARCH, HEFT):
+    for method in WITHOUT_ORDERS:
         makespans[method] = np.array([values(method, graph) for graph in graphs])
     paths = np.array([graph[0]["longest_path"] for graph in graphs], dtype=np.float64)
     return Results(family, devices, checkpoints, makespans, paths)

@@ -11,7 +11,15 @@ from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.longest_path import longest_path
 from streamplace.studies.orders.outcome import outcome
 from streamplace.studies.orders.registered import ALL_ORDERS, FULL, QUICK, Registered, problem_of
-from streamplace.studies.orders.results import CLIMB, HEFT, PLACETO, RANDOM_POLICY, SEARCH
+from streamplace.studies.orders.results import (
+    CLIMB,
+    HEFT,
+    HEFT_WITH_CONTENTION,
+    ONE_DEVICE,
+    PLACETO,
+    RANDOM_POLICY,
+    SEARCH,
+)
 from streamplace.studies.orders.shared_trials import SharedTrials
 from streamplace.studies.seeds import seed_of
 from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
@@ -25,6 +33,8 @@ LIMITED = {CLIMB: "climb:evaluations={}", SEARCH: "search:evaluations={}"}
 Climb starts where these start, with all operators on one device. `search` starts from the best of
 several list schedules, which it makes besides these evaluations.
 """
+PLAIN = {HEFT: "heft", HEFT_WITH_CONTENTION: "heft:contention=true", ONE_DEVICE: "single"}
+"""Placers that make one placement, whatever the number of sweeps."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +100,9 @@ class OrdersStudy(Options):
                     for c in checkpoints
                 ]
                 yield _row(method, None, repeat, np.array(rows))
-        heft = _placed(problem, "heft", base)
-        yield _row(HEFT, None, 0, np.full(len(checkpoints), heft))
+        for method, placer in PLAIN.items():
+            found = np.full(len(checkpoints), _placed(problem, placer, base))
+            yield _row(method, None, 0, found)
 
 
 def _placed(problem: Problem, placer: str, seed: Sequence[int]) -> float:
