@@ -114,7 +114,7 @@ def orders(
 
     Placeto places training steps of neural networks on equal devices, visiting their operators in
     eight orders. Its makespans are compared with those of the uniformly random policy in the same
-    orders, of climb and search at equal evaluations, and of HEFT. The whole plan takes about ten
+    orders, of climb and search at equal evaluations, and of HEFT. The whole plan takes about eight
     hours of CPU time. With --objective throughput, greedy, the shipped policy and Placeto place
     graphs of the branched benchmark in all orders.
 
