@@ -1,5 +1,7 @@
 """The measurements of a run, and the config and the measure that it had."""
 
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,6 +12,7 @@ from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.corpus.own_files import PLAIN
 from streamplace.files import read_dataset
 from streamplace.problem.problem import Problem
+from streamplace.training.measuring.measurement_log import MEASUREMENTS
 from streamplace.util.arrays import Floats, Ints
 
 MEASURE = "benchmarks.hardening.corpus.measured_run:FirstDevice"
@@ -46,15 +49,23 @@ class FirstDevice:
 
 @cache
 def measurements() -> Document:
-    """Return the measurements of a run with the config on the line graph."""
+    """Return the measurements of a run with the config on the line graph.
+
+    Another process trains, so that its memory is not counted as that of the reader.
+    """
+    with TemporaryDirectory() as name:
+        command = [sys.executable, "-c", f"from {__name__} import _train; _train({name!r})"]
+        subprocess.run(command, check=True, capture_output=True)
+        return Document(MEASUREMENTS, (Path(name) / "run" / MEASUREMENTS).read_bytes())
+
+
+def _train(name: str) -> None:
+    """Train in a folder, so that its subfolder ``run`` has measurements."""
     from streamplace.training.config import read_config  # noqa: PLC0415 - torch is heavy
-    from streamplace.training.measuring.measurement_log import MEASUREMENTS  # noqa: PLC0415
     from streamplace.training.trainer import train  # noqa: PLC0415
 
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "graph.json").write_text(PLAIN)
-        (folder / "config.toml").write_text(CONFIG)
-        config = read_config(str(folder / "config.toml"))
-        train(read_dataset(folder / "graph.json"), config, folder / "run", measure=MEASURE)
-        return Document(MEASUREMENTS, (folder / "run" / MEASUREMENTS).read_bytes())
+    folder = Path(name)
+    (folder / "graph.json").write_text(PLAIN)
+    (folder / "config.toml").write_text(CONFIG)
+    config = read_config(str(folder / "config.toml"))
+    train(read_dataset(folder / "graph.json"), config, folder / "run", measure=MEASURE)
