@@ -311,6 +311,7 @@ def test_dark_and_light_themes(reports: Reports) -> None:
     before, swatches, drawn = report.score(), [], []
     for scheme in ("dark", "light"):
         report.page.emulate_media(color_scheme=scheme)
+        report.settle()  # the page hears of another scheme when it is next drawn
         swatch = report.page.locator("#devices .swatch").first
         swatches.append(swatch.evaluate("one => getComputedStyle(one).backgroundColor"))
         drawn.append(report.page.evaluate("streamplace.whereIs('device', 0)")["colour"])
