@@ -85,6 +85,7 @@ class Prepared:
             options.program,
             mapping(self.groups),
             self.job.mapping,
+            self.job.checkpoint_settings,
             self.directory,
             self.savepoint,
         )

@@ -12,6 +12,7 @@ from streamplace.errors import BackendError, ProblemError
 from streamplace.integrations.flink.answers import expecting
 from streamplace.integrations.flink.applying import pauses
 from streamplace.integrations.flink.applying.asking import Asking, retried
+from streamplace.integrations.flink.applying.checkpoint_settings import INTERVAL
 from streamplace.integrations.flink.applying.documents import Job, job_path, read_cluster, read_job
 from streamplace.integrations.flink.applying.matching import matched
 from streamplace.integrations.flink.applying.preflight import ADAPTIVE
@@ -20,7 +21,6 @@ from streamplace.integrations.flink.applying.requests import Request
 from streamplace.integrations.profiling.rest import RefusedError, Server
 
 REQUIRED = "required"
-INTERVAL = "execution.checkpointing.interval"
 Bounds = Mapping[str, tuple[int, int]]
 """Vertex -> the least and the largest number of its instances."""
 

@@ -7,11 +7,15 @@ from math import inf
 from typing import Any
 
 from streamplace.integrations.flink.answers import expecting
+from streamplace.integrations.flink.applying.checkpoint_settings import (
+    checkpoint_settings,
+    checkpoints_enabled,
+    keeps_checkpoints,
+)
 from streamplace.integrations.flink.plan import RunningPlan, running
 from streamplace.integrations.profiling.rest import GoneError, Server
 
 MAPPING = "streamplace.mapping"  # the key under which the Java helper publishes its mapping
-NEVER_MS = 2**62  # the interval of checkpoints in a job without them is larger
 ENDED = ("FINISHED", "CANCELED", "FAILED")
 STOPPING = "SYNC_SAVEPOINT"  # checkpoint type of the savepoint that stops a job
 
@@ -124,6 +128,8 @@ class Job:
     checkpoint_interval_s
         Largest time between the end of a checkpoint and the beginning of the next one; 0 if the
         job has no checkpoints.
+    checkpoint_settings
+        The options of Flink that give another job the same checkpoints.
     """
 
     id: str
@@ -140,6 +146,7 @@ class Job:
     keeps_checkpoints: bool = False
     max_parallelism: int | None = None
     checkpoint_interval_s: float = 0.0
+    checkpoint_settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ended(self) -> bool:
@@ -220,8 +227,7 @@ def read_job(server: Server, job: str, within_s: float) -> Job:
 def job_of(details: Any, config: Any, statistics: Any, checkpoints: Any) -> Job:
     """Return a job from its documents; those of checkpoints may be None."""
     parameters = (config.get("execution-config") or {}).get("user-config") or {}
-    interval = 0 if checkpoints is None else int(checkpoints["interval"])
-    enabled = 0 < interval < NEVER_MS
+    enabled = checkpoints_enabled(checkpoints)
     latest = {} if statistics is None else statistics.get("latest") or {}
     saved, restored = latest.get("savepoint") or {}, latest.get("restored") or {}
     completed = latest.get("completed") or {}
@@ -238,9 +244,10 @@ def job_of(details: Any, config: Any, statistics: Any, checkpoints: Any) -> Job:
         _checkpoint(completed, details.get("now")) if completed.get("external_path") else None,
         str(saved["external_path"]) if finished else None,
         restored.get("external_path"),
-        _keeps(checkpoints),
+        keeps_checkpoints(checkpoints),
         most if (most := int(details.get("maxParallelism", -1))) > 0 else None,
-        max(interval, int(checkpoints.get("min_pause", 0))) / 1e3 if enabled else 0.0,
+        _between_s(checkpoints) if enabled else 0.0,
+        checkpoint_settings(checkpoints),
     )
 
 
@@ -252,10 +259,8 @@ def _checkpoint(value: Any, now_ms: Any) -> Checkpoint:
     return Checkpoint(str(value["external_path"]), float(value["end_to_end_duration"]) / 1e3, age_s)
 
 
-def _keeps(config: Any) -> bool:
-    """Return whether checkpoints outlive a cancelled job."""
-    kept = {} if config is None else config.get("externalization") or {}
-    return kept.get("enabled") is True and kept.get("delete_on_cancellation") is False
+def _between_s(config: Any) -> float:
+    return max(int(config["interval"]), int(config.get("min_pause", 0))) / 1e3
 
 
 def _vertex(value: Any) -> Vertex:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import urllib.parse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,9 +98,22 @@ def savepoint_status(job: str, trigger: str) -> Request:
     return Request("GET", path, None, "has the savepoint ended")
 
 
-def run(jar: str, program: Program, mapping: str | None, savepoint: str, job: str) -> Request:
-    """Return the request that starts a job, under an id that we choose."""
-    body = {**program.body(mapping), "savepointPath": savepoint, "jobId": job}
+def run(
+    jar: str,
+    program: Program,
+    mapping: str | None,
+    settings: Mapping[str, str],
+    savepoint: str,
+    job: str,
+) -> Request:
+    """Return the request that starts a job, under an id that we choose.
+
+    Parameters
+    ----------
+    settings
+        Options of Flink, which the program may overwrite.
+    """
+    body = {**program.body(mapping, **settings), "savepointPath": savepoint, "jobId": job}
     body["allowNonRestoredState"] = False
     return Request("POST", f"{_jar(jar)}/run", body, "start the job from the savepoint")
 
@@ -116,6 +129,7 @@ def planned(
     program: Program,
     mapping: str,
     former: str | None,
+    settings: Mapping[str, str],
     directory: str,
     savepoint: str | None,
 ) -> list[Request]:
@@ -127,6 +141,8 @@ def planned(
         Id of a jar on the server; None: a file, which is uploaded first.
     former
         The mapping for a rollback.
+    settings
+        Options of Flink that the job keeps.
     savepoint
         The savepoint to start from; None: the job is stopped with one.
     """
@@ -138,11 +154,11 @@ def planned(
     found += [check(id_, program, mapping), plan(id_, program, mapping)]
     if savepoint is None:
         found += [stop(job, directory, TRIGGER), savepoint_status(job, TRIGGER)]
-    found.append(run(id_, program, mapping, saved, new))
+    found.append(run(id_, program, mapping, settings, saved, new))
     found.append(Request("GET", job_path(new), None, "do all vertices run; parallelism"))
     where = f"{job_path(new)}/vertices/{VERTEX}"
     found.append(Request("GET", where, None, "which TaskManager runs each instance"))
-    back = run(id_, program, former, saved, "FORMER_JOB")
+    back = run(id_, program, former, settings, saved, "FORMER_JOB")
     found.append(
         Request(back.method, back.path, back.body, "only to roll back: the former mapping")
     )

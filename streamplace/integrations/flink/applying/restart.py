@@ -119,7 +119,8 @@ class Restart:
         self.note()
         self.say(f"starting job {job} from {savepoint}")
         if self.asking.found(job) is None:
-            request = requests.run(self.jar, self.program, mapping, savepoint, job)
+            settings = self.former.checkpoint_settings
+            request = requests.run(self.jar, self.program, mapping, settings, savepoint, job)
             try:
                 self.asking.send(request, self.limits.start_s)
             except RefusedError as error:

@@ -13,7 +13,7 @@ from streamplace.integrations.flink.applying.requests import (
 
 def test_a_program_is_started_as_before_with_a_mapping() -> None:
     program = Program("org.example.Job", ("1000", "a b"))
-    asked = run("1_job.jar", program, "a=pe0\n", "file:/s", "abc")
+    asked = run("1_job.jar", program, "a=pe0\n", {}, "file:/s", "abc")
     assert (asked.method, asked.path) == ("POST", "/jars/1_job.jar/run")
     assert asked.body == {
         "entryClass": "org.example.Job",
@@ -23,7 +23,9 @@ def test_a_program_is_started_as_before_with_a_mapping() -> None:
         "jobId": "abc",
         "allowNonRestoredState": False,
     }
-    assert "flinkConfiguration" not in run("j", Program(), None, "file:/s", "abc").body
+    assert "flinkConfiguration" not in run("j", Program(), None, {}, "file:/s", "abc").body
+    kept = run("j", Program(), None, {"a.b": "c"}, "file:/s", "abc")
+    assert kept.body["flinkConfiguration"] == {"a.b": "c"}
 
 
 def test_checks_do_not_start_a_job() -> None:
@@ -48,10 +50,10 @@ def test_ids_follow_from_what_is_continued() -> None:
 
 
 def test_an_ended_job_is_not_stopped() -> None:
-    found = planned("a", "j", Program(), "x=pe0", None, "file:/d", "file:/s")
+    found = planned("a", "j", Program(), "x=pe0", None, {}, "file:/d", "file:/s")
     assert not any("/stop" in request.path for request in found)
     assert found[2].body["jobId"] == successor("a", "file:/s", 0)
-    first, *_, last = planned("a", None, Program(), "x=pe0", None, "file:/d", None)
+    first, *_, last = planned("a", None, Program(), "x=pe0", None, {}, "file:/d", None)
     assert (first.path, last.method) == ("/jars/upload", "DELETE")
 
 

@@ -69,6 +69,17 @@ def test_a_job_is_stopped_started_and_verified() -> None:
     assert flink.changes == [plan, plan, f"POST /jobs/{JOB}/stop", run]
 
 
+def test_checkpoints_set_on_the_command_line_are_kept() -> None:
+    """The job has them from `flink run -D…`, after a rollback too."""
+    flink = ScriptedFlink(refuses=1)
+    with pytest.raises(FailedError, match="rolled back: job"):
+        applied(flink)
+    bodies = [body for _, path, body in flink.requests if path == f"/jars/{JAR}/run"]
+    wanted = {"execution.checkpointing.interval": "2000 ms"}
+    assert len(bodies) == 2
+    assert all(wanted.items() <= body["flinkConfiguration"].items() for body in bodies)
+
+
 def test_a_failed_savepoint_leaves_the_job_running() -> None:
     flink = ScriptedFlink(savepoint_fails=1)
     with pytest.raises(FailedError, match=rf"job {JOB} still runs: IOException: no space"):
@@ -224,4 +235,6 @@ def test_the_requests_are_known_before() -> None:
     assert (
         "count=pe1, parallelism 2" in planned[4].body["flinkConfiguration"]["streamplace.mapping"]
     )
-    assert "flinkConfiguration" not in planned[7].body  # the job had no mapping
+    kept = planned[7].body["flinkConfiguration"]
+    assert "streamplace.mapping" not in kept  # the job had none
+    assert kept.items() < planned[4].body["flinkConfiguration"].items()  # of its checkpoints
