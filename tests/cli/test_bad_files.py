@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from streamplace.cli.main import main
+from tests.support.bad_configs import CONFIGS, CONFIGS_OF_RUNS
 from tests.support.bad_files import (
     ALL,
     CLUSTERS,
-    CONFIGS,
-    CONFIGS_OF_RUNS,
     CONSTRAINTS,
     DREAM,
     EXTREME,
@@ -20,9 +19,9 @@ from tests.support.bad_files import (
     PLACEMENTS,
     PLACEMENTS_OF_GRAPH,
     SCENES,
-    Fault,
 )
 from tests.support.cli import Capture, one_line, refused, run
+from tests.support.errors import Fault
 from tests.support.guards import hang_guard
 from tests.support.input_files import InputFiles
 from tests.support.paths import DATA

@@ -1,7 +1,5 @@
 """The policy placer: weights files, constraints and errors."""
 
-import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,17 +13,15 @@ from hypothesis import strategies as st
 
 from benchmarks.reference.strategies import problems
 from streamplace import Constraints, Problem
-from streamplace.errors import CheckpointError, InfeasibleError, StreamplaceError, UsageError
+from streamplace.errors import InfeasibleError, UsageError
 from streamplace.placers.registry import make_placer
-from streamplace.policy.hashed_tensors import packed
 from streamplace.policy.registry import policy_section
-from streamplace.policy.weights import FORMAT, VERSION, pack_policy, read_policy
+from streamplace.policy.weights import pack_policy, read_policy
 from streamplace.problem.objective import Model
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound
 from streamplace.util.arrays import Ints
 from streamplace.workflows.place import solve
-from tests.support.errors import fault_of
 from tests.support.paths import ROOT
 from tests.support.placements import some_placement_is_feasible, throughput_of
 from tests.support.policies import (
@@ -61,21 +57,6 @@ def place_by_policy(file: Path, problem: Problem, seed: int = 0, **options: int 
     return placer(problem, np.random.default_rng(seed)).devices
 
 
-def one_line(error: StreamplaceError, file: Path) -> str:
-    """Require an error to be one printable line; return the part after the file's name."""
-    assert str(error).isprintable()
-    return fault_of(error, file)
-
-
-def message_of(file: Path, data: bytes | None = None) -> str:
-    """Return the message of the error that a policy file causes."""
-    if data is not None:
-        file.write_bytes(data)
-    with pytest.raises(CheckpointError) as caught:
-        place_by_policy(file, layered_problem(6, cluster_of(3)))
-    return one_line(caught.value, file)
-
-
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 def test_a_saved_policy_places_like_the_original(
@@ -100,12 +81,6 @@ def test_a_lack_of_memory_is_not_a_fault_of_the_file(
     monkeypatch.setattr(f"streamplace.policy.{name}", exhausts)
     with pytest.raises(MemoryError):
         read_policy(files[SCORER])
-
-
-def test_a_pipe_is_refused(tmp_path: Path) -> None:
-    """A pipe can be read only once; a second read once waited forever."""
-    os.mkfifo(tmp_path / "pipe")
-    assert message_of(tmp_path / "pipe") == "must be a regular file (got a pipe)"
 
 
 def test_16_bit_weights_are_nearly_the_same(tmp_path: Path) -> None:
@@ -272,75 +247,6 @@ def test_a_different_number_of_devices_is_rejected(
         solve(layered_problem(6, cluster_of(devices)), f"policy:file={files[name]}")
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith(f"this policy requires 3 devices (got {devices})")
-
-
-def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    missing = tmp_path / "missing.safetensors"
-    assert message_of(missing) == "no such file"
-    assert message_of(tmp_path) == "cannot read: Is a directory"
-    invalid = tmp_path / "nul\0.safetensors"
-    with pytest.raises(CheckpointError, match="null"):
-        read_policy(invalid)
-
-
-@pytest.mark.parametrize("data", [b"", b"{}", b"\0" * 100, b"\xff" * 100, b"hello\n" * 50])
-def test_files_that_are_not_weights_are_rejected(data: bytes, tmp_path: Path) -> None:
-    assert "not a safetensors file of streamplace" in message_of(tmp_path / "x.safetensors", data)
-
-
-METADATA = {
-    "format": FORMAT,
-    "version": VERSION,
-    "kind": SCORER,
-    "sizes": json.dumps({"hidden": 16, "hops": 2}),
-    "card": "{}",
-}
-
-
-def without(key: str) -> dict[str, str]:
-    return {k: v for k, v in METADATA.items() if k != key}
-
-
-@pytest.mark.parametrize(
-    ("metadata", "message"),
-    [
-        (METADATA | {"format": "streamplace-checkpoint"}, "not a policy file of version 1"),
-        (METADATA | {"version": "2"}, "not a policy file of version 1"),
-        (without("format"), "not a policy file of version 1"),
-        (without("kind"), "kind"),
-        (without("sizes"), "sizes"),
-        (without("card"), "card"),
-        (METADATA | {"kind": "oracle"}, "oracle"),
-        (METADATA | {"kind": "encoder-decoder"}, "hidden"),
-        (METADATA | {"sizes": '{"hidden": 24, "hops": 2}'}, "size mismatch"),
-        (METADATA | {"sizes": '{"hidden": 16, "hops": 3}'}, "Missing key"),
-        (METADATA | {"sizes": '{"hidden": 16, "hops": 1}'}, "Unexpected key"),
-        (METADATA | {"sizes": '{"hidden": "16", "hops": 2}'}, "hidden"),
-        (METADATA | {"sizes": '{"hidden": 0, "hops": 2}'}, "hidden"),
-        (METADATA | {"sizes": '{"hidden": 100000000, "hops": 2}'}, "hidden"),
-        (METADATA | {"sizes": '{"hidden": 16, "hops": 2, "orders": [7]}'}, "orders"),
-        (METADATA | {"sizes": '{"hidden": 16, "hops": 2, "orders": ["bsf"]}'}, "orders"),
-        (METADATA | {"sizes": '{"hidden": 16, "hops": 2, "orders": []}'}, "orders"),
-        (METADATA | {"sizes": "[]"}, "sizes"),
-        (METADATA | {"sizes": "{"}, ""),
-        (METADATA | {"card": "nope"}, ""),
-    ],
-)
-def test_an_invalid_file_with_a_correct_hash_is_rejected(
-    metadata: dict[str, str], message: str, tmp_path: Path
-) -> None:
-    """A correct hash does not make a valid policy."""
-    data = packed(policy_of(SCORER).state_dict(), metadata)
-    assert message in message_of(tmp_path / "x.safetensors", data)
-
-
-def test_invalid_tensors_are_rejected(tmp_path: Path) -> None:
-    """Tensors may be missing or have a different shape."""
-    weights = dict(policy_of(SCORER).state_dict())
-    last = weights.pop("score.bias")
-    assert "score.bias" in message_of(tmp_path / "few.safetensors", packed(weights, METADATA))
-    weights["score.bias"] = last.repeat(2)
-    assert "score.bias" in message_of(tmp_path / "shape.safetensors", packed(weights, METADATA))
 
 
 SCRIPT = """

@@ -8,6 +8,8 @@ from streamplace.errors import StreamplaceError
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+Fault = tuple[str, str, str]
+"""A bad file, the place of its fault, and a pattern of the message."""
 
 
 def result_or_error(

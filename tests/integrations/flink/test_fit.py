@@ -7,14 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.flink.fit import fit
 from streamplace.integrations.flink.plan import RunningPlan, running
 from streamplace.integrations.profiling.counters import Counters, Reading, usable_readings
-from streamplace.integrations.profiling.estimates import slope, solve_flows
 from streamplace.integrations.profiling.pauses import jittered_pauses
 from streamplace.integrations.profiling.profile import Profile, current_placement
 
@@ -320,46 +317,3 @@ def test_only_tuples_are_counted_inside_a_chain() -> None:
     assert inside.payload_bytes.how == "missing"
     assert "chaining off" in operator(found, "b").instructions.why
     assert operator(found, "b").rate.value == pytest.approx(20)
-
-
-@pytest.mark.parametrize("independent", [True, False])
-def test_standard_error_of_a_slope(independent: bool) -> None:
-    """Errors of readings are either independent or they accumulate.
-
-    30 intervals are too few to distinguish these cases, so the standard error of independent errors
-    may be too large. Errors that accumulate have the right one.
-    """
-    rng = np.random.default_rng(3)
-    slopes, errors = [], []
-    for _ in range(400):
-        x = rng.uniform(50, 150, 30)
-        off = rng.normal(0, 10, 31)
-        y = 2 * x + (np.diff(off) if independent else off[1:])
-        found = slope(y, x)
-        slopes.append(found.value or 0.0)
-        errors.append(found.error or 0.0)
-    assert np.mean(slopes) == pytest.approx(2, rel=0.01)
-    least, most = (0.9, 7) if independent else (0.9, 1.1)
-    assert least < np.median(errors) / np.std(slopes) < most
-
-
-@given(st.lists(st.floats(0.5, 100), min_size=4, max_size=4))
-def test_flows_are_recovered_from_sums(flows: list[float]) -> None:
-    a, b, c, d = (np.array([flow]) for flow in flows)
-    rows = [
-        ([(0, 1.0), (1, 1.0)], a + b, 1.0),
-        ([(1, 1.0)], b, 1.0),
-        ([(2, 2.0)], 2 * c, 1.0),
-        ([(0, 1.0)], a * 1.0001, 1e-4),
-    ]
-    found, known = solve_flows(rows, 4, 1)
-    assert known.tolist() == [True, True, True, False]
-    assert found[:3, 0] == pytest.approx([a[0], b[0], c[0]], rel=1e-4)
-    assert d[0] > 0
-
-
-def test_counters_near_0_yield_missing_numbers() -> None:
-    """The squares of these numbers are 0 or infinite, so they cannot be used."""
-    grown = np.full(3, 5e-324)
-    assert slope(grown, grown).value is None
-    assert slope(np.full(3, 1e200), np.full(3, 1e200)).value is None

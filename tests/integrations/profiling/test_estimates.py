@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
-from streamplace.integrations.profiling.estimates import Estimate, or_exact, slope
+from streamplace.integrations.profiling.estimates import Estimate, or_exact, slope, solve_flows
 from tests.support.placers import seeded_rng
 
 MANY = 3000
@@ -76,3 +78,46 @@ def test_rounding_and_bounds_are_no_standard_errors() -> None:
     assert or_exact(Estimate(5.0, 1e9, intervals=9)) == 5000.0  # the largest that graphs may have
     assert or_exact(Estimate(5.0, 1.0, "bound", "at most")) == 0.0
     assert or_exact(Estimate.missing("nothing")) == 0.0
+
+
+@pytest.mark.parametrize("independent", [True, False])
+def test_standard_error_of_a_slope(independent: bool) -> None:
+    """Errors of readings are either independent or they accumulate.
+
+    30 intervals are too few to distinguish these cases, so the standard error of independent errors
+    may be too large. Errors that accumulate have the right one.
+    """
+    rng = np.random.default_rng(3)
+    slopes, errors = [], []
+    for _ in range(400):
+        x = rng.uniform(50, 150, 30)
+        off = rng.normal(0, 10, 31)
+        y = 2 * x + (np.diff(off) if independent else off[1:])
+        found = slope(y, x)
+        slopes.append(found.value or 0.0)
+        errors.append(found.error or 0.0)
+    assert np.mean(slopes) == pytest.approx(2, rel=0.01)
+    least, most = (0.9, 7) if independent else (0.9, 1.1)
+    assert least < np.median(errors) / np.std(slopes) < most
+
+
+@given(st.lists(st.floats(0.5, 100), min_size=4, max_size=4))
+def test_flows_are_recovered_from_sums(flows: list[float]) -> None:
+    a, b, c, d = (np.array([flow]) for flow in flows)
+    rows = [
+        ([(0, 1.0), (1, 1.0)], a + b, 1.0),
+        ([(1, 1.0)], b, 1.0),
+        ([(2, 2.0)], 2 * c, 1.0),
+        ([(0, 1.0)], a * 1.0001, 1e-4),
+    ]
+    found, known = solve_flows(rows, 4, 1)
+    assert known.tolist() == [True, True, True, False]
+    assert found[:3, 0] == pytest.approx([a[0], b[0], c[0]], rel=1e-4)
+    assert d[0] > 0
+
+
+def test_counters_near_0_yield_missing_numbers() -> None:
+    """The squares of these numbers are 0 or infinite, so they cannot be used."""
+    grown = np.full(3, 5e-324)
+    assert slope(grown, grown).value is None
+    assert slope(np.full(3, 1e200), np.full(3, 1e200)).value is None
