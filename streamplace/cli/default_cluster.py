@@ -7,7 +7,9 @@ from streamplace.errors import InfeasibleError, StreamplaceError, reworded
 
 
 @contextmanager
-def naming_the_default(used: bool, options: str = "--cluster FILE") -> Iterator[None]:
+def naming_the_default(
+    used: bool, options: str = "--cluster FILE", which: str = "the default 5x2500"
+) -> Iterator[None]:
     """Say in the error of an infeasible problem that its devices are the default ones.
 
     Parameters
@@ -16,12 +18,14 @@ def naming_the_default(used: bool, options: str = "--cluster FILE") -> Iterator[
         Whether no option specifies the devices.
     options
         The options that specify them.
+    which
+        What the default devices are.
     """
     try:
         yield
     except StreamplaceError as error:
         if not (used and (isinstance(error, InfeasibleError) or error.infeasible)):
             raise
-        remedy = f"the devices are the default 5x2500: set {options}"
+        remedy = f"the devices are {which}: set {options}"
         sources = "import --cluster-out and generate --clusters write clusters"
         raise reworded(error, f"{error}; {remedy} ({sources})") from None

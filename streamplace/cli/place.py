@@ -61,7 +61,8 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Placement to improve, usually the current one: a placement file, CSV with the header "
     'operator,device, or JSON {"assignment": {operator: device}}. Requires --placer auto, search, '
-    "exact, climb or your own.",
+    "exact, climb, giph, rebuild, policy with the file of a policy that refines placements, or "
+    "your own.",
 )
 @click.option(
     "--max-moves",
@@ -78,7 +79,8 @@ if TYPE_CHECKING:
     metavar="C",
     help="With --start: least gain in relative throughput (throughput / source rate), or least "
     "share by which the makespan becomes shorter, per second of sending the moved operators' "
-    "memory over the network, e.g. 0.01. With 0, every move that gains something is allowed.  "
+    "memory over the network, e.g. 0.01. With 0, every move that gains something is allowed. With "
+    "--placer giph, a trained policy looks for the moves.  "
     "[default: unlimited; moves need not gain anything]",
 )
 @click.option(

@@ -45,7 +45,7 @@ CURVES = "curves.png"
     metavar="N",
     help="Seed of all random choices.  [default: the configuration's]",
 )
-@options.no_objective("policies are trained for throughput, and --config says under which model")
+@options.no_objective("--config says for which objective a policy is trained")
 @options.processes
 @options.as_json
 @options.quiet
@@ -85,6 +85,7 @@ def train(
     """
     from pathlib import Path  # noqa: PLC0415 - loaded when the command runs
 
+    from streamplace.cli.default_cluster import naming_the_default  # noqa: PLC0415
     from streamplace.cli.output_files import refuse_folder, weights_of  # noqa: PLC0415
     from streamplace.cli.training_progress import TrainingProgress  # noqa: PLC0415
     from streamplace.execution.backends import Backend  # noqa: PLC0415
@@ -116,18 +117,19 @@ def train(
     graphs = read_dataset(dataset)
     clusters = None if clusters_file is None else read_list(clusters_file, len(graphs))
     progress = TrainingProgress([(stage.algorithm, stage.epochs) for stage in settings.stage])
-    trained = run(
-        graphs,
-        settings,
-        Path(output),
-        dataset=dataset,
-        clusters=clusters,
-        resume=resume,
-        measure=measure,
-        jobs=jobs,
-        backend=workers,
-        on_step=progress if is_rank_zero() else lambda record: None,
-    )
+    with naming_the_default(clusters is None, "--clusters FILE", "those of --config"):
+        trained = run(
+            graphs,
+            settings,
+            Path(output),
+            dataset=dataset,
+            clusters=clusters,
+            resume=resume,
+            measure=measure,
+            jobs=jobs,
+            backend=workers,
+            on_step=progress if is_rank_zero() else lambda record: None,
+        )
     if is_rank_zero():
         _draw(output)
     if trained.interrupted:

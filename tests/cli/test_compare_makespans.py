@@ -117,7 +117,7 @@ def test_a_bad_line_of_the_clusters_is_named(folder: Path, tmp_path: Path, capsy
     ("words", "message"),
     [
         (("plan", "g.json"), "--objective: plan finds the throughput that devices sustain"),
-        (("train", "g.json", "--config", "best", "-o", "r"), "policies are trained for throughput"),
+        (("train", "g.json", "--config", "best", "-o", "r"), "--config says for which objective"),
         (("profile", "storm", "p", "--mips", "9"), "profile measures costs, which serve every"),
         (("profile", "torch", "nets:Net"), "profile measures costs, which serve every"),
     ],

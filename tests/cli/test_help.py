@@ -8,6 +8,7 @@ import click
 import pytest
 
 from streamplace.cli.main import cli
+from streamplace.placers.registry import FROM_START
 
 PROGRAM = "streamplace"
 
@@ -91,3 +92,11 @@ def test_help_fits_a_terminal(name: str) -> None:
     context = click.Context(ALL[name], max_content_width=100, terminal_width=100, **HELP)
     output = ALL[name].get_help(context)
     assert max(map(len, output.splitlines())) <= 100
+
+
+def test_the_help_of_start_names_every_placer_that_starts_from_a_placement() -> None:
+    options = {option.name: option for option in ALL["place"].params}
+    start, cost = (vars(options[name])["help"] for name in ("start", "move_cost"))
+    named = start.partition("Requires --placer ")[2]
+    assert all(name in named for name in FROM_START)
+    assert "giph" in cost

@@ -93,6 +93,17 @@ def test_progress_goes_only_to_stderr(files: Path, tmp_path: Path, capsys: Captu
         assert f"step {3 * epoch + 3} " in line
 
 
+def test_graphs_that_no_device_of_the_config_may_run(tmp_path: Path, capsys: Capture) -> None:
+    """GiPH's tasks require types, which only the networks made with them have."""
+    recipe = sp.Recipe("giph-code", 1)
+    write_dataset(tmp_path / "tasks.jsonl", [recipe.graph(0)])
+    message = refused(
+        capsys, "train", tmp_path / "tasks.jsonl", "--config", "giph", "-o", tmp_path / "run"
+    )
+    assert "no device may run operator" in message
+    assert "the devices are those of --config: set --clusters FILE" in message
+
+
 def test_graphs_with_clusters_of_their_own(files: Path, tmp_path: Path, capsys: Capture) -> None:
     clusters = [sp.Cluster.parse(f"{2 + i % 2}x{1500 + i}") for i in range(len(graphs()))]
     write_clusters(tmp_path / "clusters.jsonl", clusters)

@@ -29,7 +29,7 @@ def refusal(**parts: Any) -> str:
     "name",
     [
         *("placeto", "placeto-stream", "giph", "giph-makespan", "giph-stream"),
-        *("hsdag", "hsdag-stream"),
+        *("best-makespan", "hsdag", "hsdag-stream"),
     ],
 )
 def test_shipped_configs_train(name: str, tmp_path: Path) -> None:
