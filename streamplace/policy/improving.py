@@ -1,14 +1,16 @@
 """The base of placers that improve a placement within a number of evaluations, by a policy."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from streamplace.errors import UsageError
 from streamplace.placers.repair import feasible
 from streamplace.placers.starting import fast_placement
-from streamplace.policy.placer import policy_in
+from streamplace.policy.placer import card_in, policy_in
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Ints
@@ -61,6 +63,19 @@ class ImprovingPlacer:
             raise UsageError(f"{self.name}: {file} {fault}")
         return policy
 
+    def _check_objective(self, file: str, problem: Problem) -> None:
+        """Refuse weights that were trained only for the other objective.
+
+        Raises
+        ------
+        UsageError
+            If they were.
+        """
+        trained, own = trained_for(card_in(file)), family_of(problem.objective)
+        if trained and own not in trained:
+            fault = f"was trained for {' and '.join(sorted(trained))}, not for {own}"
+            raise UsageError(f"{self.name}: {file} {fault}; policy:file=… uses it all the same")
+
     def _start(self, problem: Problem, rng: np.random.Generator, start: Placement | None) -> Ints:
         """Return the devices to start from, (V,), repaired where they violate a constraint.
 
@@ -76,3 +91,21 @@ class ImprovingPlacer:
         """
         first = fast_placement(problem, rng) if start is None else start
         return feasible(problem, first.devices).devices
+
+
+def family_of(objective: object) -> str:
+    """Return ``makespan`` for makespans and what derives from them, else ``throughput``."""
+    return "makespan" if isinstance(objective, Makespan) else "throughput"
+
+
+def trained_for(card: Mapping[str, Any]) -> set[str]:
+    """Return the families of the objectives that a policy was trained for, by the card.
+
+    It is empty if the card does not say, or names an objective of a package.
+    """
+    config = card.get("config")
+    groups = config.get("problems") if isinstance(config, dict) else None
+    if not isinstance(groups, list) or not all(isinstance(one, dict) for one in groups):
+        return set()
+    names = {str(one.get("objective")).partition(":")[0] for one in groups}
+    return names if names <= {"makespan", "throughput"} else set()

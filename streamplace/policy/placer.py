@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -259,13 +259,23 @@ def policy_in(file: str) -> AnyPolicy:
     CheckpointError
         If the weights cannot be read.
     """
-    return _policy(file, _modified_ns(file))
+    return _read(file, _modified_ns(file))[0]
+
+
+def card_in(file: str) -> Mapping[str, Any]:
+    """Return the card of a weights file, which is read again only after it changed.
+
+    Raises
+    ------
+    CheckpointError
+        If the weights cannot be read.
+    """
+    return _read(file, _modified_ns(file))[1]
 
 
 @lru_cache(maxsize=8)
-def _policy(path: str, modified_ns: int) -> AnyPolicy:
-    policy, _ = read_policy(path)
-    return policy
+def _read(path: str, modified_ns: int) -> tuple[AnyPolicy, Mapping[str, Any]]:
+    return read_policy(path)
 
 
 def _modified_ns(path: str | Path) -> int:

@@ -8,7 +8,9 @@ import pytest
 import streamplace as sp
 from streamplace.errors import CheckpointError, UsageError
 from streamplace.placers.registry import make_placer
+from streamplace.policy.improving import trained_for
 from tests.support.giph import giph_problem
+from tests.support.graphs import preset_graph
 
 SHIPPED = Path(sp.__file__).parent / "policy" / "shipped"
 
@@ -28,6 +30,35 @@ def test_weights_of_another_kind_are_refused(name: str, file: str) -> None:
     expected = f"{name}: .*{file} has a policy of another kind; use policy:file="
     with pytest.raises(UsageError, match=expected):
         placer(giph_problem(), np.random.default_rng(0))
+
+
+def test_weights_for_the_other_objective_are_refused() -> None:
+    streams = sp.Problem(preset_graph("dream", 10, 1), sp.Cluster.equal(3), source_rate=1e4)
+    for problem, right, wrong in (
+        (giph_problem(), "makespan", "throughput"),
+        (streams, "throughput", "makespan"),
+    ):
+        rng = np.random.default_rng(0)
+        placer = make_placer(f"giph:file={SHIPPED / f'giph-{wrong}.safetensors'}")
+        with pytest.raises(UsageError, match=f"was trained for {wrong}, not for {right}; "):
+            placer(problem, rng)
+        make_placer(f"giph:file={SHIPPED / f'giph-{right}.safetensors'}:evaluations=1")(
+            problem, rng
+        )
+
+
+@pytest.mark.parametrize(
+    ("card", "expected"),
+    [
+        ({}, set()),
+        ({"config": "giph"}, set()),
+        ({"config": {"problems": [1]}}, set()),
+        ({"config": {"problems": [{"objective": "makespan:order=b-level"}]}}, {"makespan"}),
+        ({"config": {"problems": [{"objective": "throughput"}, {"objective": "own"}]}}, set()),
+    ],
+)
+def test_objectives_on_a_card(card: dict[str, object], expected: set[str]) -> None:
+    assert trained_for(card) == expected
 
 
 @pytest.mark.parametrize("name", ["giph", "rebuild"])

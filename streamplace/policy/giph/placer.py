@@ -1,6 +1,7 @@
 """The placer `giph`: relocations by a policy trained on generated problems."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -10,9 +11,8 @@ import numpy as np
 from streamplace.policy.faults import faults_of
 from streamplace.policy.giph.policy import MOVES, Giph
 from streamplace.policy.giph.search import Episodes, Value, least_loss
-from streamplace.policy.improving import ImprovingPlacer
+from streamplace.policy.improving import ImprovingPlacer, family_of
 from streamplace.policy.threads import one_thread
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats, Ints
@@ -58,12 +58,14 @@ class GiphPlacer(ImprovingPlacer):
         CheckpointError
             If the weights cannot be read.
         UsageError
-            If they are those of another kind of policy.
+            If they are those of another kind of policy, or were trained for the other objective.
         PlacementError
             If the placement to start from cannot be repaired.
         """
         row = self._start(problem, rng, start)
-        return self._improved(problem, row, rng, least_loss, MOVES * len(row))
+        with self._episodes(problem, least_loss, rng) as episodes:
+            best = episodes.repeated(row, MOVES * len(row), self._evaluations(row))
+        return Placement(problem, best)
 
     def best_by(
         self,
@@ -86,26 +88,28 @@ class GiphPlacer(ImprovingPlacer):
         def value(rows: Ints, _losses: Floats) -> Floats:
             return worth(rows)
 
-        steps = min(SHORT, MOVES * len(start.devices))
-        return self._improved(problem, start.devices, rng, value, steps)
+        row = start.devices
+        with self._episodes(problem, value, rng) as episodes:
+            best = episodes.best_from(row, min(SHORT, MOVES * len(row)), self._evaluations(row))
+        return Placement(problem, best)
 
-    def _improved(
-        self, problem: Problem, start: Ints, rng: np.random.Generator, value: Value, steps: int
-    ) -> Placement:
-        """Return the best placement of episodes with a number of steps."""
+    @contextmanager
+    def _episodes(
+        self, problem: Problem, value: Value, rng: np.random.Generator
+    ) -> Iterator[Episodes]:
+        """Provide episodes on a problem, on one thread."""
         policy = self._policy(problem)
-        evaluations = self.evaluations or MOVES * len(start)
         seed = int(rng.integers(2**62))
         with faults_of(policy, "placing"), one_thread():
             policy.check(problem)
-            episodes = Episodes(policy, policy.encode(problem), value, seed)
-            if steps < MOVES * len(start):
-                best = episodes.best_from(start, steps, evaluations)
-            else:
-                best = episodes.repeated(start, steps, evaluations)
-        return Placement(problem, best)
+            yield Episodes(policy, policy.encode(problem), value, seed)
+
+    def _evaluations(self, start: Ints) -> int:
+        return self.evaluations or MOVES * len(start)
 
     def _policy(self, problem: Problem) -> Giph:
-        makespan = isinstance(problem.objective, Makespan)
-        name = "giph-makespan" if makespan else "giph-throughput"
-        return self._read(self.file or str(SHIPPED / f"{name}.safetensors"), Giph)
+        shipped = SHIPPED / f"giph-{family_of(problem.objective)}.safetensors"
+        file = self.file or str(shipped)
+        policy = self._read(file, Giph)
+        self._check_objective(file, problem)
+        return policy

@@ -17,7 +17,7 @@ from streamplace.util.arrays import Floats, Ints
 FADING = 0.9  # weight of the past in the share of steps that helped
 NEIGHBOURING = 0.5  # share of moved parts whose target is the device of a neighbour
 SPREAD = 0.3  # exponent of the random factors of heavy streams
-TINY_S = 1e-300  # so that makespans of 0 have a ratio
+SHORTEST_S = 1e-300  # so that makespans of 0 have a ratio
 NO_DEVICES = np.zeros(0, np.int32)
 
 
@@ -69,7 +69,7 @@ class Lane:
     def features(self, t: int) -> Floats:
         """Record and return what step t reads, (F,)."""
         walk = self.walk
-        fall = np.log((walk.losses[0] + TINY_S) / (walk.losses[t] + TINY_S))
+        fall = np.log((walk.losses[0] + SHORTEST_S) / (walk.losses[t] + SHORTEST_S))
         episode = [t / len(walk.actions), self._helped, min(4.0, 4.0 * fall)]
         read: Floats = np.concatenate([self._one.features, episode])
         walk.features[t] = read

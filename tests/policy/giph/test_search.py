@@ -1,5 +1,6 @@
 """Episodes of GiPH by any value of placements, and the placer `giph`."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import streamplace as sp
 from streamplace.placers.registry import improver_of, make_placer
 from streamplace.placers.search.current import current_devices, moving_seconds
+from streamplace.placers.search.forced_moves import with_fewest_moves
 from streamplace.policy.giph.placer import GiphPlacer
 from streamplace.policy.giph.search import Episodes, least_loss
 from streamplace.scoring.registry import evaluator
@@ -79,29 +81,43 @@ def test_the_shipped_weights_serve_both_objectives() -> None:
     assert reached >= sp.place(graph, cluster, placer="greedy").score.relative_throughput
 
 
-def stream_problem() -> tuple[sp.Problem, sp.Placement]:
-    """Return a problem with state to move, and a placement of it on one more device."""
-    recipe = sp.Recipe("dream", 1, range(20, 21), seed=4)
-    graph = recipe.graph(0)
+def stream_problem(memory_bytes: float) -> tuple[sp.Problem, sp.Placement]:
+    """Return a problem with state to move, and a bad placement of it on one more device."""
+    drawn = sp.Recipe("dream", 1, range(20, 21), seed=4).graph(0)
+    operators = [replace(one, memory_bytes=memory_bytes) for one in drawn.operators]
+    graph = sp.StreamGraph(operators, drawn.streams)
     whole = sp.Cluster.equal(5)
-    old = sp.place(graph, whole, source_rate=2e4, placer="search:evaluations=3000").placement
+    old = sp.place(graph, whole, source_rate=2e4, placer="round-robin").placement
     left = sp.Cluster(whole.devices[:4], whole.network)
     return sp.Problem(graph, left, source_rate=2e4), old
 
 
-@pytest.mark.parametrize("price", [0.0, 0.05, 1e9])
+@pytest.mark.parametrize("price", [0.0, 0.05, 1e3])
 def test_moves_are_worth_their_price(price: float) -> None:
-    problem, old = stream_problem()
+    problem, old = stream_problem(1e7)
     found = migrate(problem, old, move_cost=price, placer="giph:evaluations=60")
     assert found.result.placer == f"giph:evaluations=60:move_cost={price:g}"
-    current = current_devices(problem, old)
-    placement = found.result.placement
-    seconds = moving_seconds(problem)
+    rows = np.stack([found.result.placement.devices, forced_only(problem, old)])
+    current, seconds = current_devices(problem, old), moving_seconds(problem)
+    paid, least = current.costs(rows, seconds)
     gain = found.result.score.value - found.staying.value
-    paid = current.costs(placement.devices[None], seconds)[0]
-    assert gain / problem.source_rate >= price * paid - 1e-9 or not found.chosen
-    if price == 1e9 and seconds.any():
-        assert not found.chosen
+    assert gain / problem.source_rate >= price * (paid - least) - 1e-9
+    assert (paid > least) == (price < 1e3), "a gain of 1 never pays for 1e3 per second"
+    assert len(found.chosen) > 0 or price == 1e3
+
+
+def forced_only(problem: sp.Problem, old: sp.Placement) -> Ints:
+    """Return the placement after the fewest moves, (V,)."""
+    return with_fewest_moves(current_devices(problem, old)).devices
+
+
+def test_moves_that_cost_more_are_fewer() -> None:
+    problem, old = stream_problem(1e7)
+    made = [
+        len(migrate(problem, old, move_cost=price, placer="giph:evaluations=300").chosen)
+        for price in (0.0, 0.2, 1e3)
+    ]
+    assert made[0] > made[1] > made[2] == 0
 
 
 def test_only_giph_looks_for_moves_by_their_price() -> None:
