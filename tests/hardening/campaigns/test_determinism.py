@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from benchmarks.hardening.campaigns.determinism.surroundings import (
 from benchmarks.hardening.harness.measured_commands import COMMAND
 from benchmarks.hardening.harness.rows import Row
 from streamplace.execution.parallel import ITEMS_PER_PROCESS
+from streamplace.placers.registry import MAKESPAN_NAMES, THROUGHPUT_NAMES
 
 PROCESSES = 2  # the second has another number of threads and another folder
 RUNS_OF_WORKERS = len(JOBS)  # one process for each number of workers
@@ -47,6 +49,14 @@ def test_makespans_are_deterministic(tmp_path: Path, rng: np.random.Generator) -
     row = makespans.place_row(tmp_path, PROCESSES, rng, ["search:evaluations=2000"])
     check(row, PROCESSES * (1 + len(makespans.SETTINGS)))
     check(makespans.compare_row(tmp_path, RUNS_OF_WORKERS, rng, "heft,peft"), RUNS_OF_WORKERS)
+
+
+@pytest.mark.parametrize("part", [campaign, makespans])
+def test_shipped_policies_are_repeated(part: Any) -> None:
+    """Policies that are trained on each problem take too long."""
+    placed = {placer.partition(":")[0] for placer in part.PLACERS}
+    names = THROUGHPUT_NAMES if part is campaign else MAKESPAN_NAMES
+    assert {"giph", "rebuild", "policy"} & {*names} <= placed
 
 
 @pytest.mark.long

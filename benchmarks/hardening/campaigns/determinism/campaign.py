@@ -44,6 +44,7 @@ PLACERS = (
     "policy",
     "policy:samples=16",
     "policy:beam=4",
+    "giph",
 )
 COMPARED_PLACERS = (
     "metis,fuser,greedy,search:evaluations=2000,auto:evaluations=2000,policy:samples=4"

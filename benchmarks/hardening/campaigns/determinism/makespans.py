@@ -31,6 +31,8 @@ PLACERS = (
     "critical-path",
     "random-eft",
     "enumerative",
+    "giph",
+    "rebuild",
     "metis-oracle",
     "random",
 )
