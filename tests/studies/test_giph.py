@@ -10,6 +10,7 @@ from streamplace.scoring.registry import evaluator
 from streamplace.studies.giph.adaptive import FREE_MOVES
 from streamplace.studies.giph.adaptive import SYSTEMS as OF_CHANGES
 from streamplace.studies.giph.experiments import DRAWN, PAPER_RANGES, SEVERAL, SINGLE, fusion_cases
+from streamplace.studies.giph.findings import findings_of
 from streamplace.studies.giph.fusion import fusion_figures, fusion_tables
 from streamplace.studies.giph.outcome import outcome
 from streamplace.studies.giph.plain import (
@@ -200,7 +201,36 @@ def test_wins_compare_equal_seeds_and_cases() -> None:
     assert found.slr(HEFT)[1] == pytest.approx(4 * found.slr(HEFT)[0])
 
 
-def test_the_outcome_names_what_is_better_without_training() -> None:
+def test_times_are_medians_which_leave_out_compilation() -> None:
+    rows = _rows(SINGLE, SINGLE, LEVELS)
+    rows[0]["cpu_s"] = 30.0  # HEFT's first case
+    found = results_of(rows)[SINGLE, SINGLE]
+    assert found.median_ms(HEFT) == pytest.approx((10.0, 10.0 / 40))
+
+
+def test_the_findings_compare_signs_other_clusters_and_changes() -> None:
+    rivals = {"GiPH-3": 1.0, "GiPH-5": 0.97, "GiPH-NE": 0.98}
+    levels = LEVELS | dict.fromkeys(set(SYSTEMS) - {GIPH, OURS}, 1.05) | rivals
+    rows = [
+        *_rows(SINGLE, SINGLE, levels),
+        *_rows(SEVERAL, SEVERAL, levels),
+        *_rows(SEVERAL, DRAWN, levels),
+        *_rows("trained on 6 devices", "40 devices", LEVELS | {GIPH: 1.02}),
+        *_rows("trained on 40 devices", "40 devices", LEVELS | {GIPH: 1.01}),
+    ]
+    texts = list(findings_of(results_of(rows), _changes()))
+    (signs,) = (text for text in texts if "Table 6" in text)
+    same, opposite, chance = (signs.index(name) for name in ("published", "opposite", "chance"))
+    assert same < signs.index("GiPH-NE-Pol (+100.0, +100.0 to +100.0)")
+    assert opposite < signs.index("GiPH-5 (-100.0")
+    assert chance < signs.index("GiPH-NE (")
+    (clusters,) = (text for text in texts if text.startswith("On 40 devices"))
+    assert "of GiPH trained on 6 is 1.010 (" in clusters
+    (change,) = (text for text in texts if "protocol of the code" in text)
+    assert "forced relocations only 1.020 (" in change
+
+
+def test_the_outcome_names_what_is_better_without_a_trained_policy() -> None:
     levels = LEVELS | dict.fromkeys(set(SYSTEMS) - {GIPH, OURS}, 1.05)
     rows = [
         *_rows(SINGLE, SINGLE, levels),
@@ -211,7 +241,7 @@ def test_the_outcome_names_what_is_better_without_training() -> None:
     ]
     made = outcome(Plan({}, ()), rows)
     assert any(
-        "Without training, better than both on one network" in text and PEFT in text
+        text.startswith("Better than both on one network with 95% confidence") and PEFT in text
         for text in made.findings
     )
     names = [table.name for table in made.tables]

@@ -23,7 +23,7 @@ class Tested:
         By system, the lowest loss after each of C checkpoints, (R, N, C) with R training seeds;
         R = 1 for systems that are not trained.
     seconds
-        By system, the mean CPU seconds on a case.
+        By system, the CPU seconds on each case, (R, N).
     longest_s, shortest_s
         (N,) paths with operators on their fastest devices, in seconds.
     operators, depth
@@ -31,24 +31,29 @@ class Tested:
     """
 
     losses: dict[str, Floats]
-    seconds: dict[str, float]
+    seconds: dict[str, Floats]
     longest_s: Floats
     shortest_s: Floats
     operators: Floats
     depth: Floats
 
+    def final(self, system: str) -> Floats:
+        """Return the mean final loss over the seeds, (N,)."""
+        final: Floats = self.losses[system][:, :, -1].mean(axis=0)
+        return final
+
     def over(self, system: str, rival: str) -> Effect:
         """Return the final loss of a system over that of another; of trained ones, means."""
-        return Effect.of(self._final(system) / self._final(rival))
+        return Effect.of(self.final(system) / self.final(rival))
 
     def slr(self, system: str) -> tuple[float, float]:
         """Return the mean makespans over the longest and over the shortest path."""
-        final = self._final(system)
+        final = self.final(system)
         return float((final / self.longest_s).mean()), float((final / self.shortest_s).mean())
 
     def curve(self, system: str) -> Floats:
         """Return the mean loss after each checkpoint over HEFT's, (C,)."""
-        heft = self._final(HEFT)[None, :, None]
+        heft = self.final(HEFT)[None, :, None]
         mean: Floats = (self.losses[system] / heft).mean(axis=(0, 1))
         return mean
 
@@ -57,16 +62,27 @@ class Tested:
 
         A trained rival has the same seed.
         """
-        own, other = self.losses[system][:, :, -1], self.losses[rival][:, :, -1]
-        relative = own / other - 1.0
-        shares = (relative < -SAME).mean(), (abs(relative) <= SAME).mean(), (relative > SAME).mean()
-        better, equal, worse = (100.0 * float(share) for share in shares)
+        sign = self._signs(system, rival)
+        better, equal, worse = (100.0 * float((sign == value).mean()) for value in (1, 0, -1))
         return better, equal, worse
 
-    def _final(self, system: str) -> Floats:
-        """Return the mean final loss over the seeds, (N,)."""
-        final: Floats = self.losses[system][:, :, -1].mean(axis=0)
-        return final
+    def lead(self, system: str, rival: str) -> Effect:
+        """Return by how many percent of cases a system is more often better than worse."""
+        return Effect.of(100.0 * self._signs(system, rival).mean(axis=0))
+
+    def median_ms(self, system: str) -> tuple[float, float]:
+        """Return the median CPU ms of a case, and of a relocation with two per operator.
+
+        The median leaves out the first case of a process, which compiles kernels or loads them.
+        """
+        spent = 1e3 * self.seconds[system]
+        return float(np.median(spent)), float(np.median(spent / (2.0 * self.operators)))
+
+    def _signs(self, system: str, rival: str) -> Floats:
+        """Return 1 where a system is better than a rival, -1 where it is worse, else 0, (R, N)."""
+        relative = self.losses[system][:, :, -1] / self.losses[rival][:, :, -1] - 1.0
+        signs: Floats = np.where(abs(relative) <= SAME, 0.0, -np.sign(relative))
+        return signs
 
 
 def results_of(rows: Sequence[Row]) -> dict[tuple[str, str], Tested]:
@@ -86,7 +102,7 @@ def _tested(rows: Sequence[Row]) -> Tested:
     for system, repeats in systems.items():
         by_case = [sorted(part, key=lambda row: int(row["case"])) for part in repeats.values()]
         losses[system] = np.array([[row["losses"] for row in part] for part in by_case])
-        seconds[system] = float(np.mean([row["cpu_s"] for part in by_case for row in part]))
+        seconds[system] = np.array([[row["cpu_s"] for row in part] for part in by_case])
     cases = sorted(systems[RANDOM][0], key=lambda row: int(row["case"]))
 
     def column(name: str) -> Floats:

@@ -10,6 +10,7 @@ from streamplace.policy.giph.potentials import sight_of
 from streamplace.policy.giph.state import WalkState
 from streamplace.problem.constraints import Constraints
 from streamplace.scoring.registry import evaluator, makespan_evaluator
+from streamplace.scoring.score import ThroughputScore
 from streamplace.util.arrays import Ints
 from streamplace.workflows.simulate import score_of
 from tests.support.giph import costs_between, giph_problem, random_start
@@ -64,11 +65,13 @@ def test_a_headroom_is_the_change_of_the_largest_utilisation() -> None:
     state = WalkState(one, devices)
 
     def largest(row: Ints) -> float:
-        return score_of(sp.Placement(problem, row)).bottleneck.utilisation
+        score = score_of(sp.Placement(problem, row))
+        assert isinstance(score, ThroughputScore)
+        return score.bottleneck.utilisation
 
     found, offered = sight_of(state, evaluator(problem)).potential, state.offered()
     assert offered.any()
-    for pair in np.flatnonzero(offered):
+    for pair in np.flatnonzero(offered).tolist():
         change = largest(moved(one, devices, pair)) - largest(devices)
         assert found[pair] == pytest.approx(change, abs=1e-9)
     assert (found[~offered] == 0.0).all()
