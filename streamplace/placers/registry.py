@@ -57,8 +57,10 @@ LEARNED = ("policy", "giph", "rebuild", *TRAINED)
 PARTITIONERS = ("metis", "metis-recursive", "fuser")
 ORACLES = tuple(f"{name}-oracle" for name in PARTITIONERS)
 WARM_UP_EVALUATIONS = 500
-QUADRATIC = ("fuser", "fuser-oracle")  # time grows with the square of the number of operators
-MANY_OPERATORS = 5_000  # from which a quadratic placer takes seconds
+QUADRATIC = {"fuser": 5_000, "fuser-oracle": 5_000, "giph": 1_000, "rebuild": 5_000}
+"""Placer whose time grows with the square of the number of operators -> the number to warn from."""
+PER_OPERATOR = ("giph", "rebuild")
+"""Those that make two evaluations per operator, unless an option sets their number."""
 AUTO_TRIES = (
     "greedy",
     "single",
@@ -249,12 +251,17 @@ def with_preference(text: str, prefer: str) -> str:
 
 def warning_for(text: str, operators: int) -> str | None:
     """Return a warning if a placer is slow on a graph with this many operators, else None."""
-    name = text.partition(":")[0]
-    if name not in QUADRATIC or operators < MANY_OPERATORS or not is_ours(text):
+    name, options = plugins.parts_of(text)
+    if name not in QUADRATIC or operators < QUADRATIC[name] or not is_ours(text):
         return None
+    remedy = "multilevel and auto place large graphs faster"
+    if name in PER_OPERATOR:
+        if any(one.startswith("evaluations=") and one != "evaluations=0" for one in options):
+            return None
+        remedy = f"{name}:evaluations=N makes fewer evaluations than two per operator"
     return (
         f"{name} takes time that grows with the square of the number of operators, and may take "
-        f"minutes for {operators:,}; multilevel and auto place large graphs faster"
+        f"minutes for {operators:,}; {remedy}"
     )
 
 

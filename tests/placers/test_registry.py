@@ -72,6 +72,11 @@ def test_wrong_names_and_options_are_reported(name: str, message: str) -> None:
         ("fuser", 4_999, False),
         ("metis-oracle", 20_000, False),
         ("fuser:Class", 20_000, False),
+        ("giph", 1_000, True),
+        ("giph", 999, False),
+        ("giph:evaluations=0", 1_000, True),
+        ("giph:evaluations=200", 20_000, False),
+        ("rebuild:file=w.safetensors", 5_000, True),
     ],
 )
 def test_a_warning_where_a_placer_takes_minutes(placer: str, operators: int, warned: bool) -> None:
