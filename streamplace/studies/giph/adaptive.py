@@ -87,7 +87,7 @@ def _stay(_policy: Giph, _problem: Problem, start: Placement, _seed: int) -> Pla
 
 
 def _forced(problem: Problem, before: Placement, seed: int) -> Placement:
-    """Return a placement with forced relocations only, which go where they end first or so."""
+    """Return a placement with forced relocations only, to the best devices of a short search."""
     limited = Migrate(before, max_moves=0, evaluations=len(problem.graph.names))
     return limited(problem, np.random.default_rng(seed))
 
