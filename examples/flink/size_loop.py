@@ -12,7 +12,7 @@ import json
 import signal
 import sys
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +36,8 @@ MANAGER = TaskManager("tm", {"dev_tm": UNCOUNTED}, slots=SLOTS)
 MIPS = 1000.0  # any unit will do
 WARM_UP_S = 25  # until the buffers in front of a bottleneck are full
 PROFILE_S = 20
-FETCH_S = 3  # until metrics are fetched
+FETCH_S = 10  # until metrics are fetched, at most; idle operators have none that change
+POLL_S = 0.1
 MOST_RESTARTS = 2
 TOLERANCE = 0.05  # of an instance's time
 COSTS = "[default]\ninstructions = 1_000  # of the source, which Flink does not measure\n"
@@ -135,20 +136,24 @@ def busy_shares(placement: Path) -> dict[str, float]:
 
 
 def busy_ms(flink: LocalFlink, job: str) -> dict[str, tuple[float, float, int]]:
-    """Return operator -> the time now and the busy time in ms so far, and its instances."""
-    found = {}
+    """Return operator -> a time in ms, its busy time in ms until then, and its instances.
+
+    Flink answers with what it fetched last and fetches anew after an answer. So the time is that at
+    which the answer has changed.
+    """
+    found: dict[str, tuple[float, float, int]] = {}
+    known: dict[str, float] = {}
     plan = running(flink.get(f"/jobs/{job}/plan")["plan"], flink.url)
-    for vertex in plan.vertices:
-        flink.get(f"/jobs/{job}/vertices/{vertex.id}")  # makes the server fetch new metrics
-    time.sleep(FETCH_S)
-    for vertex in plan.vertices:
-        subtasks = flink.get(f"/jobs/{job}/vertices/{vertex.id}")["subtasks"]
-        busy: Counter[str] = Counter()
-        for task in subtasks:
-            busy.update(dict.fromkeys(vertex.operators, task["metrics"]["accumulated-busy-time"]))
-        found.update(
-            {n: (time.monotonic() * 1e3, float(ms), len(subtasks)) for n, ms in busy.items()}
-        )
+    waiting, until = [*plan.vertices], time.monotonic() + FETCH_S
+    while waiting and time.monotonic() < until:
+        time.sleep(POLL_S)
+        for vertex in [*waiting]:
+            subtasks = flink.get(f"/jobs/{job}/vertices/{vertex.id}")["subtasks"]
+            ms = float(sum(task["metrics"]["accumulated-busy-time"] for task in subtasks))
+            reading = time.monotonic() * 1e3, ms, len(subtasks)
+            if known.setdefault(vertex.id, ms) != ms:
+                waiting.remove(vertex)
+            found.update(dict.fromkeys(vertex.operators, reading))
     return found
 
 
