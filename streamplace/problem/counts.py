@@ -85,7 +85,9 @@ def is_partitioned(graph: StreamGraph, v: int) -> bool:
 def expanded(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> StreamGraph:
     """Return a graph of instances, ``name[0]``, ``name[1]``, …, with the stated numbers of them.
 
-    A graph that says nothing about numbers of instances is returned as it is. See `to_instances`.
+    A graph that says nothing about numbers of instances is returned as it is. If each number is 1,
+    and the graph or `counts` states one, every operator is an instance of itself. See
+    `to_instances`.
 
     Parameters
     ----------
@@ -99,7 +101,8 @@ def expanded(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> Str
     """
     if counts is None and not states_counts(graph):
         return graph
-    return to_instances(logical_of(graph, counts))
+    stated = counts is not None or bool(graph.parallelism)
+    return to_instances(logical_of(graph, counts), counted=stated)
 
 
 def logical_of(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> LogicalGraph:

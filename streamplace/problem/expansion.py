@@ -31,13 +31,19 @@ Ints = NDArray[np.integer]
 Instances = Mapping[str, Sequence[str]]
 
 
-def to_instances(logical: LogicalGraph) -> StreamGraph:
+def to_instances(logical: LogicalGraph, *, counted: bool = False) -> StreamGraph:
     """Return the graph in which every operator of parallelism p > 1 is replaced by p instances.
 
     Instances are called ``operator[0]``, ``operator[1]``, … and refer to their operator. Each has
     the operator's numbers per tuple, its memory and its resources. A stream's distribution divides
     its tuples among the streams between instances. Constraints on an operator, including pins, hold
     for all its instances.
+
+    Parameters
+    ----------
+    counted
+        Whether the graph has to tell that its operators have one instance each, if they all do.
+        Each then refers to itself, so that exports state these numbers.
 
     Raises
     ------
@@ -48,7 +54,7 @@ def to_instances(logical: LogicalGraph) -> StreamGraph:
     """
     graph = logical.graph
     count = _counts(logical)
-    if (count == 1).all():
+    if (count == 1).all() and (graph.instance_of or not counted):
         return graph
     first = np.cumsum(count) - count  # index of each operator's first instance
     owner = np.repeat(np.arange(len(count)), count)
@@ -141,11 +147,15 @@ def _of_instances(of_operators: Mapping[int, Value], owner: Ints) -> dict[int, V
 
 
 def _owners(graph: StreamGraph, count: Ints, owner: Ints) -> dict[int, str]:
-    """Return instance -> its operator; an operator that is not parallel keeps `instance_of`."""
+    """Return instance -> its operator; an operator that is not parallel keeps `instance_of`.
+
+    If none is parallel, every operator is an instance of itself.
+    """
+    parallel = count >= min(2, count.max())
     return {
-        i: graph.names[v] if count[v] > 1 else graph.instance_of[v]
+        i: graph.names[v] if parallel[v] else graph.instance_of[v]
         for i, v in enumerate(owner.tolist())
-        if count[v] > 1 or v in graph.instance_of
+        if parallel[v] or v in graph.instance_of
     }
 
 

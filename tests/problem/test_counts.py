@@ -170,6 +170,16 @@ def test_problems_consist_of_instances() -> None:
     assert Problem(plain, "2x1000").graph is plain
 
 
+def test_single_instances_are_known_where_the_graph_states_numbers() -> None:
+    """Otherwise exports would leave the numbers of a running job as they are."""
+    one = StreamGraph([Operator("a", 1.0, 1.0, parallelism=1), ("b", 1.0, 1.0)])
+    assert dict(expanded(one).instance_of) == {0: "a", 1: "b"}
+    assert expanded(one).names == ("a", "b")
+    assert not expanded(StreamGraph([Operator("a", 1.0, 1.0, partitions=4)])).instance_of
+    chosen = expanded(StreamGraph([Operator("a", 1.0, 1.0, parallelism=3)]), {"a": 1})
+    assert dict(chosen.instance_of) == {0: "a"}
+
+
 def test_partitionings() -> None:
     each = shares(job(partitioning="rebalance"))
     assert each == {(f"read[{i}]", f"count[{j}]"): 0.5 for i in range(3) for j in range(2)}

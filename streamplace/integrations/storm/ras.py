@@ -30,7 +30,7 @@ HEADER = """\
 #
 # This sets: which components never share a worker (those on different devices); the CPU that an
 # executor needs (100 is one core of its device) and its heap, where known; which hosts to prefer;
-# how many executors a component has, where the graph has instances.
+# how many executors a component has, where the graph states or has instances.
 # Storm decides: which host a component runs on; which components share a worker; which workers
 # share a host.
 """
@@ -39,8 +39,9 @@ HEADER = """\
 def write(placement: Placement) -> str:
     """Return YAML with constraints, favoured nodes, and CPU and heap of every component.
 
-    If the graph has instances, it also has the number of executors of every component, and how many
-    of a component on several devices may share a host: as many as on the device with the most.
+    If the graph states or has instances, it also has the number of executors of every component,
+    and how many of a component on several devices may share a host: as many as on the device with
+    the most.
 
     Raises
     ------

@@ -9,6 +9,9 @@ from streamplace.integrations.flink.slot_groups import write
 from streamplace.integrations.whole_operators import colocate_instances
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import Operator, StreamGraph
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
 from tests.support.chain_placement import chain_placement
 
 NAMES = ["Source: events", "a=b", "Map#2", "straße \U0001f600", "log: Writer", "log: Committer"]
@@ -38,6 +41,13 @@ def test_instances_of_an_operator_need_one_slot_each() -> None:
     text = write(chain_placement(["s", "a[0]", "a[1]"], [0, 1, 1], instance_of))
     assert properties(text) == {"s": "pe0, parallelism 1", "a": "pe1, parallelism 2"}
     assert "needs 2 slots; Flink chooses which" in text
+
+
+def test_stated_single_instances_are_written() -> None:
+    """The job may have other numbers, which would stay."""
+    graph = StreamGraph([Operator("a", 1.0, 1.0, parallelism=1), ("b", 1.0, 1.0)], source_rate=1.0)
+    text = write(Placement(Problem(graph, "1x1000"), [0, 0]))
+    assert properties(text) == {"a": "pe0, parallelism 1", "b": "pe0, parallelism 1"}
 
 
 def test_parts_of_a_sink_stay_together() -> None:

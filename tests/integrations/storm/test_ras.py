@@ -154,9 +154,11 @@ def parallelism_in(path: Path) -> dict[str, int]:
     return {each["name"]: each["parallelism"] for each in json.loads(path.read_text())["operators"]}
 
 
+@pytest.mark.parametrize("rate", [10_000, 10])
 def test_numbers_of_executors_survive_import_size_and_export(
-    tmp_path: Path, capsys: Capture
+    tmp_path: Path, capsys: Capture, rate: int
 ) -> None:
+    """At a low rate, every component has one executor, and that is written, too."""
     topology, costs = tmp_path / "topology.yaml", tmp_path / "costs.toml"
     topology.write_text(FLUX)
     costs.write_text(COSTS)
@@ -164,9 +166,10 @@ def test_numbers_of_executors_survive_import_size_and_export(
     read = ("import", topology, "--from", "storm-flux", "--costs", costs, "--logical", "-o")
     succeeds(capsys, *read, graph)
     sized = ("size", graph, "--resize", "--devices", "4x2500x2", "--time-limit", "1")
-    text = succeeds(capsys, *sized, "-o", placed, "--json")
+    text = succeeds(capsys, *sized, "--source-rate", rate, "-o", placed, "--json")
     chosen = json.loads(text)["parallelism"]
     assert chosen != parallelism_in(graph)
+    assert ({*chosen.values()} == {1}) == (rate == 10)
     fragment = succeeds(capsys, "export", placed, "--to", "storm-ras")
     topology.write_text(merged(FLUX, yaml.safe_load(fragment)))
     succeeds(capsys, *read, again)
