@@ -150,7 +150,7 @@ def _sized(
         if faults := lacking(several):
             text = f"size: cannot keep up: {text_of_lacking(task, faults)}"
             raise ShortageError(text, faults[0].at_most)
-        choices = Choices(graph, several)
+        choices = Choices(graph, several, task.constraints.colocate)
         instances = Instances(graph, choices.counts(choices.first), task.objective.source_rate)
         if is_large(instances):
             found: Joint | Large = large_size(task, choices, minimise, Budget(seconds))

@@ -49,10 +49,45 @@ def test_a_key_that_overloads_its_instance_is_the_limit() -> None:
         [sp.Stream("read", "count", partitioning="hash", key_shares={"berlin": 0.5})],
         source_rate=3000.0,
     )
-    with pytest.raises(InfeasibleError, match=r"up: count: key_shares, 2,000 tuples/s at most"):
+    cause = r"up: count: 0\.5 of all tuples are of key 'berlin', 2,000 tuples/s at most"
+    with pytest.raises(InfeasibleError, match=cause):
         size(graph, "9x1000")
     found = size(graph, "9x1000", source_rate=1500.0, evaluations=2_000)
     assert [(one.operator, one.at_most) for one in found.limits] == [("count", 2000.0)]
+
+
+@pytest.mark.parametrize("limits", [{"partitions": 128}, {"parallelism": 64}])
+def test_a_key_is_the_limit_where_more_instances_would_not_help(limits: dict[str, int]) -> None:
+    graph = sp.StreamGraph(
+        [sp.Operator("read", 1e3, 1.0), sp.Operator("count", 1e6, 0.0, **limits)],  # type: ignore[arg-type]
+        [sp.Stream("read", "count", partitioning="hash", key_shares={"berlin": 0.5})],
+        source_rate=3000.0,
+    )
+    with pytest.raises(InfeasibleError, match=r"0\.5 of all tuples are of key 'berlin'"):
+        size(graph, "9x1000x16")
+
+
+def test_a_largest_number_is_named_by_its_field() -> None:
+    graph = sp.StreamGraph([sp.Operator("read", 1e6, 0.0, max_parallelism=4)], source_rate=5e3)
+    with pytest.raises(InfeasibleError, match=r"read: max_parallelism 4, 4,000 tuples/s at most"):
+        size(graph, "9x1000x16")
+
+
+def test_colocated_operators_with_many_numbers_get_equal_ones() -> None:
+    """No device runs all of these instances, but each runs several pairs."""
+    graph = sp.StreamGraph(
+        [
+            sp.Operator("read", 2e4, 0.0, partitions=16),
+            sp.Operator("parse", 9e5, 0.0),
+            sp.Operator("count", 4e5, 0.0, partitions=128),
+        ],
+        [sp.Stream("read", "parse"), sp.Stream("parse", "count", partitioning="hash")],
+        source_rate=2e4,
+        constraints=sp.Constraints(colocate=[["parse", "count"]]),
+    )
+    found = size(graph, "4x2500x4", evaluations=2_000)
+    assert found.parallelism == {"read": 1, "parse": 8, "count": 8}
+    assert found.machines == 3
 
 
 def test_limits_are_the_same_at_any_source_rate() -> None:

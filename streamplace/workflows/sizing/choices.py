@@ -1,6 +1,6 @@
 """Choices of numbers of instances."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from math import inf, prod
 
@@ -20,13 +20,22 @@ class Choices:
     ----------
     requirements
         That of each operator of the graph; all of them keep up.
+    colocate
+        The groups of ``colocate``: with equal numbers, only instances of the same number have to
+        share a device.
     """
 
-    def __init__(self, graph: StreamGraph, requirements: Sequence[Requirement]) -> None:
+    def __init__(
+        self,
+        graph: StreamGraph,
+        requirements: Sequence[Requirement],
+        colocate: Iterable[Sequence[str]] = (),
+    ) -> None:
         self._of = tuple(requirements)
-        self._forward = [
-            group for group in _forward_groups(graph) if self._common(group, 0) is not None
-        ]
+        index = graph.index
+        units = [[index[name] for name in group if name in index] for group in colocate]
+        self._colocated = self._with_common(units)
+        self._forward = self._with_common(_forward_groups(graph))
 
     @property
     def number(self) -> int:
@@ -44,14 +53,14 @@ class Choices:
         return tuple(one.counts[0] for one in self._of)
 
     @property
+    def colocated(self) -> Vector:
+        """The vector of the fewest instances with equal numbers in the groups of ``colocate``."""
+        return self._joined(self.first, self._colocated)
+
+    @property
     def together(self) -> Vector:
-        """The vector of the fewest instances with equal numbers at both ends of forward streams."""
-        vector = self.first
-        for group in self._forward:
-            count = self._common(group, 0)
-            assert count is not None, "groups have a common number"
-            vector = _with(vector, group, count)
-        return vector
+        """That vector, also with equal numbers at both ends of forward streams."""
+        return self._joined(self.first, [*self._forward, *self._colocated])
 
     @property
     def horizon(self) -> float:
@@ -63,7 +72,7 @@ class Choices:
         return {one.operator: count for one, count in zip(self._of, vector, strict=True)}
 
     def neighbours(self, vector: Vector) -> Iterator[Vector]:
-        """Yield vectors in which one operator, or a forward group, has its next number.
+        """Yield vectors in which one operator, or a group, has its next number.
 
         Larger numbers come before smaller ones, and operators whose instances have the highest
         loads first, since those are hard to place.
@@ -71,7 +80,7 @@ class Choices:
         loads = [one.load(count) for one, count in zip(self._of, vector, strict=True)]
         order = sorted(range(len(vector)), key=lambda v: -loads[v])
         for larger in (True, False):
-            for group in self._forward:
+            for group in (*self._forward, *self._colocated):
                 count = self._common(group, max(vector[v] for v in group) + 1) if larger else None
                 if count is not None:
                     yield _with(vector, group, count)
@@ -95,6 +104,21 @@ class Choices:
                         known.add(larger)
                         pairs = zip(self._of, larger, strict=True)
                         heappush(pending, (sum(one.counts[i] for one, i in pairs), larger))
+
+    def _with_common(self, groups: Iterable[Sequence[int]]) -> list[Sequence[int]]:
+        """Return the groups of two or more operators that can have a common number."""
+        return [each for each in groups if len(each) > 1 and self._common(each, 0) is not None]
+
+    def _joined(self, vector: Vector, groups: Sequence[Sequence[int]]) -> Vector:
+        """Return a vector in which each group has a common number, if it can, at least as large."""
+        before: Vector = ()
+        while vector != before:  # groups may overlap
+            before = vector
+            for group in groups:
+                count = self._common(group, max(vector[v] for v in group))
+                if count is not None:
+                    vector = _with(vector, group, count)
+        return vector
 
     def _common(self, group: Sequence[int], least: int) -> int | None:
         """Return the least number, from `least` on, with which all operators of a group keep up."""

@@ -32,9 +32,10 @@ class Joint:
 def cheapest(task: Task, choices: Choices, bound: float, clock: Budget) -> Joint:
     """Return the numbers of instances that need the cheapest devices, and the fewest of those.
 
-    The choice of the fewest instances is tried first, and then the same with equal numbers at both
-    ends of forward streams, which may then stay on one device. Others follow if their devices cost
-    more than the bound: all of them if they are few, otherwise neighbours of the best one.
+    The choice of the fewest instances is tried first, and then the same with equal numbers in the
+    groups of ``colocate`` and at both ends of forward streams, so that instances of the same number
+    may share a device. Others follow if their devices cost more than the bound: all of them if they
+    are few, otherwise neighbours of the best one.
 
     Parameters
     ----------
@@ -43,8 +44,9 @@ def cheapest(task: Task, choices: Choices, bound: float, clock: Budget) -> Joint
     """
     search = _Search(task, choices, clock)
     search.attempt(choices.first, FIRST_SHARE)
-    if search.price > bound * SAME:
-        search.attempt(choices.together, FIRST_SHARE)
+    for vector in (choices.colocated, choices.together):
+        if search.price > bound * SAME:
+            search.attempt(vector, FIRST_SHARE)
     if search.price <= bound * SAME:
         return Joint(search.best, bound)
     if choices.number <= ALL_VECTORS:

@@ -26,6 +26,7 @@ from streamplace.workflows.sizing.shares import Shares
 
 ROUNDING = 1e-9  # utilisation beyond 1 that is rounding
 FEW = 16  # numbers that an operator may have, up to which all are choices
+MAJOR = 0.5  # part of the load that makes what every instance receives, or a key, the cause
 CHOICES = 8  # larger numbers that lower the load of the busiest instance, besides the least one
 
 
@@ -43,7 +44,7 @@ class Requirement:
     loads
         That load: the utilisation of the device, or of its cores, that suits it best.
     cause
-        What limits the number of instances, such as ``16 partitions``; empty if nothing does.
+        What limits the instances, such as ``16 partitions``, or what they carry together.
     at_most
         The source rate in tuples/s up to which the operator keeps up; inf without a limit.
     most
@@ -148,7 +149,13 @@ def requirements(
                 name,
                 tuple(count for count, _ in fitting),
                 tuple(each for _, each in fitting),
-                _cause(graph, v, most, shares.cause(v), fixed=name not in free),
+                _cause(
+                    graph,
+                    v,
+                    most,
+                    shares.cause(v) if floor > MAJOR * lowest else "",
+                    fixed=name not in free,
+                ),
                 problem.source_rate / lowest if lowest > 0.0 else inf,
                 most,
                 not (graph.scaling.get(v) or graph.partitions.get(v)),
@@ -218,11 +225,13 @@ def _cause(graph: StreamGraph, v: int, most: int, skew: str, *, fixed: bool) -> 
     Parameters
     ----------
     skew
-        What gives one instance a share that does not fall with their number.
+        What gives one instance most of its load, whatever their number; empty if nothing does.
     """
+    if skew:
+        return skew
     if fixed:
         return f"parallelism {most:,}"
     if most < MAX_PARALLELISM:
-        name = "partitions" if graph.partitions.get(v) == most else "instances"
-        return f"{most:,} {name}"
-    return skew or ("scaling" if graph.scaling.get(v) else f"{most:,} instances")
+        partitioned = graph.partitions.get(v) == most
+        return f"{most:,} partitions" if partitioned else f"max_parallelism {most:,}"
+    return "scaling" if graph.scaling.get(v) else f"{most:,} instances"

@@ -66,8 +66,15 @@ class Shares:
 
     def cause(self, v: int) -> str:
         """Return what `least` comes from; empty if it is 0."""
-        if any(kind == "hash" and self._keys(e) for e, _, kind in self._parts(v)):
-            return "key_shares"
+        keys = [
+            (part * share, key)
+            for e, part, kind in self._parts(v)
+            if kind == "hash"
+            for key, share in self._keys(e).items()
+        ]
+        share, key = max(keys, default=(0.0, ""))
+        if share:
+            return f"{share:.3g} of all tuples are of key {key!r}"
         return "broadcast" if self._part(v, "broadcast") else ""
 
     def _parts(self, v: int) -> list[tuple[int, float, str]]:
