@@ -38,6 +38,7 @@ KEYED_BY_NAMES = {
     "groups",
     "uplinks",
     "prices",
+    "slots",
     "types",
     "seconds_on",
     "kinds",

@@ -59,7 +59,7 @@ def one_core_note(start: str, operator: str, graph: StreamGraph) -> str:
         return ""
     return (
         f"{start}operator {operator!r} can use one core of its device, since its 'cores' are not "
-        "set: set them if it has several threads, or split it into more instances"
+        "set: set them if it has several threads, or find more instances with streamplace size"
     )
 
 

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--survive",
-    type=param_types.Whole(0),
+    type=param_types.Whole(0, 1),
     default=0,
     show_default=True,
     metavar="0|1",

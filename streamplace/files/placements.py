@@ -252,6 +252,13 @@ def _by_name(
 
 
 def _graph_names(own: ProblemForm, graph: StreamGraph) -> str:
+    placed = own.graph.operators
+    same_operators = {each.instance_of or each.name for each in placed} == {*graph.owners}
+    if same_operators and {each.name for each in placed} != {*graph.names}:
+        return (
+            ", with other numbers of instances; use the graph that states its numbers, such as that "
+            "of size --graph-out"
+        )
     if own.graph.name == graph.name:
         return ""
     return f": {own.graph.name!r}, not {graph.name!r}"

@@ -107,7 +107,8 @@ def _cluster(cluster: Cluster) -> dict[str, Any]:
         "bandwidth_mbps": cluster.network.bandwidth_mbps,
         "links_that_differ": len(cluster.network.overrides),
         **_groups(cluster),
-        **_prices(cluster),
+        **_of_devices("slots", {d.name: d.slots for d in cluster.devices}),
+        **_of_devices("prices", {d.name: d.price for d in cluster.devices}),
         **_counts("kinds", (d.kind for d in cluster.devices if d.kind is not None)),
         **_resources(device.resources for device in cluster.devices),
     }
@@ -157,10 +158,10 @@ def _groups(cluster: Cluster) -> dict[str, Any]:
     }
 
 
-def _prices(cluster: Cluster) -> dict[str, Any]:
-    """Return the price of each device that has one; empty if none has."""
-    prices = {d.name: d.price for d in cluster.devices if d.price is not None}
-    return {"prices": prices} if prices else {}
+def _of_devices(key: str, values: Mapping[str, float | None]) -> dict[str, Any]:
+    """Return the entry of a number of each device that has it; nothing if none has."""
+    known = {name: value for name, value in values.items() if value is not None}
+    return {key: known} if known else {}
 
 
 def _throughput(objective: Objective) -> dict[str, Any]:

@@ -96,6 +96,10 @@ class Job:
     @property
     def offered(self) -> float:
         """The source rate in tuples/s: the job's own, or else the graph's."""
+        if self.source_rate is None and self.graph.source_rate is None:
+            raise ProblemError(
+                "source_rate: neither the job nor its graph has one; set it in one of them"
+            )
         rates = with_rates_of(Throughput.of(self.source_rate), self.graph).source_rates
         return max(rates or ())
 

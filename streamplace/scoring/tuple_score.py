@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 
 from sim.engine import Settings
 from sim.tuples import TupleRun
+from streamplace.display.text import number
 from streamplace.display.view import Line
 from streamplace.problem.placement import Placement
 from streamplace.scoring.score import ThroughputScore
@@ -60,10 +61,11 @@ class TupleScore(ThroughputScore):
             f"latency: mean {mean}, median {p50}, 99% of tuples within {p99}",
             f"{self.tuples:,} single tuples with {process}",
         ]
+        enough = number(float(f"{self.enough_s:.2g}"))
         if self.measured_s < self.enough_s:
             lines.append(
                 f"had not settled: the queues change so slowly that {self.measured_s:.3g} s are "
-                f"too short for these errors; measure {self.enough_s:.2g} s or more (--duration)"
+                f"too short for these errors; measure {enough} s or more (--duration)"
             )
         elif not self.settled:
             change = f"the tuples present changed by {self.growth:+,}"

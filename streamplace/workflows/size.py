@@ -104,6 +104,7 @@ def size(
         If the problem or an argument is invalid.
     """
     _check(minimise, survive, catch_up, restart, seed)
+    survive = int(survive)  # True is as good as 1
     check_graph(graph)
     check_limits("size", seconds, evaluations)
     objective = with_rates_of(Throughput.of(source_rate, model, target_utilisation), graph)

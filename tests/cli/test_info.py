@@ -44,6 +44,13 @@ def test_files_that_info_does_not_summarise(
     assert refused(capsys, "info", file) == f"streamplace: {file}: {expected}"
 
 
+def test_slots_and_prices_of_devices(tmp_path: Path, capsys: Capture) -> None:
+    devices = [{"name": "a", "mips": 1, "slots": 8, "price": 2}, {"name": "b", "mips": 1}]
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps({"format": "streamplace-cluster", "devices": devices}))
+    assert "slots:\n  a: 8\nprices:\n  a: 2\n" in succeeds(capsys, "info", file)
+
+
 def test_a_training_log(tmp_path: Path, capsys: Capture) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text("".join(f'{{"step": {i}, "epoch": 0, "loss": 1.0}}\n' for i in range(2)))

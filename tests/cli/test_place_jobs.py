@@ -225,6 +225,7 @@ def test_an_operator_that_fills_a_core_is_noted(tmp_path: Path, capsys: Capture)
     out, err = printed(capsys, "place", "--job-file", file, *options)
     assert "operator a" in out
     assert err.startswith("one: operator 'a' can use one core of its device, since its 'cores'")
+    assert err.rstrip().endswith("or find more instances with streamplace size")
 
 
 def test_info_names_the_kind(file: Path, capsys: Capture) -> None:

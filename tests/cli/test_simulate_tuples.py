@@ -49,7 +49,7 @@ def test_a_short_run_near_saturation(files: tuple[Path, Path], capsys: Capture) 
     assert not found["settled"]
     assert found["measured_s"] < found["enough_s"] == pytest.approx(218, rel=0.02)
     text = succeeds(capsys, *words)
-    assert "too short for these errors; measure 2.2e+02 s or more (--duration)" in text
+    assert "too short for these errors; measure 220 s or more (--duration)" in text
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_rates_that_cannot_be_sustained(capsys: Capture, graph: Path) -> None:
         (("--at", "1", "--source-rate", "2"), "cannot combine --at with --source-rate"),
         (("--at", "1", "-o", "x.json"), "cannot combine --at with -o"),
         (("-o", "-", "--json"), "only one of -o, --graph-out and --json can write to stdout"),
-        (("--survive", "2"), "survive must be 0 or 1"),
+        (("--survive", "2"), "--survive: must be at most 1 (got 2)"),
         (("--catch-up", "0"), "must be finite and above 0"),
         (("--minimise", "money"), "no device has a price"),
         (("--source-rate", "1e9"), "count: 128 partitions, 800,000 tuples/s at most"),
@@ -174,6 +174,11 @@ def test_the_graph_with_the_chosen_numbers_fits_the_placement(
     assert main(["size", str(graph), *FAST, "-o", str(placement), "--graph-out", str(sized)]) == 0
     capsys.readouterr()
     assert read_graph(sized).parallelism == {0: 1, 1: 8, 2: 4}
+    stated = json.loads(graph.read_text())
+    stated["operators"][2]["parallelism"] = 2
+    write_json(graph, stated)
+    line = refused(capsys, "simulate", graph, placement)
+    assert "with other numbers of instances; use the graph that states its numbers, such as" in line
     assert json_of(capsys, "simulate", sized, placement)["relative_throughput"] == 1.0
     value = json_of(capsys, "place", sized, "--start", placement, "--max-moves", "0")
     assert value["moves"] == []

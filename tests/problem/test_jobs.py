@@ -27,7 +27,10 @@ GRAPH = chain_graph(1e5, 2e5)
         ({"weight": math.nan}, "weight: must be 1e-06 to 1e+06 (got nan)"),
         ({"min_throughput": -1.0}, "min_throughput: must be 0 to the source rate 1000 (got -1)"),
         ({"min_throughput": 2000.0}, "must be 0 to the source rate 1000 (got 2000)"),
-        ({"graph": two_operator_graph(None)}, "the graph has no source rate"),
+        (
+            {"graph": two_operator_graph(None)},
+            "neither the job nor its graph has one; set it in one of them",
+        ),
     ],
 )
 def test_bad_fields_are_refused(fields: dict[str, object], message: str) -> None:

@@ -157,6 +157,7 @@ def test_the_devices_survive_a_loss() -> None:
     plain = size(job(), CLUSTER, evaluations=5_000)
     safe = size(job(), CLUSTER, survive=1, evaluations=5_000)
     assert safe.machines == plain.machines + 1
+    assert size(job(), CLUSTER, survive=True, evaluations=5_000).survive == 1
 
 
 def test_money_chooses_cheap_devices() -> None:

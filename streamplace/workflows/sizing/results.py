@@ -32,7 +32,7 @@ def result_of(
     score, names = simulate(placement), task.cluster.names
     return SizeResult(
         parallelism=best.counts,
-        graph=_with(task.graph, best.counts),
+        graph=with_parallelism(task.graph, best.counts),
         cluster=task.cluster,
         assignment=placement.assignment,
         source_rate=objective.source_rate,
@@ -65,7 +65,7 @@ def _of_large(
     highest = found.packed.loads.largest * rate / task.objective.source_rate
     return SizeResult(
         parallelism=found.counts,
-        graph=_with(task.graph, found.counts),
+        graph=with_parallelism(task.graph, found.counts),
         cluster=task.cluster,
         assignment=assignment,
         source_rate=rate,
@@ -80,7 +80,7 @@ def _of_large(
     )
 
 
-def _with(graph: StreamGraph, counts: Counts) -> StreamGraph:
+def with_parallelism(graph: StreamGraph, counts: Counts) -> StreamGraph:
     """Return a graph that states numbers of instances."""
     stated = {graph.index[name]: count for name, count in counts.items()}
     return graph.with_numbers(of_counts={"parallelism": stated})[0]
