@@ -88,7 +88,9 @@ if TYPE_CHECKING:
     callback=checks.file_name,
     type=param_types.FILE,
     metavar="FILE",
-    help="Placement file of the instances to write; - is stdout.  [default: no file]",
+    help="Placement file of the instances to write; - is stdout. With --job-file, a name that does "
+    "not end in .json is a folder: a placement and a graph per job, and together.json.  "
+    "[default: no file]",
 )
 @click.option(
     "--graph-out",
@@ -135,7 +137,7 @@ def size(
     streamplace size graph.json --target-utilisation 0.7 --minimise money -o placement.json
     streamplace size graph.json --at 1e4,2e4,4e4 --restart 60 --catch-up 600
     streamplace size graph.json --max-latency p99=100ms
-    streamplace size --job-file jobs.json --cluster cluster.json
+    streamplace size --job-file jobs.json --cluster cluster.json -o sizes
     """
     _check_options(source_rates, at, (output, graph_out), as_json=as_json)
     alone = {
@@ -151,38 +153,22 @@ def size(
 
     load_numba()
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
+    from streamplace.cli.size_jobs import size_job_file  # noqa: PLC0415
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import (  # noqa: PLC0415
         read_constraints,
         read_graph,
-        read_jobs,
         write_dataset,
     )
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.problem.cluster import Cluster  # noqa: PLC0415
     from streamplace.workflows.size import size as sized  # noqa: PLC0415
     from streamplace.workflows.size import sizes  # noqa: PLC0415
-    from streamplace.workflows.sizing.jobs import size_jobs  # noqa: PLC0415
 
-    check_targets(
-        {"-o": output, "--graph-out": graph_out}, (graph, job_file, cluster_file, constraints_file)
-    )
-    named = constraints_file or name_of(str(job_file or graph))
-    with working("reading"):
-        constraints = None if constraints_file is None else read_constraints(constraints_file)
-        cluster = from_options.the_cluster(cluster_file, devices)
-        jobs = None if job_file is None else read_jobs(job_file)
-        read = None if graph is None else read_graph(graph)
-    if (lost := from_options.the_losses(without, slow)) and read is not None:
-        lost = lost.of_devices(Cluster.of(cluster))
-        cluster = lost.cluster(Cluster.of(cluster))
-        with located(named):
-            constraints = lost.constraints(constraints or read.constraints)
     settings: dict[str, Any] = {
         "minimise": minimise,
-        "constraints": constraints,
         "model": model,
         "target_utilisation": target_utilisation,
         "catch_up": catch_up,
@@ -193,23 +179,37 @@ def size(
         "seconds": time_limit,
         "seed": seed,
     }
-    with working("sizing"), located(named):
-        if jobs is not None:
-            del settings["constraints"]
-            found: Any = size_jobs(jobs, cluster, **settings)
-            latency = found.whole.latency
-        elif at is not None:
-            found, latency = sizes(read, cluster, at, **settings), None  # type: ignore[arg-type]
-        else:
-            rate = None if source_rates is None else max(source_rates)
-            found = sized(read, cluster, source_rate=rate, **settings)  # type: ignore[arg-type]
-            latency = found.latency
-    if latency is not None and latency.answer == "unproven":
-        printing.print_note(f"latency limit {latency.limit}: unproven")
-    if output is not None:
-        found.save(output)
-    if graph_out is not None:
-        write_dataset(graph_out, [(found if jobs is None else found.whole).graph])
+    found: Any
+    if job_file is not None:
+        found = size_job_file(job_file, cluster_file, devices, (output, graph_out), settings)
+    else:
+        check_targets(
+            {"-o": output, "--graph-out": graph_out}, (graph, cluster_file, constraints_file)
+        )
+        named = constraints_file or name_of(str(graph))
+        with working("reading"):
+            constraints = None if constraints_file is None else read_constraints(constraints_file)
+            cluster = from_options.the_cluster(cluster_file, devices)
+            read = read_graph(str(graph))
+        if lost := from_options.the_losses(without, slow):
+            lost = lost.of_devices(Cluster.of(cluster))
+            cluster = lost.cluster(Cluster.of(cluster))
+            with located(named):
+                constraints = lost.constraints(constraints or read.constraints)
+        settings["constraints"] = constraints
+        with working("sizing"), located(named):
+            if at is not None:
+                found = sizes(read, cluster, at, **settings)
+            else:
+                rate = None if source_rates is None else max(source_rates)
+                found = sized(read, cluster, source_rate=rate, **settings)
+        if output is not None:
+            found.save(output)
+    one = None if at is not None else found if job_file is None else found.whole
+    if one is not None and one.latency is not None and one.latency.answer == "unproven":
+        printing.print_note(f"latency limit {one.latency.limit}: unproven")
+    if graph_out is not None and one is not None:
+        write_dataset(graph_out, [one.graph])
     if as_json:
         printing.print_json(found.to_dict())
         return

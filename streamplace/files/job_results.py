@@ -7,6 +7,8 @@ from streamplace.errors import FormatError
 
 RESULT, TOGETHER, ENDING = "result.json", "together.json", ".placement.json"
 """Names of the files of a result: its numbers, all jobs in one placement, and that of each job."""
+GRAPH = ".graph.json"
+"""Ending of the graph of a job, which states the numbers of instances that `size` chose."""
 
 
 def refuse_job_results(value: Any, path: Path, where: str) -> None:
@@ -21,10 +23,8 @@ def refuse_job_results(value: Any, path: Path, where: str) -> None:
         return
     if "problem" in value:  # a placement of all jobs, with what each of them gets
         return
-    if "placer" not in value:
-        is_what = "is the result of size --job-file"
-        raise FormatError(f"{where}: {is_what}, without the graphs; read the file of its -o")
-    is_what = "is the result of place --job-file, without the graphs"
+    command = f"{'place' if 'placer' in value else 'size'} --job-file"
+    is_what = f"is the result of {command}, without the graphs"
     jobs = value["jobs"] if isinstance(value["jobs"], list) else []
     names = [job["name"] for job in jobs if isinstance(job, dict) and "name" in job]
     whole, single = path.parent / TOGETHER, [path.parent / f"{name}{ENDING}" for name in names]
@@ -32,4 +32,4 @@ def refuse_job_results(value: Any, path: Path, where: str) -> None:
     found += [f"{file} has one job" for file in single[:1] if file.is_file()]
     if path.name == RESULT and found:
         raise FormatError(f"{where}: {is_what}; read a placement instead: {', '.join(found)}")
-    raise FormatError(f"{where}: {is_what}; place --job-file -o FOLDER writes placements")
+    raise FormatError(f"{where}: {is_what}; {command} -o FOLDER writes placements")

@@ -256,8 +256,8 @@ def _graph_names(own: ProblemForm, graph: StreamGraph) -> str:
     same_operators = {each.instance_of or each.name for each in placed} == {*graph.owners}
     if same_operators and {each.name for each in placed} != {*graph.names}:
         return (
-            ", with other numbers of instances; use the graph that states its numbers, such as that "
-            "of size --graph-out"
+            ", with other numbers of instances; use the graph that states its numbers, such as "
+            "that of size --graph-out"
         )
     if own.graph.name == graph.name:
         return ""

@@ -167,6 +167,45 @@ def test_several_jobs_share_the_devices(capsys: Capture, graph: Path, tmp_path: 
     assert "is free; run `streamplace size`" in line
 
 
+def test_a_folder_has_a_placement_and_a_graph_of_each_job(
+    capsys: Capture, graph: Path, tmp_path: Path
+) -> None:
+    write_json(tmp_path / "views.graph.json", GRAPH)
+    jobs = [
+        {"name": "clicks", "graph": "graph.json"},
+        {"name": "views", "graph": "views.graph.json", "source_rate": 1e4},
+    ]
+    write_json(tmp_path / "jobs.json", {"jobs": jobs})
+    command = ("size", "--job-file", tmp_path / "jobs.json", *FAST, "--target-utilisation", "0.9")
+    value = json_of(capsys, *command, "-o", tmp_path / "sizes")
+    assert json.loads((tmp_path / "sizes" / "result.json").read_text()) == value
+    whole = read_placement(tmp_path / "sizes" / "together.json")
+    for row in value["jobs"]:
+        own = tmp_path / "sizes" / f"{row['name']}.placement.json"
+        placement = read_placement(own)
+        assert placement.job == row["name"]
+        assert placement.problem.target_utilisation == 0.9
+        assert placement.problem.source_rate == row["throughput"]
+        assert placement.assignment == value["assignment"][row["name"]]
+        assert (
+            placement.assignment.items()
+            <= {
+                name.removeprefix(f"{row['name']}/"): device
+                for name, device in whole.assignment.items()
+            }.items()
+        )
+        sized = tmp_path / "sizes" / f"{row['name']}.graph.json"
+        rate = ("--source-rate", row["throughput"])
+        assert json_of(capsys, "simulate", sized, own, *rate)["relative_throughput"] == 1.0
+        assert main(["export", str(own), "--to", "flink"]) == 0
+        assert "parse=" in capsys.readouterr().out
+    assert "is the result of size --job-file" in refused(
+        capsys, "explain", tmp_path / "sizes" / "result.json"
+    )
+    for target in (graph, tmp_path):  # a graph of the job file, and a folder that has one
+        assert "would overwrite the input" in refused(capsys, *command, "-o", target)
+
+
 def test_the_graph_with_the_chosen_numbers_fits_the_placement(
     capsys: Capture, graph: Path, tmp_path: Path
 ) -> None:

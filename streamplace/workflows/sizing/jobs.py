@@ -1,17 +1,25 @@
 """Sizes of several jobs on one cluster."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from streamplace.display.mixins import Displayable, view_of
 from streamplace.display.view import Grid, View
+from streamplace.files import write_dataset, write_json, write_placement
+from streamplace.files.atomic import make_folder
+from streamplace.files.job_results import ENDING, GRAPH, RESULT, TOGETHER
 from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
 from streamplace.problem.jobs import Jobs
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
 from streamplace.problem.union import union_graph
 from streamplace.workflows.size import size
 from streamplace.workflows.sizing.result import SizeResult
+from streamplace.workflows.sizing.results import with_parallelism
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,6 +40,37 @@ class JobsSize(Displayable):
     def parallelism(self) -> Mapping[str, Mapping[str, int]]:
         """Job -> operator -> number of instances."""
         return {job.name: self._of(job.name, self.whole.parallelism) for job in self.jobs}
+
+    @cached_property
+    def graphs(self) -> dict[str, StreamGraph]:
+        """Job -> its graph, which states the chosen numbers."""
+        return {
+            job.name: with_parallelism(job.stated.graph, self.parallelism[job.name])
+            for job in self.jobs
+        }
+
+    @cached_property
+    def placements(self) -> dict[str, Placement]:
+        """Job -> its placement. Its problem is that of the job alone, at its full source rate.
+
+        With several jobs, the placements have the names of their jobs. Empty where there are too
+        many streams between instances to list them.
+        """
+        if self.whole.placement is None:
+            return {}
+        whole, found = self.whole.placement.problem, dict[str, Placement]()
+        for job in self.jobs:
+            problem = Problem(
+                self.graphs[job.name],
+                self.whole.cluster,
+                source_rate=job.offered,
+                model=whole.model,
+                target_utilisation=whole.target_utilisation,
+                constraints=job.stated.constraints,
+            )
+            placement = Placement.of(problem, self._of(job.name, self.whole.assignment))
+            found[job.name] = placement.of_job(job.name if len(self.jobs.names) > 1 else "")
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `size --job-file --json` prints."""
@@ -57,6 +96,21 @@ class JobsSize(Displayable):
     def save(self, file: str | Path) -> None:
         """Write the placement of all jobs as one graph; see `SizeResult.save`."""
         self.whole.save(file)
+
+    def save_folder(self, folder: str | Path) -> None:
+        """Write the result, and the graph and placement of each job and of all, into a folder.
+
+        Raises
+        ------
+        UsageError
+            As `SizeResult.save` does.
+        """
+        folder = make_folder(folder)
+        self.whole.save(folder / TOGETHER)
+        for name, placement in self.placements.items():
+            write_placement(folder / f"{name}{ENDING}", placement, placer="size")
+            write_dataset(folder / f"{name}{GRAPH}", [self.graphs[name]])
+        write_json(folder / RESULT, self.to_dict())
 
     def _view(self) -> View:
         rows = [
@@ -96,3 +150,9 @@ def size_jobs(jobs: Jobs, cluster: Cluster | str | None = None, **options: Any) 
     """
     graph = union_graph(jobs, [job.offered for job in jobs], stated=True)
     return JobsSize(jobs, size(graph, cluster, **options))
+
+
+def file_names(jobs: Iterable[str]) -> list[str]:
+    """Return the names of the files that `JobsSize.save_folder` writes for jobs of these names."""
+    own = [f"{name}{ending}" for name in jobs for ending in (ENDING, GRAPH)]
+    return [RESULT, TOGETHER, *own]
