@@ -164,8 +164,8 @@ def size(
     )
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.problem.cluster import Cluster  # noqa: PLC0415
+    from streamplace.workflows.size import SINGLE, sizes  # noqa: PLC0415
     from streamplace.workflows.size import size as sized  # noqa: PLC0415
-    from streamplace.workflows.size import sizes  # noqa: PLC0415
 
     settings: dict[str, Any] = {
         "minimise": minimise,
@@ -203,6 +203,7 @@ def size(
             else:
                 rate = None if source_rates is None else max(source_rates)
                 found = sized(read, cluster, source_rate=rate, **settings)
+        printing.print_note(SINGLE if read.instance_of else "")
         if output is not None:
             found.save(output)
     one = None if at is not None else found if job_file is None else found.whole

@@ -41,6 +41,10 @@ MINIMISED: tuple[str, ...] = get_args(Minimise)
 SECONDS = 5.0
 CATCH_UP_S, RESTART_S = 1800.0, 300.0  # of Flink's autoscaler, where only one of both is set
 MAX_SURVIVED = 1
+SINGLE = (
+    "the graph has single instances, whose numbers are kept; with --logical, import and profile "
+    "keep operators instead, whose numbers size chooses"
+)
 
 
 def size(
@@ -150,6 +154,8 @@ def _sized(
         several = [replace(one, at_most=one.at_most * share) for one in several]
         if faults := lacking(several):
             text = f"size: cannot keep up: {text_of_lacking(task, faults)}"
+            if any(graph.index[one.operator] in graph.instance_of for one in faults):
+                text += f"; {SINGLE}"
             raise ShortageError(text, faults[0].at_most)
         choices = Choices(graph, several, task.constraints.colocate)
         instances = Instances(graph, choices.counts(choices.first), task.objective.source_rate)

@@ -8,9 +8,9 @@ import pytest
 
 from streamplace import read_graph, read_placement
 from streamplace.cli.main import main
-from streamplace.files import write_json
+from streamplace.files import write_dataset, write_json
 from streamplace.problem.counts import expanded
-from tests.support.cli import Capture, json_of, refused
+from tests.support.cli import Capture, json_of, printed, refused
 
 GRAPH: dict[str, Any] = {
     "format": "streamplace-graph",
@@ -142,6 +142,22 @@ def test_import_keeps_parallel_operators_and_their_streams(capsys: Capture, tmp_
     assert expanded(graph).sha256 == read_graph(out).sha256
     line = refused(capsys, *command, "--logical", "--fold")
     assert "cannot combine --fold with --logical" in line
+
+
+def test_graphs_of_single_instances_keep_their_numbers_and_say_so(
+    capsys: Capture, tmp_path: Path
+) -> None:
+    stated = json.loads(json.dumps(GRAPH))
+    stated["operators"][2]["parallelism"] = 2
+    write_json(tmp_path / "stated.json", stated)
+    file = tmp_path / "instances.json"
+    write_dataset(file, [expanded(read_graph(tmp_path / "stated.json"))])
+    out, err = printed(capsys, "size", file, *FAST, "--source-rate", "1e3", "--resize")
+    assert "count[1]" in out
+    assert "with --logical, import and profile keep operators" in err
+    line = refused(capsys, "size", file, *FAST)
+    assert "count[0]: parallelism 1, 12,500 tuples/s at most" in line
+    assert line.endswith("keep operators instead, whose numbers size chooses")
 
 
 def test_several_jobs_share_the_devices(capsys: Capture, graph: Path, tmp_path: Path) -> None:
