@@ -48,6 +48,14 @@ class Kinds:
             kinds[members] = kind
         return kinds
 
+    def with_one_less(self, kind: int) -> "Kinds":
+        """Return the kinds of a cluster without one device of a kind, of which none may be left."""
+        left = [members[:-1] if k == kind else members for k, members in enumerate(self.members)]
+        made = object.__new__(Kinds)
+        made.members, made.price = tuple(left), self.price
+        made.total = np.array([len(members) for members in left])
+        return made
+
     def devices(self, counts: Counts) -> tuple[int, ...]:
         """Return the indices of a set's devices: the first of each kind."""
         pairs = zip(self.members, counts, strict=True)
