@@ -139,7 +139,7 @@ def test_limits_of_the_graph_hold() -> None:
     assert plan.deployment.parallelism["decode"] == 3
     reason = plan_of(5000.0, graph=job(max_parallelism=2))
     assert isinstance(reason, str)
-    assert "decode: 2 instances, 2,000 tuples/s at most" in reason
+    assert "decode: max_parallelism 2, 2,000 tuples/s at most" in reason
 
 
 def test_devices_that_are_gone_are_not_used() -> None:
