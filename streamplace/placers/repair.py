@@ -31,13 +31,17 @@ def feasible(problem: Problem, draft: Ints) -> Placement:
     rules = problem.feasibility
     if rules.is_free or rules.violation(draft) is None:
         return Placement(problem, draft)
-    preferred = _preferences(problem, draft)
+    return by_preference(problem, _preferences(problem, draft))
+
+
+def by_preference(problem: Problem, preferred: list[list[int]]) -> Placement:
+    """Return the placement that `assign` finds; an InfeasibleError refers to the problem."""
     try:
         on = assign(problem, preferred)
     except InfeasibleError as error:
         error.infeasible = problem.graph, problem.cluster, problem.constraints
         raise
-    return Placement(problem, on[rules.unit_of])
+    return Placement(problem, on[problem.feasibility.unit_of])
 
 
 def feasible_ones(problem: Problem, drafts: Iterable[Ints]) -> list[Placement]:

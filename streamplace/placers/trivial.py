@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 
 from streamplace.errors import PlacementError
-from streamplace.placers.repair import feasible
+from streamplace.placers.repair import by_preference, feasible
 from streamplace.placers.search.annealing import check_limits
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.order_names import check_order
@@ -93,7 +93,10 @@ class RoundRobin:
 
 @dataclass(frozen=True)
 class Random:
-    """Place every operator on a device drawn uniformly at random.
+    """Place every operator on a device drawn uniformly at random from those that may run it.
+
+    Colocated operators are drawn together. Where a draw violates a limit that depends on other
+    operators, such as memory, the operator goes to another device, drawn in the same way.
 
     Parameters
     ----------
@@ -109,7 +112,7 @@ class Random:
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
-        """Return the placement, repaired where constraints require it."""
+        """Return the placement, or the best one."""
         best, reached = self._drawn(problem, rng), -inf
         for number in range(self.evaluations if self.evaluations > 1 else 0):
             placement = self._drawn(problem, rng) if number else best
@@ -119,6 +122,9 @@ class Random:
         return best
 
     def _drawn(self, problem: Problem, rng: np.random.Generator) -> Placement:
-        count = len(problem.cluster.devices)
-        devices = rng.integers(0, count, len(problem.graph.names), dtype=np.int32)
-        return feasible(problem, devices)
+        rules, count = problem.feasibility, len(problem.cluster.devices)
+        if rules.is_free:
+            devices = rng.integers(0, count, len(problem.graph.names), dtype=np.int32)
+            return Placement(problem, devices)
+        drawn = [rng.permutation(np.flatnonzero(row)).tolist() for row in rules.allowed]
+        return by_preference(problem, drawn)

@@ -1,4 +1,4 @@
-"""Tests for the cases of the study of GiPH: neural networks of 40 groups on 8 devices."""
+"""Tests for the cases of the study of GiPH."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,13 @@ import streamplace as sp
 from streamplace.generate.giph.ranges import MEAN_BYTES, MEAN_COMPUTE
 from streamplace.generate.giph.task_graph import BYTES_PER_UNIT, INSTRUCTIONS_PER_UNIT
 from streamplace.placers.registry import make_placer
-from streamplace.scoring.registry import evaluator
-from streamplace.studies.giph.cases import EnasCases
-from streamplace.studies.giph.experiments import ENAS, experiments
+from streamplace.problem.makespan import Makespan
+from streamplace.scoring.registry import evaluator, makespan_evaluator
+from streamplace.studies.giph.cases import Cases, EnasCases
+from streamplace.studies.giph.experiments import ENAS, SEVERAL, SINGLE, experiments
+from streamplace.studies.giph.learning import random_starts
 from streamplace.studies.giph.registered import FULL, QUICK
+from streamplace.workflows.place import run_placer
 
 
 def test_neural_networks_have_40_operators_and_8_devices() -> None:
@@ -49,3 +52,26 @@ def test_tests_are_not_among_the_training_cases() -> None:
         experiment = experiments(size)[ENAS]
         assert experiment.train.seed != experiment.tests[ENAS].seed
         assert experiment.tests[ENAS].count == size.cases
+
+
+@pytest.mark.parametrize(
+    ("setting", "heft", "best", "start"), [(SINGLE, 1.25, 1.84, 2.09), (SEVERAL, 1.31, 1.74, 1.98)]
+)
+def test_levels_of_the_named_cases(setting: str, heft: float, best: float, start: float) -> None:
+    """SLRs are those of the released code on the released cases, within 2%.
+
+    They are of HEFT, of the best of two random placements per operator, and of one of them.
+    """
+    test = f"giph-code:cases={setting}:split=test"
+    problems = Cases(test, 60).problems(Makespan())
+    starts = random_starts(problems, 0)
+    found = []
+    for number, (problem, one) in enumerate(zip(problems, starts, strict=True)):
+        longest = makespan_evaluator(problem).compiled.fastest.longest
+        count = 2 * len(problem.graph.names)
+        rows = [one]
+        for placer in ("heft", f"random:evaluations={count}"):
+            rng = np.random.default_rng([number])
+            rows.append(run_placer(problem, placer, rng, None).placement.devices)
+        found.append([float(evaluator(problem).loss(row)[0]) / longest for row in rows])
+    assert np.mean(found, axis=0) == pytest.approx([start, heft, best], rel=0.02)
