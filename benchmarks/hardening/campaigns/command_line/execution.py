@@ -13,7 +13,7 @@ from benchmarks.hardening.harness.forks import Ended, Forks
 from benchmarks.hardening.harness.privileges import drop_override
 from benchmarks.hardening.harness.rows import Row
 
-MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:+]+")  # differs between two runs of `watch`
+TIMES = re.compile(r"\d{4}-\d\d-\d\dT[\d:+]+|in \S+ s$", re.MULTILINE)  # differ between two runs
 KILL_S = 120.0  # wall time after which a command is killed
 TRAIN_S = 2.0  # training is killed this long after it has written its config
 TRAIN_BYTES = 4 * 2**30  # data memory of training, since a config may ask for any amount
@@ -69,7 +69,7 @@ def forks_row(
         for start in (lambda case: run_fork(case, forks), run_process):
             with cases.case(name, number, seed) as case:
                 ended = start(case)
-                texts = (MOMENT.sub("MOMENT", text) for text in (ended.out, ended.err))
+                texts = (TIMES.sub("TIME", text) for text in (ended.out, ended.err))
                 results.append((ended.code, *texts, case.added_files()))
         tried += 1
         if results[0] != results[1]:
