@@ -19,6 +19,8 @@ SCHEDULE = ("tasks", "queues", "run", "messages", "dispatch", "engine", "critica
 SCRIPTS = (  # in order: each script uses those before it
     "text",
     "labels",
+    "flow",
+    "links",
     "model",
     "limits",
     *SCHEDULE,

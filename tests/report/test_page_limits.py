@@ -22,12 +22,12 @@ from streamplace.util.arrays import Ints
 from tests.support.share import Share
 
 SHOWN = """(batch) => batch.map(({ file, cluster, constraints, assignments, sums }) => {
-  const flow = SP.model.flowOf(file);
+  const flow = SP.flow.flowOf(file);
   const problem = {
     file,
     cluster,
     constraints,
-    network: SP.model.networkOf(cluster),
+    network: SP.links.networkOf(cluster),
     called: {
       devices: SP.labels.called(cluster.devices.map(({ name }) => name)),
       operators: SP.labels.called(flow.names),
@@ -49,7 +49,7 @@ NAMES = ("__proto__", "constructor", "gpu")
 
 @pytest.fixture(scope="module")
 def shown() -> Iterator[Evaluate]:
-    files = ("text", "labels", "model", "limits", "rules")
+    files = ("text", "labels", "flow", "links", "model", "limits", "rules")
     script = "\n".join((PAGE / f"{name}.js").read_text() for name in files)
     with called_in_node(script, SHOWN) as evaluate:
         if evaluate is None:

@@ -19,11 +19,11 @@ from streamplace.scoring.makespan import makespan_score
 from tests.support.page_schedules import EDITS, can_run, check_page, edited
 from tests.support.share import Share
 
-FILES = ("text", "labels", "model", "limits", *SCHEDULE, "rules", "state")
+FILES = ("text", "labels", "flow", "links", "model", "limits", *SCHEDULE, "rules", "state")
 SHOWN = """(batch) => batch.map(({ data, edits }) => {
   const [row] = data.placements;
   const [graph] = data.graphs;
-  const flow = SP.model.flowOf(graph.file);
+  const flow = SP.flow.flowOf(graph.file);
   const placement = SP.view.placementOf(row, graph, flow, data.schedules[row.schedule]);
   const shown = (setting) => {
     const view = SP.view.viewOf(placement, setting);

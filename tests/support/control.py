@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from streamplace.control.controller import Controller
+from streamplace.control.decisions import Decision
 from streamplace.control.observation import Observation, Reading
 from streamplace.control.plans import Deployment, Plan
 from streamplace.control.rules import Rules
@@ -16,6 +18,9 @@ from streamplace.problem.graph import StreamGraph
 WINDOW_S = 300.0
 DEVICES = frozenset({"a", "b", "c", "d"})
 HOSTS = {"decode": ("a",), "count": ("b",)}
+MORE = {"decode": ("a", "b"), "count": ("c",)}
+RULES = Rules()
+COSTS = {"decode": 1e-3, "count": 2e-4}  # one instance of decode carries 1,000 tuples/s
 
 
 def observed(
@@ -132,3 +137,19 @@ def measured(
         readings[name] = Reading(float(rates[v]), mean, max(busy), 0.0, len(busy))
     window = observed(0.5, hosts=hosts, offered_s=rate_s, devices=frozenset(cluster.names))
     return replace(window, readings=readings, **others)
+
+
+def controller(**options: bool) -> Controller:
+    """Return a controller with the default rules."""
+    return Controller(RULES, PlainPlanner(COSTS, RULES), **options)
+
+
+def last(of: Controller, *windows: Observation) -> Decision:
+    """Return the decision on the last of some windows."""
+    return [of.step(window) for window in windows][-1]
+
+
+def overloads(first: int = 10, count: int = 2, offered_s: float = 1200.0) -> list[Observation]:
+    """Return windows in which more tuples wait every second, of those that are offered."""
+    growth = (offered_s - 1000.0) * WINDOW_S
+    return [observed(1.0, first + i, offered_s=offered_s, waiting=i * growth) for i in range(count)]

@@ -20,6 +20,16 @@ from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.problem.cluster import Uplink
 from streamplace.scoring.throughput import throughput_where_scored
 from streamplace.util.arrays import Floats
+from tests.support.graphs import chain_graph
+
+GRAPH = chain_graph(4e5, 5e5, 7e5, 8e5, 1e5, payload_bytes=2e4)  # 2,500 MIPS at 1,000 tuples/s
+DEVICES = (
+    Device("a1", 2000.0, group="a", price=5.0),
+    Device("a2", 1500.0, group="a", price=2.0),
+    Device("b1", 1500.0, group="b", price=3.0),
+    Device("b2", 1000.0, group="b", price=1.0),
+)
+RACKS = Cluster(DEVICES, Network("nic", 1000.0))
 
 
 def random_priced_problem(seed: int) -> Problem:

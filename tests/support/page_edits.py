@@ -11,6 +11,7 @@ from benchmarks.reference.grouped_problems import grouped_cluster
 from streamplace import Cluster, Device, LinkOverride, Network, Placement, Problem
 from streamplace.generate import Recipe
 from streamplace.scoring.score import ThroughputScore
+from tests.support.graphs import preset_graph
 from tests.support.reports import Report
 
 PRESETS = ("dream", "series-parallel", "layered")
@@ -35,6 +36,17 @@ HOSTILE_NAMES = (
     "7",
     "long " + "x" * 9_995,
 )
+
+
+def preset_placement(
+    preset: str = "layered", operators: int = 20, seed: int = 0, **options: Any
+) -> Placement:
+    """Return a random placement of a generated graph, on five devices by default."""
+    graph = preset_graph(preset, operators, seed=7)
+    cluster = options.pop("cluster", None) or Cluster.equal()
+    problem = Problem(graph, cluster, source_rate=options.pop("source_rate", 2e4), **options)
+    devices = np.random.default_rng(seed).integers(len(cluster.devices), size=operators)
+    return Placement(problem, devices)
 
 
 def random_placement(seed: int) -> Placement:

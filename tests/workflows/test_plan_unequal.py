@@ -25,17 +25,7 @@ from streamplace.util import work_clock
 from streamplace.workflows import plan_equal, plan_unequal
 from streamplace.workflows.plan import plan
 from streamplace.workflows.plan_rows import Rows
-from tests.support.device_sets import cheapest_prices, random_priced_problem
-from tests.support.graphs import chain_graph
-
-GRAPH = chain_graph(4e5, 5e5, 7e5, 8e5, 1e5, payload_bytes=2e4)  # 2,500 MIPS at 1,000 tuples/s
-DEVICES = (
-    Device("a1", 2000.0, group="a", price=5.0),
-    Device("a2", 1500.0, group="a", price=2.0),
-    Device("b1", 1500.0, group="b", price=3.0),
-    Device("b2", 1000.0, group="b", price=1.0),
-)
-RACKS = Cluster(DEVICES, Network("nic", 1000.0))
+from tests.support.device_sets import DEVICES, GRAPH, RACKS, cheapest_prices, random_priced_problem
 
 
 def test_the_cheapest_set_is_proven_and_carries_the_rate() -> None:
@@ -123,35 +113,6 @@ def test_an_operator_that_only_one_device_can_run_survives_no_loss() -> None:
             plan(GRAPH, cluster, constraints=rules, evaluations=500, survive=1)
     with pytest.raises(InfeasibleError, match="operator 'a' may run only on 'd0'"):
         plan(GRAPH, "3x2500", constraints=Constraints(pins={"a": "d0"}), survive=1)
-
-
-def test_devices_that_cost_nothing_are_used_only_where_they_help() -> None:
-    free = (Device("old1", 1000.0, price=0.0), Device("old2", 1000.0, price=0.0))
-    found = plan(GRAPH, Cluster([*DEVICES, *free], RACKS.network), evaluations=2000)
-    assert found.cheapest is not None
-    assert found.cheapest.price <= 1.0
-    only_free = plan(chain_graph(5e5), Cluster([*DEVICES, *free], RACKS.network), evaluations=2000)
-    assert only_free.cheapest is not None
-    assert only_free.cheapest.price == only_free.cheapest.gap == 0.0
-    assert len(only_free.cheapest.devices) == 1
-
-
-def test_of_devices_that_all_cost_nothing_the_fewest_are_chosen() -> None:
-    devices = [Device("d0", 1000.0, price=0.0), Device("d1", 3000.0, price=0.0)]
-    found = plan(GRAPH, Cluster(devices), evaluations=2000)
-    assert found.cheapest is not None
-    assert found.cheapest.devices == ("d1",)
-    assert found.cheapest.price == found.cheapest.bound == 0.0
-    assert [row.price for row in found.rows] == [0.0]
-
-
-def test_devices_that_cost_nothing_are_left_out_beside_one_that_is_needed() -> None:
-    free = [Device(f"free{i}", 1000.0, price=0.0) for i in range(2)]
-    cluster = Cluster([Device("paid", 3000.0, price=1.0), *free])
-    rules = Constraints(pins=dict.fromkeys(GRAPH.names, "paid"))
-    found = plan(GRAPH, cluster, constraints=rules, evaluations=500)
-    assert found.cheapest is not None
-    assert found.cheapest.devices == ("paid",)
 
 
 ABC = Cluster(

@@ -40,7 +40,7 @@ SP.details = (() => {
     const d = setting.assignment[v];
     const capacity = setting.mips[d] * 1e6 * cluster.devices[d].cores;
     const { kind, cores } = cluster.devices[d];
-    const time = SP.model.timeOn(flow, v, cluster.devices[d]); // seconds, or null
+    const time = SP.flow.timeOn(flow, v, cluster.devices[d]); // seconds, or null
     const byTime = time === null ? 0 : time * flow.tuples[v] * Math.min(flow.cores[v], cores);
     const work = (time === null ? flow.work[v] : byTime * setting.mips[d] * 1e6) * setting.rate;
     const perTuple =

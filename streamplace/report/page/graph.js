@@ -109,7 +109,7 @@ SP.graph = (() => {
     function limits({ bottleneck: { link }, critical }, shown, e) {
       if (critical) return critical.streams.has(e);
       const [a, b] = [shown[flow.source[e]], shown[flow.target[e]]];
-      return link !== null && a !== b && SP.model.linksBetween(a, b, calls.network).includes(link);
+      return link !== null && a !== b && SP.links.linksBetween(a, b, calls.network).includes(link);
     }
 
     /**

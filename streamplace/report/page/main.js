@@ -9,7 +9,7 @@
   ];
   const at = (id) => document.getElementById(id);
   const data = JSON.parse(at("data").textContent);
-  const flows = data.graphs.map((graph) => graph.file && SP.model.flowOf(graph.file));
+  const flows = data.graphs.map((graph) => graph.file && SP.flow.flowOf(graph.file));
   const placements = data.placements.map((row) =>
     SP.view.placementOf(
       row,

@@ -2,7 +2,7 @@
 SP.rules = (() => {
   "use strict";
 
-  /** Return one sentence per violated rule. `flow` is that of SP.model. */
+  /** Return one sentence per violated rule. `flow` is that of SP.flow. */
   function broken(problem, flow, assignment) {
     const violations = [];
     const where = problem.cluster.devices.map((device) => device.name);

@@ -1,7 +1,7 @@
 // Everything shown for a placement at a setting: sums, score, bound and notes.
 SP.view = (() => {
   "use strict";
-  const { model, state, text } = SP;
+  const { links, model, state, text } = SP;
   const BROKEN = 2; // largest number of violated constraints that are shown
   const SENTENCE = 300; // largest number of characters of each
 
@@ -14,7 +14,7 @@ SP.view = (() => {
       flow,
       objective: row.objective === "makespan" ? SP.makespan : SP.throughput,
       ...(schedule && SP.makespan.fieldsOf(schedule, flow)),
-      network: model.networkOf(row.cluster),
+      network: links.networkOf(row.cluster),
       called: {
         devices: SP.labels.called(row.cluster.devices.map((device) => device.name)),
         operators: SP.labels.called(flow?.names ?? []),
@@ -22,8 +22,8 @@ SP.view = (() => {
       sums: row.sums && model.sumsFrom(row.sums),
       limits: SP.limits.limitsOf(graph.file, row.cluster, row.sums?.limits, row.sums?.operators),
       drawn: graph.drawn,
-      heaviest: flow ? model.heaviestOf(flow) : row.heaviest,
-      plainWork: flow ? model.plainWork(flow) : row.plain_work,
+      heaviest: flow ? SP.flow.heaviestOf(flow) : row.heaviest,
+      plainWork: flow ? SP.flow.plainWork(flow) : row.plain_work,
     };
     const first = {
       assignment: row.assignment ?? [],

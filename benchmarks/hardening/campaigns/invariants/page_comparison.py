@@ -34,12 +34,12 @@ BATCH = 200  # placements per call
 TIED = 1e-12  # relative difference of utilisations whose order rounding may change
 HEADROOM = 0.75  # target utilisation of every third problem
 SCORES = """(batch) => batch.map(({ graph, sums: values, cluster, setting, assignment, most }) => {
-  const network = SP.model.networkOf(cluster);
+  const network = SP.links.networkOf(cluster);
   const sums = graph
-    ? SP.model.sumsOf(SP.model.flowOf(graph), assignment, cluster, network, setting.bandwidth)
+    ? SP.model.sumsOf(SP.flow.flowOf(graph), assignment, cluster, network, setting.bandwidth)
     : SP.model.sumsFrom(values);
   const score = SP.model.scoreOf(sums, cluster, network, setting, most);
-  const links = score.links.map((load) => [SP.model.linkName(load, cluster), load.utilisation]);
+  const links = score.links.map((load) => [SP.links.linkName(load, cluster), load.utilisation]);
   return { ...score, links };
 })"""
 
@@ -48,7 +48,8 @@ ROW_NAME = "the report page's model against Python"
 
 def script() -> str:
     """Return the script of the page's model, preceded by the shared namespace."""
-    return "const SP = {};\n" + (PAGE / "model.js").read_text()
+    files = (PAGE / f"{name}.js" for name in ("flow", "links", "model"))
+    return "\n".join(["const SP = {};", *(file.read_text() for file in files)])
 
 
 def in_page(page: Any) -> Evaluate:

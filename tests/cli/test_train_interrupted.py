@@ -1,0 +1,140 @@
+"""Runs of `train` in processes that are interrupted or killed."""
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.reference.trainings import SMALL, graphs, opened
+from streamplace.files import read_dataset, write_dataset
+from streamplace.training import read_config, train
+from streamplace.training.run import CHECKPOINT
+from tests.support.cli import CPU_ENVIRONMENT, MODULE
+from tests.support.processes import hidden_gpus
+from tests.support.training_runs import check_finite, check_same, log_of
+
+KILLS = 4
+POLL_S = 0.005
+CURVES = "curves.png"
+LIMIT_S = 120
+LONG = SMALL.replace("epochs = 2", "epochs = 30").replace("_every = 2", "_every = 1")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_gpu() -> Iterator[None]:
+    """Hide the GPUs from every test of this module."""
+    with hidden_gpus():
+        yield
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a dataset and a config."""
+    folder = tmp_path_factory.mktemp("files")
+    write_dataset(folder / "graphs.jsonl", graphs())
+    (folder / "long.toml").write_text(LONG)
+    return folder
+
+
+def start(files: Path, folder: Path, *more: str) -> "subprocess.Popen[str]":
+    """Start training in a separate process."""
+    return subprocess.Popen(
+        [
+            *MODULE,
+            "train",
+            files / "graphs.jsonl",
+            "--config",
+            files / "long.toml",
+            "-o",
+            folder,
+            *more,
+        ],
+        env=CPU_ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for(process: "subprocess.Popen[str]", condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds or the process has ended."""
+    until = time.monotonic() + LIMIT_S
+    while process.poll() is None and not condition():
+        assert time.monotonic() < until, "timed out"
+        time.sleep(POLL_S)
+
+
+def stamp(folder: Path) -> int:
+    """Return the modification time of the checkpoint, or 0 where there is none."""
+    checkpoint = folder / CHECKPOINT
+    return checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
+
+
+def saved(folder: Path) -> int:
+    """Return the step of the checkpoint, or 0 where there is none."""
+    if not (folder / CHECKPOINT).exists():
+        return 0
+    _, words = opened(folder / CHECKPOINT)  # an incomplete file would be refused
+    return int(json.loads(words["position"])["step"])
+
+
+def uninterrupted(files: Path, folder: Path) -> str:
+    """Train without interruption, and return the hash of the parameters."""
+    config = read_config(str(files / "long.toml"))
+    return train(read_dataset(files / "graphs.jsonl"), config, folder).parameter_hash
+
+
+@pytest.mark.long
+def test_ctrl_c_saves_a_checkpoint(files: Path, tmp_path: Path) -> None:
+    with start(files, tmp_path / "run") as process:
+        try:
+            wait_for(process, lambda: stamp(tmp_path / "run") > 0)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=LIMIT_S)
+        finally:
+            process.kill()
+    assert process.returncode == 130, err
+    assert out == ""
+    step = saved(tmp_path / "run")
+    output = [line for line in err.splitlines() if "  epoch " not in line]  # all but progress
+    assert len(output) == 1
+    assert f"interrupted after step {step}" in output[0]
+    assert "--resume" in output[0]
+    assert [line["step"] for line in log_of(tmp_path / "run")] == [*range(1, step + 1)]
+    assert (tmp_path / "run" / CURVES).exists()
+    check_finite(tmp_path / "run")
+
+
+def kill_once_saved(process: "subprocess.Popen[str]", run: Path, wait_s: float) -> None:
+    """Kill a process `wait_s` after it has saved a checkpoint."""
+    before, written = saved(run), stamp(run)
+    try:
+        wait_for(process, lambda: stamp(run) > written)
+        time.sleep(wait_s)
+    finally:
+        process.kill()
+    _, err = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == -signal.SIGKILL, f"ended before it was killed: {err}"
+    assert saved(run) > before
+
+
+@pytest.mark.long
+def test_a_killed_run_resumes(files: Path, tmp_path: Path) -> None:
+    """Even a kill while a file is being written leaves no incomplete file."""
+    run, rng = tmp_path / "run", np.random.default_rng(1)
+    for kill in range(KILLS):
+        with start(files, run, *["--resume"] * (kill > 0)) as process:
+            kill_once_saved(process, run, rng.random() * 0.04)
+    with start(files, run, "--resume", "--json") as process:
+        try:
+            out, err = process.communicate(timeout=LIMIT_S)
+        finally:
+            process.kill()
+    assert process.returncode == 0, err
+    assert json.loads(out)["parameter_hash"] == uninterrupted(files, tmp_path / "uninterrupted")
+    check_same(run, tmp_path / "uninterrupted")
