@@ -149,6 +149,9 @@ SECTIONS = {
         "streamplace.training.measuring.measure.Measure",
         "streamplace.testing.PolicyCase",
         "streamplace.testing.check_policy",
+        "streamplace.testing.check_placer",
+        "streamplace.testing.check_family",
+        "streamplace.testing.check_objective",
     ),
     "Errors": ("streamplace.errors",),
 }

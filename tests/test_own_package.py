@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from streamplace.testing import CHECKS
+from tests.docs.test_blocks import OWN_PACKAGE
 from tests.support.cli import CPU_ENVIRONMENT
 from tests.support.paths import ROOT
 
@@ -65,10 +66,19 @@ def trained(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.long
-def test_the_policy_passes_the_checks(site: Path, tmp_path: Path) -> None:
+def test_the_package_passes_the_checks(site: Path, tmp_path: Path) -> None:
     tests = str(PACKAGE / "tests" / "test_conformance.py")
     done = run(site, tmp_path, ["-m", "pytest", "-q", "-p", "no:cacheprovider", tests])
-    assert done.stdout.startswith("." * len(CHECKS) + " ")
+    assert done.stdout.startswith("." * (len(CHECKS) + 2) + " ")  # a family and an objective
+
+
+def test_the_page_that_compares_it(site: Path, tmp_path: Path) -> None:
+    """Every block of the page runs, from the checks to the tables."""
+    page = ROOT / "docs" / OWN_PACKAGE
+    program = "import pathlib, sys; from tests.docs.blocks import run_page; "
+    program += "run_page(pathlib.Path(sys.argv[1]).read_text(), pathlib.Path.cwd())"
+    run(site, tmp_path, ["-c", program, str(page)])
+    assert (tmp_path / "run" / "policy.safetensors").exists()
 
 
 def test_the_same_seed_gives_the_same_graphs(site: Path, trained: Path, tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ from streamplace.placers.scheduling.annealing import PassAnnealer, cooling_of
 from streamplace.placers.scheduling.passes import pass_evaluator
 from streamplace.placers.starting import fast_placement
 from streamplace.scoring.registry import makespan_evaluator
-from streamplace.studies.effect import Effect
 from streamplace.util.arrays import Floats
+from streamplace.util.effect import Effect
 
 SEED = 9_000  # of the graphs
 PER_OPERATOR = 2

@@ -1,5 +1,6 @@
 """The command `compare`: comparison of placers over a dataset."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,6 +30,13 @@ THROUGHPUT_PLACERS, MAKESPAN_PLACERS = "metis,metis-oracle,fuser,auto", "heft,pe
     help="Placers to compare, each NAME[:OPTION=VALUE…]; `streamplace place --help` lists them.  "
     f"[default: {THROUGHPUT_PLACERS}; with --objective makespan {MAKESPAN_PLACERS}]",
 )
+@click.option(
+    "--evaluations",
+    type=param_types.Whole(1),
+    metavar="N",
+    help="Placements that every placer evaluates per graph, for those that have such an option.",
+)
+@options.time_limit("Seconds per graph for every placer that has a time limit.")
 @options.cluster()
 @clusters_option("instead of one for all graphs: graph i is placed on cluster i.")
 @click.option("--cross", is_flag=True, help="With --clusters: place every graph on every cluster.")
@@ -45,6 +53,8 @@ THROUGHPUT_PLACERS, MAKESPAN_PLACERS = "metis,metis-oracle,fuser,auto", "heft,pe
 def compare(
     dataset: str,
     placers: str | None,
+    evaluations: int | None,
+    time_limit: float | None,
     cluster_file: str | None,
     devices: str | None,
     clusters_file: str | None,
@@ -79,6 +89,7 @@ def compare(
     streamplace compare dream.jsonl.gz --placers metis,metis-oracle --source-rate 1e4,2e4
     streamplace compare dataset:real -o results --plots pdf
     streamplace compare graphs.jsonl --clusters clusters.jsonl --objective makespan
+    streamplace compare dream.jsonl.gz --placers random,climb,search,policy --evaluations 100
     streamplace compare dream.jsonl.gz --backend ray --address 10.0.0.1:6379
 
     \b
@@ -124,6 +135,7 @@ def compare(
     if semantics is not None:
         makespan_options.require(kind, "semantics")
     placers = placers or (MAKESPAN_PLACERS if isinstance(kind, Makespan) else THROUGHPUT_PLACERS)
+    names = _budgeted(placers.split(","), evaluations, time_limit)
     pictures = pictures_of(plots)
     if folder is not None:
         inputs = (dataset, cluster_file, clusters_file, *weights_of(placers))
@@ -142,7 +154,7 @@ def compare(
         with hinting, located(name_of(dataset)):
             result = workflow.compared(
                 cases,
-                placers.split(","),
+                names,
                 source_rates or (None,),
                 objective=kind,
                 semantics=semantics,
@@ -155,6 +167,25 @@ def compare(
             for stale in save_report(folder, result, pictures):
                 printing.print_note(f"removed {stale}, a file of an earlier comparison")
     _print(result, as_json)
+
+
+def _budgeted(
+    names: Sequence[str], evaluations: int | None, time_limit: float | None
+) -> Sequence[str]:
+    """Return the placers with equal budgets, after naming those that have none on stderr."""
+    from streamplace.placers.budgets import with_evaluations, with_seconds  # noqa: PLC0415 - heavy
+
+    if evaluations is not None and time_limit is not None:
+        raise click.UsageError("--evaluations and --time-limit exclude each other")
+    if evaluations is not None:
+        option, found = "--evaluations", with_evaluations(names, evaluations)
+    elif time_limit is not None:
+        option, found = "--time-limit", with_seconds(names, time_limit)
+    else:
+        return names
+    if found.unlimited:
+        printing.print_note(f"{option} does not apply to {', '.join(found.unlimited)}")
+    return found.names
 
 
 def _print(result: "Comparison | MakespanComparison", as_json: bool) -> None:

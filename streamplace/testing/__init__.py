@@ -1,4 +1,4 @@
-"""Conformance checks for policies, both built-in and user-defined.
+"""Conformance checks of policies, placers, families and objectives, built-in and user-defined.
 
     from streamplace.testing import CHECKS, PolicyCase
 
@@ -7,6 +7,7 @@
         CHECKS[name](PolicyCase("my-kind", {"hidden": 8}))
 
 `checks_of` returns those for policies that refine placements (`REFINER_CHECKS`) as well.
+`check_placer`, `check_family` and `check_objective` take a name or the object itself.
 Every check raises an AssertionError whose message states what the policy does wrong.
 """
 
@@ -18,8 +19,11 @@ from streamplace.testing.actions import check_actions
 from streamplace.testing.batching import check_batches, check_evaluate, check_samples
 from streamplace.testing.case import PolicyCase
 from streamplace.testing.counting import check_evaluations
+from streamplace.testing.families import check_family
 from streamplace.testing.feasibility import check_constraints
 from streamplace.testing.gradients import check_gradients
+from streamplace.testing.objectives import check_objective
+from streamplace.testing.placers import check_placer
 from streamplace.testing.probabilities import check_entropy, check_probabilities
 from streamplace.testing.refining import (
     check_episodes,
@@ -35,7 +39,16 @@ from streamplace.testing.sampling import check_sampling
 from streamplace.testing.teaching import check_teacher
 from streamplace.testing.weights import check_weights
 
-__all__ = ["CHECKS", "REFINER_CHECKS", "PolicyCase", "check_policy", "checks_of"]
+__all__ = [
+    "CHECKS",
+    "REFINER_CHECKS",
+    "PolicyCase",
+    "check_family",
+    "check_objective",
+    "check_placer",
+    "check_policy",
+    "checks_of",
+]
 
 CHECKS: dict[str, Callable[[PolicyCase], None]] = {
     "weights": check_weights,

@@ -11,8 +11,9 @@ from streamplace.display.text import quoted
 from streamplace.display.view import Line, View
 from streamplace.scoring.score import THROUGHPUT
 from streamplace.util.arrays import Floats
+from streamplace.util.effect import Effect
 from streamplace.workflows.cases import CaseList
-from streamplace.workflows.comparison_tables import save_tables, table_view
+from streamplace.workflows.comparison_tables import index_of, save_tables, table_view
 
 TIE = 0.001  # a smaller difference in relative throughput is a tie
 KEEPS_UP = 0.97  # relative throughput above which a placement practically keeps up
@@ -107,6 +108,21 @@ class Comparison(Displayable):
         return [
             self._row(i, j) for i in range(len(self.source_rates)) for j in range(len(self.placers))
         ]
+
+    def difference(self, placer: str, other: str) -> Effect:
+        """Return the mean relative throughput of a placer less that of another, with its interval.
+
+        The unit is a graph, whose value is its mean over clusters and source rates; the interval is
+        a 95% interval from a paired bootstrap over the graphs.
+
+        Raises
+        ------
+        UsageError
+            If a placer was not compared.
+        """
+        chosen = [index_of(name, self.placers) for name in (placer, other)]
+        own, others = (self.relative_throughput[:, j].mean(axis=0) for j in chosen)
+        return Effect.of((own - others).reshape(len(self.graphs), -1).mean(axis=1))
 
     def _row(self, i: int, j: int) -> ComparisonRow:
         reached = self.relative_throughput[i, j]

@@ -6,13 +6,28 @@ from typing import Any
 
 from streamplace.display.text import aligned, quoted
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
+from streamplace.errors import UsageError
 from streamplace.files import write_json
 from streamplace.files.atomic import make_folder, write_text
 from streamplace.files.reading import to_csv
+from streamplace.util.suggest import candidates
 from streamplace.util.text import counted
 
 ROWS_SHOWN = 24  # in a repr
 SAVED = ("compare.json", "table.csv", "graphs.csv")
+
+
+def index_of(placer: str, placers: Sequence[str]) -> int:
+    """Return the row of a placer.
+
+    Raises
+    ------
+    UsageError
+        If it was not compared.
+    """
+    if placer not in placers:
+        raise UsageError(f"placer {placer!r} was not compared{candidates(placer, placers)}")
+    return placers.index(placer)
 
 
 def table_view(

@@ -11,14 +11,16 @@ import numpy as np
 from streamplace.display.mixins import Displayable, RoundedRepr
 from streamplace.display.text import number
 from streamplace.display.view import Line, View
+from streamplace.errors import UsageError
 from streamplace.problem.makespan import Makespan, PublishedName
 from streamplace.scoring.makespan_score import MAKESPAN
 from streamplace.util.arrays import Bools, Floats
 from streamplace.util.bootstrap import mean_intervals
+from streamplace.util.effect import Effect
 from streamplace.util.finite import finite
 from streamplace.util.text import counted
 from streamplace.workflows.cases import CaseList
-from streamplace.workflows.comparison_tables import save_tables, table_view
+from streamplace.workflows.comparison_tables import index_of, save_tables, table_view
 
 TIE = 0.001  # of the makespan of HEFT's mapping; a smaller difference is a tie
 REFERENCE = "heft"
@@ -158,6 +160,24 @@ class MakespanComparison(Displayable):
         """The table, a row per placer."""
         return [self._row(j) for j in range(len(self.placers))]
 
+    def ratio(self, placer: str, other: str) -> Effect:
+        """Return the mean ratio of a placer's makespans to those of another, with its interval.
+
+        The unit is a graph, whose value is its mean over the cases that both placed; graphs without
+        such a case are left out. The interval is a 95% interval from a paired bootstrap over the
+        graphs.
+
+        Raises
+        ------
+        UsageError
+            If a placer was not compared, or there is no case that both placed.
+        """
+        own, others = (self.makespan_s[index_of(name, self.placers)] for name in (placer, other))
+        means = self._by_graph(_ratio(own, others))
+        if not len(means):
+            raise UsageError(f"there is no case that both {placer} and {other} placed")
+        return Effect.of(means)
+
     def _row(self, j: int) -> MakespanRow:
         placed = ~np.isnan(self.makespan_s[j])
         complete, over = bool(placed.all()), self._paired(j)
@@ -187,10 +207,13 @@ class MakespanComparison(Displayable):
 
     def _interval(self, over: Floats) -> Floats:
         """Return the interval of the mean ratio to HEFT over graphs, each the mean of its cases."""
-        graphs = [each[~np.isnan(each)] for each in over.reshape(len(self.cases.graphs), -1)]
-        means = np.array([each.mean() for each in graphs if len(each)])
-        interval: Floats = mean_intervals(means[None], self.seed)[0]
+        interval: Floats = mean_intervals(self._by_graph(over)[None], self.seed)[0]
         return interval
+
+    def _by_graph(self, values: Floats) -> Floats:
+        """Return the mean of a value over the cases of each graph that has any, at most (G,)."""
+        graphs = [each[~np.isnan(each)] for each in values.reshape(len(self.cases.graphs), -1)]
+        return np.array([each.mean() for each in graphs if len(each)])
 
     @property
     def notes(self) -> list[str]:

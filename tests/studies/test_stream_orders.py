@@ -5,7 +5,6 @@ import pytest
 
 from streamplace.generate import Recipe
 from streamplace.problem.cluster import Cluster
-from streamplace.studies.effect import Effect
 from streamplace.studies.orders import streams
 from streamplace.studies.orders.extremes import extremes
 from streamplace.studies.orders.registered import ALL_ORDERS
@@ -20,6 +19,7 @@ from streamplace.studies.orders.stream_results import (
 from streamplace.studies.orders.streams import StreamOrdersStudy
 from streamplace.studies.stream_problems import SOURCE_RATE
 from streamplace.studies.study import Plan, Row
+from streamplace.util.effect import Effect
 from streamplace.workflows.compare import compare
 
 EVERY_ORDER = (*ALL_ORDERS, *WEIGHTED_ORDERS)

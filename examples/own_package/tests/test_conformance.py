@@ -1,11 +1,21 @@
-"""The conformance checks of streamplace, applied to the policy of this package."""
+"""The conformance checks of streamplace, applied to what this package registers."""
 
 import pytest
 
-from streamplace.testing import CHECKS, PolicyCase
+from streamplace.testing import CHECKS, PolicyCase, check_family, check_objective
 
 
 @pytest.mark.parametrize("name", CHECKS)
-def test_conformance(name: str) -> None:
-    """Run one check."""
+def test_policy(name: str) -> None:
+    """Run one check of the policy."""
     CHECKS[name](PolicyCase("load-aware", {"hidden": 8}, repaired=True))
+
+
+def test_family() -> None:
+    """Check the graph family."""
+    check_family("funnel")
+
+
+def test_objective() -> None:
+    """Check the objective."""
+    check_objective("net:price=500")

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from streamplace.studies.effect import Effect
 from streamplace.studies.spread import Spread, cell
 from streamplace.studies.study import Outcome, Plan, Row
 from streamplace.studies.table import Cell, Table
 from streamplace.util.arrays import Floats
+from streamplace.util.effect import Effect
 
 TITLE = "DOPPLER for the throughput of streams"
 COLUMNS = {"one_pass": "one pass", "best": "best of 16"}

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from streamplace.studies.effect import Effect
 from streamplace.studies.giph.experiments import DRAWN, FEW, LARGER, MANY, SEVERAL, SINGLE
 from streamplace.studies.giph.plain import HEFT, RANDOM
 from streamplace.studies.giph.published import WINS
 from streamplace.studies.giph.registered import GIPH, OURS, SYSTEMS
 from streamplace.studies.giph.results import Tested
 from streamplace.studies.study import Row
+from streamplace.util.effect import Effect
 
 Results = Mapping[tuple[str, str], Tested]
 SETTINGS = {SINGLE: "one network", SEVERAL: "ten networks"}

@@ -10,13 +10,13 @@ from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.pipeline import pipeline_figures
-from streamplace.studies.effect import Effect
 from streamplace.studies.giph.experiments import FUSION, fusion_cases
 from streamplace.studies.giph.plain import HEFT
 from streamplace.studies.giph.registered import GIPH, OURS
 from streamplace.studies.study import Row
 from streamplace.studies.table import Cell, Table
 from streamplace.util.arrays import Floats
+from streamplace.util.effect import Effect
 
 MAKESPAN, FREQUENCY, ENERGY = "makespan, s", "passes per second", "energy of a pass, J"
 MOVES, COST, OVER = "moves", "relocation cost, s", "relocation cost / frequency, s²"

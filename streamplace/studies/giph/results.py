@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamplace.studies.effect import Effect
 from streamplace.studies.giph.plain import HEFT, RANDOM
 from streamplace.studies.study import Row
 from streamplace.util.arrays import Floats
+from streamplace.util.effect import Effect
 
 SAME = 1e-6  # relative difference of losses that counts as none
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from streamplace.studies.effect import Effect
 from streamplace.studies.study import Outcome, Plan, Row
 from streamplace.studies.table import Cell, Table
 from streamplace.util.arrays import Floats
+from streamplace.util.effect import Effect
 
 TITLE = "Re-placement of streams with a price per move"
 HEAD = (

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from streamplace.studies.effect import Effect
 from streamplace.studies.hsdag.groups import FIXED
 from streamplace.studies.hsdag.plain import (
     CLIMB,
@@ -32,6 +31,7 @@ from streamplace.studies.hsdag.results import Results
 from streamplace.studies.hsdag.workloads import Workload
 from streamplace.studies.spread import Spread, cell
 from streamplace.studies.table import Cell, Table
+from streamplace.util.effect import Effect
 
 PUBLISHED = "published, on other devices"
 OWN_BEST = f"{HSDAG}, without its starts"

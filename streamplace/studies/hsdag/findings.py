@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from streamplace.studies.effect import Effect
 from streamplace.studies.hsdag.comparisons import SAME
 from streamplace.studies.hsdag.groups import FIXED
 from streamplace.studies.hsdag.plain import RANDOM_GROUPS, SEARCH, SEARCH_CHAINS, SEARCH_GROUPS
@@ -13,6 +12,7 @@ from streamplace.studies.hsdag.registered import ABLATIONS, UNTRAINED
 from streamplace.studies.hsdag.results import Results
 from streamplace.studies.hsdag.workloads import OWN, Workload
 from streamplace.studies.study import Plan
+from streamplace.util.effect import Effect
 from streamplace.util.text import counted
 
 NEAR = 0.02  # relative difference within which HSDAG is called near search on the same groups

@@ -5,13 +5,13 @@ from functools import cached_property
 
 import numpy as np
 
-from streamplace.studies.effect import Effect
 from streamplace.studies.hsdag.plain import LONG_SEARCH
 from streamplace.studies.hsdag.published import ACCELERATOR_ONLY, CPU_ONLY
 from streamplace.studies.hsdag.workloads import OWN, Workload
 from streamplace.studies.spread import Spread
 from streamplace.studies.study import Row
 from streamplace.util.arrays import Floats
+from streamplace.util.effect import Effect
 
 
 class Results:

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from streamplace.studies.effect import Effect
 from streamplace.studies.orders.extremes import extremes
 from streamplace.studies.orders.published import ORDERS
 from streamplace.studies.orders.registered import ALL_ORDERS
 from streamplace.studies.orders.results import PLACETO, Results, by_graph
 from streamplace.util.arrays import Bools, Floats
+from streamplace.util.effect import Effect
 
 BACKWARD = ("reversed-topo-lifo", "dfs-postorder")
 ADVICE = {"enas-cifar": BACKWARD, "nmt": BACKWARD[:1], "enas-ptb": ("bfs",)}

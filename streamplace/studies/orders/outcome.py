@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from streamplace.studies.effect import Effect
 from streamplace.studies.orders.coincidence import coinciding, sentence
 from streamplace.studies.orders.guidelines import (
     HOLDS,
@@ -26,6 +25,7 @@ from streamplace.studies.orders.results import (
 )
 from streamplace.studies.study import Outcome, Plan, Row
 from streamplace.studies.table import Cell, Table
+from streamplace.util.effect import Effect
 from streamplace.util.text import counted
 
 TITLE = "Traversal orders in device placement with Placeto"

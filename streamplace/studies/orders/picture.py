@@ -7,9 +7,9 @@ import numpy as np
 from matplotlib.artist import Artist
 
 from streamplace.plots.style import COLOURS, GREY, MARKERS, legend_below, picture
-from streamplace.studies.effect import Effect
 from streamplace.studies.orders.registered import ALL_ORDERS
 from streamplace.studies.orders.results import BY_ORDER, Results
+from streamplace.util.effect import Effect
 
 PANEL = (3.9, 3.0)  # width and height in inches
 SHIFT = 0.16  # of the points of the second method

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from streamplace.studies.effect import Effect
 from streamplace.studies.orders.coincidence import CONTROL, coinciding, sentence
 from streamplace.studies.orders.extremes import extremes
 from streamplace.studies.orders.stream_results import (
@@ -19,6 +18,7 @@ from streamplace.studies.orders.stream_results import (
 from streamplace.studies.stream_problems import problem_of
 from streamplace.studies.study import Outcome, Plan, Row
 from streamplace.studies.table import Cell, Table
+from streamplace.util.effect import Effect
 
 TITLE = "Traversal orders for the throughput of streams"
 WITH_ORDERS = (GREEDY, POLICY, PLACETO, RANDOM_POLICY)

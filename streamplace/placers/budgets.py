@@ -1,0 +1,91 @@
+"""Equal budgets for placers in comparisons: the same number of evaluations, or the same time."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from streamplace.errors import UsageError
+from streamplace.placers.registry import TRAINED, make_placer
+from streamplace.util import plugins
+
+EVALUATIONS = ("evaluations", "samples")
+"""Options that set how many placements a placer evaluates: it has at most one of them."""
+OTHER_SEARCH = {"policy": ("beam", "episodes")}
+"""Placer -> options that also set how many placements it evaluates."""
+
+
+@dataclass(frozen=True)
+class Budgeted:
+    """Placers with a budget.
+
+    Parameters
+    ----------
+    names
+        All placers, by name with options.
+    unlimited
+        Those among them that have no such option, and therefore run as they are.
+    """
+
+    names: tuple[str, ...]
+    unlimited: tuple[str, ...]
+
+
+def with_evaluations(names: Iterable[str], count: int) -> Budgeted:
+    """Return the placers, each with the same number of evaluations.
+
+    Parameters
+    ----------
+    names
+        Placers by name with options, built-in ones or others. Those with an option ``evaluations``
+        or ``samples`` get it: every sample of a policy is one evaluation. Placers that train a
+        network on the graph have samples per step, and are left as they are.
+
+    Raises
+    ------
+    UsageError
+        If a name is wrong or already sets a number of evaluations, or the number is out of range.
+    """
+    return _budgeted(names, EVALUATIONS, str(count), "a number of evaluations")
+
+
+def with_seconds(names: Iterable[str], seconds: float) -> Budgeted:
+    """Return the placers, each with the same time limit in seconds of wall time.
+
+    Raises
+    ------
+    UsageError
+        If a name is wrong or already sets a time limit, or the limit is out of range.
+    """
+    return _budgeted(names, ("seconds",), repr(seconds), "a time limit")
+
+
+def _budgeted(names: Iterable[str], keys: tuple[str, ...], value: str, budget: str) -> Budgeted:
+    made, unlimited = [], []
+    for text in names:
+        key = _key_of(text, keys, budget)
+        if key is None:
+            unlimited.append(text)
+            made.append(text)
+            continue
+        limited = f"{text}:{key}={value}"
+        make_placer(limited)
+        made.append(limited)
+    return Budgeted(tuple(made), tuple(unlimited))
+
+
+def _key_of(text: str, keys: tuple[str, ...], budget: str) -> str | None:
+    """Return the first of some options that a placer has, or None.
+
+    Raises
+    ------
+    UsageError
+        If the name is wrong, or sets a budget.
+    """
+    placer = make_placer(text)
+    name, options = plugins.parts_of(text)
+    found = next((key for key in keys if hasattr(placer, key)), None)
+    if found is None or name in TRAINED:
+        return None
+    own = (*keys, *(OTHER_SEARCH.get(name, ()) if keys is EVALUATIONS else ()))
+    if any(option.partition("=")[0] in own for option in options):
+        raise UsageError(f"placer {text!r} already sets {budget}")
+    return found
