@@ -20,7 +20,6 @@ SCALE = 1 / 15  # of all durations of the controller
 MIPS = 1000.0  # any unit will do
 CORES = 2
 CLUSTER = ("tm0", "tm1", "tm2")
-SETTLED_S = 2.0  # for which all is complete
 
 
 def write_problem(folder: Path, parse_us: float, count_us: float) -> None:

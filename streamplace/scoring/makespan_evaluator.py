@@ -107,10 +107,6 @@ class MakespanEvaluator:
             finish_s=np.stack([table.end for table in tables]),
         )
 
-    def best_order(self, devices: Placements) -> DispatchOrder:
-        """Return the order under which a placement, (V,), has the shortest makespan."""
-        return self.best(devices)[0]
-
     def best(self, devices: Placements) -> tuple[DispatchOrder, Order]:
         """Return the order, with its name, under which a placement, (V,), is shortest."""
         if len(self.orders) == 1:

@@ -202,10 +202,6 @@ class Window:
         return self.weights.get(name, 0.0) * (self._tuples(name, vertex) or 0.0)
 
 
-def _lacks_metrics(each: Subtask) -> bool:
-    return each.counters.busy_ms is None or each.counters.records_in is None
-
-
 def _growth(rows: list[tuple[float | None, float | None]]) -> float | None:
     """Return the sum of increases; None if a counter is missing or fell."""
     total = 0.0

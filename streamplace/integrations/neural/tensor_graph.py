@@ -18,8 +18,6 @@ from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph
 from streamplace.util.text import counted
 
-MAX_SHAPE = 2**63 - 1
-
 
 @dataclass(frozen=True)
 class Tensor:

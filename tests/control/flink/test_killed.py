@@ -12,7 +12,7 @@ from tests.support.flink_server.load import Load
 from tests.support.flink_server.server import ScriptedFlink
 from tests.support.killed_controllers import WINDOWS, Moment, SharedClock, killed
 
-RATE_S, CALM_S = 200.0, 140.0
+RATE_S = 200.0
 
 
 @pytest.fixture(autouse=True)
