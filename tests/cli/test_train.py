@@ -1,7 +1,6 @@
 """The command `train`: output, files and errors."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +20,12 @@ from tests.support.cli import (
     refused,
     succeeds,
 )
-from tests.support.processes import hidden_gpus
 from tests.support.training_runs import check_finite, log_of
 
 CURVES = "curves.png"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_gpu() -> Iterator[None]:
-    """Hide the GPUs from every test of this module."""
-    with hidden_gpus():
-        yield
+pytestmark = pytest.mark.usefixtures("no_gpu")
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import json
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,6 @@ from streamplace.files import read_dataset, write_dataset
 from streamplace.training import read_config, train
 from streamplace.training.run import CHECKPOINT
 from tests.support.cli import CPU_ENVIRONMENT, MODULE
-from tests.support.processes import hidden_gpus
 from tests.support.training_runs import check_finite, check_same, log_of
 
 KILLS = 4
@@ -25,11 +24,7 @@ LIMIT_S = 120
 LONG = SMALL.replace("epochs = 2", "epochs = 30").replace("_every = 2", "_every = 1")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_gpu() -> Iterator[None]:
-    """Hide the GPUs from every test of this module."""
-    with hidden_gpus():
-        yield
+pytestmark = pytest.mark.usefixtures("no_gpu")
 
 
 @pytest.fixture(scope="module")
