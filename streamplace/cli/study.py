@@ -154,7 +154,7 @@ def giph(
     seeds and compared with random placements, climb and search at equal evaluations, HEFT and
     PEFT: on one and on ten device networks, on 1,000 further cases, with noise, under the total
     cost, on clusters of other sizes, on clusters that change, on neural networks of 40 operators,
-    and on sensor fusion, with its frequency, energy and relocations. The whole plan takes about ten
+    and on sensor fusion, with its frequency, energy and relocations. The whole plan takes about two
     hours on two cores. With --objective throughput, jobs of the branched benchmark are re-placed
     after the loss of a device and after a rise of the rate, with a price per move.
 

@@ -1,6 +1,6 @@
 """Placements on a cluster that changes: what few relocations reach after each change."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -25,10 +25,26 @@ FROM_SCRATCH = 100  # evaluations per operator of the search that starts anew
 EPISODE = 2  # evaluations per operator of the other systems
 FIRST = 1000  # seed of a network or a graph; the cases of the trainings have seeds below 100
 COST = RelocationCost(state_bytes={f"type{t}": 100.0 for t in range(TYPES)})  # a mean message
+System = Callable[[Giph, Problem, Placement, int], Placement]
 
 
-def adapted(policy: Giph, protocol: str, graphs: int, changes: int, seed: int) -> Iterator[Row]:
-    """Yield a row for each graph, change and system, which keeps its own placement."""
+def adapted(
+    policy: Giph,
+    protocol: str,
+    graphs: int,
+    changes: int,
+    seed: int,
+    systems: Mapping[str, System] | None = None,
+) -> Iterator[Row]:
+    """Yield a row for each graph, change and system, which keeps its own placement.
+
+    Parameters
+    ----------
+    systems
+        Name -> what places after a change, from a placement with forced relocations only; by
+        default those of the study.
+    """
+    systems = SYSTEMS if systems is None else systems
     changing = Adaptivity(protocol, FIRST + seed, changes)
     clusters = list(changing.clusters())
     for number in range(graphs):
@@ -37,10 +53,10 @@ def adapted(policy: Giph, protocol: str, graphs: int, changes: int, seed: int) -
             pair = with_published_semantics(graph, cluster, "giph")
             problems.append(Problem(*pair, objective=Makespan()))
         first = _scratch(problems[0], seed)
-        held = dict.fromkeys(SYSTEMS, first)
+        held = dict.fromkeys(systems, first)
         for change, after in enumerate(problems[1:]):
             least = evaluator(after).loss(_scratch(after, seed).devices)[0]
-            for name, system in SYSTEMS.items():
+            for name, system in systems.items():
                 forced = _forced(after, held[name], seed)
                 new = system(policy, after, forced, seed)
                 cost = COST.seconds(after, held[name], new)
@@ -59,10 +75,12 @@ def adapted(policy: Giph, protocol: str, graphs: int, changes: int, seed: int) -
                 }
 
 
-def _few(policy: Giph, problem: Problem, start: Placement, seed: int) -> Placement:
-    """Return the best placement of short episodes with two steps per operator in all."""
+def few_relocations(
+    policy: Giph, problem: Problem, start: Placement, seed: int, per_operator: int = EPISODE
+) -> Placement:
+    """Return the best placement of short episodes with some steps per operator in all."""
     found = Episodes(policy, policy.encode(problem), least_loss, seed)
-    evaluations = EPISODE * len(start.devices)
+    evaluations = per_operator * len(start.devices)
     return Placement(problem, found.best_from(start.devices, FREE_MOVES, evaluations))
 
 
@@ -72,8 +90,11 @@ def _whole(policy: Giph, problem: Problem, start: Placement, seed: int) -> Place
     return Placement(problem, found.best)
 
 
-def _migrate(_policy: Giph, problem: Problem, start: Placement, seed: int) -> Placement:
-    evaluations = EPISODE * len(problem.graph.names)
+def few_moves(
+    _policy: Giph, problem: Problem, start: Placement, seed: int, per_operator: int = EPISODE
+) -> Placement:
+    """Return what our re-placement reaches with some evaluations per operator."""
+    evaluations = per_operator * len(problem.graph.names)
     limited = Migrate(start, max_moves=FREE_MOVES, evaluations=evaluations)
     return limited(problem, np.random.default_rng(seed))
 
@@ -98,10 +119,10 @@ def _scratch(problem: Problem, seed: int) -> Placement:
     return run_placer(problem, f"search:evaluations={evaluations}", rng, None).placement
 
 
-SYSTEMS: dict[str, Callable[[Giph, Problem, Placement, int], Placement]] = {
-    f"GiPH, {FREE_MOVES} relocations": _few,
+SYSTEMS: dict[str, System] = {
+    f"GiPH, {FREE_MOVES} relocations": few_relocations,
     "GiPH, a whole episode": _whole,
-    f"our re-placement, {FREE_MOVES} relocations": _migrate,
+    f"our re-placement, {FREE_MOVES} relocations": few_moves,
     "HEFT": _heft,
     "forced relocations only": _stay,
 }
