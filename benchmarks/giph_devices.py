@@ -63,8 +63,8 @@ def table(seeds: int, cases: int) -> list[str]:
                 np.mean([run[test] for run in of], axis=0) for of in (runs, made[count, 1])
             )
             cells.append(str(Effect.of(own / others)))
-        spent = f"{np.mean(seconds[devices, passes]):.0f}"
-        lines.append(f"| {devices} devices | {passes} | " + " | ".join([*cells, spent]) + " |")
+        cpu_s = f"{np.mean(seconds[devices, passes]):.0f}"
+        lines.append(f"| {devices} devices | {passes} | " + " | ".join([*cells, cpu_s]) + " |")
     return lines
 
 
