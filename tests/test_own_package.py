@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from streamplace.testing import CHECKS
-from tests.docs.test_blocks import OWN_PACKAGE
+from tests.docs.blocks import OWN_PACKAGE
 from tests.support.cli import CPU_ENVIRONMENT
 from tests.support.paths import ROOT
 

@@ -69,6 +69,10 @@ def more_or_less(
         worth = worth_of_less(plan, rate_s, until_s, downtime_s, rules)
     if is_more and not worth.gain:
         return Choice(Action.ADVISE, f"and {worth.text}; {what}", plan, worth)
+    if worth.pays and not is_more and observation.waiting is None:
+        # Backpressure would hide the rate of a later overload, and nothing would be done about it.
+        unseen = "but the sources do not report what waits, so a later overload has no known rate"
+        return Choice(Action.ADVISE, f"and {worth.text}, {unseen}; {what}", plan, worth)
     if worth.pays:
         return Choice(Action.ACT, f"and {worth.text}; {what}", plan, worth)
     return Choice(Action.NOTHING, f"but {worth.text}, which does not pay; {what}", plan, worth)

@@ -16,6 +16,8 @@ from markdown_it import MarkdownIt
 
 from streamplace.cli.main import main
 
+OWN_PACKAGE = "own-system.md"
+"""The page that needs an installed package; tests/test_own_package.py runs it."""
 NOT_RUN = "<!-- not run:"
 TIMES_VARY = "<!-- times vary -->"
 SHELLS = ("sh", "bash", "console")

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.blocks import blocks, run_page
+from tests.docs.blocks import OWN_PACKAGE, blocks, run_page
 from tests.docs.refresh import refresh
 from tests.support.paths import ROOT
 from tests.support.policies import SCRIPTING
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-OWN_PACKAGE = "own-system.md"  # needs an installed package; see tests/test_own_package.py
 LONG = ("own-policy.md", "training.md")
 SOME_LONG = [
     pytest.param(p, marks=pytest.mark.long if p.name in LONG else ())
