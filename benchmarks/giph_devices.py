@@ -4,9 +4,9 @@
 
 The policies have two further features (`GiPH with ends and criticality` of the study) and the
 training of `streamplace study giph`. Episodes on few devices are cheap, so that twice as many are
-an option: training on six devices then takes no longer than one pass on twenty. Makespans after two
-evaluations per operator, from random placements, are divided by those of policies trained on as
-many devices as they are tested on, with the same seeds. Intervals of 95% are from a paired
+an option: two passes on six devices take about a fifth more time than one on twenty. Makespans
+after two evaluations per operator, from random placements, are divided by those of policies trained
+on as many devices as they are tested on, with the same seeds. Intervals of 95% are from a paired
 bootstrap over the cases, of the mean over the training seeds.
 """
 

@@ -176,7 +176,7 @@ def _budgeted(
     from streamplace.placers.budgets import with_evaluations, with_seconds  # noqa: PLC0415 - heavy
 
     if evaluations is not None and time_limit is not None:
-        raise click.UsageError("--evaluations and --time-limit exclude each other")
+        raise click.UsageError("give only one of --evaluations and --time-limit")
     if evaluations is not None:
         option, found = "--evaluations", with_evaluations(names, evaluations)
     elif time_limit is not None:

@@ -38,6 +38,8 @@ def with_evaluations(names: Iterable[str], count: int) -> Budgeted:
         Placers by name with options, built-in ones or others. Those with an option ``evaluations``
         or ``samples`` get it: every sample of a policy is one evaluation. Placers that train a
         network on the graph have samples per step, and are left as they are.
+    count
+        The number of evaluations for each problem, at least 1.
 
     Raises
     ------
@@ -48,7 +50,15 @@ def with_evaluations(names: Iterable[str], count: int) -> Budgeted:
 
 
 def with_seconds(names: Iterable[str], seconds: float) -> Budgeted:
-    """Return the placers, each with the same time limit in seconds of wall time.
+    """Return the placers, each with the same time limit.
+
+    Parameters
+    ----------
+    names
+        Placers by name with options, built-in ones or others. Those with an option ``seconds`` get
+        the limit.
+    seconds
+        The limit for each problem, in seconds of wall time.
 
     Raises
     ------
@@ -86,6 +96,7 @@ def _key_of(text: str, keys: tuple[str, ...], budget: str) -> str | None:
     if found is None or name in TRAINED:
         return None
     own = (*keys, *(OTHER_SEARCH.get(name, ()) if keys is EVALUATIONS else ()))
-    if any(option.partition("=")[0] in own for option in options):
-        raise UsageError(f"placer {text!r} already sets {budget}")
+    for option in options:
+        if option.partition("=")[0] in own:
+            raise UsageError(f"placer {text!r} already sets {budget}; remove {option!r} from it")
     return found

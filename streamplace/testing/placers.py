@@ -31,7 +31,10 @@ def check_placer(placer: str | Placer) -> None:
     AssertionError
         If the placer fails the check, in one line.
     """
-    name = name_of(placer)
+    try:
+        name = name_of(placer)
+    except StreamplaceError as error:
+        raise AssertionError(str(error)) from error
     for graph, cluster, constraints in _problems():
         try:
             first, second = (
@@ -42,6 +45,9 @@ def check_placer(placer: str | Placer) -> None:
             )
         except StreamplaceError as error:
             raise AssertionError(f"{name}: graph {graph.name}: {error}") from error
+        except Exception as error:
+            fault = f"it raised {type(error).__name__}: {' '.join(str(error).split())}"
+            raise AssertionError(f"{name}: graph {graph.name}: {fault}") from error
         if first.assignment != second.assignment:
             fault = "the same seed gives two placements; draw random numbers only from rng"
             raise AssertionError(f"{name}: graph {graph.name}: {fault}")

@@ -39,9 +39,16 @@ def careless_placer(problem: sp.Problem, rng: Any, start: Any = None) -> sp.Plac
     return sp.Placement(problem, np.zeros(len(problem.graph.names), dtype=np.int32))
 
 
+def broken_placer(problem: sp.Problem, rng: Any, start: Any = None) -> sp.Placement:
+    """Raise an error with two lines."""
+    raise ZeroDivisionError("no\ndevices left")
+
+
 @pytest.mark.parametrize(
     ("placer", "fault"),
     [
+        (broken_placer, "graph layered_0: it raised ZeroDivisionError: no devices left"),
+        (3, "a int is not a placer"),
         (stateful_placer, "the same seed gives two placements; draw random numbers only from rng"),
         (careless_placer, "may not run on device 'a'"),
         ("nobody", "unknown placer"),
