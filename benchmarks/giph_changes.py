@@ -5,8 +5,8 @@
 The clusters, their changes and the graphs are those of `streamplace study giph`. After each of 20
 changes, a system makes at most three relocations besides those that are forced. The policy makes
 two or 20 evaluations per operator; our re-placement makes two, 20, or 100 as the search from
-scratch does, with whose makespan all are compared. Intervals of 95% are from a
-paired bootstrap over graphs.
+scratch does, with whose makespan all are compared. Intervals of 95% are from a paired bootstrap
+over graphs.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""GiPH trained on few devices, on clusters of 20 and of 40 devices that it has never seen.
+"""GiPH trained on few devices, and tested on clusters of 20 and of 40 devices.
 
     python -m benchmarks.giph_devices --seeds 3 --cases 200
 

@@ -24,12 +24,12 @@ def check_family(family: str | Family) -> None:
     """
     name = name_of(family)
     try:
-        one, again, longer, other = (
+        one, longer, other = (
             Recipe(family, count, seed=seed)
-            for count, seed in ((COUNT, 0), (COUNT, 0), (2 * COUNT, 0), (COUNT, 1))
+            for count, seed in ((COUNT, 0), (2 * COUNT, 0), (COUNT, 1))
         )
         graphs = [one.graph(number) for number in range(COUNT)]
-        backwards = [again.graph(number) for number in reversed(range(COUNT))][::-1]
+        backwards = [one.graph(number) for number in reversed(range(COUNT))][::-1]
         beginning = [longer.graph(number) for number in range(COUNT)]
         others = [other.graph(number) for number in range(COUNT)]
     except StreamplaceError as error:

@@ -54,12 +54,12 @@ def check_placer(placer: str | Placer) -> None:
 
 
 def _problems() -> Iterator[tuple[StreamGraph, Cluster, Constraints | None]]:
-    """Yield graphs with clusters: equal and unequal devices, each kind of constraint, no work."""
+    """Yield graphs with clusters and constraints: equal and unequal devices, and one device."""
     recipe = Recipe("layered", 4, range(8, 15), seed=5)
     graphs = [recipe.graph(number) for number in range(4)]
     yield graphs[0], Cluster.equal(3), None
     yield graphs[1], UNEQUAL, None
-    first, second, third, *_ = graphs[2].names
+    first, second, *_ = graphs[2].names
     yield graphs[2], UNEQUAL, Constraints(pins={first: "b"}, exlocate=[[first, second]])
     first, second, third, *_ = graphs[3].names
     rules = Constraints(colocate=[[first, second]], allowed={third: ["a", "c"]})
