@@ -33,7 +33,7 @@ from tests.support.guards import hang_guard
 from tests.support.http_server import Answer
 
 TIMEOUT_S = 0.5
-REPEATED_S = 3.0  # for faults after which requests are repeated until the time limit
+REPEATED_S = 1.5  # for faults after which requests are repeated until the time limit
 SLOW_S = 30.0  # for others, so that a busy machine cannot reach it
 OTHER_ANSWER = "unexpected answer from Flink|must be an object"
 

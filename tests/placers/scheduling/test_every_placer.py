@@ -21,10 +21,10 @@ PARTITIONERS = ("metis", "fuser")  # they need graphs in which some tuple reache
 NAMES = [name for name in QUICK_MAKESPAN_NAMES if not name.startswith(PARTITIONERS)]
 EVERY = pytest.mark.parametrize("name", NAMES)
 SEEDS = pytest.mark.parametrize(
-    "seeds", [range(8), pytest.param(range(8, 25), marks=pytest.mark.long)]
+    "seeds", [range(4), pytest.param(range(4, 25), marks=pytest.mark.long)]
 )
 CONSTRAINED = pytest.mark.parametrize(
-    "seeds", [range(20), pytest.param(range(20, 80), marks=pytest.mark.long)]
+    "seeds", [range(10), pytest.param(range(10, 80), marks=pytest.mark.long)]
 )
 MOST = 20_000  # placements for brute force
 

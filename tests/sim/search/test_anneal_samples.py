@@ -48,8 +48,11 @@ def excess_of(problem: Problem, draws: CostDraws, on: np.ndarray) -> float:
     return total / DRAWS
 
 
+SEEDS = (*range(10), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(10, 30)))
+
+
 @pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_the_excess_of_the_best_placement_is_that_from_scratch(seed: int, shared: bool) -> None:
     problem = uncertain_problem(seed)
     if shared:
