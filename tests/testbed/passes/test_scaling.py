@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from benchmarks.reference.token_bucket import arrivals
 from benchmarks.testbed import facilities
-from benchmarks.testbed.passes.executors import PACE, PACKETS
+from benchmarks.testbed.passes.executors import KINDS, PACE, PACKETS
 from benchmarks.testbed.passes.overheads import Overheads, on_the_wire
-from benchmarks.testbed.passes.problems import KINDS, predicted
+from benchmarks.testbed.passes.problems import predicted
 from benchmarks.testbed.passes.scaling import MEAN_S, ScaledPass, scale_pass
 from streamplace import Cluster, Device, Makespan, Network, Operator, Problem, Stream, StreamGraph
 from streamplace.problem.network import LinkOverride, NetworkKind
