@@ -46,10 +46,10 @@ class Plain:
             seconds, ends = tasks.seconds_by_device(), (tasks.source, tasks.target)
             per_bit = np.broadcast_to(1.0 / tasks.rate, devices**2).reshape(devices, devices)
             latency = np.broadcast_to(tasks.latency_s, devices**2).reshape(devices, devices)
-            bits = [
-                0.0 if silent else b for b, silent in zip(tasks.bits, tasks.silent, strict=True)
+            sent = [
+                np.zeros_like(apart) if silent else (bits * per_bit + latency) * apart
+                for bits, silent in zip(tasks.bits, tasks.silent, strict=True)
             ]
-            sent = [(b * per_bit + (b > 0) * latency) * apart for b in bits]
         else:
             arrays = flow(problem)
             work = arrays.operator_tuples * arrays.instructions

@@ -59,7 +59,7 @@ def parsed() -> argparse.Namespace:
     parts = parser.add_subparsers(dest="part", required=True)
     many = parts.add_parser("campaign", help="graphs with several placements, and the report")
     many.add_argument("--graphs", type=positive, default=24, help="default: 24")
-    many.add_argument("--placements", type=positive, default=8, help="of a graph; default: 8")
+    many.add_argument("--placements", type=several, default=8, help="of a graph; default: 8")
     many.add_argument("--runs", type=positive, default=2, help="of the whole campaign; default: 2")
     many.add_argument(
         "--or-skip", action="store_true", help="succeed on machines that cannot run the testbed"
@@ -80,9 +80,21 @@ def parsed() -> argparse.Namespace:
 
 def positive(text: str) -> int:
     """Return a whole number of at least 1."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1 (got {number})")
+    return _at_least(1, text)
+
+
+def several(text: str) -> int:
+    """Return a whole number of at least 2, so that placements have ranks."""
+    return _at_least(2, text)
+
+
+def _at_least(least: int, text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a whole number (got {text!r})") from None
+    if number < least:
+        raise argparse.ArgumentTypeError(f"must be at least {least} (got {number})")
     return number
 
 

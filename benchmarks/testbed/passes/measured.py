@@ -6,7 +6,7 @@ streamplace train … --measure benchmarks.testbed.passes.measured:Measured:repe
 from contextlib import ExitStack
 
 from benchmarks.testbed.emulator import swept
-from benchmarks.testbed.passes.measuring import Meter
+from benchmarks.testbed.passes.measuring import Meter, check_settings
 from benchmarks.testbed.passes.scaling import MEAN_S
 from streamplace import Problem
 from streamplace.util.arrays import Floats, Ints
@@ -28,9 +28,12 @@ class Measured:
     ------
     TestbedError
         If the machine cannot run the testbed.
+    UsageError
+        If `repeats` is below 1 or `mean_s` is not above 0, before anything is trained or measured.
     """
 
     def __init__(self, repeats: int = 3, mean_s: float = MEAN_S) -> None:
+        check_settings(repeats, mean_s)
         self._repeats, self._mean_s = repeats, mean_s
         self._problem: Problem | None = None
         self._meter: Meter | None = None
@@ -48,6 +51,7 @@ class Measured:
         """
         if self._meter is None or problem is not self._problem:
             self._devices.close()
+            self._meter = None  # in case the devices for this problem cannot be made
             self._meter = self._devices.enter_context(
                 Meter(problem, self._repeats, mean_s=self._mean_s)
             )

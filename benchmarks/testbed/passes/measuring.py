@@ -1,6 +1,7 @@
 """Measured makespans of placements of one problem."""
 
 from collections.abc import Sequence
+from math import inf
 from types import TracebackType
 from typing import Self
 
@@ -10,6 +11,7 @@ from benchmarks.testbed.facilities import TestbedError
 from benchmarks.testbed.passes.executors import Executors
 from benchmarks.testbed.passes.scaling import MEAN_S, ScaledPass, scale_pass
 from streamplace import Problem
+from streamplace.errors import UsageError
 from streamplace.util.arrays import Floats, Ints
 
 
@@ -37,6 +39,8 @@ class Meter:
     ------
     TestbedError
         If the machine or the testbed cannot run the problem.
+    UsageError
+        If `repeats` is below 1 or `mean_s` is not above 0.
     """
 
     def __init__(
@@ -46,6 +50,7 @@ class Meter:
         limit: int | None = None,
         mean_s: float = MEAN_S,
     ) -> None:
+        check_settings(repeats, mean_s)
         self._scaled = scale_pass(problem, mean_s)
         self._repeats = repeats
         self._limit = limit
@@ -82,6 +87,20 @@ class Meter:
         self.passes += needed
         measured = makespans(self._executors, self._scaled, placements, self._repeats)
         return np.median(measured, axis=1) / self._scaled.factor
+
+
+def check_settings(repeats: int, mean_s: float) -> None:
+    """Refuse settings with which nothing can be measured; see `Meter`.
+
+    Raises
+    ------
+    UsageError
+        If `repeats` is below 1, or `mean_s` is not above 0 or not finite.
+    """
+    if repeats < 1:
+        raise UsageError(f"repeats must be at least 1 (got {repeats})")
+    if not 0.0 < mean_s < inf:
+        raise UsageError(f"mean_s must be a finite number above 0 (got {mean_s:g})")
 
 
 def measure(problem: Problem, placements: Sequence[Ints] | Ints, repeats: int = 3) -> Floats:

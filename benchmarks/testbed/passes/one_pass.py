@@ -5,8 +5,8 @@ import sys
 import numpy as np
 
 from benchmarks.testbed.emulator import swept
-from benchmarks.testbed.passes.executors import Executors
-from benchmarks.testbed.passes.problems import KINDS, problems
+from benchmarks.testbed.passes.executors import KINDS, Executors
+from benchmarks.testbed.passes.problems import problems
 from benchmarks.testbed.passes.scaling import scale_pass
 
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from benchmarks.testbed.passes.executors import KINDS
 from benchmarks.testbed.passes.overheads import Overheads
 from benchmarks.testbed.passes.scaling import MBPS, ScaledPass
 from streamplace import Cluster, Device, Makespan, Network, Problem, Recipe, StreamGraph, place
-from streamplace.problem.network import NetworkKind
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Floats, Ints
 
@@ -18,7 +18,6 @@ PRESETS = {
     "dream": range(20, 28),  # it has no larger graphs
 }
 """Structures of graphs, with their numbers of operators."""
-KINDS: tuple[NetworkKind, ...] = ("pair", "egress")
 SPEEDS = ((1.0, 1.0, 1.0, 1.0), (1.0, 0.9, 0.6, 0.5))
 WORK_S = (0.005, 0.05)  # least and largest time of an operator on a device of speed 1
 MESSAGE_S = (0.004, 0.03)  # least and largest time of a message on its link

@@ -25,6 +25,8 @@ class Figures:
 
     Parameters
     ----------
+    graphs, placements
+        Numbers of graphs, and of placements of all of them.
     median_rank, least_rank
         Median and least, over graphs, of Spearman's rank correlation of the simulated and the
         measured makespans of a graph's placements.
@@ -32,7 +34,7 @@ class Figures:
         Mean of the absolute, mean of the signed, and largest absolute error: measured / simulated
         - 1, where a measured makespan is the median of its passes.
     spread
-        Median over placements of (longest - shortest pass) / median.
+        Median over placements of (longest - shortest pass) / median pass.
     """
 
     graphs: int

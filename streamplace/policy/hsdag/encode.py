@@ -79,7 +79,8 @@ def encode(problem: Problem, sizes: HsdagSizes) -> EncodedProblem:
     np.add.at(cost, grouping.group_of, costs.seconds)
     allowed = np.ones(shape, np.bool_)
     np.logical_and.at(allowed, grouping.group_of, rules.allowed[rules.unit_of])
-    messages = mean_messages(costs)
+    # a message without bytes counts as none, as in all results of the study hsdag
+    messages = np.where(costs.amount > 0.0, mean_messages(costs), 0.0)
     return EncodedProblem(
         problem=problem,
         grouping=grouping,

@@ -9,7 +9,7 @@ from streamplace.policy.giph.pairs import costs_of
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import compiled_pass
-from streamplace.util.arrays import Floats, Ints
+from streamplace.util.arrays import Bools, Floats, Ints
 
 
 class Costs(NamedTuple):
@@ -28,8 +28,9 @@ class Costs(NamedTuple):
     first_out: Ints  # (V + 1,)
     outward: Ints  # (E,) streams, sorted by source
     amount: Floats  # (E,) what each stream carries
+    silent: Bools  # (E,) whether a stream brings no message
     per_amount: Floats  # (D, D) cost of a unit of it between two devices; 0 within a device
-    per_message: Floats  # (D, D) further cost of a stream that carries anything
+    per_message: Floats  # (D, D) further cost of a message, even without bytes
     cores: Ints  # (V,) number of cores that each operator can use
     first_core: Ints  # (D + 1,) index of each device's first core
     rest: Floats  # (D,) time that cores rest after an operator
@@ -40,8 +41,9 @@ class Costs(NamedTuple):
 def partial_costs(problem: Problem) -> Costs:
     """Return the costs of a problem.
 
-    Messages take their mean time on the link, as if no other message delayed them. A stream that
-    carries nothing takes no time.
+    Messages take their mean time on the link, as if no other message delayed them. A message
+    without bytes takes the latency, as in the engine; a stream that brings no message takes no
+    time.
 
     Raises
     ------
@@ -58,9 +60,10 @@ def partial_costs(problem: Problem) -> Costs:
     if is_pass:
         tasks = compiled_pass(problem).tasks
         cores, of_device, rest = tasks.cores, tasks.device_cores, tasks.startup_s
+        silent = tasks.silent
     else:
         cores, of_device = np.ones(operators, np.int32), np.ones(devices, np.int32)
-        rest = np.zeros(devices)
+        rest, silent = np.zeros(devices), costs.data == 0.0
     unit = float(mean.mean())
     return Costs(
         seconds=np.where(finite, costs.weight, mean[:, None]),
@@ -72,6 +75,7 @@ def partial_costs(problem: Problem) -> Costs:
         first_out=first_out.astype(np.int32),
         outward=outward.astype(np.int32),
         amount=np.array(costs.data, np.float64),
+        silent=np.array(silent, np.bool_),
         per_amount=1.0 / costs.bandwidth,
         per_message=costs.delay.copy() if costs.counts_delay else np.zeros((devices, devices)),
         cores=np.array(cores, np.int32),
@@ -89,5 +93,5 @@ def mean_messages(costs: Costs) -> Floats:
     per_amount, per_message = (
         float(each.sum()) / pairs for each in (costs.per_amount, costs.per_message)
     )
-    means: Floats = costs.amount * per_amount + np.where(costs.amount > 0.0, per_message, 0.0)
+    means: Floats = costs.amount * per_amount + np.where(costs.silent, 0.0, per_message)
     return means

@@ -84,7 +84,7 @@ def put_next(
 @bare
 def message(costs: Costs, e: int, a: int, b: int) -> float:
     """Return the cost of a stream from device a to device b; 0 within a device."""
-    if a == b or costs.amount[e] == 0.0:
+    if a == b or costs.silent[e]:
         return 0.0
     return float(costs.amount[e] * costs.per_amount[a, b] + costs.per_message[a, b])
 

@@ -87,12 +87,13 @@ def read_measurements(
         of these problems.
     """
     data = read_bytes(path)
-    first, *lines = data[: data.rfind(b"\n") + 1].split(b"\n")[:-1] or [b""]
-    if first and first != head.encode().strip():
+    lines = data[: data.rfind(b"\n") + 1].split(b"\n")[:-1]
+    if lines and lines[0] != head.encode().strip():
         fault = f"holds measurements of other problems or by another measure; {REMEDY}"
         raise FormatError(f"{path}: {fault}")
     entries = [
-        _entry(line, f"{path}: line {number}", shapes) for number, line in enumerate(lines, start=2)
+        _entry(line, f"{path}: line {number}", shapes)
+        for number, line in enumerate(lines[1:], start=2)
     ]
     return entries, data.endswith(b"\n")
 
@@ -117,5 +118,7 @@ def _is_measurement(value: Any, shapes: Sequence[tuple[int, int]]) -> bool:
         case {"problem": int(number), "seconds": float() | int() as seconds, "devices": [*row]}:
             operators, devices = shapes[number] if 0 <= number < len(shapes) else (-1, 0)
             fits = len(row) == operators and all(type(d) is int and 0 <= d < devices for d in row)
-            return fits and 0 < seconds <= sys.float_info.max  # a whole number may be larger
+            are_numbers = bool not in (type(number), type(seconds))  # a bool is an int
+            # a whole number may be larger than any float
+            return fits and are_numbers and 0 < seconds <= sys.float_info.max
     return False

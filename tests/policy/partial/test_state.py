@@ -1,12 +1,13 @@
 """Partial placements: earliest starts equal the engine's times where its order is kept."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import streamplace as sp
 from sim.schedule.passes import timetable
-from streamplace.policy.partial.costs import partial_costs
+from streamplace.policy.partial.costs import mean_messages, partial_costs
 from streamplace.policy.partial.state import nothing_placed, put_next
 from streamplace.scoring.compiled_pass import compiled_pass
 from streamplace.util.arrays import Ints
@@ -44,6 +45,27 @@ def test_times_equal_the_engine_on_several_cores(seed: int) -> None:
     cluster = sp.Cluster(devices, sp.Network("free", bandwidth_mbps=50.0))
     problem = sp.Problem(preset_graph("layered", 14, seed), cluster, objective=sp.Makespan())
     check_times(problem, seed)
+
+
+@given(st.integers(0, 20))
+def test_a_message_without_bytes_takes_the_latency(seed: int) -> None:
+    one = pass_problem(12, seed)
+    nothing = np.zeros(len(one.graph.stream_source))
+    bare = one.graph.with_numbers(stream_payload_bytes=nothing)[0]
+    network = sp.Network("free", bandwidth_mbps=100.0, latency_s=0.5)
+    problem = sp.Problem(bare, sp.Cluster(one.cluster.devices, network), objective=sp.Makespan())
+    check_times(problem, seed)
+    costs = partial_costs(problem)
+    assert mean_messages(costs) == pytest.approx(np.full(len(costs.source), 0.5))
+
+
+def test_a_stream_without_message_takes_no_time() -> None:
+    operators = [sp.Operator("a", 1e6, 100.0), sp.Operator("b", 1e6, 100.0)]
+    graph = sp.StreamGraph(operators, [sp.Stream("a", "b", selectivity=0.0)])
+    cluster = sp.Cluster([sp.Device("d0", 1.0), sp.Device("d1", 1.0)], sp.Network("free", 1.0, 0.5))
+    costs = partial_costs(sp.Problem(graph, cluster, objective=sp.Makespan()))
+    assert costs.silent.tolist() == [True]
+    assert mean_messages(costs).tolist() == [0.0]
 
 
 def test_starts_from_load_ignore_waits() -> None:

@@ -102,7 +102,15 @@ def test_a_machine_without_programs_is_reported_or_skipped() -> None:
     check_reported_or_skipped(MODULE)
 
 
-def test_a_number_below_one_is_refused() -> None:
-    refused = without_programs(MODULE, "campaign", "--graphs", "0")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--graphs", "0"), "must be at least 1 (got 0)"),
+        (("--placements", "1"), "must be at least 2 (got 1)"),  # one placement has no rank
+        (("--repeats", "two"), "must be a whole number (got 'two')"),
+    ],
+)
+def test_wrong_numbers_are_refused(words: tuple[str, str], message: str) -> None:
+    refused = without_programs(MODULE, "campaign", *words)
     assert refused.returncode == 2
-    assert "must be at least 1 (got 0)" in refused.stderr
+    assert message in refused.stderr

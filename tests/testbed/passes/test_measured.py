@@ -58,11 +58,29 @@ def test_problems_take_turns_and_closing_leaves_nothing() -> None:
 
 @needs_a_machine
 def test_an_unsuitable_problem_is_refused_and_leaves_nothing() -> None:
-    measured = Measured(repeats=1)
+    measured, suitable = Measured(repeats=1, mean_s=0.01), small_problem()
+    measured(suitable, SPREAD)
     with pytest.raises(facilities.TestbedError, match="its network is nic"):
         measured(small_problem("nic"), SPREAD)
+    assert measured(suitable, SPREAD).shape == (1,)
     measured.close()
     assert leftovers.everything().get(ownership.own_prefix(), []) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("repeats=0", r"repeats must be at least 1 \(got 0\)"),
+        ("mean_s=0", r"mean_s must be a finite number above 0 \(got 0\)"),
+        ("mean_s=-0.01", r"above 0 \(got -0.01\)"),
+        ("mean_s=nan", r"above 0 \(got nan\)"),
+        ("mean_s=inf", r"above 0 \(got inf\)"),
+    ],
+)
+def test_wrong_options_are_refused_before_training(options: str, message: str) -> None:
+    refused = pytest.raises(UsageError, match=message)
+    with refused, opened(f"{NAME}:{options}"):
+        pass
 
 
 def test_a_machine_without_programs_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from benchmarks.reference.token_bucket import arrivals
 from benchmarks.testbed import facilities
-from benchmarks.testbed.passes.executors import PACE, PACKETS
+from benchmarks.testbed.passes.executors import KINDS, PACE, PACKETS
 from benchmarks.testbed.passes.overheads import Overheads, on_the_wire
-from benchmarks.testbed.passes.problems import KINDS, predicted
+from benchmarks.testbed.passes.problems import predicted
 from benchmarks.testbed.passes.scaling import MEAN_S, ScaledPass, scale_pass
 from streamplace import Cluster, Device, Makespan, Network, Operator, Problem, Stream, StreamGraph
 from streamplace.problem.network import LinkOverride, NetworkKind
@@ -99,6 +99,13 @@ def with_link(kind: NetworkKind, link: LinkOverride) -> Problem:
     return problem.with_cluster(Cluster(problem.cluster.devices, network))
 
 
+def with_selectivity(selectivity: float) -> Problem:
+    problem = small_problem()
+    selectivities = np.full(len(problem.graph.stream_source), selectivity)
+    graph = problem.graph.with_numbers(selectivity=selectivities, firing="each")
+    return Problem(graph[0], problem.cluster, objective=Makespan())
+
+
 @pytest.mark.parametrize(
     ("problem", "reason"),
     [
@@ -113,6 +120,7 @@ def with_link(kind: NetworkKind, link: LinkOverride) -> Problem:
         (changed(small_problem(), cores=2), "several cores"),
         (changed(small_problem(), startup_s=0.1), "rests"),
         (with_link("egress", LinkOverride("d0", "d1", 4.0)), "different bandwidths"),
+        (with_selectivity(0.0), "a stream brings no message"),
         (small_problem(latency_s=1e6), r"would take 9.38e\+03 s where"),
         (Problem(small_problem().graph, small_problem().cluster, source_rate=1.0), "objective"),
     ],

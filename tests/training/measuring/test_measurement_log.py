@@ -67,6 +67,8 @@ def test_what_is_written_is_read_except_for_a_torn_line(
         '{"problem": 0, "seconds": -1.0, "devices": [0, 0, 0]}',
         '{"problem": 0, "seconds": NaN, "devices": [0, 0, 0]}',
         f'{{"problem": 0, "seconds": {10**400}, "devices": [0, 0, 0]}}',
+        '{"problem": 0, "seconds": true, "devices": [0, 0, 0]}',
+        '{"problem": false, "seconds": 1.0, "devices": [0, 0, 0]}',
         '{"problem": 0, "devices": [0, 0, 0]}',
         "[1]",
         "\x00",
@@ -77,6 +79,14 @@ def test_a_line_that_is_no_measurement_is_refused(line: str, tmp_path: Path) -> 
     with (tmp_path / MEASUREMENTS).open("a") as file:
         file.write(line + "\n")
     with pytest.raises(FormatError, match=f"{MEASUREMENTS}: line 3: is not a measurement of this"):
+        log_in(tmp_path)
+
+
+def test_a_log_whose_first_line_is_empty_is_refused(tmp_path: Path) -> None:
+    """Nobody knows of which problems and by which measure its lines are."""
+    line = '{"problem": 0, "seconds": 1.0, "devices": [0, 0, 0]}'
+    (tmp_path / MEASUREMENTS).write_text(f"\n{line}\n")
+    with pytest.raises(FormatError, match="of other problems or by another measure"):
         log_in(tmp_path)
 
 

@@ -5,17 +5,18 @@ python -m benchmarks.testbed.passes.third_stage --workloads 4 --passes 300
 Every workload is trained in simulation (stages one and two) and then on measured makespans (stage
 three). The best placements of stages two and three, of a climb on as many measured passes, and of
 a search in simulation are then measured in turn. A workload that the folder has is not measured
-again.
+again; a folder with results of another seed or budget is refused.
 """
 
 import argparse
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.testbed.__main__ import INTERRUPTED
 from benchmarks.testbed.campaign import read
-from benchmarks.testbed.facilities import check, lacking
+from benchmarks.testbed.facilities import TestbedError, check, lacking
 from benchmarks.testbed.passes.__main__ import FOLDER, positive
 from benchmarks.testbed.passes.third_stage.budget import Budget
 from benchmarks.testbed.passes.third_stage.table import lines
@@ -45,13 +46,24 @@ def main() -> int:
 
 
 def run(folder: Path, count: int, budget: Budget, seed: int) -> int:
-    """Measure the workloads that the folder lacks, and write and print the table."""
+    """Measure the workloads that the folder lacks, and write and print the table.
+
+    Raises
+    ------
+    TestbedError
+        If the folder has results of another seed or budget, or the testbed fails.
+    """
     from benchmarks.testbed.passes.third_stage.comparison import (  # noqa: PLC0415 - torch is heavy
         compared,
     )
 
     results = make_folder(folder) / RESULTS
-    done = {one["workload"] for one in read(results)}
+    before = read(results)
+    settings = {"seed": seed, "budget": asdict(budget)}
+    if any({key: one[key] for key in settings} != settings for one in before):
+        wrong = "has results of another seed or budget; choose another folder with -o"
+        raise TestbedError(f"{results}: {wrong}")
+    done = {one["workload"] for one in before}
     with results.open("a") as file:
         for problem in workloads(count, seed):
             if problem.graph.name not in done:

@@ -31,7 +31,7 @@ def _graph_of(
     graph: StreamGraph, ends: list[tuple[int, int]], group: list[int], work: list[float]
 ) -> StreamGraph:
     """Return the graph of groups, each named after the operator that the others joined."""
-    number = {own: i for i, own in enumerate(dict.fromkeys(sorted(set(group))))}
+    number = {own: i for i, own in enumerate(sorted(set(group)))}
     sent: dict[tuple[int, int], dict[int, float]] = defaultdict(dict)
     for (v, w), size in zip(ends, graph.stream_payload_bytes.tolist(), strict=True):
         if group[v] != group[w]:

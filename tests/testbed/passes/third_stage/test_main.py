@@ -3,12 +3,14 @@
 import json
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from benchmarks.testbed import facilities
-from benchmarks.testbed.passes.third_stage.__main__ import parsed
+from benchmarks.testbed.passes.third_stage.__main__ import RESULTS, parsed, run
+from benchmarks.testbed.passes.third_stage.budget import Budget
 from tests.support.paths import ROOT
 
 COMMAND = (sys.executable, "-m", "benchmarks.testbed.passes.third_stage")
@@ -48,6 +50,18 @@ def test_wrong_numbers_are_refused(
     with pytest.raises(SystemExit, match="2"):
         parsed()
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("passes", "seed"), [(12, 1), (15, 0)])
+def test_results_of_another_seed_or_budget_are_not_shown_as_these(
+    passes: int, seed: int, tmp_path: Path
+) -> None:
+    kept = {"workload": "chain-mm", "seed": 0, "budget": asdict(Budget(12, 3, 2))}
+    (tmp_path / RESULTS).write_text(json.dumps(kept) + "\n")
+    refused = pytest.raises(facilities.TestbedError, match="of another seed or budget; choose")
+    with refused:
+        run(tmp_path, 1, Budget(passes, 3, 2), seed)
+    assert [path.name for path in tmp_path.iterdir()] == [RESULTS]
 
 
 @pytest.mark.long
