@@ -36,12 +36,12 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     options = parser.parse_args()
     try:
-        results = _results(options.folder)
-    except StreamplaceError as error:
+        rows = list(_rows(_results(options.folder)))
+    except (StreamplaceError, OSError) as error:
         parser.error(str(error))
     head = ("graph", *SYSTEMS, OVER_REFERENCE, INTERVAL)
     caption = "best placements on released graphs over the best makespans known"
-    print(Table("known", caption, head, list(_rows(results))).markdown(), end="")
+    print(Table("known", caption, head, rows).markdown(), end="")
 
 
 def _results(folder: Path) -> Results:

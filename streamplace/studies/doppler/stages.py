@@ -82,11 +82,12 @@ def simulation_of(system: str, size: Registered, devices: int) -> ReinforceStage
 
 
 def stage_settings(system: str, size: Registered) -> list[dict[str, Any]]:
-    """Return the settings of a system's stages on four devices, for the registered plan.
+    """Return the settings of a system's stages on the fewest devices, for the registered plan.
 
     The number of Placeto's sweeps depends on the graph.
     """
-    stages: tuple[Stage | None, ...] = imitation_of(system, size), simulation_of(system, size, 4)
+    simulation = simulation_of(system, size, size.devices[0])
+    stages: tuple[Stage | None, ...] = imitation_of(system, size), simulation
     if system in OF_PLACETO:
         stages = (*pretraining_of(system, size), PUBLISHED)
     return [stage.model_dump(mode="json") for stage in stages if stage is not None]

@@ -74,8 +74,10 @@ def _findings(plan: Plan, reached: Reached, first: str) -> Iterator[str]:
                 continue
             over = _over(by_system, first, system)
             own = by_system[first].mean(axis=1)
-            ahead = int((own > by_system[system].mean(axis=1)[: len(own)]).sum())
-            word = "above" if over.low > 0.0 else "below" if over.high < 0.0 else "not apart from"
+            ahead = int((own > by_system[system].mean(axis=1)).sum())
+            word = "not clearly above or below"
+            if not over.low <= 0.0 <= over.high:
+                word = "above" if over.mean > 0.0 else "below"
             yield (
                 f"{name}: {first} reaches {own.mean():.3f} and is {word} {system}, "
                 f"{by_system[system].mean():.3f}, with 95% confidence over graphs: the difference "
