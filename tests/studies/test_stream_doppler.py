@@ -61,7 +61,7 @@ def test_differences_are_those_of_the_first_system() -> None:
     assert f"{SEL_AND_PLC} reaches 0.615 and is below PLC, level by level, 0.715" in below
     assert "is -0.100 (-0.100 to -0.100); it is ahead with 0 of 2 seeds" in below
     assert "is above SEL only, 0.515" in above
-    assert all("is not apart from" in text for text in same)
+    assert all("is not clearly above or below" in text for text in same)
 
 
 def test_released_graphs_have_no_throughput(tmp_path: Path, capsys: Capture) -> None:
