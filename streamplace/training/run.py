@@ -196,7 +196,7 @@ def check_start(
         ready_placer(teacher, config.problems[0].model)
     if resume != exists(folder / CHECKPOINT):
         existing = "already contains a run; add --resume or choose another folder"
-        message = "no checkpoint to resume" if resume else existing
+        message = "no checkpoint to resume; leave out --resume" if resume else existing
         raise CheckpointError(f"{folder}: {message}")
     check_target(folder / CHECKPOINT, make=True)
 
