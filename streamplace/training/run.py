@@ -133,9 +133,10 @@ class Run:
     def _identity(self) -> dict[str, Any]:
         """The properties of the run that a checkpoint must share."""
         card = self.card
-        return {key: card[key] for key in ("problems", "processes", "measure") if key in card} | {
+        same = {key: card[key] for key in ("problems", "processes", "measure") if key in card}
+        return {
             "config": identity_of(self.config)
-        }
+        } | same  # what says most about a difference first
 
     def steps(self) -> Iterator[Record]:
         """Run, log and save the remaining steps; yield the metrics of each."""
