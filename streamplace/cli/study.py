@@ -180,7 +180,8 @@ def giph(
     callback=checks.file_name,
     type=param_types.FILE,
     metavar="DIR",
-    help="Folder with the graphs that DOPPLER's authors released.  [default: they are left out]",
+    help="Folder with the graphs that DOPPLER's authors released; not with --quick or --objective "
+    "throughput.  [default: they are left out]",
 )
 @objective_option
 @folder_options

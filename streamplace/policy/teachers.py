@@ -15,9 +15,11 @@ from sim.lookahead import (
     nothing_placed,
     place_next,
 )
+from streamplace.errors import UnsuitableError
 from streamplace.policy.critical_path import CriticalPath
 from streamplace.policy.encoded import Encoded
 from streamplace.policy.lookahead import lookahead_problem
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Ints
 
@@ -112,9 +114,17 @@ class LeastUtilisation:
     affects. It therefore also minimises the largest utilisation overall; if several devices do, it
     is the one that keeps the affected devices and links least used. Where the policy selects
     operators, the best ones are those with the most work.
+
+    Raises
+    ------
+    UnsuitableError
+        If the objective of a problem is the makespan.
     """
 
     def __init__(self, problems: Sequence[Problem], samples: int) -> None:
+        if any(isinstance(problem.objective, Makespan) for problem in problems):
+            fault = "needs throughput; for makespans, use 'critical-path'"
+            raise UnsuitableError(f"teacher 'least-utilisation': {fault}")
         arrays = [lookahead_problem(problem) for problem in problems]
         rows = np.repeat(np.arange(len(problems), dtype=np.int32), samples)
         self._problems = collate(arrays)

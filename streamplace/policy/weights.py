@@ -62,7 +62,9 @@ def read_policy(path: str | Path) -> tuple[AnyPolicy, dict[str, Any]]:
     """
     tensors, metadata = unpacked(read(path), str(path))
     if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
-        raise CheckpointError(f"{path}: not a policy file of version {VERSION}")
+        is_checkpoint = metadata.get("format") == "streamplace-checkpoint"
+        hint = "; it is a checkpoint, use policy.safetensors of the same run" * is_checkpoint
+        raise CheckpointError(f"{path}: not a policy file of version {VERSION}{hint}")
     try:
         sizes = parsed(metadata["sizes"])
         section = policy_section({"kind": metadata["kind"], "sizes": sizes})

@@ -80,7 +80,7 @@ def load_checkpoint(path: Path, loop: Loop, run: Mapping[str, Any]) -> None:
     except (KeyError, ValueError, TypeError, OverflowError) as error:
         raise CheckpointError(f"{path}: invalid run or position: {error}") from None
     if other := _difference(before, run):
-        raise CheckpointError(f"{path}: belongs to another run: {other}")
+        raise CheckpointError(f"{path}: belongs to another run: {other}; choose another folder")
     try:
         network = {n.removeprefix(NETWORK): x for n, x in tensors.items() if n.startswith(NETWORK)}
         loop.learner.policy.load_state_dict(network)

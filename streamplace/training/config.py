@@ -102,9 +102,14 @@ class ProblemsSection(StrictModel):
 
     @model_validator(mode="after")
     def _semantics_of_makespans(self) -> Self:
-        if self.semantics and not self.objective.startswith("makespan"):
+        if self.semantics and not self.is_makespan:
             raise ValueError("semantics: requires objective = 'makespan'")
         return self
+
+    @property
+    def is_makespan(self) -> bool:
+        """Whether the objective is the makespan; all others derive from throughput."""
+        return self.objective.partition(":")[0] == "makespan"
 
 
 class RunSection(StrictModel):
@@ -153,6 +158,16 @@ class TrainConfig(StrictModel):
                     f"stage[{number}]: policy {self.policy.kind!r} {does} placements; {use} the "
                     "algorithm 'reinforce-steps'"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _suits_the_objectives(self) -> Self:
+        for number, stage in enumerate(self.stage):
+            for group, problems in enumerate(self.problems):
+                if fault := stage.fault_under(is_makespan=problems.is_makespan):
+                    key, why, remedy = fault
+                    got = f"problems[{group}].objective is {problems.objective!r}"
+                    raise ValueError(f"stage[{number}].{key}: {why}, but {got}; {remedy}")
         return self
 
     @model_validator(mode="after")

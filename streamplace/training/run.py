@@ -133,9 +133,10 @@ class Run:
     def _identity(self) -> dict[str, Any]:
         """The properties of the run that a checkpoint must share."""
         card = self.card
-        return {key: card[key] for key in ("problems", "processes", "measure") if key in card} | {
+        same = {key: card[key] for key in ("problems", "processes", "measure") if key in card}
+        return {
             "config": identity_of(self.config)
-        }
+        } | same  # what says most about a difference first
 
     def steps(self) -> Iterator[Record]:
         """Run, log and save the remaining steps; yield the metrics of each."""
@@ -196,7 +197,7 @@ def check_start(
         ready_placer(teacher, config.problems[0].model)
     if resume != exists(folder / CHECKPOINT):
         existing = "already contains a run; add --resume or choose another folder"
-        message = "no checkpoint to resume" if resume else existing
+        message = "no checkpoint to resume; leave out --resume" if resume else existing
         raise CheckpointError(f"{folder}: {message}")
     check_target(folder / CHECKPOINT, make=True)
 

@@ -67,6 +67,12 @@ class Stage(StrictModel):
         "and its schedule spans both stages",
     )
 
+    def fault_under(self, *, is_makespan: bool) -> tuple[str, str, str] | None:
+        """Return key, fault and remedy if the stage cannot learn from makespans or throughput."""
+        if is_makespan and self.model is not None:
+            return "model", f"{self.model!r} is a model of throughput", "leave it out"
+        return None
+
 
 class ImitationStage(Stage):
     """Imitation of a teacher's placements, by maximising their log-likelihood."""
@@ -106,6 +112,14 @@ class DaggerStage(Stage):
         False, description="take the most probable device unless exploring (ε-greedy)"
     )
     entropy: NonNegativeFloat = Field(0.0, description="weight of the entropy bonus")
+
+    def fault_under(self, *, is_makespan: bool) -> tuple[str, str, str] | None:
+        """Return the fault of the model or the teacher, if there is one; see `Stage`."""
+        teacher = "critical-path" if is_makespan else "least-utilisation"
+        if self.teacher != teacher:
+            needed = "throughput" if is_makespan else "makespans"
+            return "teacher", f"{self.teacher!r} needs {needed}", f"use {teacher!r}"
+        return super().fault_under(is_makespan=is_makespan)
 
 
 class ReinforceStage(Stage):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from streamplace.errors import FormatError
+from streamplace.errors import FormatError, reworded
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import cpu_count
 from streamplace.files.folder_lock import held
@@ -19,6 +19,7 @@ from streamplace.training.distributed import Workers
 from streamplace.training.interruptions import interruptions
 from streamplace.training.learner import StageInterruptedError
 from streamplace.training.measuring.measure import Measure
+from streamplace.training.measuring.measurements import MeasuringError
 from streamplace.training.measuring.opening import measuring
 from streamplace.training.run import Run, Trained, check_start
 
@@ -66,7 +67,8 @@ def train(
         If graphs, config or checkpoint are wrong, before training starts, or if another process
         trains into the folder.
     TrainingError
-        If gradients stop being finite, or a measurement fails.
+        If gradients stop being finite, a measurement fails, or a measure cannot be closed. The
+        steps before a failed measurement are saved.
     """
     threads = torch.get_num_threads()
     with Workers.of_torchrun() as workers, ExitStack() as stack:
@@ -108,4 +110,10 @@ def _finish(run: Run, on_step: Callable[[Record], None]) -> Trained:
                 return run.finish(interrupted=True)
     except StageInterruptedError:
         return run.finish(interrupted=True)
+    except MeasuringError as error:
+        if not (steps := run.loop.position.step):
+            raise
+        run.save()
+        stopped = f"stopped after step {steps}; resume with --resume"
+        raise reworded(error, f"{error}; {stopped}") from error
     return run.finish(interrupted=False)

@@ -73,7 +73,10 @@ def without(key: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
-        (METADATA | {"format": "streamplace-checkpoint"}, "not a policy file of version 1"),
+        (
+            METADATA | {"format": "streamplace-checkpoint"},
+            "not a policy file of version 1; it is a checkpoint, use policy.safetensors of the",
+        ),
         (METADATA | {"version": "2"}, "not a policy file of version 1"),
         (without("format"), "not a policy file of version 1"),
         (without("kind"), "kind"),

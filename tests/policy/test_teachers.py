@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from benchmarks.reference import oracle
-from streamplace import Cluster, Constraints, Problem, StreamGraph
+from streamplace import Cluster, Constraints, Makespan, Problem, StreamGraph
+from streamplace.errors import UnsuitableError
 from streamplace.policy.device_scorer.features import encode
 from streamplace.policy.teachers import TEACHERS, LeastUtilisation, Teacher
 from streamplace.util.arrays import Ints
@@ -182,3 +183,9 @@ def test_least_utilisation_selects_the_candidates_with_the_most_work() -> None:
     candidates[0, [1, 3]] = candidates[1, 0] = candidates[2, [1, 2]] = candidates[3, 1] = True
     best = LeastUtilisation(problems, 2).select(candidates)
     assert [np.flatnonzero(row).tolist() for row in best] == [[3], [0], [2], [1]]
+
+
+def test_makespans_are_refused() -> None:
+    problem = fork_problem(cluster_of(3))
+    with pytest.raises(UnsuitableError, match="needs throughput; for makespans, use 'critical-"):
+        LeastUtilisation([problem.with_objective(Makespan())], 1)

@@ -203,6 +203,14 @@ def test_missing_released_files_are_named(tmp_path: Path, capsys: Capture) -> No
     assert "not a DOPPLER graph" in line
 
 
+def test_a_missing_released_folder_is_named(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "file").touch()
+    for name, fault in (("absent", "no such folder"), ("file", "is not a folder")):
+        folder = tmp_path / name
+        line = refused(capsys, "study", "doppler", "--released", folder, "-o", tmp_path / "s")
+        assert line.strip().endswith(f"{folder}: {fault}")
+
+
 def test_quick_has_no_released_graphs(tmp_path: Path, capsys: Capture) -> None:
     line = refused(capsys, "study", "doppler", "--quick", "--released", "x", "-o", tmp_path)
     assert "cannot combine --released with --quick" in line

@@ -239,10 +239,10 @@ def test_a_checkpoint_of_another_config_is_refused(
         train(graphs(), config({**of_kind(kind_of(run)), **section}), run, resume=True)
     ((part, names),) = section.items()
     (name,) = names
-    place = {"stage": "stage[0]", "optimiser": "stage[0].optimiser"}.get(part, part)
-    assert "different problems" in str(refused.value) or f"config.{place}.{name}: " in str(
-        refused.value
-    )
+    places = {"stage": "stage[0]", "problems": "problems[0]"}
+    place = (places | {"optimiser": "stage[0].optimiser"}).get(part, part)
+    assert f"belongs to another run: config.{place}.{name}: " in str(refused.value)
+    assert str(refused.value).endswith("; choose another folder")
 
 
 def test_a_checkpoint_of_the_other_policy_is_refused(run: Path) -> None:

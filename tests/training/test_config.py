@@ -1,5 +1,6 @@
 """Training configs: the shipped ones, and errors about invalid ones."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,8 +9,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from benchmarks.reference.trainings import SMALL, config, graphs
-from streamplace.errors import StreamplaceError
+from benchmarks.reference.trainings import SMALL, config, config_of, graphs
+from streamplace.errors import ObjectiveError, StreamplaceError
 from streamplace.policy.registry import make_policy
 from streamplace.training import TrainConfig, config_names, read_config, train
 from tests.support.guards import hang_guard
@@ -255,3 +256,44 @@ def test_settings_beyond_the_limits_are_refused(setting: str, message: str, tmp_
     kept = [one for one in SMALL.splitlines() if not one.startswith(f"{name} =")]
     (tmp_path / "large.toml").write_text("\n".join(kept).replace(table, f"{table}\n{line}"))
     assert message in refusal_of(str(tmp_path / "large.toml"))
+
+
+@pytest.mark.parametrize(
+    ("objective", "stage", "message"),
+    [
+        (
+            "throughput",
+            {"algorithm": "dagger", "teacher": "critical-path"},
+            "stage[1].teacher: 'critical-path' needs makespans, but problems[0].objective is "
+            "'throughput'; use 'least-utilisation'",
+        ),
+        (
+            "makespan:barrier=true",
+            {"algorithm": "dagger"},
+            "stage[1].teacher: 'least-utilisation' needs throughput, but problems[0].objective is "
+            "'makespan:barrier=true'; use 'critical-path'",
+        ),
+        (
+            "makespan",
+            {"algorithm": "reinforce", "model": "engine"},
+            "stage[1].model: 'engine' is a model of throughput, but problems[0].objective is "
+            "'makespan'; leave it out",
+        ),
+    ],
+)
+def test_stages_that_need_the_other_objective_are_refused(
+    objective: str, stage: dict[str, Any], message: str
+) -> None:
+    """The first step would refuse them, when files have been written."""
+    first = {"algorithm": "reinforce", "epochs": 1}
+    with pytest.raises(ValidationError, match=re.escape(message)):
+        config_of(first, {"epochs": 1} | stage, problems={"objective": objective})
+
+
+def test_a_teacher_that_needs_the_other_objective_is_refused(tmp_path: Path) -> None:
+    """The remedy is not an option of the commands that place."""
+    wrong = config_of({"algorithm": "imitation", "teacher": "heft", "epochs": 1})
+    message = "^teacher: placer 'heft' supports only makespan, not throughput; choose another"
+    with pytest.raises(ObjectiveError, match=message):
+        train(graphs(), wrong, tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []

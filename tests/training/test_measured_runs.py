@@ -1,6 +1,7 @@
 """Runs with a stage of measured running times: budget, best placements, failures, interruptions."""
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from pydantic import ValidationError
 from benchmarks.reference.trainings import config_of, graphs
 from streamplace import read_placement
 from streamplace.cli.main import main
-from streamplace.errors import FormatError, TrainingError, UsageError
+from streamplace.errors import CheckpointError, FormatError, TrainingError, UsageError
 from streamplace.files import write_dataset, write_json
 from streamplace.training import fit, train
 from streamplace.training.measuring.fastest import FASTEST
@@ -104,12 +105,39 @@ def test_a_failed_measurement_ends_the_run_and_loses_nothing(
     call: int, uninterrupted: Path, tmp_path: Path
 ) -> None:
     measure, run = fails_at(call), tmp_path / "run"
-    with pytest.raises(TrainingError, match=r"measures:Modelled': .*the system is down"):
+    down = r"measures:Modelled': .*the system is down; stopped after step \d; resume with --resume$"
+    with pytest.raises(TrainingError, match=down):
         train(graphs(), config(), run, measure=measure)
-    resume = (run / "checkpoint.safetensors").exists()
-    train(graphs(), config(), run, measure=measure, resume=resume)
+    train(graphs(), config(), run, measure=measure, resume=True)
     check_same(run, uninterrupted)
     assert len(measure.rows) == len(set(measure.rows)) == 5 * BUDGET
+
+
+def test_a_failure_before_the_first_step_leaves_nothing_to_resume(tmp_path: Path) -> None:
+    """The same command starts anew, perhaps with a changed config."""
+    alone = config_of(measured(epochs=1), problems={"devices": ["3x2500"]})
+    with pytest.raises(TrainingError, match=r"the system is down$"):
+        train(graphs(), alone, tmp_path, measure=fails_at(1))
+    with pytest.raises(CheckpointError, match="no checkpoint to resume; leave out --resume"):
+        train(graphs(), alone, tmp_path, measure=Modelled(), resume=True)
+    assert not train(graphs(), alone, tmp_path, measure=Modelled()).interrupted
+
+
+@pytest.mark.parametrize("call", [1, 8])
+def test_a_failure_after_ctrl_c_is_an_interruption(
+    call: int, uninterrupted: Path, tmp_path: Path
+) -> None:
+    """A terminal sends Ctrl-C also to the programs that a measure waits for, which fail then."""
+
+    def event(number: int) -> None:
+        if number == call:
+            signal.raise_signal(signal.SIGINT)
+            raise RuntimeError("the program was interrupted")
+
+    measure, run = Modelled(event), tmp_path / "run"
+    assert train(graphs(), config(), run, measure=measure).interrupted
+    assert not train(graphs(), config(), run, measure=measure, resume=True).interrupted
+    check_same(run, uninterrupted)
 
 
 def test_the_measurements_of_another_run_are_refused(uninterrupted: Path, tmp_path: Path) -> None:

@@ -112,8 +112,10 @@ def file_hashes(folder: str) -> dict[str, str]:
     Raises
     ------
     FormatError
-        If files are missing or cannot be read.
+        If the folder or files are missing or cannot be read.
     """
+    if not Path(folder).is_dir():
+        raise FormatError(f"{folder}: {'is not a' if Path(folder).exists() else 'no such'} folder")
     missing = [name for name in FILES.values() if not (Path(folder) / name).is_file()]
     if missing:
         advice = "--released needs the graphs that DOPPLER's authors released"

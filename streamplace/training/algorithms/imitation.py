@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from streamplace.errors import ObjectiveError, reworded
 from streamplace.execution.parallel import each
 from streamplace.execution.progress import track
 from streamplace.placers.registry import make_placer
@@ -43,6 +44,8 @@ class Imitation(Algorithm[ImitationStage]):
         ------
         StageInterruptedError
             If the run is interrupted during that.
+        StreamplaceError
+            If the teacher cannot place a problem.
         """
         stage, learner = self.stage, self.learner
         task = partial(teacher_placement, placer=stage.teacher, seed=learner.seed)
@@ -96,7 +99,18 @@ class Imitation(Algorithm[ImitationStage]):
 
 
 def teacher_placement(numbered_problem: tuple[int, Problem], *, placer: str, seed: int) -> Ints:
-    """Return a teacher's placement, (V,), of one problem, seeded with the problem's number."""
+    """Return a teacher's placement, (V,), of one problem, seeded with the problem's number.
+
+    Raises
+    ------
+    StreamplaceError
+        If the teacher cannot place the problem.
+    """
     number, problem = numbered_problem
     rng = np.random.default_rng([seed, 3, number])
-    return make_placer(placer)(problem, rng).devices
+    try:
+        return make_placer(placer)(problem, rng).devices
+    except ObjectiveError as error:  # what it recommends is for commands that place
+        fault = str(error).partition("; ")[0]
+        remedy = "choose another teacher, or another objective of [[problems]]"
+        raise reworded(error, f"teacher: {fault}; {remedy}") from None

@@ -1,11 +1,11 @@
 """Users' measurements of running times: ``module:Class``, or a name that a package registers."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from streamplace.errors import UsageError
+from streamplace.errors import TrainingError, UsageError
 from streamplace.problem.problem import Problem
 from streamplace.util import plugin_calls, plugins
 from streamplace.util.arrays import Floats, Ints
@@ -64,7 +64,9 @@ def opened(measure: str | Measure, *, from_file: bool = False) -> Iterator[Named
     Raises
     ------
     UsageError
-        If it cannot be made, is not called as a `Measure` is, or cannot be closed.
+        If it cannot be made, or is not called as a `Measure` is.
+    TrainingError
+        If it cannot be closed; after another error, that one is raised.
     """
     if not isinstance(measure, str):
         name = _name_of(measure)
@@ -74,11 +76,23 @@ def opened(measure: str | Measure, *, from_file: bool = False) -> Iterator[Named
     made: object = plugin_calls.made(measure, loaded, options, NOUN)
     try:
         yield NamedMeasure(measure, _checked(measure, made))
-    finally:
-        close = getattr(made, "close", None)
-        if close is not None:
-            with plugins.named_fault(NOUN, measure, "closing it failed"):
-                close()
+    except BaseException:
+        with suppress(TrainingError):  # what came first says more
+            _close(measure, made)
+        raise
+    _close(measure, made)
+
+
+def _close(text: str, made: object) -> None:
+    """Call the method `close` of a measure, if it has one."""
+    close = getattr(made, "close", None)
+    if close is None:
+        return
+    try:
+        with plugins.named_fault(NOUN, text, "closing it failed"):
+            close()
+    except UsageError as error:  # the work failed; the command was right
+        raise TrainingError(str(error)) from error
 
 
 def _found(text: str, from_file: bool) -> tuple[Any, list[str]]:

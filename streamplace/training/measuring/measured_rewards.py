@@ -9,7 +9,7 @@ from torch import Tensor
 from streamplace.problem.problem import Problem
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import StageInterruptedError
-from streamplace.training.measuring.measurements import Measurements
+from streamplace.training.measuring.measurements import Measurements, MeasuringError
 from streamplace.training.rewards import Rewards, of_losses
 from streamplace.util.arrays import Bools, Floats, Ints
 
@@ -56,7 +56,7 @@ class MeasuredRewards(Rewards):
 
         Raises
         ------
-        TrainingError
+        MeasuringError
             If a placement cannot be measured.
         StageInterruptedError
             If the run is interrupted. Nothing has changed then, but what has been measured is kept.
@@ -69,7 +69,12 @@ class MeasuredRewards(Rewards):
         for number, rows in zip(numbers, placements, strict=True):
             if self._is_stopped() and self._measurements.unknown(number, rows):
                 raise StageInterruptedError
-            seconds.append(self._measurements(number, rows))
+            try:
+                seconds.append(self._measurements(number, rows))
+            except MeasuringError:
+                if self._is_stopped():  # Ctrl-C also ends the programs that a measure has started
+                    raise StageInterruptedError from None
+                raise
         for number, rows, times in zip(numbers, placements, seconds, strict=True):
             self._evaluations[number] += len(rows)
             if len(rows):

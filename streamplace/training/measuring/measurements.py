@@ -13,6 +13,10 @@ from streamplace.util.arrays import Floats, Ints
 from streamplace.util.plugins import named_fault
 
 
+class MeasuringError(TrainingError):
+    """A measure that failed, or returned something else than seconds; nothing has changed then."""
+
+
 class Measurements:
     """The seconds of measured placements of some problems, which are referred to by number.
 
@@ -57,7 +61,7 @@ class Measurements:
 
         Raises
         ------
-        TrainingError
+        MeasuringError
             If the measure fails, or returns anything but K finite numbers above 0.
         """
         if rows := self.unknown(number, placements):
@@ -84,7 +88,7 @@ class Measurements:
                 found = np.asarray(self._measure.measure(problem, rows), np.float64)
                 if found.shape != (len(rows),):
                     raise UsageError(
-                        f"must return {len(rows)} numbers of seconds, one per placement "
+                        f"must return seconds of shape ({len(rows)},), one number per placement "
                         f"(got shape {found.shape})"
                     )
                 bad = ~(np.isfinite(found) & (found > 0))
@@ -94,7 +98,7 @@ class Measurements:
                         f"seconds must be finite and above 0 (got {found[k]} for placement {k})"
                     )
         except UsageError as error:  # the work failed; the command was right
-            raise TrainingError(str(error)) from error
+            raise MeasuringError(str(error)) from error
         return found
 
 

@@ -31,7 +31,9 @@ def measuring(
     ------
     UsageError
         If a stage measures and there is no measure or several processes, if there is a measure
-        and no stage measures, or if the measure cannot be made or closed.
+        and no stage measures, or if the measure cannot be made.
+    TrainingError
+        If it cannot be closed.
     """
     if not (numbers := measured_stages(stages)):
         if measure is not None:

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from benchmarks.reference.trainings import config_of
-from streamplace.errors import UsageError
+from streamplace.errors import TrainingError, UsageError
 from streamplace.training.measuring.measure import GROUP, check_name, measure_names, opened
 from tests.support.measures import Modelled
 from tests.support.stages import reinforce
@@ -85,9 +85,14 @@ def test_what_cannot_be_made_is_refused(module: str, rest: str, message: str) ->
 
 
 def test_a_measure_that_cannot_be_closed_is_reported(module: str) -> None:
-    refused = pytest.raises(UsageError, match="Broken': closing it failed: OSError: gone")
-    with refused, opened(f"{module}:Broken"):
+    failed = pytest.raises(TrainingError, match="Broken': closing it failed: OSError: gone")
+    with failed, opened(f"{module}:Broken"):
         pass
+
+
+def test_a_measure_that_cannot_be_closed_does_not_hide_what_failed_before(module: str) -> None:
+    with pytest.raises(TrainingError, match="the system is down"), opened(f"{module}:Broken"):
+        raise TrainingError("the system is down")
 
 
 def test_a_file_cannot_name_a_module(module: str) -> None:

@@ -60,7 +60,7 @@ def test_measurements_of_a_log_are_not_repeated(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (lambda k: np.ones(k + 1), r"must return 2 numbers of seconds, .* \(got shape \(3,\)\)"),
+        (lambda k: np.ones(k + 1), r"seconds of shape \(2,\), .* \(got shape \(3,\)\)"),
         (lambda k: np.ones((k, 1)), r"got shape \(2, 1\)"),
         (lambda k: 1.0, r"got shape \(\)"),
         (lambda k: [1.0, float("nan")], r"finite and above 0 \(got nan for placement 1\)"),
