@@ -52,7 +52,7 @@ def _table(plan: Plan, reached: Reached, first: str) -> Table:
         rows.append((system, cells))
     head = ["system"]
     for name in COLUMNS.values():
-        head += [name, f"{name}: {first} over it"]
+        head += [name, f"{name}: {first} less it"]
     graphs, seeds = plan.settings["graphs"], plan.settings["seeds"]
     caption = (
         f"relative throughput on {graphs} graphs, with the lowest and the highest mean over "
