@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import streamplace as sp
+from streamplace.placers.registry import make_placer
+from streamplace.scoring.registry import CLOSED_FORMS
 from tests.docs.blocks import OWN_PACKAGE, blocks, run_page
 from tests.docs.refresh import refresh
 from tests.support.paths import ROOT
@@ -16,6 +20,15 @@ SOME_LONG = [
     for p in PAGES
     if p.name != OWN_PACKAGE
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled_kernels() -> None:
+    """Compile the kernels of `auto`, whose time limit on a page would end while they compile."""
+    graph = sp.Recipe("dream", 1, range(12, 13), 0).graph(0)
+    for model in CLOSED_FORMS:
+        problem = sp.Problem(graph, "3x2500", source_rate=1e4, model=model)
+        make_placer("auto:evaluations=300")(problem, np.random.default_rng(0))
 
 
 @pytest.mark.filterwarnings(SCRIPTING)
