@@ -8,6 +8,7 @@ from streamplace.control.observation import Observation, Reading
 from streamplace.integrations.flink.fit import BACKPRESSURED, MS_PER_S, NEVER_IDLE
 from streamplace.integrations.flink.plan import Vertex
 from streamplace.integrations.flink.poll import NOWHERE
+from streamplace.integrations.profiling.counters import Counters
 
 RUNNING = "RUNNING"
 
@@ -105,7 +106,7 @@ class Window:
             yield f"{name}: Flink reports no metrics"
         elif all(a.counters == b.counters for a, b in pairs):
             yield f"{name}: the metrics have not changed for {self.seconds:.0f} s"
-        elif any((self._busy(a, b) < 0) for a, b in pairs):
+        elif any(_fell(a.counters, b.counters) for a, b in pairs):
             yield f"{name}: its counters fell, so it was started anew"
         elif any(self._tuples(member, vertex) is None for member in vertex.operators):
             yield f"{name}: Flink does not count the tuples of its chain"
@@ -191,15 +192,33 @@ class Window:
         return self._share(before.counters.backpressured_ms, after.counters.backpressured_ms)
 
     def _share(self, before: float | None, after: float | None) -> float:
-        """Return the share of the window that a counter of milliseconds grew by, at most 1."""
+        """Return the share of the window that a counter of milliseconds grew by, from 0 to 1.
+
+        Flink counts idle time and backpressure under way only every few seconds, and takes all
+        other time as busy. The busy time of an idle instance can therefore fall a little.
+        """
         grown = (after or 0.0) - (before or 0.0)
-        return min(grown / (self.seconds * MS_PER_S), 1.0)
+        return min(max(grown / (self.seconds * MS_PER_S), 0.0), 1.0)
 
     def _work(self, vertex: Vertex) -> float:
         return sum(self._work_of(name, vertex) for name in vertex.operators)
 
     def _work_of(self, name: str, vertex: Vertex) -> float:
         return self.weights.get(name, 0.0) * (self._tuples(name, vertex) or 0.0)
+
+
+def _fell(before: Counters, after: Counters) -> bool:
+    """Return whether an instance has counted less than before, or is younger."""
+    rows = [(getattr(before, name), getattr(after, name)) for name in ("records_in", "records_out")]
+    rows.append((_age_ms(before), _age_ms(after)))
+    return any(a is not None and b is not None and b < a for a, b in rows)
+
+
+def _age_ms(counters: Counters) -> float | None:
+    """Return the time in all states together; None if one of them is missing."""
+    times = counters.busy_ms, counters.idle_ms, counters.backpressured_ms
+    known = [each for each in times if each is not None]
+    return sum(known) if len(known) == len(times) else None
 
 
 def _growth(rows: list[tuple[float | None, float | None]]) -> float | None:

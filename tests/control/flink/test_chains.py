@@ -66,6 +66,17 @@ def test_counters_that_fell_are_missing() -> None:
     assert found.readings == {}
 
 
+def test_busy_time_that_falls_while_idle_time_grows_is_none() -> None:
+    source, other = AFTER.subtasks["v"]
+    counters = replace(source.counters, busy_ms=9_000.0, idle_ms=101_000.0)
+    after = replace(
+        AFTER, subtasks={**AFTER.subtasks, "v": (replace(source, counters=counters), other)}
+    )
+    found = observation(BEFORE, after, ON, {"Source: s": 1.0, "f": 3.0})
+    assert found.missing == ()
+    assert found.readings["Source: s"].busiest == pytest.approx(0.3)  # of the other instance
+
+
 def test_a_clock_that_stands_still_is_missing() -> None:
     found = observation(BEFORE, replace(AFTER, at_s=100.0), ON, {"f": 1.0})
     assert found.missing == ("the server's clock has not moved since the window began",)
