@@ -5,6 +5,7 @@ import io
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -40,6 +41,7 @@ from streamplace.util.text import printable
 
 INTERRUPTED = 130
 TERMINATED = 128 + signal.SIGTERM
+AGAIN_S = 0.05  # after which a signal is sent again
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -211,16 +213,27 @@ def _stop_behind(raised: BaseException) -> BaseException:
 
 
 def _interrupted(number: int, frame: object) -> None:
-    _stop(KeyboardInterrupt())
+    _stop(number, KeyboardInterrupt())
 
 
 def _terminated(number: int, frame: object) -> None:
-    _stop(SystemExit(TERMINATED))
+    _stop(number, SystemExit(TERMINATED))
 
 
-def _stop(error: BaseException) -> None:
-    """Raise a signal's exception; silence errors from finalisers of half-built objects."""
-    sys.unraisablehook = lambda unraisable: None
+def _stop(number: int, error: BaseException) -> None:
+    """Raise a signal's exception; silence errors from finalisers of half-built objects.
+
+    Python ignores an exception that is raised in a finaliser, so the signal is then sent again.
+    """
+
+    def ignored(unraisable: "sys.UnraisableHookArgs") -> None:
+        if unraisable.exc_value is error:
+            main_thread = threading.main_thread().ident
+            again = threading.Timer(AGAIN_S, signal.pthread_kill, (main_thread, number))
+            again.daemon = True
+            again.start()
+
+    sys.unraisablehook = ignored
     _stops.append(error)
     raise error
 

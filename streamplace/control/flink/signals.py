@@ -1,12 +1,45 @@
-"""Signals that wait until an action has ended."""
+"""Signals that wait until an action has ended, and signals whose exceptions got lost."""
 
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from types import FrameType
 
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # Ctrl-C, a service manager, a closed terminal
 WAITS = "an action is under way, which ends first; a second signal interrupts it"
+
+
+@contextmanager
+def not_lost() -> Iterator[Callable[[], None]]:
+    """Yield a function that sends a signal of this block again if nothing has ended it.
+
+    The exception of a signal ends nothing if it is raised in a finaliser, where Python ignores it,
+    or in a library that ignores exceptions. In other threads than the main one, which receive no
+    signals, the function does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: None
+        return
+    received: list[int] = []
+    numbers = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+    former = {n: handler for n in numbers if callable(handler := signal.getsignal(n))}
+
+    def note(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+        former[number](number, frame)
+
+    def again() -> None:
+        if received:
+            signal.raise_signal(received[0])
+
+    for number in former:
+        signal.signal(number, note)
+    try:
+        yield again
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

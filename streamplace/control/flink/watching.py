@@ -10,7 +10,7 @@ from streamplace.control.entries import BEGAN, ENDED
 from streamplace.control.flink.acting import Acted, Backend
 from streamplace.control.flink.parts import Decides, Writes
 from streamplace.control.flink.sampling import LostError
-from streamplace.control.flink.signals import held_back
+from streamplace.control.flink.signals import held_back, not_lost
 from streamplace.control.flink.windows import Windows
 from streamplace.control.observation import Observation
 from streamplace.control.outcomes import Outcome
@@ -83,11 +83,14 @@ class Watching:
             None: without end.
         """
         try:
-            self.begin()
-            for _ in count() if windows is None else range(windows):
-                self.window()
-            while self.backend is not None and self.journal.unfinished:
-                self.window()
+            with not_lost() as signal_again:
+                self.begin()
+                for _ in count() if windows is None else range(windows):
+                    self.window()
+                    signal_again()
+                while self.backend is not None and self.journal.unfinished:
+                    self.window()
+                    signal_again()
         except BaseException:  # Ctrl-C, a full disk, or a fault of ours
             if self.backend is not None and (steps := self.journal.unfinished):
                 self.say(GO_ON.format(steps[0].details["job"]))

@@ -2,13 +2,14 @@
 
 import signal
 import threading
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from streamplace.control.entries import ENDED, read_entries
-from streamplace.control.flink.signals import held_back
+from streamplace.control.flink.signals import held_back, not_lost
 from streamplace.control.journal import Journal
 from tests.support.flink_actions import HOSTS, quick, watched
 from tests.support.flink_server.clock import ManualClock
@@ -62,10 +63,34 @@ def test_a_second_signal_interrupts_an_action(
     )
 
 
-def test_handlers_are_as_before() -> None:
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_signal_in_a_finaliser_is_not_lost(tmp_path: Path) -> None:
+    """Python ignores its exception, as it may be while the page is drawn."""
+
+    class Drawn:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    shown: list[object] = []
+
+    def draw(*decision: object) -> None:
+        shown.append(decision)
+        if len(shown) == 2:
+            Drawn()
+
+    flink = ScriptedFlink(load=Load(100.0, {"count": 0.005}), reports_waiting=True)
+    with watched(flink, ManualClock(), tmp_path) as (watching, _):
+        watching.decided = draw
+        with pytest.raises(KeyboardInterrupt):
+            watching.run(5)
+    assert len(shown) == 2
+
+
+@pytest.mark.parametrize("block", [held_back(print), not_lost()])
+def test_handlers_are_as_before(block: AbstractContextManager[object]) -> None:
     former = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    with held_back(print):
-        assert signal.getsignal(signal.SIGTERM) != former[1]
+    with block:
+        assert signal.getsignal(signal.SIGINT) != former[0]
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == former
 
 
