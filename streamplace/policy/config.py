@@ -10,6 +10,8 @@ Length = Annotated[int, Field(ge=1, le=8192)]
 SmallCount = Annotated[int, Field(ge=1, le=64)]
 MAX_PLACEMENTS = 2**20
 """The maximum number of placements of one problem that a policy makes or learns from at once."""
+MAX_TYPES = 1024
+"""The maximum number of types of operators that a policy tells apart."""
 
 
 class StrictModel(BaseModel):
@@ -229,7 +231,9 @@ class HsdagSizes(StrictModel):
         "part of a `stream` its utilisation, its traffic and its selectivity",
     )
     types: list[str] = Field(
-        [], max_length=1024, description="types of operators; all others count as one further type"
+        [],
+        max_length=MAX_TYPES,
+        description="types of operators; all others count as one further type",
     )
     degrees: SmallCount = Field(8, description="degrees that are told apart; larger ones are not")
     encoding: Annotated[int, Field(ge=0, le=512, multiple_of=2)] = Field(
