@@ -1,5 +1,6 @@
 """Sizes of the built-in networks, validated when they are read."""
 
+from collections import Counter
 from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -273,3 +274,11 @@ class HsdagSizes(StrictModel):
     dropout: Annotated[float, Field(ge=0, lt=1)] = Field(
         0.0, description="dropout when gradients are computed, 0.2 in the paper; never in decisions"
     )
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        for name, values in (("features", self.features), ("types", self.types)):
+            twice = [value for value, count in Counter(values).items() if count > 1]
+            if twice:
+                raise ValueError(f"{name}: {twice[0]!r:.40} is listed more than once")
+        return self
