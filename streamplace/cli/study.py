@@ -266,7 +266,7 @@ def hsdag(
 
     chosen = HsdagStudy(quick, seed, data)
     _run(chosen, folder, plots, jobs, backend, address, as_json=as_json)
-    if data is None:
+    if data is None and not quick:
         printing.print_note("released graphs were left out; --data DIR adds them")
 
 

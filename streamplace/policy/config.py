@@ -1,5 +1,6 @@
 """Sizes of the built-in networks, validated when they are read."""
 
+from collections import Counter
 from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -10,6 +11,8 @@ Length = Annotated[int, Field(ge=1, le=8192)]
 SmallCount = Annotated[int, Field(ge=1, le=64)]
 MAX_PLACEMENTS = 2**20
 """The maximum number of placements of one problem that a policy makes or learns from at once."""
+MAX_TYPES = 1024
+"""The maximum number of types of operators that a policy tells apart."""
 
 
 class StrictModel(BaseModel):
@@ -229,7 +232,9 @@ class HsdagSizes(StrictModel):
         "part of a `stream` its utilisation, its traffic and its selectivity",
     )
     types: list[str] = Field(
-        [], max_length=1024, description="types of operators; all others count as one further type"
+        [],
+        max_length=MAX_TYPES,
+        description="types of operators; all others count as one further type",
     )
     degrees: SmallCount = Field(8, description="degrees that are told apart; larger ones are not")
     encoding: Annotated[int, Field(ge=0, le=512, multiple_of=2)] = Field(
@@ -269,3 +274,11 @@ class HsdagSizes(StrictModel):
     dropout: Annotated[float, Field(ge=0, lt=1)] = Field(
         0.0, description="dropout when gradients are computed, 0.2 in the paper; never in decisions"
     )
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        for name, values in (("features", self.features), ("types", self.types)):
+            twice = [value for value, count in Counter(values).items() if count > 1]
+            if twice:
+                raise ValueError(f"{name}: {twice[0]!r:.40} is listed more than once")
+        return self

@@ -123,8 +123,9 @@ class PolicyPlacer:
         UnsuitableError
             If the network requires a different number of devices.
         UsageError
-            If `beam` is set and the network does not support beam search, or `order` is set and
-            the policy does not place operators in an order.
+            If `beam` is set and the network does not support beam search, `order` is set and the
+            policy does not place operators in an order, or `coarsen` or `refine` is set and the
+            policy refines placements or the objective is the makespan.
         PlacementError
             If none of the network's placements can be repaired.
         """
@@ -161,8 +162,17 @@ class PolicyPlacer:
         return coarsening.refined(best, rng, changes)
 
     def _limits(self, problem: Problem) -> tuple[int, int]:
-        """Return the largest number of operators placed one by one, and the changes to try."""
-        if isinstance(problem.objective, Makespan) or not supports_search(problem):
+        """Return the largest number of operators placed one by one, and the changes to try.
+
+        Raises
+        ------
+        UsageError
+            If either is set under the makespan objective.
+        """
+        if isinstance(problem.objective, Makespan):
+            self._refuse_groups("the makespan objective has neither groups nor refinement")
+            return 0, 0
+        if not supports_search(problem):
             return 0, 0
         defaults = (0, 0) if self.file else (TRAINED_ON, CHANGES)
         chosen = self.coarsen, self.refine
@@ -171,6 +181,12 @@ class PolicyPlacer:
             for value, default in zip(chosen, defaults, strict=True)
         )
         return coarsen, refine
+
+    def _refuse_groups(self, reason: str) -> None:
+        """Raise a UsageError if `coarsen` or `refine` is set, which would change nothing."""
+        for option, value in (("coarsen", self.coarsen), ("refine", self.refine)):
+            if value:
+                raise UsageError(f"policy: {option}: {reason}")
 
     def _refined(
         self,
@@ -182,6 +198,7 @@ class PolicyPlacer:
         """Return the best placement of some episodes."""
         if self.beam:
             _searching(policy)
+        self._refuse_groups(f"{type(policy).__name__} refines placements of all operators")
         first = start if start is not None else fast_placement(problem, rng)
         with faults_of(policy, "placing"):
             policy.check(problem)

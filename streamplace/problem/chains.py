@@ -1,5 +1,6 @@
 """Co-location coarsening: operators in a chain become one group."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,7 +48,7 @@ def feasible_chain_groups(problem: "Problem", *, chains: bool = True) -> Groupin
     """Return the groups of chains and of colocated operators, so that each has a device.
 
     Operators that constraints keep together are always in one group. A chain is divided where no
-    device may run both of its parts.
+    device may run both of its parts, as when constraints keep operators of both apart.
 
     Parameters
     ----------
@@ -55,15 +56,35 @@ def feasible_chain_groups(problem: "Problem", *, chains: bool = True) -> Groupin
         Whether chains are joined at all.
     """
     graph, rules = problem.graph, problem.feasibility
-    group_of = np.array(rules.unit_of)  # of units first, then of units joined along chains
-    allowed: Bools = np.array(rules.allowed)
+    root, unit_of = list(range(rules.unit_count)), rules.unit_of.tolist()
+    allowed: Bools = np.array(rules.allowed)  # of the units of each root
+    apart = _sets_of_units([*rules.excluding, *rules.separating], rules.unit_count)
     for first, second in chain_links(graph).tolist() if chains else ():
-        a, b = group_of[first], group_of[second]
+        a, b = _root(root, unit_of[first]), _root(root, unit_of[second])
         common = allowed[a] & allowed[b]
-        if a != b and common.any():
-            group_of[group_of == b] = a
+        if a != b and common.any() and apart[a].isdisjoint(apart[b]):
+            root[b] = a
             allowed[a] = common
-    return Grouping(graph, _numbered(group_of, graph.order))
+            apart[a] |= apart[b]
+    roots = np.array([_root(root, unit) for unit in range(len(root))], np.int32)
+    return Grouping(graph, _numbered(roots[rules.unit_of], graph.order))
+
+
+def _root(root: list[int], unit: int) -> int:
+    """Return the root of a unit, and shorten the way to it."""
+    while root[unit] != unit:
+        root[unit] = root[root[unit]]
+        unit = root[unit]
+    return unit
+
+
+def _sets_of_units(sets: Sequence[Sequence[int]], units: int) -> list[set[int]]:
+    """Return the numbers of the sets that each unit is in."""
+    made = [set[int]() for _ in range(units)]
+    for number, members in enumerate(sets):
+        for unit in members:
+            made[unit].add(number)
+    return made
 
 
 def _numbered(labels: Ints, order: Ints) -> Ints:

@@ -8,7 +8,7 @@ import numpy as np
 from streamplace.errors import PlacementError, UnsuitableError, UsageError
 from streamplace.placers.repair import feasible
 from streamplace.placers.trivial import Single
-from streamplace.policy.config import MAX_PLACEMENTS
+from streamplace.policy.config import MAX_PLACEMENTS, MAX_TYPES
 from streamplace.policy.registry import PolicySection, policy_section
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
@@ -71,7 +71,7 @@ class HsdagPlacer:
         Raises
         ------
         UnsuitableError
-            If the cluster has too many devices, or the graph too many types of operators.
+            If the graph has too many types of operators.
         PlacementError
             If no placement on few devices can be repaired.
         TrainingError
@@ -116,22 +116,23 @@ class HsdagPlacer:
         Raises
         ------
         UnsuitableError
-            If the problem is larger than sizes may be.
+            If the graph has too many types of operators.
         """
         policy = _config(problem).policy
         sizes: dict[str, Any] = policy.sizes.model_dump()
+        types = sorted(set(problem.graph.type.values())) if "type" in sizes["features"] else []
+        if len(types) > MAX_TYPES:
+            raise UnsuitableError(
+                f"placer 'hsdag' supports up to {MAX_TYPES:,} types of operators under the "
+                f"makespan objective (the graph has {len(types):,})"
+            )
         sizes |= {
             "devices": len(problem.cluster.devices),
-            "types": sorted(set(problem.graph.type.values())),
+            "types": types,
             "steps": self.steps or sizes["steps"],
             "levels": self.levels or sizes["levels"],
         }
-        try:
-            return policy_section({"kind": policy.kind, "sizes": sizes})
-        except ValueError as error:
-            raise UnsuitableError(
-                f"placer 'hsdag' cannot place so large a problem: {error}"
-            ) from None
+        return policy_section({"kind": policy.kind, "sizes": sizes})
 
 
 def _fits_one_device(problem: Problem) -> bool:

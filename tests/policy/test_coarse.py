@@ -13,6 +13,7 @@ from streamplace.scoring.quality import qualities
 from tests.support.graphs import preset_graph
 from tests.support.placements import some_placement_is_feasible, throughput_of
 from tests.support.placers import seeded_rng
+from tests.support.rnn import giph_problem, rnn
 from tests.support.strategies import constrained_problems
 
 
@@ -119,3 +120,12 @@ def test_constraints_of_large_graphs() -> None:
 def test_negative_numbers_are_refused(option: str) -> None:
     with pytest.raises(UsageError, match=f"{option} must be 0 to "):
         make_placer(f"policy:{option}=-1")
+
+
+@pytest.mark.parametrize("option", ["coarsen", "refine"])
+def test_groups_and_refinement_are_refused_under_makespans(
+    option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streamplace.policy.placer.policy_in", lambda file: rnn())
+    with pytest.raises(UsageError, match=f"{option}: the makespan objective has neither"):
+        make_placer(f"policy:{option}=9")(giph_problem(0), seeded_rng())

@@ -62,6 +62,15 @@ def test_a_chain_is_divided_where_no_device_may_run_both_parts() -> None:
     assert feasible_chain_groups(problem).group_of.tolist() == [0, 0, 1, 1]
 
 
+def test_a_chain_is_divided_where_constraints_keep_its_parts_apart() -> None:
+    graph = chain_graph(1e5, 2e5, 3e5, 4e5)
+    a, _, c, d = graph.names
+    for rules in (Constraints(exlocate=[[a, c]]), Constraints(apart_groups=[[d, c], [a, c]])):
+        problem = Problem(graph, Cluster.equal(4), constraints=rules)
+        expected = [0, 0, 1, 1] if rules.exlocate else [0, 0, 1, 2]
+        assert feasible_chain_groups(problem).group_of.tolist() == expected
+
+
 def test_without_chains_only_colocated_operators_are_joined() -> None:
     graph = preset_graph("layered", 9, 0)
     together = Constraints(colocate=[[graph.names[0], graph.names[4]]])
@@ -77,6 +86,8 @@ def test_every_group_has_a_device(problem: Problem | None) -> None:
         return
     rules, grouping = problem.feasibility, feasible_chain_groups(problem)
     for g in range(grouping.count):
-        assert rules.allowed[rules.unit_of[grouping.group_of == g]].all(axis=0).any()
+        units = set(rules.unit_of[grouping.group_of == g].tolist())
+        assert rules.allowed[sorted(units)].all(axis=0).any()
+        assert all(len(units & {*apart}) < 2 for apart in (*rules.excluding, *rules.separating))
     for unit in range(rules.unit_count):
         assert len(set(grouping.group_of[rules.unit_of == unit].tolist())) == 1

@@ -158,6 +158,19 @@ def test_a_system_without_feasible_placement_has_no_figure() -> None:
     assert SEARCH_GROUPS not in _table(made, "rivals")
 
 
+def test_a_long_search_without_feasible_placement_is_left_out() -> None:
+    rows, failed = _rows(), list[Row]()
+    for row in rows:
+        if row["system"] == LONG_SEARCH and (row["repeat"] == 0 or row["scale"] == 2.0):
+            row["best_s"] = None
+            failed.append(row)
+    assert failed
+    made = _outcome(rows)
+    assert _table(made, "makespans-1")[HSDAG][0] == (pytest.approx(1.05), "1.040 to 1.060")
+    ratio, milliseconds, _ = _table(made, "makespans-2")[HSDAG][:3]
+    assert (ratio, milliseconds) == (None, pytest.approx(21.0))
+
+
 def test_pairs_with_one_row_and_with_seeds() -> None:
     results = Results(_rows())
     (first, *_) = results.networks

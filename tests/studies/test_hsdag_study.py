@@ -236,6 +236,13 @@ def test_missing_released_files_are_named(tmp_path: Path, capsys: Capture) -> No
     assert not (tmp_path / "s").exists()
 
 
+def test_data_must_be_a_folder(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "file").touch()
+    for name in ("file", "none"):
+        line = refused(capsys, "study", "hsdag", "--data", tmp_path / name, "-o", tmp_path / "s")
+        assert f"{name}: is not a folder; --data needs the graphs" in line
+
+
 def test_quick_has_no_released_graphs(tmp_path: Path, capsys: Capture) -> None:
     line = refused(capsys, "study", "hsdag", "--quick", "--data", "x", "-o", tmp_path)
     assert "cannot combine --data with --quick" in line

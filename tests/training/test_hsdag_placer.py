@@ -8,9 +8,10 @@ import pytest
 import torch
 
 import streamplace as sp
-from streamplace.errors import UsageError
+from streamplace.errors import UnsuitableError, UsageError
 from streamplace.placers.registry import make_placer
 from streamplace.placers.trivial import Random, Single
+from streamplace.policy.config import MAX_TYPES
 from streamplace.policy.fresh import new_policy
 from streamplace.scoring.registry import evaluator
 from streamplace.testing.counting import counted_evaluations
@@ -69,6 +70,16 @@ def test_sizes_are_those_of_the_problem() -> None:
     assert (sizes["types"], sizes["devices"]) == (["w", "x"], 4)
     assert (sizes["steps"], sizes["levels"], sizes["capacity"]) == (7, 2, False)
     assert HsdagPlacer().section(stream_problem()).sizes.model_dump()["capacity"]
+
+
+def test_many_types_are_refused_only_where_they_are_read() -> None:
+    names = [f"o{v}" for v in range(MAX_TYPES + 1)]
+    graph = sp.StreamGraph([sp.Operator(name, 1e6, 10.0, type=name) for name in names], [])
+    stream = sp.Problem(graph, sp.Cluster.equal(2), source_rate=1e3)
+    assert HsdagPlacer().section(stream).sizes.model_dump()["types"] == []
+    makespan = sp.Problem(graph, sp.Cluster.equal(2), objective=sp.Makespan())
+    with pytest.raises(UnsuitableError, match=r"up to 1,024 types .* \(the graph has 1,025\)"):
+        HsdagPlacer().section(makespan)
 
 
 @pytest.mark.parametrize("config", ["hsdag", "hsdag-stream"])

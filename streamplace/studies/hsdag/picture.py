@@ -65,12 +65,12 @@ def _draw_curves(
     """Draw the means over the seeds of a column with a value for each update."""
     drawn: dict[str, Artist] = {}
     for i, system in enumerate(CURVES):
-        rows = results.rows(workload, system)
-        if rows:
+        rows, known = results.rows(workload, system), results.best_known(workload)
+        if rows and known is not None:
             mean = np.array([row[column] for row in rows]).mean(axis=0)
             evaluations = np.arange(1, len(mean) + 1) * rows[0]["evaluations"] / len(mean)
             style = {**line(i), "marker": None}
-            drawn[system] = axes.plot(evaluations, mean / results.best_known(workload), **style)[0]
+            drawn[system] = axes.plot(evaluations, mean / known, **style)[0]
     return drawn
 
 

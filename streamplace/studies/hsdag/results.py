@@ -52,13 +52,18 @@ class Results:
         values = [row.get(column) for row in self.rows(workload, system)]
         return Spread.of([value for value in values if value is not None])
 
-    def best_known(self, workload: Workload) -> float:
-        """Return the shortest makespan of the long searches, in seconds."""
+    def best_known(self, workload: Workload) -> float | None:
+        """Return the shortest makespan of the long searches in seconds; None if none found one."""
         return self._shortest[workload]
 
     def over(self, workload: Workload, system: str, column: str = "best_s") -> Spread | None:
-        """Return the makespans of a system over the shortest one of the long searches."""
+        """Return the makespans of a system over the shortest one of the long searches.
+
+        None if a makespan of either is not known.
+        """
         known = self.best_known(workload)
+        if known is None:
+            return None
         values = [row.get(column) for row in self.rows(workload, system)]
         return Spread.of([value / known for value in values if value is not None])
 
@@ -102,8 +107,11 @@ class Results:
         return Effect.of(ratios) if len(ratios) else None
 
     @cached_property
-    def _shortest(self) -> dict[Workload, float]:
+    def _shortest(self) -> dict[Workload, float | None]:
         return {
-            workload: min(row["best_s"] for row in systems[LONG_SEARCH])
+            workload: min(
+                (row["best_s"] for row in systems[LONG_SEARCH] if row["best_s"] is not None),
+                default=None,
+            )
             for workload, systems in self._rows.items()
         }

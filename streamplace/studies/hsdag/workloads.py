@@ -93,11 +93,13 @@ def file_hashes(folder: str) -> dict[str, str]:
     Raises
     ------
     FormatError
-        If files are missing or cannot be read.
+        If the folder or files in it are missing or cannot be read.
     """
+    advice = "--data needs the graphs of dnn-partitioning and PipeDream, see docs/studies.md"
+    if not Path(folder).is_dir():
+        raise FormatError(f"{folder}: is not a folder; {advice}")
     files = [file for _, file in FILES.values()]
     missing = [name for name in files if not (Path(folder) / name).is_file()]
     if missing:
-        advice = "--data needs the graphs of dnn-partitioning and PipeDream, see docs/studies.md"
         raise FormatError(f"{folder}: has no {', '.join(missing)}; {advice}")
     return {name: sha256(read_bytes(Path(folder) / name)).hexdigest()[:16] for name in files}

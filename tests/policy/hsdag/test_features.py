@@ -49,6 +49,12 @@ def test_types_are_shares_and_unknown_ones_have_a_column() -> None:
     assert joined.features.tolist() == [[0.5, 0.5, 0.0]]
 
 
+@pytest.mark.parametrize("sizes", [{"types": ["a", "b", "a"]}, {"features": ["cost", "cost"]}])
+def test_types_and_features_are_listed_once(sizes: dict[str, list[str]]) -> None:
+    with pytest.raises(ValueError, match="is listed more than once"):
+        HsdagSizes.model_validate(sizes)
+
+
 def test_degrees_beyond_the_last_column_are_in_it() -> None:
     found = encode(typed(*"abcd"), HsdagSizes(features=["degree"], degrees=3)).features
     assert found[0].tolist() == [1, 0, 0, 0, 0, 1]

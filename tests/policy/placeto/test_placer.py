@@ -70,6 +70,8 @@ def test_workflows_pass_the_start_on(file: str) -> None:
     [
         ("episodes=0", "policy: episodes must be 1 to"),
         ("beam=2", "policy: beam: Placeto does not support beam search"),
+        ("coarsen=9", "policy: coarsen: Placeto refines placements of all operators"),
+        ("refine=9", "policy: refine: Placeto refines placements of all operators"),
     ],
 )
 def test_wrong_options_are_refused(options: str, message: str, file: str) -> None:
