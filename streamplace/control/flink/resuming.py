@@ -1,12 +1,12 @@
 """Continuation of a restart that was interrupted, from its last progress in the journal."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from streamplace.control.flink.acting import Acted, Record
 from streamplace.control.plans import Deployment
-from streamplace.errors import BackendError
+from streamplace.errors import BackendError, FormatError
 from streamplace.integrations.flink.applying.asking import Asking
 from streamplace.integrations.flink.applying.documents import Job
 from streamplace.integrations.flink.applying.progress import (
@@ -31,6 +31,7 @@ class Restarts(Protocol):
 
     server: Server
     options: Options
+    say: Callable[[str], object]
 
     def act(
         self, job: str, deployment: Deployment, record: Record, savepoint: str | None = None
@@ -65,7 +66,7 @@ class Resuming:
     def run(self) -> Acted | None:
         """Go on; None if nothing has been changed."""
         latest = str(self.last["job"])
-        progress = Progress(latest)
+        progress = Progress(latest, savepoint=str(self.last["savepoint"]))
         try:
             found = self._settled(progress)
         except FailedError as error:
@@ -114,7 +115,8 @@ class Resuming:
             return found
         if trigger:
             progress.cancelling = bool(self.last["cancelling"])
-            stopping = Stopping(asking, "", progress, lambda line: None, lambda: None)
+            note, say = noting(self.record, self.restarts.say), self.restarts.say
+            stopping = Stopping(asking, "", progress, say, lambda: note(progress))
             try:
                 stopping.go_on(latest, trigger, found.checkpoint_timeout_s or 0.0)
             except EndedError:
@@ -131,6 +133,24 @@ class Resuming:
         if goes_back:
             return self.restarts.go_back(self.job, savepoint, INTERRUPTED, self.record)
         return self.restarts.act(self.job, self.deployment, self.record, savepoint or None)
+
+
+def noting(record: Record, say: Callable[[str], object]) -> Callable[[Progress], object]:
+    """Return what writes the progress of a restart into the journal.
+
+    If that fails before a stop, the stop is not asked for. Afterwards, a job that runs is worth
+    more than the line: the ids of jobs follow from the savepoint, so that they are found again.
+    """
+
+    def note(progress: Progress) -> None:
+        try:
+            record(PROGRESS, asdict(progress))
+        except FormatError as error:
+            if progress.trigger and not progress.cancelling:
+                raise
+            say(f"{error}; going on without this line")
+
+    return note
 
 
 def forgotten(job: str, savepoint: str) -> Acted:

@@ -115,7 +115,7 @@ class Restart:
     def _start(self, mapping: str | None, savepoint: str, rollback: bool = False) -> str:
         """Start a job, or take up one that an interrupted run started; return a fault or ""."""
         job = self._free_id(savepoint, rollback)
-        self.progress.job = job
+        self.progress.job, self.progress.cancelling = job, False
         self.note()
         self.say(f"starting job {job} from {savepoint}")
         if self.asking.found(job) is None:
@@ -248,7 +248,7 @@ class Restart:
     def what_runs(self) -> str:
         """Return one sentence: what runs if the restart ends now, and where the state is."""
         now = self.progress
-        if now.cancelling:
+        if now.cancelling and now.running:
             return f"job {now.job} is being cancelled; its state is in its latest checkpoint"
         if now.trigger:
             ended = None

@@ -143,8 +143,7 @@ class Stopping:
     def _down(self, path: str, since: float) -> None:
         """Record that the job no longer runs, and where its state is."""
         self.progress.trigger, self.progress.savepoint = "", path
-        self.progress.running, self.progress.cancelling = False, False
-        self.progress.down_since = since
+        self.progress.running, self.progress.down_since = False, since
         self.note()
 
     def _cancelled(self, job: str, late: str) -> str:
