@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from streamplace.errors import BackendError
 from streamplace.integrations.flink.applying import pauses, requests
-from streamplace.integrations.flink.applying.asking import Asking, retried
+from streamplace.integrations.flink.applying.asking import Asking, is_certain, retried
 from streamplace.integrations.flink.applying.documents import (
     Cluster,
     Job,
@@ -123,9 +123,9 @@ class Restart:
             request = requests.run(self.jar, self.program, mapping, settings, savepoint, job)
             try:
                 self.asking.send(request, self.limits.start_s)
-            except RefusedError as error:
-                return f"Flink refuses to start it: {last_cause(error.answer) or error}"
             except BackendError as error:
+                if isinstance(error, RefusedError) and is_certain(error):
+                    return f"Flink refuses to start it: {last_cause(error.answer) or error}"
                 self.say(f"{error}; looking whether the job has started")
         return self._await_running(job, time.monotonic() + self.limits.start_s)
 
