@@ -15,7 +15,7 @@ from streamplace.control.flink.windows import Windows
 from streamplace.control.observation import Observation
 from streamplace.control.outcomes import Outcome
 from streamplace.control.plans import Deployment
-from streamplace.errors import UsageError
+from streamplace.errors import FormatError, UsageError
 
 WINDOW, WAITING = "window", "waiting"
 RETRY_S = 30.0  # at most, while no job runs
@@ -149,7 +149,10 @@ class Watching:
         known = {"job": acted.job, "reason": acted.reason, "savepoint": acted.savepoint}
         text = acted.reason or f"job {acted.job} runs as planned"
         if acted.pending and not acted.lost:
-            self._write(WAITING, **known)
+            try:
+                self._write(WAITING, **known)
+            except FormatError as error:  # a job that is stopped is worth more than the line
+                self.say(f"{error}; going on without this line")
             self.say(f"{text}; trying again")
             return
         at_s = self.windows.now_s

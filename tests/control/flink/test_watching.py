@@ -266,6 +266,26 @@ def test_a_full_disk_does_not_leave_the_job_stopped(tmp_path: Path) -> None:
     assert list(flink.running) == [job]
 
 
+class Pausing(Journal):
+    """A journal on a disk that is full when no job runs."""
+
+    def write(self, at_s: float, step: str, **details: Any) -> None:
+        if step == WAITING:
+            raise FormatError("journal.jsonl: cannot write: No space left on device")
+        super().write(at_s, step, **details)
+
+
+def test_a_full_disk_does_not_end_a_controller_that_has_a_job_to_start(tmp_path: Path) -> None:
+    flink = overloaded(refuses=2)
+    with watched(flink, ManualClock(), tmp_path, journal=Pausing) as (watching, lines):
+        until(watching, is_act)
+        assert flink.running == {}
+        watching.window()
+        assert list(flink.running) == [watching.job]
+    assert any("No space left on device; going on without this line" in line for line in lines)
+    assert steps(tmp_path)[-1] == ENDED
+
+
 class Unwritable(Journal):
     """A journal whose disk is full before the job is stopped."""
 
