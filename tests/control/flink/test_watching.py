@@ -266,6 +266,17 @@ def test_a_full_disk_does_not_leave_the_job_stopped(tmp_path: Path) -> None:
     assert list(flink.running) == [job]
 
 
+def test_a_job_is_followed_before_it_is_started(tmp_path: Path) -> None:
+    """The lock on it then keeps a second controller away."""
+    flink = overloaded()
+    followed: list[tuple[str, bool]] = []
+    with watched(flink, ManualClock(), tmp_path) as (watching, _):
+        watching.follow = lambda job: followed.append((job, job in flink.jobs))
+        until(watching, is_act)
+        assert (watching.job, False) in followed
+        assert watching.job != JOB
+
+
 class Pausing(Journal):
     """A journal on a disk that is full when no job runs."""
 
