@@ -135,6 +135,7 @@ class Watching:
                 "the mode apply, or name another folder for the journal"
             )
         self.say(f"an action on job {former} has not ended; looking what runs")
+        self.windows.set_clock(former)
         deployment = Deployment.from_dict(steps[0].details["deployment"])
         with held_back(self.say):
             done = self.backend.resume(former, deployment, steps, self._record)

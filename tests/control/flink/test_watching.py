@@ -14,7 +14,7 @@ from streamplace.control.flink.watching import WAITING, Watching
 from streamplace.control.journal import Journal
 from streamplace.errors import FormatError, UsageError
 from streamplace.integrations.flink.applying.progress import Limits
-from tests.support.flink_actions import AFTER, HOSTS, quick, watched
+from tests.support.flink_actions import AFTER, HOSTS, quick, watched, watched_at
 from tests.support.flink_server.checkpoint_documents import SAVEPOINT
 from tests.support.flink_server.clock import ManualClock
 from tests.support.flink_server.cluster import JOB
@@ -240,6 +240,20 @@ def test_a_killed_controller_goes_on(tmp_path: Path) -> None:
         assert flink.running[watching.job].hosts == HOSTS
         assert watching.window() is not None
     assert steps(tmp_path).count(BEGAN) == 1
+
+
+def test_times_of_an_action_that_is_gone_on_with_are_those_of_the_server(tmp_path: Path) -> None:
+    """The clock of the next controller is an hour behind, so it could seem to end too early."""
+    flink, clock = overloaded(), ManualClock()
+    with pytest.raises(KeyboardInterrupt):
+        act(flink, clock, tmp_path, Killed)
+    began_s = next(e.at_s for e in read_entries(tmp_path / "journal.jsonl")[0] if e.step == BEGAN)
+    slow = ManualClock(clock.now - 3600.0)
+    with flink.serving() as url, watched_at(url, slow, tmp_path) as (watching, _):
+        last = read_entries(tmp_path / "journal.jsonl")[0][-1]
+        assert watching.job != JOB
+    assert last.step == ENDED
+    assert last.at_s >= began_s
 
 
 class Full(Journal):
