@@ -67,28 +67,29 @@ class Resuming:
         """Go on; None if nothing has been changed."""
         latest = str(self.last["job"])
         progress = Progress(latest, savepoint=str(self.last["savepoint"]))
+        progress.cancelling = bool(self.last["cancelling"])
         try:
             found = self._settled(progress)
         except FailedError as error:
             return self._not_stopped(progress, error)
         except BackendError as error:
             return Acted(latest, False, runs=False, reason=str(error))
-        savepoint, goes_back = str(self.last["savepoint"]), bool(self.last["rolling_back"])
+        savepoint, goes_back = progress.savepoint, bool(self.last["rolling_back"])
         if found is None and latest == self.job:
             return forgotten(latest, savepoint)
         if found is None or not found.ended:
             return None if latest == self.job else self._from(savepoint, goes_back)
-        return self._after(found, savepoint, goes_back)
+        return self._after(found, progress, goes_back)
 
-    def _after(self, found: Job, savepoint: str, goes_back: bool) -> Acted:
+    def _after(self, found: Job, progress: Progress, goes_back: bool) -> Acted:
         """Go on after the latest job, which has ended."""
-        latest = found.id
+        latest, savepoint = found.id, progress.savepoint
         if found.stopped_at is not None:
             if not self.last["trigger"] and found.stopped_at != savepoint:
                 reason = f"job {latest} was stopped by somebody else, with {found.stopped_at}"
                 return Acted(latest, False, False, reason=reason, lost=True)
             return self._from(found.stopped_at, latest != self.job)
-        cancelling = bool(self.last["cancelling"]) or bool(latest == self.job and savepoint)
+        cancelling = progress.cancelling or bool(latest == self.job and savepoint)
         if reason := ended_by_others(found, cancelling):
             return Acted(latest, False, False, reason=reason, lost=True)
         if latest == self.job and found.checkpoint is not None:
@@ -114,7 +115,6 @@ class Resuming:
         if found is None or found.ended:
             return found
         if trigger:
-            progress.cancelling = bool(self.last["cancelling"])
             note, say = noting(self.record, self.restarts.say), self.restarts.say
             stopping = Stopping(asking, "", progress, say, lambda: note(progress))
             try:

@@ -230,6 +230,15 @@ def test_a_job_that_was_cancelled_while_its_stop_was_gone_on_with_is_started() -
     assert flink.running[done.job].restored == CHECKPOINT
 
 
+def test_a_job_whose_stop_is_gone_on_with_may_be_cancelled_and_is_started() -> None:
+    flink, log = ScriptedFlink(waiting=HANGS, triggers={"x": JOB}), stopping()
+    with flink.serving() as url:
+        done = restarts(url, CANCELS).resume(JOB, AFTER, log.entries, log)
+    assert done is not None
+    assert done.succeeded, done.reason
+    assert flink.running[done.job].restored == CHECKPOINT
+
+
 class HangingLater(Log):
     """A journal of a restart whose second savepoint hangs; it ends once that job is cancelled."""
 
