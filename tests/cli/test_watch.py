@@ -13,6 +13,7 @@ from streamplace.control.entries import BEGAN, ENDED, read_entries
 from streamplace.control.flink import clock as clocks
 from streamplace.control.flink.resuming import PROGRESS
 from streamplace.control.journal import Journal
+from streamplace.control.lock import Lock
 from streamplace.errors import FormatError
 from streamplace.files import write_dataset
 from tests.support.cli import Capture
@@ -231,6 +232,20 @@ def test_a_job_that_has_ended(
         options = ("--cluster", cluster, "--graph", graph)
         assert main(["watch", "flink", url, "--job", "f" * 32, *options, *LIMITS]) == 1
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_second_controller_is_refused(
+    clock: ManualClock, graph: str, cluster: str, tmp_path: Path, capsys: Capture
+) -> None:
+    """One that only advises is not."""
+    flink = overloaded(clock)
+    with flink.serving() as url, Lock(url, JOB):
+        options = ("--cluster", cluster, "--graph", graph, "--windows", "1", *LIMITS)
+        how = ("--mode", "apply", "--jar", JAR, "--journal", str(tmp_path / "journal"))
+        assert main(["watch", "flink", url, "--job", JOB, *options, *how]) == 2
+        assert flink.requests == []
+        assert "another controller on this machine controls it" in capsys.readouterr().err
+        assert main(["watch", "flink", url, "--job", JOB, *options]) == 0
 
 
 def test_a_journal_of_another_job_is_refused(

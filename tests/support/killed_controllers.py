@@ -2,10 +2,12 @@
 
 import os
 import signal
+from collections.abc import Mapping
 from enum import StrEnum
 from multiprocessing import get_context
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
+from typing import Any
 
 from streamplace.control.journal import Journal
 from streamplace.integrations.flink.applying import pauses
@@ -71,9 +73,19 @@ class DyingJournal(Journal):
 
 
 def killed(
-    flink: ScriptedFlink, clock: SharedClock, folder: Path, line: int, moment: Moment
+    flink: ScriptedFlink,
+    clock: SharedClock,
+    folder: Path,
+    line: int,
+    moment: Moment,
+    how: Mapping[str, Any],
 ) -> bool:
     """Run a controller that is killed at a line of its journal.
+
+    Parameters
+    ----------
+    how
+        Further arguments of `watched_at`.
 
     Returns
     -------
@@ -81,7 +93,7 @@ def killed(
     """
     flink.clock = clock
     with flink.serving() as url:
-        process = _CONTEXT.Process(target=_watch, args=(url, clock, folder, line, moment))
+        process = _CONTEXT.Process(target=_watch, args=(url, clock, folder, line, moment, how))
         process.start()
         process.join(TIMEOUT_S)
         if process.exitcode is None:
@@ -90,14 +102,21 @@ def killed(
     return process.exitcode != 0
 
 
-def _watch(url: str, clock: SharedClock, folder: Path, line: int, moment: Moment) -> None:
+def _watch(
+    url: str,
+    clock: SharedClock,
+    folder: Path,
+    line: int,
+    moment: Moment,
+    how: Mapping[str, Any],
+) -> None:
     for name, seconds in PAUSES.items():
         setattr(pauses, name, seconds)
 
     def journal(path: Path) -> Journal:
         return DyingJournal(path, line, moment)
 
-    with watched_at(url, clock, folder, journal=journal) as (watching, _):
+    with watched_at(url, clock, folder, journal=journal, **how) as (watching, _):
         for _ in range(WINDOWS):
             watching.window()
 

@@ -17,11 +17,14 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The clock of this machine."""
+    """The clock of this machine, without the steps in which it is set later."""
+
+    def __init__(self) -> None:
+        self._ahead_s = time.time() - time.monotonic()
 
     def __call__(self) -> float:
         """Return the time in seconds since 1970."""
-        return time.time()
+        return time.monotonic() + self._ahead_s
 
     def sleep(self, seconds: float) -> None:
         """Wait; a negative time is no time."""

@@ -1,21 +1,20 @@
 """Actions by a restart from a savepoint."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from streamplace.control.entries import Entry
 from streamplace.control.flink.acting import Acted, Record
 from streamplace.control.flink.refusals import refusals
-from streamplace.control.flink.resuming import PROGRESS, Resuming, forgotten
+from streamplace.control.flink.resuming import PROGRESS, Resuming, forgotten, noting
 from streamplace.control.plans import Deployment
-from streamplace.errors import BackendError, FormatError, ProblemError, UsageError
+from streamplace.errors import BackendError, ProblemError, UsageError
 from streamplace.integrations.flink.applying.asking import Asking
 from streamplace.integrations.flink.applying.documents import ENDED, Cluster, read_cluster, read_job
 from streamplace.integrations.flink.applying.progress import (
     EndedByOthersError,
     FailedError,
-    Progress,
 )
 from streamplace.integrations.flink.applying.restart import Restart
 from streamplace.integrations.flink.groups import Groups, groups_anywhere, groups_on
@@ -141,24 +140,6 @@ class RestartBackend:
         """Delete the jar if it was uploaded."""
         if jar is not None and jar != self.options.jar:
             delete(self.server, jar, self.options.limits.answer_s)
-
-
-def noting(record: Record, say: Callable[[str], object]) -> Callable[[Progress], object]:
-    """Return what writes the progress of a restart into the journal.
-
-    If that fails before a stop, the stop is not asked for. Afterwards, a job that runs is worth
-    more than the line: the ids of jobs follow from the savepoint, so that they are found again.
-    """
-
-    def note(progress: Progress) -> None:
-        try:
-            record(PROGRESS, asdict(progress))
-        except FormatError as error:
-            if progress.trigger and not progress.cancelling:
-                raise
-            say(f"{error}; going on without this line")
-
-    return note
 
 
 def failed(made: Restart, error: BackendError) -> Acted:

@@ -1,12 +1,12 @@
 """Continuation of a restart that was interrupted, from its last progress in the journal."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from streamplace.control.flink.acting import Acted, Record
 from streamplace.control.plans import Deployment
-from streamplace.errors import BackendError
+from streamplace.errors import BackendError, FormatError
 from streamplace.integrations.flink.applying.asking import Asking
 from streamplace.integrations.flink.applying.documents import Job
 from streamplace.integrations.flink.applying.progress import (
@@ -31,6 +31,7 @@ class Restarts(Protocol):
 
     server: Server
     options: Options
+    say: Callable[[str], object]
 
     def act(
         self, job: str, deployment: Deployment, record: Record, savepoint: str | None = None
@@ -65,29 +66,30 @@ class Resuming:
     def run(self) -> Acted | None:
         """Go on; None if nothing has been changed."""
         latest = str(self.last["job"])
-        progress = Progress(latest)
+        progress = Progress(latest, savepoint=str(self.last["savepoint"]))
+        progress.cancelling = bool(self.last["cancelling"])
         try:
             found = self._settled(progress)
         except FailedError as error:
             return self._not_stopped(progress, error)
         except BackendError as error:
             return Acted(latest, False, runs=False, reason=str(error))
-        savepoint, goes_back = str(self.last["savepoint"]), bool(self.last["rolling_back"])
+        savepoint, goes_back = progress.savepoint, bool(self.last["rolling_back"])
         if found is None and latest == self.job:
             return forgotten(latest, savepoint)
         if found is None or not found.ended:
             return None if latest == self.job else self._from(savepoint, goes_back)
-        return self._after(found, savepoint, goes_back)
+        return self._after(found, progress, goes_back)
 
-    def _after(self, found: Job, savepoint: str, goes_back: bool) -> Acted:
+    def _after(self, found: Job, progress: Progress, goes_back: bool) -> Acted:
         """Go on after the latest job, which has ended."""
-        latest = found.id
+        latest, savepoint = found.id, progress.savepoint
         if found.stopped_at is not None:
             if not self.last["trigger"] and found.stopped_at != savepoint:
                 reason = f"job {latest} was stopped by somebody else, with {found.stopped_at}"
                 return Acted(latest, False, False, reason=reason, lost=True)
             return self._from(found.stopped_at, latest != self.job)
-        cancelling = bool(self.last["cancelling"]) or bool(latest == self.job and savepoint)
+        cancelling = progress.cancelling or bool(latest == self.job and savepoint)
         if reason := ended_by_others(found, cancelling):
             return Acted(latest, False, False, reason=reason, lost=True)
         if latest == self.job and found.checkpoint is not None:
@@ -113,8 +115,8 @@ class Resuming:
         if found is None or found.ended:
             return found
         if trigger:
-            progress.cancelling = bool(self.last["cancelling"])
-            stopping = Stopping(asking, "", progress, lambda line: None, lambda: None)
+            note, say = noting(self.record, self.restarts.say), self.restarts.say
+            stopping = Stopping(asking, "", progress, say, lambda: note(progress))
             try:
                 stopping.go_on(latest, trigger, found.checkpoint_timeout_s or 0.0)
             except EndedError:
@@ -131,6 +133,24 @@ class Resuming:
         if goes_back:
             return self.restarts.go_back(self.job, savepoint, INTERRUPTED, self.record)
         return self.restarts.act(self.job, self.deployment, self.record, savepoint or None)
+
+
+def noting(record: Record, say: Callable[[str], object]) -> Callable[[Progress], object]:
+    """Return what writes the progress of a restart into the journal.
+
+    If that fails before a stop, the stop is not asked for. Afterwards, a job that runs is worth
+    more than the line: the ids of jobs follow from the savepoint, so that they are found again.
+    """
+
+    def note(progress: Progress) -> None:
+        try:
+            record(PROGRESS, asdict(progress))
+        except FormatError as error:
+            if progress.trigger and not progress.cancelling:
+                raise
+            say(f"{error}; going on without this line")
+
+    return note
 
 
 def forgotten(job: str, savepoint: str) -> Acted:

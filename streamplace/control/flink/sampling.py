@@ -16,6 +16,7 @@ from streamplace.integrations.flink.metrics import (
     metrics_of,
     operator_counters,
     queries,
+    time_s,
 )
 from streamplace.integrations.flink.plan import RunningPlan, Vertex, running
 from streamplace.integrations.profiling.counters import Counters
@@ -134,6 +135,19 @@ class Sampler:
             before = found
         return self._sample(job, found, before.at_s)
 
+    def now_s(self, job: str) -> float:
+        """Return the server's time; also where the job has ended.
+
+        Raises
+        ------
+        BackendError
+            If the server does not answer, or does not know the job.
+        """
+        path = job_path(job)
+        value = self.server.get(path, self.answer_s)
+        with expecting(self.server.url + path):
+            return time_s(value["now"])
+
     def _details(self, job: str) -> _Details:
         path = job_path(job)
         try:
@@ -146,7 +160,7 @@ class Sampler:
             state, plan = str(value["state"]), running(value["plan"], "plan")
             begun = [value["timestamps"]["RUNNING"]]
             begun += [each["start-time"] for each in value["vertices"]]
-            at_s, started_s = float(value["now"]) / 1e3, max(map(float, begun)) / 1e3
+            at_s, started_s = time_s(value["now"]), max(map(float, begun)) / 1e3
             metrics = {str(each["id"]): each["metrics"] for each in value["vertices"]}
             times = {
                 vertex: tuple(each.get(TASK[name]) for name in TIMES)

@@ -1,6 +1,7 @@
 """The loop of the controller on Flink: measure, decide, write it down, act."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -15,7 +16,7 @@ from streamplace.control.flink.windows import Windows
 from streamplace.control.observation import Observation
 from streamplace.control.outcomes import Outcome
 from streamplace.control.plans import Deployment
-from streamplace.errors import UsageError
+from streamplace.errors import FormatError, StreamplaceError, UsageError
 
 WINDOW, WAITING = "window", "waiting"
 RETRY_S = 30.0  # at most, while no job runs
@@ -37,7 +38,8 @@ class Watching:
     say
         Called with what happens between decisions, such as the end of each action.
     follow
-        Called with the id of a job before it is watched and before each window, for the lock.
+        Called with the id of a job before it is started or watched, and before each window, for
+        the lock.
     """
 
     job: str
@@ -136,6 +138,7 @@ class Watching:
                 "the mode apply, or name another folder for the journal"
             )
         self.say(f"an action on job {former} has not ended; looking what runs")
+        self.windows.set_clock(former)
         deployment = Deployment.from_dict(steps[0].details["deployment"])
         with held_back(self.say):
             done = self.backend.resume(former, deployment, steps, self._record)
@@ -152,7 +155,10 @@ class Watching:
         known = {"job": acted.job, "reason": acted.reason, "savepoint": acted.savepoint}
         text = acted.reason or f"job {acted.job} runs as planned"
         if acted.pending and not acted.lost:
-            self._write(WAITING, **known)
+            try:
+                self._write(WAITING, **known)
+            except FormatError as error:  # a job that is stopped is worth more than the line
+                self.say(f"{error}; going on without this line")
             self.say(f"{text}; trying again")
             return
         at_s = self.windows.now_s
@@ -173,7 +179,10 @@ class Watching:
         self.job = job
 
     def _record(self, step: str, details: dict[str, Any]) -> None:
+        """Write a step of an action, and lock the job that it names, before it is started."""
         self._write(step, **details)
+        with suppress(StreamplaceError):  # an action that has begun goes on
+            self.follow(str(details["job"]))
 
     def _write(self, step: str, **details: Any) -> None:
         self.journal.write(self.windows.now_s, step, **details)

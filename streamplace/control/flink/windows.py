@@ -1,6 +1,7 @@
 """Windows of measurements of a Flink job, one after another."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from streamplace.control.flink.clock import Clock
@@ -40,6 +41,11 @@ class Windows:
     def now_s(self) -> float:
         """The time by the server's clock, in seconds since 1970."""
         return self.clock() + self.skew_s
+
+    def set_clock(self, job: str) -> None:
+        """Take the time of the server, if it answers, before the first window."""
+        with suppress(BackendError):
+            self.skew_s = self.sampler.now_s(job) - self.clock()
 
     def next(self, job: str) -> Observation:
         """Return the next window; what the server does not answer is missing.

@@ -160,3 +160,19 @@ def test_while_the_server_is_away_a_stopped_job_stays_pending(after: int) -> Non
         done = restarts(url, Limits(0.1, 0.1, 0.1)).act(JOB, AFTER, Log(), SAVEPOINT)
     assert done.pending
     assert done.savepoint == SAVEPOINT
+
+
+@pytest.mark.parametrize("request_", ["POST .*/stop", "POST .*/run"])
+def test_a_proxy_that_gives_up_is_no_refusal(request_: str) -> None:
+    flink = ScriptedFlink(faults=[Fault(Effect.LATE, request_, times=1)])
+    done = acted(flink)
+    assert done.succeeded, done.reason
+    assert list(flink.running) == [done.job]
+    assert flink.late == []
+
+
+def test_a_proxy_that_gives_up_on_a_cancel_does_not_leave_the_job_stopped() -> None:
+    flink = ScriptedFlink(polls=HANGS, faults=[Fault(Effect.LATE, "PATCH .*", times=1)])
+    done = acted(flink, limits=Limits(0.5, 0.1, 0.6, cancel_age_s=60))
+    assert done.succeeded, done.reason
+    assert flink.running[done.job].restored == CHECKPOINT

@@ -14,7 +14,7 @@ from streamplace.control.flink.watching import WAITING, Watching
 from streamplace.control.journal import Journal
 from streamplace.errors import FormatError, UsageError
 from streamplace.integrations.flink.applying.progress import Limits
-from tests.support.flink_actions import AFTER, HOSTS, quick, watched
+from tests.support.flink_actions import AFTER, HOSTS, quick, watched, watched_at
 from tests.support.flink_server.checkpoint_documents import SAVEPOINT
 from tests.support.flink_server.clock import ManualClock
 from tests.support.flink_server.cluster import JOB
@@ -242,6 +242,20 @@ def test_a_killed_controller_goes_on(tmp_path: Path) -> None:
     assert steps(tmp_path).count(BEGAN) == 1
 
 
+def test_times_of_an_action_that_is_gone_on_with_are_those_of_the_server(tmp_path: Path) -> None:
+    """The clock of the next controller is an hour behind, so it could seem to end too early."""
+    flink, clock = overloaded(), ManualClock()
+    with pytest.raises(KeyboardInterrupt):
+        act(flink, clock, tmp_path, Killed)
+    began_s = next(e.at_s for e in read_entries(tmp_path / "journal.jsonl")[0] if e.step == BEGAN)
+    slow = ManualClock(clock.now - 3600.0)
+    with flink.serving() as url, watched_at(url, slow, tmp_path) as (watching, _):
+        last = read_entries(tmp_path / "journal.jsonl")[0][-1]
+        assert watching.job != JOB
+    assert last.step == ENDED
+    assert last.at_s >= began_s
+
+
 class Full(Journal):
     """A journal on a disk that is full once the job has stopped."""
 
@@ -264,6 +278,37 @@ def test_a_full_disk_does_not_leave_the_job_stopped(tmp_path: Path) -> None:
         assert watching.job == job
     assert steps(tmp_path)[-1] == ENDED
     assert list(flink.running) == [job]
+
+
+def test_a_job_is_followed_before_it_is_started(tmp_path: Path) -> None:
+    """The lock on it then keeps a second controller away."""
+    flink = overloaded()
+    followed: list[tuple[str, bool]] = []
+    with watched(flink, ManualClock(), tmp_path) as (watching, _):
+        watching.follow = lambda job: followed.append((job, job in flink.jobs))
+        until(watching, is_act)
+        assert (watching.job, False) in followed
+        assert watching.job != JOB
+
+
+class Pausing(Journal):
+    """A journal on a disk that is full when no job runs."""
+
+    def write(self, at_s: float, step: str, **details: Any) -> None:
+        if step == WAITING:
+            raise FormatError("journal.jsonl: cannot write: No space left on device")
+        super().write(at_s, step, **details)
+
+
+def test_a_full_disk_does_not_end_a_controller_that_has_a_job_to_start(tmp_path: Path) -> None:
+    flink = overloaded(refuses=2)
+    with watched(flink, ManualClock(), tmp_path, journal=Pausing) as (watching, lines):
+        until(watching, is_act)
+        assert flink.running == {}
+        watching.window()
+        assert list(flink.running) == [watching.job]
+    assert any("No space left on device; going on without this line" in line for line in lines)
+    assert steps(tmp_path)[-1] == ENDED
 
 
 class Unwritable(Journal):

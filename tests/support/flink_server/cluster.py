@@ -75,6 +75,7 @@ class ScriptedCluster:
     faults: list[Fault] = field(default_factory=list)
     clock: Callable[[], float] = time.time
     requests: list[tuple[str, str, Any]] = field(default_factory=list)
+    late: list[tuple[int, tuple[str, str, str, Any]]] = field(default_factory=list)
     waiting: int = 0
     triggers: dict[str, str] = field(default_factory=dict)
     fetched_s: float = float("-inf")

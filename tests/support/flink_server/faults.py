@@ -16,6 +16,8 @@ class Effect(StrEnum):
     """It has no effect, and the connection is closed."""
     LOST = "lost"
     """It has its effect, but no answer."""
+    LATE = "late"
+    """A proxy answers with a fault (504), and its effect comes a few requests later."""
     GARBLED = "garbled"
     """It has its effect, but the answer is not JSON."""
 

@@ -21,6 +21,7 @@ from tests.support.http_server import Answer, http_server
 
 JAR = "c25a26c1-b181-42be-99be-433960ee19fe_job.jar"
 CHECKED = "StreamplaceMapping: checked, without uid: [{}]\\n\\tat"
+LATE = 3  # requests until the effect of one that was late
 Reply = tuple[int, Any]
 """Status and JSON value."""
 
@@ -45,17 +46,28 @@ class ScriptedFlink(ScriptedCluster):
             self.requests.append((request.command, path, body))
             effects = [f.effect for f in self.faults if f.hits(f"{request.command} {path}")]
             effect = effects[0] if effects else None
+            self._take_effect()
             if effect == Effect.SLOW:
                 return None
             if effect == Effect.REFUSED:
                 raise ConnectionResetError
             if effect == Effect.ERROR:
                 return 500, json.dumps({"errors": ["Internal server error."]}).encode()
+            if effect == Effect.LATE:
+                later = request.command, path, query, body
+                self.late.append((len(self.requests) + LATE, later))
+                return 504, b"<html>Gateway Timeout</html>"
             self.advance()
             status, value = self._value(request.command, path, query, body)
         if status == 0 or effect == Effect.LOST:
             return None
         return status, b"<html>" if effect == Effect.GARBLED else json.dumps(value).encode()
+
+    def _take_effect(self) -> None:
+        """Let requests that were late have their effect, once it is their time."""
+        while self.late and self.late[0][0] <= len(self.requests):
+            self.advance()
+            self._value(*self.late.pop(0)[1])
 
     def _value(self, method: str, path: str, query: str, body: Any) -> Reply:
         for pattern, answer in ROUTES.items():

@@ -10,7 +10,7 @@ from streamplace.integrations.flink.applying import pauses
 from streamplace.integrations.flink.applying.documents import Job, cause_of, job_path, read_job
 from streamplace.integrations.flink.applying.progress import FailedError, Limits
 from streamplace.integrations.flink.applying.requests import Request
-from streamplace.integrations.profiling.rest import GoneError, Server
+from streamplace.integrations.profiling.rest import GoneError, RefusedError, Server
 
 T = TypeVar("T")
 
@@ -89,3 +89,12 @@ def retried() -> Iterator[None]:
         yield
     except BackendError:
         return
+
+
+def is_certain(error: RefusedError) -> bool:
+    """Return whether Flink has refused what was asked for, so that it does not happen later.
+
+    A proxy that gives up waiting answers with a fault, too, and so does Flink when its own parts do
+    not answer each other in time; what was asked for may then still happen.
+    """
+    return "errors" in error.answer and "TimeoutException" not in error.answer

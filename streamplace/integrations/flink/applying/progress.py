@@ -47,7 +47,7 @@ class Progress:
     rolling_back, rolled_back
         Whether the former mapping is being started again, and whether it runs.
     cancelling
-        Whether the job is being cancelled.
+        Whether the job is being cancelled, or was, until another one is started.
     down_since, down_s
         When the job no longer ran (`time.monotonic`), and the seconds until one ran again; None
         before.

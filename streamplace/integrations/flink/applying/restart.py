@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from streamplace.errors import BackendError
 from streamplace.integrations.flink.applying import pauses, requests
-from streamplace.integrations.flink.applying.asking import Asking, retried
+from streamplace.integrations.flink.applying.asking import Asking, is_certain, retried
 from streamplace.integrations.flink.applying.documents import (
     Cluster,
     Job,
@@ -115,7 +115,7 @@ class Restart:
     def _start(self, mapping: str | None, savepoint: str, rollback: bool = False) -> str:
         """Start a job, or take up one that an interrupted run started; return a fault or ""."""
         job = self._free_id(savepoint, rollback)
-        self.progress.job = job
+        self.progress.job, self.progress.cancelling = job, False
         self.note()
         self.say(f"starting job {job} from {savepoint}")
         if self.asking.found(job) is None:
@@ -123,9 +123,9 @@ class Restart:
             request = requests.run(self.jar, self.program, mapping, settings, savepoint, job)
             try:
                 self.asking.send(request, self.limits.start_s)
-            except RefusedError as error:
-                return f"Flink refuses to start it: {last_cause(error.answer) or error}"
             except BackendError as error:
+                if isinstance(error, RefusedError) and is_certain(error):
+                    return f"Flink refuses to start it: {last_cause(error.answer) or error}"
                 self.say(f"{error}; looking whether the job has started")
         return self._await_running(job, time.monotonic() + self.limits.start_s)
 
@@ -248,7 +248,7 @@ class Restart:
     def what_runs(self) -> str:
         """Return one sentence: what runs if the restart ends now, and where the state is."""
         now = self.progress
-        if now.cancelling:
+        if now.cancelling and now.running:
             return f"job {now.job} is being cancelled; its state is in its latest checkpoint"
         if now.trigger:
             ended = None

@@ -9,7 +9,7 @@ from typing import NoReturn
 from streamplace.errors import BackendError
 from streamplace.integrations.flink.answers import expecting
 from streamplace.integrations.flink.applying import pauses, requests
-from streamplace.integrations.flink.applying.asking import Asking
+from streamplace.integrations.flink.applying.asking import Asking, is_certain
 from streamplace.integrations.flink.applying.documents import Checkpoint, Job, last_cause
 from streamplace.integrations.flink.applying.progress import (
     EndedByOthersError,
@@ -99,15 +99,15 @@ class Stopping:
     def _send_stop(self, job: str, trigger: str) -> None:
         try:
             self.asking.send(requests.stop(job, self.directory, trigger))
-        except RefusedError as error:
-            known = self.savepoint(job, trigger)
-            if known is None or known[0]:
-                return  # a proxy may refuse what Flink does
-            self.progress.trigger = ""
-            raise FailedError(
-                f"Flink refuses to stop job {job}, which still runs: {error}"
-            ) from None
         except BackendError as error:
+            if isinstance(error, RefusedError) and is_certain(error):
+                known = self.savepoint(job, trigger)
+                if known is None or known[0]:
+                    return
+                self.progress.trigger = ""
+                raise FailedError(
+                    f"Flink refuses to stop job {job}, which still runs: {error}"
+                ) from None
             self.late_s = time.monotonic() + self.asking.limits.answer_s
             self.say(f"{error}; looking whether the job stops")
 
@@ -143,8 +143,7 @@ class Stopping:
     def _down(self, path: str, since: float) -> None:
         """Record that the job no longer runs, and where its state is."""
         self.progress.trigger, self.progress.savepoint = "", path
-        self.progress.running, self.progress.cancelling = False, False
-        self.progress.down_since = since
+        self.progress.running, self.progress.down_since = False, since
         self.note()
 
     def _cancelled(self, job: str, late: str) -> str:
@@ -163,11 +162,11 @@ class Stopping:
         self.note()
         try:
             self.asking.send(requests.cancel(job))
-        except RefusedError as error:
-            self.progress.cancelling = False
-            self.say(f"Flink refuses to cancel job {job}, which still runs: {error}")
-            return ""
         except BackendError as error:
+            if isinstance(error, RefusedError) and is_certain(error):
+                self.progress.cancelling = False
+                self.say(f"Flink refuses to cancel job {job}, which still runs: {error}")
+                return ""
             self.say(f"{error}; looking whether the job is cancelled")
         self.asking.await_end(job)
         after = self.asking.read(job)

@@ -47,7 +47,7 @@ def test_a_hanging_savepoint_is_abandoned_for_a_young_checkpoint() -> None:
     flink = ScriptedFlink(polls=HANGS, checkpoint_age_s=3)
     path, progress, lines = stopped(flink, cancel_age_s=10)
     assert path == CHECKPOINT
-    assert (progress.savepoint, progress.running, progress.cancelling) == (CHECKPOINT, False, False)
+    assert (progress.savepoint, progress.running, progress.cancelling) == (CHECKPOINT, False, True)
     assert "cancelled; its state is in" in lines
     assert flink.jobs[JOB].state == "CANCELED"
 
