@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamplace.cli import checks, from_options, options, param_types, printing
+from streamplace.cli.output_files import check_targets
 from streamplace.cli.program_options import program
 from streamplace.cli.rules_options import rules, the_rules
 
@@ -229,6 +230,11 @@ def _watch(
         if backend is not None:
             follow = stack.enter_context(Lock(server.url, job)).follow
         journal = _journal(stack, chosen["journal_folder"])
+        check_targets(
+            {"--page": chosen["page_file"]}, (chosen["cluster_file"], chosen["graph_file"])
+        )
+        if chosen["jar"] and not journal.unfinished:
+            _check_jar(server, chosen["jar"], kept)
         graph = _graph(server, job, cluster, kept, chosen, journal)
         weights = dict(zip(graph.names, graph.instructions.tolist(), strict=True))
         chooses = chosen["mode"] == ADVISE or chosen["labels"]
@@ -265,6 +271,15 @@ def _backend(server: "Server", job: str, kept: "Rules", chosen: dict[str, Any]) 
         limits=limits,
     )
     return RestartBackend(server, how, chosen["labels"], _note)
+
+
+def _check_jar(server: "Server", jar: str, kept: "Rules") -> None:
+    """Refuse a jar that does not exist, before the first action needs it."""
+    from streamplace.errors import BackendError  # noqa: PLC0415 - loaded when the command runs
+    from streamplace.workflows.apply import jar_on  # noqa: PLC0415
+
+    with suppress(BackendError):  # a server that does not answer is waited for
+        jar_on(server, jar, kept.answer_s)
 
 
 def _note(text: str) -> None:

@@ -52,15 +52,21 @@ def more_or_less(
     is_more = history.state is State.OVERLOADED
     rate_s = (observation.offered_s or 0.0) if is_more else history.largest_rate_s
     waiting = observation.waiting or 0.0
-    plan = planner(observation, planned_rate(rate_s, waiting, downtime_s, rules))
+    planned_s = planned_rate(rate_s, waiting, downtime_s, rules)
+    plan = planner(observation, planned_s)
     if isinstance(plan, str):
-        return Choice(Action.NOTHING, f"but there is no plan: {plan}")
+        text = (
+            f"but there is no plan for {rate(planned_s)} ({rate(rate_s)} arrive, and what waits is "
+            f"worked off within {lasting(rules.catch_up_s)}): {plan}"
+        )
+        return Choice(Action.NOTHING, text)
     until_s = catch_up_s(plan, rate_s, waiting, downtime_s)
     what = f"the plan is {change(Deployment(observation.hosts), plan.deployment)}"
     if until_s > rules.catch_up_s * ROUNDING:
         late = (
             f"but {what}, which carries {rate(plan.carries_s)} and would not work off within "
-            f"{lasting(rules.catch_up_s)} what waits after a restart at {rate(rate_s)}"
+            f"{lasting(rules.catch_up_s)} what waits after a restart at {rate(rate_s)}; "
+            "add devices, or raise --catch-up"
         )
         return Choice(Action.NOTHING, late, plan)
     if is_more:

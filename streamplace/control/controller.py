@@ -149,9 +149,10 @@ class Controller:
             return State.BLIND, fault
         stable_s = max(observation.started_s, self._budget.last_s) + stabilisation_s
         if observation.begin_s < stable_s:
+            acted = self._budget.last_s > observation.started_s
             return State.STABILISING, (
                 f"the window began before {clock(stable_s)}, {lasting(stabilisation_s)} after the "
-                "last start of the job"
+                f"last {'action' if acted else 'start of the job'}"
             )
         return None
 

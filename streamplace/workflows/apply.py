@@ -124,7 +124,7 @@ def prepare_groups(groups: Groups, server: Server, options: Options) -> Prepared
     if options.savepoint is not None and not job.ended:
         faults.append("--savepoint is for a job that has ended, but this one has not")
     _refuse(job, faults)
-    jar = _jar_on(server, options.jar, within_s)
+    jar = jar_on(server, options.jar, within_s)
     groups = preflight.sized(groups, cluster)
     return Prepared(job, cluster, groups, directory or "", savepoint, jar)
 
@@ -147,8 +147,13 @@ def check_jar(prepared: Prepared, server: Server, options: Options, jar: str) ->
         answer = error.answer
         if CHECKED not in answer:
             at = answer.find(REFUSED)
-            cause = answer[at:].split("\\n")[0] if at >= 0 else last_cause(answer)
-            raise ProblemError(f"the jar does not plan the job: {cause or error}") from None
+            if at >= 0:
+                cause = answer[at:].split("\\n")[0]
+                raise ProblemError(f"the jar does not plan the job: {cause}") from None
+            raise ProblemError(
+                "the jar does not plan the job with these --arg and --entry-class: "
+                f"{last_cause(answer) or error}"
+            ) from None
         line = answer.partition(CHECKED)[2].partition("\\n")[0]
         missing = line.rpartition("]")[0]
     else:
@@ -212,8 +217,16 @@ def restart_of(
     )
 
 
-def _jar_on(server: Server, jar: str, within_s: float) -> str | None:
-    """Return the id of a jar on the server; None if it is a file here."""
+def jar_on(server: Server, jar: str, within_s: float) -> str | None:
+    """Return the id of a jar on the server; None if it is a file here.
+
+    Raises
+    ------
+    UsageError
+        If there is no such jar.
+    BackendError
+        If the server does not answer.
+    """
     if Path(jar).is_file():
         return None
     listed = server.get("/jars", within_s)

@@ -258,3 +258,45 @@ def test_a_journal_of_another_job_is_refused(
         assert main(["watch", "flink", url, "--job", JOB, *options, *LIMITS]) == 0
         assert main(["watch", "flink", url, "--job", "f" * 32, *options, *LIMITS]) == 2
     assert f"the journal is that of job {JOB}, not of job ffff" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--page", "missing/now.html"), "missing/now.html: cannot write: no such folder"),
+        (("--mode", "apply", "--jar", "a.jar", "--journal", "j"), "--jar: 'a.jar' is neither a"),
+    ],
+)
+def test_what_later_windows_would_miss_is_refused_at_once(
+    options: tuple[str, ...],
+    message: str,
+    clock: ManualClock,
+    graph: str,
+    cluster: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = ["--cluster", cluster, "--graph", graph, "--windows", "1", *options, *LIMITS]
+    with overloaded(clock).serving() as url:
+        assert main(["watch", "flink", url, "--job", JOB, *command]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert not captured.out
+
+
+def test_a_jar_is_not_asked_for_where_the_server_does_not_answer(
+    clock: ManualClock, graph: str, cluster: str, tmp_path: Path, capsys: Capture
+) -> None:
+    options = ("--cluster", cluster, "--graph", graph, "--windows", "1", "--mode", "apply")
+    more = ("--jar", JAR, "--journal", str(tmp_path / "journal"), *LIMITS)
+    assert main(["watch", "flink", "http://127.0.0.1:1", "--job", JOB, *options, *more]) == 0
+    assert "  blind  nothing: " in capsys.readouterr().out
+
+
+def test_a_job_that_does_not_exist_cannot_be_measured(cluster: str, capsys: Capture) -> None:
+    with ScriptedFlink().serving() as url:
+        options = ("--cluster", cluster, "--windows", "1", *LIMITS)
+        assert main(["watch", "flink", url, "--job", "f" * 32, *options]) == 2
+    assert f"has no job '{'f' * 32}'; see /jobs/overview" in capsys.readouterr().err

@@ -77,7 +77,17 @@ def test_a_plan_must_catch_up_in_time(offered_s: float, action: Action) -> None:
     assert decision.action is action
     assert decision.plan is not None
     is_late = "would not work off within 30 min what waits after a restart" in decision.reason
+    assert ("add devices, or raise --catch-up" in decision.reason) == is_late
     assert is_late == (action is Action.NOTHING) == (decision.gain is None)
+
+
+def test_the_rate_for_which_there_is_no_plan_is_explained() -> None:
+    of = Controller(RULES, lambda observation, rate_s: "too few devices")
+    reason = last(of, *overloads()).reason
+    assert reason.endswith(
+        "but there is no plan for 1,251 tuples/s (1,200 tuples/s arrive, and what waits is worked "
+        "off within 30 min): too few devices"
+    )
 
 
 def test_lost_headroom_is_only_advised() -> None:

@@ -112,6 +112,9 @@ def test_a_refused_plan_is_tried_again_after_an_hour() -> None:
     decision = last(of, *overloads())
     of.began(decision, decision.at_s)
     of.ended(Outcome(decision.at_s, succeeded=False, reason="no label", changed=False))
+    early = of.step(overloads(12, 1)[0])
+    assert early.state is State.STABILISING
+    assert early.reason.endswith("2 min after the last action"), "the job was not restarted"
     assert last(of, *overloads(14)).action is Action.NOTHING
     assert last(of, *overloads(14 + 12)).action is Action.ACT
 

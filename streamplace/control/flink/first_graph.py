@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 
 from streamplace.display.text import several
-from streamplace.errors import BackendError
+from streamplace.errors import BackendError, UsageError
 from streamplace.integrations.flink.fit import fit
 from streamplace.integrations.flink.poll import Watch
-from streamplace.integrations.profiling.rest import Server
+from streamplace.integrations.profiling.rest import GoneError, Server
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.counts import with_counts
 from streamplace.problem.graph import StreamGraph
@@ -38,8 +38,13 @@ def first_graph(
     ------
     BackendError
         If the server does not answer, or the job cannot be measured.
+    UsageError
+        If the server has no such job.
     """
-    watched = Watch(server, job, answer_s, seed=seed).run(seconds)
+    try:
+        watched = Watch(server, job, answer_s, seed=seed).run(seconds)
+    except GoneError:
+        raise UsageError(f"{server.url} has no job {job!r}; see /jobs/overview") from None
     if watched.interrupted:
         raise KeyboardInterrupt
     if watched.fault:
