@@ -50,9 +50,12 @@ def _accelerators(placement: Placement) -> str:
     ]
     if not names:
         return ""
+    who, require, need = (
+        ("it", "requires", "needs") if len(names) == 1 else ("they", "require", "need")
+    )
     return (
-        f"the work of {_shown(names)}, which require an accelerator, is counted as CPU; "
-        "set what they need by hand"
+        f"the work of {_shown(names)}, which {require} an accelerator, is counted as CPU; "
+        f"set what {who} {need} by hand"
     )
 
 

@@ -54,6 +54,8 @@ TRAINED = ("rnn", "hsdag")
 """The placers that train a network on the problem."""
 LEARNED = ("policy", "giph", "rebuild", *TRAINED)
 """The placers that use a network."""
+WITHOUT_WEIGHTS = ("doppler", "placeto")
+"""The published systems of which there is a config but no placer, as no weights are shipped."""
 PARTITIONERS = ("metis", "metis-recursive", "fuser")
 ORACLES = tuple(f"{name}-oracle" for name in PARTITIONERS)
 WARM_UP_EVALUATIONS = 500
@@ -101,6 +103,7 @@ def make_placer(text: str, from_file: bool = False) -> Placer:
         loaded.
     """
     if not plugins.is_ours(text, NAMES, from_file):
+        _refuse_without_weights(text)
         of_user = plugins.find(text, custom.NOUN, custom.GROUP, NAMES, from_file=from_file)
         return custom.build(text, *of_user)
     name, *options = text.split(":")
@@ -121,6 +124,17 @@ def make_placer(text: str, from_file: bool = False) -> Placer:
         message = str(error).removeprefix(f"{name}: ")
         raise UsageError(f"{custom.NOUN} {text!r}: {message}") from None
     return made
+
+
+def _refuse_without_weights(text: str) -> None:
+    """Say how to train a published system that users take for a placer."""
+    name, _ = plugins.parts_of(text)
+    if name in WITHOUT_WEIGHTS and name not in plugins.installed(custom.GROUP):
+        raise UsageError(
+            f"unknown {custom.NOUN} {name!r}; no weights of it are shipped: train it by "
+            f"streamplace train DATASET --config {name} -o RUN, and use "
+            "policy:file=RUN/policy.safetensors"
+        )
 
 
 @cache

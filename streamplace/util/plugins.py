@@ -15,7 +15,7 @@ from typing import Any
 
 from streamplace.errors import StreamplaceError, UsageError
 from streamplace.util.out_of_memory import is_out_of_memory
-from streamplace.util.suggest import valid_choices
+from streamplace.util.suggest import did_you_mean, valid_choices
 
 _DOTTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _CUSTOM = re.compile(rf"({_DOTTED}):({_DOTTED})(?::(.*))?", re.DOTALL)
@@ -70,7 +70,8 @@ def load(text: str, path: str, noun: str) -> Any:
     for name in path.split("."):
         if not hasattr(found, name):
             where = f" ({file})" if file else ""
-            raise UsageError(f"{noun} {text!r}: module {module!r}{where} has no {path!r}")
+            message = f"{noun} {text!r}: module {module!r}{where} has no {path!r}"
+            raise UsageError(message + did_you_mean(name, dir(found)))
         found = getattr(found, name)
     return found
 

@@ -1,12 +1,14 @@
 """Placement and scoring in one call."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple, overload
 
 import numpy as np
 
-from streamplace.errors import PlacementError, UsageError, within
+from streamplace.errors import PlacementError, StreamplaceError, UsageError, within
+from streamplace.placers import custom
 from streamplace.placers.base import ListScheduler, Placer, Proof, Prover
 from streamplace.placers.registry import is_ours, ready_placer
 from streamplace.placers.warmup import scoring_of
@@ -23,6 +25,7 @@ from streamplace.scoring.throughput import bound, max_source_rate, simulate
 from streamplace.util import work_clock
 from streamplace.util.checks import check_seed
 from streamplace.util.evaluation_count import counting
+from streamplace.util.plugins import named_fault
 from streamplace.workflows.asked import Asked
 from streamplace.workflows.conflict import naming_conflicts
 from streamplace.workflows.latency.limit import LatencyLimit
@@ -248,7 +251,7 @@ def run_placer(
     is_custom = not isinstance(placer, str) or not is_ours(placer)
     before = digest(problem) if is_custom else b""
     started = work_clock.now()
-    with within(name), counting() as counted:
+    with within(name), _faults_of(placer if is_custom else ""), counting() as counted:
         if isinstance(place_it, Prover):
             proof = place_it.prove(problem, rng, start)
             placement = proof.placement
@@ -263,6 +266,23 @@ def run_placer(
         raise PlacementError(f"placer {name!r} changed arrays of the problem; copy them first")
     _check(problem, name, placement)
     return Outcome(placement, seconds, proof, own_schedule_s, counted.evaluations)
+
+
+@contextmanager
+def _faults_of(placer: str | Placer) -> Iterator[None]:
+    """Turn an error in the code of a custom placer that has a name into a UsageError of one line.
+
+    That of an object propagates, because whoever passes it reads the traceback.
+    """
+    try:
+        yield
+    except StreamplaceError:
+        raise
+    except (Exception, SystemExit):
+        if not placer or not isinstance(placer, str):
+            raise
+        with named_fault(custom.NOUN, placer, "placing failed"):
+            raise
 
 
 def _check(problem: Problem, name: str, placement: object) -> None:

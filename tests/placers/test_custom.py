@@ -56,6 +56,13 @@ def first(problem, rng, start=None):
 def pair(a, b):
     return None
 
+def failing(problem, rng, start=None):
+    raise RuntimeError("a fault\\nin two lines")
+
+def stuck(problem, rng, start=None):
+    from streamplace.errors import PlacementError
+    raise PlacementError("no room")
+
 def text(problem, rng, start=None):
     return "d0"
 
@@ -99,6 +106,7 @@ FAULTS = {
     "mine:Last:loud=yes": "loud must be true or false",
     "mine:Last:before=10": "its constructor failed: ValueError: that is too far",
     "mine:Plain": "its constructor failed: TypeError",
+    "mine:failing": "placer 'mine:failing': placing failed: RuntimeError: a fault in two lines",
     "mine:first:depth=3": "unknown option 'depth'; it has no options",
     "metis:parts": "module 'metis' (FOLDER/metis.py) has no 'parts'",
     "fuser:parts": "option 'parts' needs a value: parts=VALUE",
@@ -270,6 +278,22 @@ def test_the_result_is_checked(placer: sp.Placer, message: str) -> None:
         sp.place(small_graph(), placer=placer)
     with pytest.raises(PlacementError, match=message):
         sp.compare(small_graph(), placer)
+
+
+def failing(problem: sp.Problem, rng: object, start: object = None) -> sp.Placement:
+    raise KeyError("a fault")
+
+
+def test_the_error_of_an_object_keeps_its_traceback() -> None:
+    with pytest.raises(KeyError, match="a fault"):
+        sp.place(small_graph(), placer=failing)
+
+
+@pytest.mark.long
+def test_a_placer_that_finds_no_placement_is_no_fault_of_its_code(folder: Path) -> None:
+    code, _, err = command(folder, "place", "graph.json", "--placer", "mine:stuck")
+    assert code == 1
+    assert one_line(err).endswith("no room")
 
 
 def test_a_violated_constraint_is_reported() -> None:

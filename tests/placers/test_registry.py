@@ -6,8 +6,9 @@ from streamplace.errors import UsageError
 from streamplace.placers.partition.fuser import Fuser
 from streamplace.placers.partition.metis import Metis
 from streamplace.placers.partition.oracle import Oracle
-from streamplace.placers.registry import make_placer, warning_for
+from streamplace.placers.registry import WITHOUT_WEIGHTS, make_placer, warning_for
 from streamplace.placers.scheduling.lists import Heft
+from streamplace.training.config import config_names
 
 
 def test_options_reach_the_placer() -> None:
@@ -25,6 +26,8 @@ def test_options_reach_the_placer() -> None:
         ("metsi", "unknown placer 'metsi'; did you mean 'metis'?"),
         ("xyz", "unknown placer 'xyz'; choose from auto, single"),
         ("", "unknown placer ''"),
+        ("doppler", "unknown placer 'doppler'; no weights of it are shipped: train it by"),
+        ("placeto:episodes=3", "streamplace train DATASET --config placeto -o RUN, and use policy"),
         ("metis:", "unknown option ''; choose from parts, weights"),
         ("metis:part=3", "unknown option 'part'; did you mean 'parts'?"),
         ("metis:parts=three", "parts must be a whole number"),
@@ -62,6 +65,10 @@ def test_wrong_names_and_options_are_reported(name: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         make_placer(name)
     assert message in str(caught.value)
+
+
+def test_systems_without_weights_have_a_config_to_train_them() -> None:
+    assert set(WITHOUT_WEIGHTS) <= set(config_names())
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from streamplace.errors import GraphError, UsageError
 from streamplace.util import plugin_calls
 from streamplace.util.plugin_calls import read_options
-from streamplace.util.plugins import is_custom, is_ours, named_fault, parts_of
+from streamplace.util.plugins import is_custom, is_ours, load, named_fault, parts_of
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,20 @@ def test_a_built_in_name_is_not_replaced_unless_a_module_has_it() -> None:
     assert not is_ours("json:loads", ours)
     assert is_ours("json:loads", ours, from_file=True)
     assert not is_ours("ring", ours)
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("pathlib:Pth", "has no 'Pth'; did you mean 'Path'?"),
+        ("pathlib:Path.hoem", "has no 'Path.hoem'; did you mean 'home'?"),
+        ("pathlib:Zzz", "has no 'Zzz'"),
+    ],
+)
+def test_a_misspelt_class_is_named(text: str, end: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load(text, text, "placer")
+    assert str(caught.value).endswith(end)
 
 
 def test_errors_in_user_code_are_one_line_and_memory_errors_pass() -> None:
