@@ -231,7 +231,7 @@ def _placers_by_name(placers: PlacerNames) -> dict[str, str | Placer]:
         if repeated := sorted({name for name in names if names.count(name) > 1}):
             raise UsageError(
                 f"compare: two placers are called {repeated[0]!r}; "
-                "pass a mapping to give them different names"
+                "leave one out, or pass a mapping with different names from Python"
             )
         named = dict(zip(names, several, strict=True))
     for placer in named.values():
