@@ -1,6 +1,7 @@
 """The choice whether to carry out a plan: whether it pays, and catches up in time."""
 
 from dataclasses import dataclass
+from math import inf
 
 from streamplace.control.decisions import Action, State
 from streamplace.control.history import History
@@ -37,6 +38,46 @@ class Choice:
     worth: Worth | None = None
 
 
+@dataclass(frozen=True)
+class _Aim:
+    """A plan for a rate at which some of what waits is worked off in time.
+
+    Parameters
+    ----------
+    plan
+        The plan, or why there is none.
+    planned_s
+        The rate of the plan in tuples/s.
+    waiting
+        Tuples that wait now and are to be worked off in time.
+    until_s
+        Seconds after a restart until they are, and those of the restart; inf without a plan.
+    """
+
+    plan: Plan | str
+    planned_s: float
+    waiting: float
+    until_s: float
+
+    def is_in_time(self, rules: Rules) -> bool:
+        """Return whether the plan catches up in time."""
+        return self.until_s <= rules.catch_up_s * ROUNDING
+
+
+def _aim(
+    observation: Observation,
+    planner: Planner,
+    rate_s: float,
+    waiting: float,
+    downtime_s: float,
+    rules: Rules,
+) -> _Aim:
+    planned_s = planned_rate(rate_s, waiting, downtime_s, rules)
+    plan = planner(observation, planned_s)
+    until_s = inf if isinstance(plan, str) else catch_up_s(plan, rate_s, waiting, downtime_s)
+    return _Aim(plan, planned_s, waiting, until_s)
+
+
 def more_or_less(
     observation: Observation, history: History, planner: Planner, downtime_s: float, rules: Rules
 ) -> Choice:
@@ -52,27 +93,33 @@ def more_or_less(
     is_more = history.state is State.OVERLOADED
     rate_s = (observation.offered_s or 0.0) if is_more else history.largest_rate_s
     waiting = observation.waiting or 0.0
-    planned_s = planned_rate(rate_s, waiting, downtime_s, rules)
-    plan = planner(observation, planned_s)
+    aim = _aim(observation, planner, rate_s, waiting, downtime_s, rules)
+    if is_more and waiting and (isinstance(aim.plan, str) or not aim.is_in_time(rules)):
+        # What waits already is no reason to leave a job overloaded.
+        less = _aim(observation, planner, rate_s, 0.0, downtime_s, rules)
+        aim = less if isinstance(less.plan, Plan) and less.is_in_time(rules) else aim
+    plan = aim.plan
     if isinstance(plan, str):
         text = (
-            f"but there is no plan for {rate(planned_s)} ({rate(rate_s)} arrive, and what waits is "
-            f"worked off within {lasting(rules.catch_up_s)}): {plan}"
+            f"but there is no plan for {rate(aim.planned_s)} ({rate(rate_s)} arrive, and what "
+            f"waits is worked off within {lasting(rules.catch_up_s)}): {plan}"
         )
         return Choice(Action.NOTHING, text)
-    until_s = catch_up_s(plan, rate_s, waiting, downtime_s)
     what = f"the plan is {change(Deployment(observation.hosts), plan.deployment)}"
-    if until_s > rules.catch_up_s * ROUNDING:
+    if not aim.is_in_time(rules):
         late = (
             f"but {what}, which carries {rate(plan.carries_s)} and would not work off within "
             f"{lasting(rules.catch_up_s)} what waits after a restart at {rate(rate_s)}; "
             "add devices, or raise --catch-up"
         )
         return Choice(Action.NOTHING, late, plan)
+    if aim.waiting < waiting:
+        until_s = catch_up_s(plan, rate_s, waiting, downtime_s)
+        what += f", which works off what waits within {lasting(until_s)} only"
     if is_more:
         worth = worth_of_more(observation, plan, history.served_s, downtime_s, rules)
     else:
-        worth = worth_of_less(plan, rate_s, until_s, downtime_s, rules)
+        worth = worth_of_less(plan, rate_s, aim.until_s, downtime_s, rules)
     if is_more and not worth.gain:
         return Choice(Action.ADVISE, f"and {worth.text}; {what}", plan, worth)
     if worth.pays and not is_more and observation.waiting is None:

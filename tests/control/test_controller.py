@@ -9,6 +9,7 @@ from streamplace.control.controller import Controller
 from streamplace.control.decisions import Action, State
 from streamplace.control.observation import Observation
 from streamplace.control.outcomes import Outcome
+from streamplace.control.plans import Plan
 from streamplace.errors import FormatError, UsageError
 from tests.support.control import (
     COSTS,
@@ -79,6 +80,25 @@ def test_a_plan_must_catch_up_in_time(offered_s: float, action: Action) -> None:
     is_late = "would not work off within 30 min what waits after a restart" in decision.reason
     assert ("add devices, or raise --catch-up" in decision.reason) == is_late
     assert is_late == (action is Action.NOTHING) == (decision.gain is None)
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+def test_what_waits_already_is_no_reason_to_leave_a_job_overloaded(refuses: bool) -> None:
+    """Two instances carry 2,000 tuples/s, and would take 12,590 s for 10⁷ tuples that wait."""
+    of_rate = PlainPlanner(COSTS, RULES, most=2)
+
+    def planner(observation: Observation, rate_s: float) -> Plan | str:
+        return "too few devices" if refuses and rate_s > 2000.0 else of_rate(observation, rate_s)
+
+    many = [replace(each, waiting=1e7) for each in overloads()]
+    decision = last(Controller(RULES, planner), *many)
+    assert decision.action is Action.ACT
+    assert decision.plan is not None
+    assert decision.plan.rate_s == pytest.approx(1200.0 + 0.7 * 72_000.0 / 1800.0)
+    assert decision.reason.endswith(
+        "the plan is decode from 1 to 2 instances, on 3 devices, which works off what waits within "
+        "3.5 h only"
+    )
 
 
 def test_the_rate_for_which_there_is_no_plan_is_explained() -> None:
