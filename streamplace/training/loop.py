@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from streamplace.policy.base import AnyPolicy
+from streamplace.policy.denormals import no_denormals
 from streamplace.policy.encoded import Encoded
 from streamplace.policy.faults import faults_of
 from streamplace.training.algorithms.base import Algorithm, Record, State, Step
@@ -110,7 +111,8 @@ class Loop:
     def _stepped(self, algorithm: Algorithm[Any], step: Step) -> Record:
         """Take a step in training mode; random layers such as dropout draw from the step's seed."""
         policy = self.learner.policy
-        with torch.random.fork_rng(devices=_gpus(policy)), faults_of(policy, "training"):
+        random = torch.random.fork_rng(devices=_gpus(policy))
+        with random, no_denormals(), faults_of(policy, "training"):
             torch.manual_seed(int(np.random.default_rng([*step.seed, 1]).integers(2**62)))
             policy.train()
             try:
