@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamplace.cli import checks, from_options, options, param_types, printing
-from streamplace.cli.output_files import check_targets
 from streamplace.cli.program_options import program
 from streamplace.cli.rules_options import rules, the_rules
 
@@ -215,6 +214,7 @@ def _graph(
 def _watch(
     server: "Server", job: str, cluster: "Cluster", kept: "Rules", chosen: dict[str, Any]
 ) -> None:
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - slow to load
     from streamplace.control.controller import Controller  # noqa: PLC0415 - loaded when it runs
     from streamplace.control.flink.clock import SystemClock  # noqa: PLC0415
     from streamplace.control.flink.devices import Devices  # noqa: PLC0415

@@ -101,7 +101,7 @@ def test_what_waits_already_is_no_reason_to_leave_a_job_overloaded(refuses: bool
     )
 
 
-def test_the_rate_for_which_there_is_no_plan_is_explained() -> None:
+def test_a_rate_without_a_plan_is_explained() -> None:
     of = Controller(RULES, lambda observation, rate_s: "too few devices")
     reason = last(of, *overloads()).reason
     assert reason.endswith(
