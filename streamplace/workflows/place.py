@@ -272,7 +272,7 @@ def run_placer(
 def _faults_of(placer: str | Placer) -> Iterator[None]:
     """Turn an error in the code of a custom placer that has a name into a UsageError of one line.
 
-    That of an object propagates, because whoever passes it reads the traceback.
+    That of an object propagates, since its author needs the traceback.
     """
     try:
         yield
