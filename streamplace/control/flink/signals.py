@@ -2,9 +2,10 @@
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import Any
 
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # Ctrl-C, a service manager, a closed terminal
 WAITS = "an action is under way, which ends first; a second signal interrupts it"
@@ -22,8 +23,7 @@ def not_lost() -> Iterator[Callable[[], None]]:
         yield lambda: None
         return
     received: list[int] = []
-    numbers = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
-    former = {n: handler for n in numbers if callable(handler := signal.getsignal(n))}
+    former = {n: handler for n, handler in _handlers().items() if callable(handler)}
 
     def note(number: int, frame: FrameType | None) -> None:
         received.append(number)
@@ -38,8 +38,7 @@ def not_lost() -> Iterator[Callable[[], None]]:
     try:
         yield again
     finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
+        _set(former)
 
 
 @contextmanager
@@ -58,21 +57,16 @@ def held_back(say: Callable[[str], object]) -> Iterator[None]:
         yield
         return
     waiting: list[int] = []
-    numbers = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
-    former = {number: signal.getsignal(number) for number in numbers}
+    former = _handlers()
 
     def hold(number: int, frame: object) -> None:
         waiting.append(number)
         if len(waiting) > 1:
-            release()
+            _set(former)
             signal.raise_signal(number)
         else:
             with suppress(RuntimeError):  # a line was just being printed
                 say(WAITS)
-
-    def release() -> None:
-        for number, handler in former.items():
-            signal.signal(number, handler)
 
     for number in list(former):
         if former[number] in (None, signal.SIG_IGN):  # as after nohup
@@ -82,6 +76,17 @@ def held_back(say: Callable[[str], object]) -> Iterator[None]:
     try:
         yield
     finally:
-        release()
+        _set(former)
     if waiting:
         signal.raise_signal(waiting[0])
+
+
+def _handlers() -> dict[int, Any]:
+    """Return number -> present handler of the signals that end the process."""
+    numbers = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+    return {number: signal.getsignal(number) for number in numbers}
+
+
+def _set(handlers: Mapping[int, Any]) -> None:
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
