@@ -11,6 +11,7 @@ import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.connector.source.util.ratelimit.RateLimiterStrategy;
+import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.connector.datagen.source.DataGeneratorSource;
 import org.apache.flink.connector.datagen.source.GeneratorFunction;
 import org.apache.flink.streaming.api.datastream.DataStream;
@@ -41,7 +42,9 @@ public final class ShapedJob {
         env.disableOperatorChaining(); // Flink measures no busy time inside chains
         env.setParallelism(1);
         env.setMaxParallelism(KEY_GROUPS);
-        env.setBufferTimeout(5);
+        if (env.getConfiguration().getOptional(ExecutionOptions.BUFFER_TIMEOUT).isEmpty()) {
+            env.setBufferTimeout(5);
+        }
         env.enableCheckpointing(5000);
         Map<String, DataStream<Long>> made = new HashMap<>();
         made.put("events", source(env, Double.parseDouble(args[0])));

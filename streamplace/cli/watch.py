@@ -11,6 +11,7 @@ import click
 from streamplace.cli import checks, from_options, options, param_types, printing
 from streamplace.cli.program_options import program
 from streamplace.cli.rules_options import rules, the_rules
+from streamplace.cli.watch_modes import ADAPTIVE, ADVISE, APPLY, RESTART, check_modes
 
 if TYPE_CHECKING:
     from streamplace.control.decisions import Decision
@@ -23,13 +24,7 @@ if TYPE_CHECKING:
     from streamplace.problem.cluster import Cluster
     from streamplace.problem.graph import StreamGraph
 
-ADVISE, APPLY = "advise", "apply"
-RESTART, ADAPTIVE = "restart", "adaptive"
 JOURNAL, GRAPH = "journal.jsonl", "graph.json"  # in the folder of the journal
-OF_RESTARTS = (
-    *("jar", "entry_class", "arguments", "savepoint_dir", "without_uids", "labels"),
-    *("allow_cancel", "max_age"),
-)
 
 
 @click.group()
@@ -132,44 +127,13 @@ def flink(url: str, job: str, **chosen: Any) -> None:
 
     fields = {name: chosen.pop(name) for name in Rules.__dataclass_fields__}
     kept = the_rules(chosen["scale"], **fields)
-    _check(chosen)
+    check_modes(chosen)
     cluster = from_options.the_cluster(chosen["cluster_file"], chosen["devices"])
     if cluster is None:
         raise click.UsageError(
             "missing --cluster or --devices: the devices on which instances may run"
         )
     _watch(Server(url), job, cluster, kept, chosen)
-
-
-def _check(chosen: dict[str, Any]) -> None:
-    """Refuse options that do not fit together."""
-    applies, way = chosen["mode"] == APPLY, chosen["restart_by"] or RESTART
-    named = [name for name in OF_RESTARTS if chosen[name]]
-    shown = [f"--{name.replace('_', '-')}" for name in named]
-    shown = ["--arg" if each == "--arguments" else each for each in shown]
-    if not applies and (named or chosen["restart_by"]):
-        first = (*shown, "--restart-by")[0]
-        raise click.UsageError(f"{first} needs --mode apply; without it, nothing is changed")
-    if applies and way == ADAPTIVE and named:
-        raise click.UsageError(
-            f"cannot combine {shown[0]} with --restart-by adaptive, which takes no savepoint, "
-            "starts no jar and has no labels"
-        )
-    if applies and way == RESTART and not chosen["jar"]:
-        raise click.UsageError(
-            "missing --jar: --mode apply starts it again from a savepoint; or use --restart-by "
-            "adaptive"
-        )
-    if chosen["allow_cancel"] is (chosen["max_age"] is None):
-        raise click.UsageError(
-            "--allow-cancel and --max-age need each other: a job is cancelled only where its "
-            "latest checkpoint is younger"
-        )
-    if applies and not chosen["journal_folder"]:
-        raise click.UsageError(
-            "missing --journal: --mode apply needs a folder for its journal, from which it goes on "
-            "if it is killed"
-        )
 
 
 def _graph(

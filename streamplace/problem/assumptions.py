@@ -5,6 +5,7 @@ import numpy as np
 from streamplace.problem.device_kinds import unknown_kinds
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
+from streamplace.problem.seconds import NO_SECONDS
 
 
 def assumptions(placement: Placement) -> list[str]:
@@ -22,15 +23,16 @@ def mixed_times(placement: Placement) -> str:
     known = {device.kind for device in devices if device.kind is not None}
     timed = {kind for kind in known if any(kind in on for on in graph.seconds_on.values())}
     kinds = [devices[d].kind for d in placement.devices]
-    found = [
-        v
-        for v, kind in enumerate(kinds)
-        if kind in timed and graph.instructions[v] > 0 and kind not in graph.seconds_on.get(v, ())
-    ]
+    found = []
+    for v, kind in enumerate(kinds):
+        own = graph.seconds_on.get(v, NO_SECONDS)
+        compared = kind in timed or not timed.isdisjoint(own)  # with others, or with its own
+        if compared and kind not in own and graph.instructions[v] > 0:
+            found.append(v)
     if not found:
         return ""
     names = listed(graph.names[v] for v in found)
-    source = "instructions and mips give it, while other operators have stated times"
+    source = "instructions and mips give it, while other times are stated"
     return (
         f"seconds_on: no time of {names} for the kind of {_devices_of(placement, found)}; {source}"
     )

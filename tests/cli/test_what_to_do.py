@@ -143,6 +143,17 @@ def test_mixed_times_and_cores_are_noted(folder: Path, capsys: Capture) -> None:
     assert errors_of(capsys, "place", *words) == ""
 
 
+def test_times_on_some_devices_only_are_noted(folder: Path, capsys: Capture) -> None:
+    graph = sp.StreamGraph([sp.Operator("a", 1e6, 0.0, seconds_on={"cpu": 9.0})], [])
+    write_dataset(folder / "timed.json", [graph])
+    devices = [sp.Device("x", 1, kind="cpu"), sp.Device("fast", 1e3, kind="gpu")]
+    write_cluster(folder / "kinds.json", sp.Cluster(devices))
+    notes = errors_of(
+        capsys, "place", folder / "timed.json", "--cluster", folder / "kinds.json", *AIM
+    )
+    assert "seconds_on: no time of 'a' for the kind of its device 'fast'; instructions" in notes
+
+
 def test_unknown_devices_have_candidates(folder: Path, capsys: Capture) -> None:
     files = (folder / "plain.json", folder / "mapping.csv")
     cluster = ("--cluster", folder / "cluster.json")

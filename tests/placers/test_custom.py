@@ -5,15 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.errors import PlacementError, UsageError
+from streamplace.errors import UsageError
 from streamplace.placers.registry import make_placer
-from streamplace.scoring.flow import flow
 from streamplace.training.config import read_config
-from streamplace.workflows.place import solve
 from tests.support.cli import ENVIRONMENT, one_line, run
 from tests.support.input_files import GRAPH
 from tests.support.paths import ROOT
@@ -236,108 +233,8 @@ def test_a_file_cannot_cause_an_import(folder: Path, monkeypatch: pytest.MonkeyP
     assert "leaving" not in sys.modules
 
 
-def small_graph() -> sp.StreamGraph:
-    return sp.StreamGraph([("a", 1e5, 10), ("b", 1e5, 0)], [("a", "b")], source_rate=100)
-
-
-def on_first(problem: sp.Problem, rng: object, start: object = None) -> sp.Placement:
-    """Place everything on the first device."""
-    return sp.Placement(problem, [0] * len(problem.graph.names))
-
-
-def on_another(problem: sp.Problem, rng: object, start: object = None) -> sp.Placement:
-    """Return a placement of another problem."""
-    return on_first(sp.Problem(problem.graph, "2x10"), rng)
-
-
-def as_text(problem: sp.Problem, rng: object, start: object = None) -> str:
-    """Return something that is not a placement."""
-    return "d0"
-
-
-def test_a_function_is_a_placer() -> None:
-    found = sp.place(small_graph(), placer=on_first)
-    assert found.placer == "on_first"
-    assert found.score.devices_used == 1
-    rows = sp.compare([small_graph()] * 70, {"one": on_first, "all": "round-robin"}, jobs=2).rows
-    assert [(row.placer, row.mean_devices) for row in rows] == [("one", 1), ("all", 2)]
-    assert [row.placer for row in sp.compare(small_graph(), [on_first, "random"]).rows] == [
-        "on_first", "random",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("placer", "message"),
-    [
-        (as_text, r"'as_text' must return a Placement \(got str\)"),
-        (on_another, "'on_another' returned a placement of another problem"),
-    ],
-)
-def test_the_result_is_checked(placer: sp.Placer, message: str) -> None:
-    with pytest.raises(PlacementError, match=message):
-        sp.place(small_graph(), placer=placer)
-    with pytest.raises(PlacementError, match=message):
-        sp.compare(small_graph(), placer)
-
-
-def failing(problem: sp.Problem, rng: object, start: object = None) -> sp.Placement:
-    raise KeyError("a fault")
-
-
-def test_the_error_of_an_object_keeps_its_traceback() -> None:
-    with pytest.raises(KeyError, match="a fault"):
-        sp.place(small_graph(), placer=failing)
-
-
 @pytest.mark.long
 def test_a_placer_that_finds_no_placement_is_no_fault_of_its_code(folder: Path) -> None:
     code, _, err = command(folder, "place", "graph.json", "--placer", "mine:stuck")
     assert code == 1
     assert one_line(err).endswith("no room")
-
-
-def test_a_violated_constraint_is_reported() -> None:
-    apart = sp.Constraints(exlocate=[["a", "b"]])
-    with pytest.raises(PlacementError, match="'on_first' violated a constraint: device 'd0'"):
-        sp.place(small_graph(), placer=on_first, constraints=apart)
-
-
-def test_objects_that_are_not_placers_are_refused() -> None:
-    for nothing in (sp.Problem, 5, lambda problem: problem):
-        with pytest.raises(UsageError, match="is not a placer"):
-            sp.place(small_graph(), placer=nothing)  # type: ignore[call-overload]  # that is the fault
-    with pytest.raises(UsageError, match="two placers are called 'on_first'"):
-        sp.compare(small_graph(), [on_first, on_first])
-
-
-def test_the_initial_placement_reaches_the_placer() -> None:
-    problem = sp.Problem(small_graph())
-    before = sp.Placement(problem, np.array([3, 3]))
-
-    def stays(problem: sp.Problem, rng: object, start: sp.Placement | None = None) -> sp.Placement:
-        assert start is before
-        return start
-
-    from streamplace.workflows.place import solve  # noqa: PLC0415 - what `place --start` calls
-
-    assert solve(problem, stays, start=before).placement is before
-
-
-def ticking_off(problem: sp.Problem, rng: object, start: object = None) -> sp.Placement:
-    """Overwrite work in the problem's own array."""
-    work = flow(problem).work
-    devices = np.zeros(len(work), dtype=np.int32)
-    while work.max() > 0:
-        work[work.argmax()] = 0
-    return sp.Placement(problem, devices)
-
-
-def test_a_placer_that_changes_the_problem_is_refused_and_changes_nothing() -> None:
-    graph = sp.StreamGraph([("a", 9e4, 10), ("b", 9e4, 10)], [("a", "b")])
-    problem = sp.Problem(graph, "2x100", source_rate=1000)
-    before = solve(problem, "greedy").score
-    with pytest.raises(PlacementError, match="'ticking_off' changed arrays of the problem"):
-        solve(problem, ticking_off)
-    assert solve(problem, "greedy").score == before
-    with pytest.raises(ValueError, match="read-only"):
-        problem.cluster.capacity[0] = 1

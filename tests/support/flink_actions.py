@@ -9,11 +9,12 @@ import pytest
 
 from streamplace.control.controller import Controller
 from streamplace.control.entries import BEGAN, Entry
-from streamplace.control.flink.acting import Backend
+from streamplace.control.flink.acting import Acted, Backend
 from streamplace.control.flink.clock import Clock
 from streamplace.control.flink.devices import Devices
 from streamplace.control.flink.rescaling import AdaptiveBackend
 from streamplace.control.flink.restarting import RestartBackend
+from streamplace.control.flink.resuming import PROGRESS
 from streamplace.control.flink.sampling import Sampler
 from streamplace.control.flink.watching import Watching
 from streamplace.control.flink.windows import Windows
@@ -120,3 +121,21 @@ class Log:
         self.entries.append(Entry(0.0, step, details))
         if len(self.entries) > self.until:
             raise KeyboardInterrupt
+
+
+def gone_on(flink: ScriptedFlink, log: Log) -> Acted | None:
+    """Go on with an action until it ends, on a server without faults."""
+    flink.faults.clear()
+    with flink.serving() as url:
+        while True:
+            done = restarts(url).resume(JOB, AFTER, log.entries, log)
+            if done is None or not done.pending or done.lost:
+                return done
+
+
+STOP = {"job": JOB, "trigger": "x", "savepoint": "", "rolling_back": False, "cancelling": False}
+
+
+def stopping(**more: Any) -> Log:
+    """Return a journal that ends while the job is being stopped."""
+    return Log(before=[*START, Entry(0.0, PROGRESS, STOP | more)])

@@ -12,16 +12,14 @@ CPU, ACCELERATOR = "cpu", "accelerator"
 LAUNCH_S = 10e-6
 """Seconds to launch an operator on the accelerator."""
 
-_PRODUCTS = frozenset(("convolution", "addmm", "bmm", "mm", "scaled_dot_product_attention"))
-_NORMALISATION = frozenset(
-    ("_native_batch_norm_legit_no_training", "native_layer_norm", "_softmax")
-)
-_POOLING = frozenset(("max_pool2d_with_indices", "avg_pool2d", "_adaptive_avg_pool2d", "mean"))
-_ELEMENTWISE = frozenset(("add", "mul", "relu", "gelu", "tanh", "ge", "where"))
-_DATA = frozenset(("arange", "cat", "clone", "embedding", "full", "gather", "scalar_tensor"))
+_PRODUCTS = ("convolution", "addmm", "bmm", "mm", "scaled_dot_product_attention")
+_NORMALISATION = ("_native_batch_norm_legit_no_training", "native_layer_norm", "_softmax")
+_POOLING = ("max_pool2d_with_indices", "avg_pool2d", "_adaptive_avg_pool2d", "mean")
+_ELEMENTWISE = ("add", "mul", "relu", "gelu", "tanh", "ge", "where")
+_DATA = ("arange", "cat", "clone", "embedding", "full", "gather", "scalar_tensor")
 RATIOS: Mapping[str, float] = {
     **dict.fromkeys(_PRODUCTS, 12.0),
-    **dict.fromkeys(_NORMALISATION | _POOLING, 4.0),
+    **dict.fromkeys((*_NORMALISATION, *_POOLING), 4.0),
     **dict.fromkeys(_ELEMENTWISE, 3.0),
     **dict.fromkeys(_DATA, 1.0),
 }

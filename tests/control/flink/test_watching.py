@@ -1,58 +1,29 @@
 """The loop on a scripted Flink, whose clock jumps from window to window."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from streamplace.control.decisions import Action, Decision, State
-from streamplace.control.entries import BEGAN, ENDED, read_entries
+from streamplace.control.decisions import Action, State
+from streamplace.control.entries import BEGAN, ENDED
 from streamplace.control.flink.rescaling import AdaptiveBackend
 from streamplace.control.flink.sampling import LostError
-from streamplace.control.flink.watching import WAITING, Watching
+from streamplace.control.flink.watching import WAITING
 from streamplace.control.journal import Journal
-from streamplace.errors import FormatError, UsageError
+from streamplace.errors import UsageError
 from streamplace.integrations.flink.applying.progress import Limits
-from tests.support.flink_actions import AFTER, HOSTS, quick, watched, watched_at
+from tests.support.flink_actions import AFTER, HANGS, HOSTS, quick, watched
 from tests.support.flink_server.checkpoint_documents import SAVEPOINT
 from tests.support.flink_server.clock import ManualClock
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.faults import Effect, Fault
-from tests.support.flink_server.load import Load
 from tests.support.flink_server.server import ScriptedFlink
-
-HANGS = 10**6
-HEAVY = Load(200.0, {"count": 0.009})
+from tests.support.flink_watching import act, is_act, overloaded, steps, until
 
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     quick(monkeypatch)
-
-
-def overloaded(**more: object) -> ScriptedFlink:
-    load = Load(HEAVY.rate_s, dict(HEAVY.work_s))
-    return ScriptedFlink(load=load, reports_waiting=True, **more)  # type: ignore[arg-type]
-
-
-def until(
-    watching: Watching, done: Callable[[Decision], bool], most: int = 8
-) -> tuple[Decision, int]:
-    """Watch until a decision; return it and the number of windows."""
-    for number in range(1, most + 1):
-        decision = watching.window()
-        if decision is not None and done(decision):
-            return decision, number
-    raise AssertionError(f"not within {most} windows")
-
-
-def is_act(decision: Decision) -> bool:
-    return decision.action is Action.ACT
-
-
-def steps(folder: Path) -> list[str]:
-    return [entry.step for entry in read_entries(folder / "journal.jsonl")[0]]
 
 
 def test_inside_the_band_nothing_is_done(tmp_path: Path) -> None:
@@ -216,70 +187,6 @@ def test_a_savepoint_that_ends_late_is_gone_on_with(tmp_path: Path) -> None:
         assert flink.running[watching.job].hosts == HOSTS
 
 
-class Killed(Journal):
-    """A journal whose writer is killed when the job has stopped."""
-
-    def write(self, at_s: float, step: str, **details: Any) -> None:
-        super().write(at_s, step, **details)
-        if details.get("savepoint"):
-            raise KeyboardInterrupt
-
-
-def act(flink: ScriptedFlink, clock: ManualClock, folder: Path, journal: type[Journal]) -> None:
-    with watched(flink, clock, folder, journal=journal) as (watching, _):
-        until(watching, is_act)
-
-
-def test_a_killed_controller_goes_on(tmp_path: Path) -> None:
-    flink, clock = overloaded(), ManualClock()
-    with pytest.raises(KeyboardInterrupt):
-        act(flink, clock, tmp_path, Killed)
-    assert flink.running == {}
-    with watched(flink, clock, tmp_path) as (watching, lines):
-        assert "looking what runs" in lines[0]
-        assert flink.running[watching.job].hosts == HOSTS
-        assert watching.window() is not None
-    assert steps(tmp_path).count(BEGAN) == 1
-
-
-def test_times_of_an_action_that_is_gone_on_with_are_those_of_the_server(tmp_path: Path) -> None:
-    """The clock of the next controller is an hour behind, so it could seem to end too early."""
-    flink, clock = overloaded(), ManualClock()
-    with pytest.raises(KeyboardInterrupt):
-        act(flink, clock, tmp_path, Killed)
-    began_s = next(e.at_s for e in read_entries(tmp_path / "journal.jsonl")[0] if e.step == BEGAN)
-    slow = ManualClock(clock.now - 3600.0)
-    with flink.serving() as url, watched_at(url, slow, tmp_path) as (watching, _):
-        last = read_entries(tmp_path / "journal.jsonl")[0][-1]
-        assert watching.job != JOB
-    assert last.step == ENDED
-    assert last.at_s >= began_s
-
-
-class Full(Journal):
-    """A journal on a disk that is full once the job has stopped."""
-
-    full = False
-
-    def write(self, at_s: float, step: str, **details: Any) -> None:
-        self.full = self.full or bool(details.get("savepoint"))
-        if self.full:
-            raise FormatError("journal.jsonl: cannot write: No space left on device")
-        super().write(at_s, step, **details)
-
-
-def test_a_full_disk_does_not_leave_the_job_stopped(tmp_path: Path) -> None:
-    flink, clock = overloaded(), ManualClock()
-    with pytest.raises(FormatError, match="No space left"):
-        act(flink, clock, tmp_path, Full)
-    ((job, run),) = flink.running.items()
-    assert run.hosts == HOSTS
-    with watched(flink, clock, tmp_path) as (watching, _):
-        assert watching.job == job
-    assert steps(tmp_path)[-1] == ENDED
-    assert list(flink.running) == [job]
-
-
 def test_a_job_is_followed_before_it_is_started(tmp_path: Path) -> None:
     """The lock on it then keeps a second controller away."""
     flink = overloaded()
@@ -289,43 +196,6 @@ def test_a_job_is_followed_before_it_is_started(tmp_path: Path) -> None:
         until(watching, is_act)
         assert (watching.job, False) in followed
         assert watching.job != JOB
-
-
-class Pausing(Journal):
-    """A journal on a disk that is full when no job runs."""
-
-    def write(self, at_s: float, step: str, **details: Any) -> None:
-        if step == WAITING:
-            raise FormatError("journal.jsonl: cannot write: No space left on device")
-        super().write(at_s, step, **details)
-
-
-def test_a_full_disk_does_not_end_a_controller_that_has_a_job_to_start(tmp_path: Path) -> None:
-    flink = overloaded(refuses=2)
-    with watched(flink, ManualClock(), tmp_path, journal=Pausing) as (watching, lines):
-        until(watching, is_act)
-        assert flink.running == {}
-        watching.window()
-        assert list(flink.running) == [watching.job]
-    assert any("No space left on device; going on without this line" in line for line in lines)
-    assert steps(tmp_path)[-1] == ENDED
-
-
-class Unwritable(Journal):
-    """A journal whose disk is full before the job is stopped."""
-
-    def write(self, at_s: float, step: str, **details: Any) -> None:
-        if details.get("trigger"):
-            raise FormatError("journal.jsonl: cannot write: No space left on device")
-        super().write(at_s, step, **details)
-
-
-def test_what_cannot_be_written_is_not_begun(tmp_path: Path) -> None:
-    flink = overloaded()
-    with pytest.raises(FormatError, match="No space left"):
-        act(flink, ManualClock(), tmp_path, Unwritable)
-    assert list(flink.running) == [JOB]
-    assert not any(change.endswith("/stop") for change in flink.changes)
 
 
 def test_the_last_window_leaves_no_job_stopped(tmp_path: Path) -> None:
