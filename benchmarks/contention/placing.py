@@ -1,6 +1,7 @@
 """Placements by streamplace: each job is profiled on Flink, and its instances are placed."""
 
 import json
+import shlex
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -18,10 +19,11 @@ from streamplace.integrations.flink.groups import Groups, groups_of
 from streamplace.integrations.flink.slot_groups import mapping
 
 MIPS = 1000.0  # of a device; any unit will do, since all are equal
-LOAD = 0.3  # of a core while a job is profiled, so that operators rarely wait for a core
+LOAD = 0.6  # of a core while a job is profiled
 ENDLESS = 1e6  # tuples/s of a source that always has more
-WARM_S, PROFILE_S = 15.0, 30
-COSTS = "[default]\ninstructions = 1_000  # of the source, which Flink does not measure\n"
+WARM_S, PROFILE_S = 20.0, 40
+DEFAULTS = {"execution.buffer-timeout.interval": "100 ms"}
+"""Flink's own default, which the job would lower."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +62,11 @@ def prepare(
         if (own / "placement.json").exists():
             continue
         submitted = Submitted(flink, jar, job.arguments(rate))
-        id_ = submitted.start()
+        id_ = submitted.start(DEFAULTS)
         say(f"profiling {job.name} at {rate:.0f} tuples/s")
         time.sleep(WARM_S)
-        costs, graph = own / "costs.toml", own / "graph.json"
-        costs.write_text(COSTS)
-        measure = ["--mips", f"{MIPS:g}", "--seconds", f"{PROFILE_S}", "--costs", str(costs)]
+        graph = own / "graph.json"
+        measure = ["--mips", f"{MIPS:g}", "--seconds", f"{PROFILE_S}", *_cpu_times(flink, folder)]
         streamplace("profile", "flink", flink.url, "--job", id_, *measure, "-o", str(graph))
         submitted.cancel()
         devices = [{"name": each.name, "mips": MIPS} for each in flink.task_managers]
@@ -75,6 +76,16 @@ def prepare(
         )
         where = ["--cluster", str(cluster), "--source-rate", f"{ENDLESS:g}"]
         streamplace("place", str(graph), *where, "-o", str(own / "placement.json"))
+
+
+def _cpu_times(flink: LimitedFlink, folder: Path) -> list[str]:
+    """Return the option of `profile flink` that measures CPU times: cores are few here."""
+    pids = folder / "pids"
+    pids.mkdir(exist_ok=True)
+    for each in flink.task_managers:
+        (pids / each.name).write_text(f"{flink.pids[each.name]}")
+    command = f"exec jcmd $(cat {shlex.quote(str(pids))}/{{}}) Thread.print"
+    return ["--thread-dumps", shlex.join(["sh", "-c", command])]
 
 
 def placed(job: SpinningJob, folder: Path) -> Placed:

@@ -10,7 +10,7 @@ from submitted import Submitted
 
 from benchmarks.contention.cluster import LimitedFlink
 from benchmarks.contention.jobs import SpinningJob
-from benchmarks.contention.placing import ENDLESS, Placed
+from benchmarks.contention.placing import DEFAULTS, ENDLESS, Placed
 
 COMPILE_S = 5.0  # without limits, so that Java compiles the code that it runs
 SETTLE_S = 12.0  # until buffers are full
@@ -34,7 +34,7 @@ def run(flink: LimitedFlink, jar: Path, job: SpinningJob, placed: Placed | None)
     """
     submitted = Submitted(flink, jar, job.arguments(ENDLESS))
     flink.limit(False)
-    id_ = submitted.start({"streamplace.mapping": placed.mapping} if placed else {})
+    id_ = submitted.start(DEFAULTS | ({"streamplace.mapping": placed.mapping} if placed else {}))
     try:
         where = submitted.where(id_)
         _check(job, where, placed)

@@ -74,6 +74,12 @@ profile.add_command(profile_torch.torch)
     help="File to write the current placement to: .csv (operator,device), or JSON under any other "
     "name. JSON requires that all numbers of the graph are known.",
 )
+@click.option(
+    "--thread-dumps",
+    metavar="COMMAND",
+    help="Command that prints a thread dump of a TaskManager, whose id stands for {}. Costs are "
+    "then CPU times of its threads instead of busy times, which include waits for a core.",
+)
 @_profile_options
 def flink(
     url: str,
@@ -86,6 +92,7 @@ def flink(
     logical: bool,
     output: str,
     placement_file: str | None,
+    thread_dumps: str | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -97,9 +104,14 @@ def flink(
     the job (pipeline.operator-chaining.enabled: false) while you profile it. If the server or the
     job fails, the measurements made so far are written.
 
+    Busy times include the time that threads wait for a core. Where a TaskManager has fewer cores
+    than busy threads, or a limit on CPU time, measure CPU times with --thread-dumps.
+
     \b
-    Example:
+    Examples:
     streamplace profile flink http://localhost:8081 --job 0a1b… --mips 2500 -o graph.json
+    streamplace profile flink http://localhost:8081 --job 0a1b… --mips 2500 \\
+      --thread-dumps 'kubectl exec {} -- jcmd 1 Thread.print'
     """
     if [output, placement_file, "-" if as_json else None].count("-") > 1:
         raise click.UsageError("only one of -o, --placement and --json can write to stdout")
@@ -110,14 +122,18 @@ def flink(
     from streamplace.errors import BackendError  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.integrations.flink.fit import fit  # noqa: PLC0415
-    from streamplace.integrations.flink.poll import Watch, task_managers_of  # noqa: PLC0415
+    from streamplace.integrations.flink.poll import Watch, cpu_times_of, task_managers_of  # noqa: PLC0415
+    from streamplace.integrations.flink.thread_dumps import ThreadDumps  # noqa: PLC0415
     from streamplace.integrations.profiling.rest import Server  # noqa: PLC0415
 
     check_targets({"-o": output, "--placement": placement_file}, (costs_file,))
     with_costs = _costs(costs_file)
+    dumps = None if thread_dumps is None else ThreadDumps(thread_dumps, timeout)
     with working("watching"):
-        watched = Watch(Server(url), job, timeout, seed=seed).run(seconds, with_costs)
-        found = fit(watched.plan, watched.readings, mips)
+        watch = Watch(Server(url), job, timeout, seed=seed, thread_dumps=dumps)
+        watched = watch.run(seconds, with_costs)
+        cpu_times = None if dumps is None else cpu_times_of(watched)
+        found = fit(watched.plan, watched.readings, mips, cpu_times)
     costed = replace(with_costs(found.logical), max_parallelism=watched.logical_limits)
     graph = graph_of(costed, fold=fold, logical=logical)
     hosts = task_managers_of(watched)

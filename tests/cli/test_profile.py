@@ -78,6 +78,26 @@ def test_costs_of_unknown_operators(tmp_path: Path, capsys: Capture) -> None:
         assert "'nosuch'" in refused(capsys, "profile", "flink", url, *options)
 
 
+def test_a_command_for_thread_dumps_that_fails(tmp_path: Path, capsys: Capture) -> None:
+    graph = tmp_path / "graph.json"
+    options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 100, "-o", graph, "--thread-dumps"]
+    with serving(SampleJob()) as url:
+        line = refused(capsys, "profile", "flink", url, *options, "false {}")
+        assert "thread dumps: false 10.88.0." in line
+        assert "failed with 1" in line
+        assert "is not a command" in refused(capsys, "profile", "flink", url, *options, "'")
+    assert not graph.exists()
+
+
+def test_thread_dumps_without_the_threads_of_the_job(tmp_path: Path, capsys: Capture) -> None:
+    dump = '"main" #1 [7] prio=5 os_prio=0 cpu=1.00ms elapsed=2.00s tid=0x1 nid=7 runnable'
+    options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 2.2, "-o", tmp_path / "graph.json"]
+    with serving(SampleJob(speed=20)) as url:
+        command = f"echo '{dump}'"
+        out = succeeds(capsys, "profile", "flink", url, *options, "--thread-dumps", command)
+    assert "has no thread 'OP1 (1/" in out
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("bad_answer", "expected"),

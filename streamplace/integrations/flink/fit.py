@@ -1,6 +1,6 @@
 """Estimates of a Flink job's numbers from recorded counters, without a server."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import sqrt
 
 import numpy as np
@@ -19,13 +19,20 @@ BLOCKING = "at most: the source is never idle, so it may be blocked; set this in
 MIXED = "the counters cannot distinguish it from other streams"
 
 
-def fit(plan: RunningPlan, readings: Sequence[Reading], mips: float) -> Profile:
+def fit(
+    plan: RunningPlan,
+    readings: Sequence[Reading],
+    mips: float,
+    cpu_times: Mapping[str, Estimate] | None = None,
+) -> Profile:
     """Return a job's profile, estimated from readings of its counters.
 
     Parameters
     ----------
     mips
         Speed of a core that a subtask runs on, million instructions per second.
+    cpu_times
+        Vertex id -> CPU seconds per second of its subtasks, used instead of busy times.
     """
     growth = Growth(plan, usable_readings(readings))
     graph = plan.logical.graph
@@ -34,7 +41,7 @@ def fit(plan: RunningPlan, readings: Sequence[Reading], mips: float) -> Profile:
         OperatorProfile(
             name,
             growth.per_second(growth.processed(name)),
-            _instructions(growth, name, mips),
+            _instructions(growth, name, mips, cpu_times),
             _payload(growth, name),
         )
         for name in graph.names
@@ -92,12 +99,17 @@ def _payload(growth: Growth, operator: str) -> Estimate:
     return growth.ratio(sizes, tuples)
 
 
-def _instructions(growth: Growth, operator: str, mips: float) -> Estimate:
-    """Return instructions per tuple: busy time per tuple times the speed."""
+def _instructions(
+    growth: Growth, operator: str, mips: float, cpu_times: Mapping[str, Estimate] | None
+) -> Estimate:
+    """Return instructions per tuple: busy time or CPU time per tuple, times the speed."""
     vertex = growth.vertex_of[operator]
     if len(vertex.operators) > 1:
         return Estimate.missing(CHAINED.format("busy time"))
-    return seconds_per_tuple(growth, vertex).times(mips * 1e6)
+    if cpu_times is None:
+        return seconds_per_tuple(growth, vertex).times(mips * 1e6)
+    spent = cpu_times.get(vertex.id, Estimate.missing("no thread dump has its CPU time"))
+    return spent.over(growth.per_second(growth.processed(operator))).times(mips * 1e6)
 
 
 def seconds_per_tuple(growth: Growth, vertex: Vertex) -> Estimate:

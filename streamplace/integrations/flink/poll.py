@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from streamplace.errors import BackendError
+from streamplace.errors import BackendError, UsageError
 from streamplace.integrations.flink.answers import expecting
 from streamplace.integrations.flink.metrics import (
     OPERATOR_METRICS,
@@ -17,7 +17,9 @@ from streamplace.integrations.flink.metrics import (
     time_s,
 )
 from streamplace.integrations.flink.plan import RunningPlan, Vertex, running
+from streamplace.integrations.flink.thread_dumps import Dump, ThreadDumps, cpu_times
 from streamplace.integrations.profiling.counters import Counters, Reading
+from streamplace.integrations.profiling.estimates import Estimate
 from streamplace.integrations.profiling.pauses import jittered_pauses
 from streamplace.integrations.profiling.rest import GoneError, Server
 from streamplace.problem.logical import LogicalGraph
@@ -38,6 +40,10 @@ class Watched:
         TaskManager -> number of its slots; includes idle TaskManagers.
     max_parallelism
         Vertex id -> the largest parallelism that its state allows, where the server says so.
+    titles
+        Vertex id -> Flink's name of the vertex.
+    dumps
+        TaskManager -> its thread dump, one after another.
     fault
         The fault that ended the observation early; empty if there was none.
     interrupted
@@ -49,6 +55,8 @@ class Watched:
     task_managers: dict[str, int] = field(default_factory=dict)
     readings: list[Reading] = field(default_factory=list)
     max_parallelism: dict[str, int] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
+    dumps: list[dict[str, Dump]] = field(default_factory=list)
     fault: str = ""
     interrupted: bool = False
 
@@ -80,6 +88,8 @@ class Watch:
         repeated.
     seed
         Seed of the pauses between readings.
+    thread_dumps
+        What prints thread dumps, if CPU times are to be measured.
     """
 
     def __init__(
@@ -89,11 +99,13 @@ class Watch:
         timeout_s: float,
         every_s: float = READING_INTERVAL_S,
         seed: int = 0,
+        thread_dumps: ThreadDumps | None = None,
     ) -> None:
         self.server = server
         self.every_s = every_s
         self.job = f"/jobs/{urllib.parse.quote(job, safe='')}"
         self.timeout_s = timeout_s
+        self.thread_dumps = thread_dumps
         self._pauses = jittered_pauses(seed)
         self._until = 0.0
 
@@ -115,18 +127,23 @@ class Watch:
         ------
         BackendError
             If the plan is not available.
+        UsageError
+            If the first thread dumps fail.
         """
         self._begin()
         watched = Watched(self._plan())
         check(watched.plan.logical)
         try:
             self._read_task_managers(watched)
+            self._first_dumps(watched)
             until = time.monotonic() + seconds
             while time.monotonic() < until:
+                self._dump(watched)
                 began = self._begin()
                 watched.readings.append(self._reading(watched))
                 following = began + self.every_s * next(self._pauses)
                 time.sleep(max(min(following, until) - time.monotonic(), 0.0))
+            self._dump(watched, at_end=True)
         except BackendError as error:
             watched.fault = str(error)
         except KeyboardInterrupt:
@@ -169,6 +186,18 @@ class Watch:
                 str(each["id"]): int(each["slotsNumber"]) for each in value["taskmanagers"]
             }
 
+    def _first_dumps(self, watched: Watched) -> None:
+        try:
+            self._dump(watched)
+        except BackendError as error:
+            raise UsageError(f"thread dumps: {error}") from None
+
+    def _dump(self, watched: Watched, at_end: bool = False) -> None:
+        """Take thread dumps of the job's TaskManagers if they are asked for and due."""
+        if self.thread_dumps is not None and (at_end or self.thread_dumps.is_due()):
+            hosts = {host for each in watched.hosts.values() for host in each} - {NOWHERE}
+            watched.dumps.append(self.thread_dumps.take(hosts))
+
     def _reading(self, watched: Watched) -> Reading:
         plan, value = watched.plan, self._ask(self.job)
         with expecting(self.server.url + self.job):
@@ -178,6 +207,7 @@ class Watch:
             values = {vertex["id"]: counters(vertex["metrics"]) for vertex in value["vertices"]}
             vertices = {v.id: values.get(v.id, Counters()) for v in plan.vertices}
             at_s = time_s(value["now"])
+            watched.titles = {each["id"]: str(each.get("name", "")) for each in value["vertices"]}
             watched.max_parallelism = {
                 vertex["id"]: int(vertex["maxParallelism"])
                 for vertex in value["vertices"]
@@ -238,6 +268,17 @@ class Watch:
             f"{self.server.url}: no answer to {endpoint} within {self.timeout_s:g} s, "
             "together with the requests before it; set a longer time limit if the server is slow"
         )
+
+
+def cpu_times_of(watched: Watched) -> dict[str, Estimate]:
+    """Return vertex id -> the CPU seconds per second of its subtasks, by thread dumps."""
+    return {
+        vertex.id: cpu_times(
+            vertex, watched.titles.get(vertex.id, ""), watched.hosts[vertex.id], watched.dumps
+        )
+        for vertex in watched.plan.vertices
+        if vertex.id in watched.hosts
+    }
 
 
 def task_managers_of(watched: Watched) -> dict[str, list[str]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import fsum, inf, sqrt
+from math import fsum, hypot, inf, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -58,6 +58,18 @@ class Estimate:
         value = None if self.value is None else self.value * factor
         error = None if self.error is None else self.error * factor
         return replace(self, value=value, error=error)
+
+    def over(self, other: "Estimate") -> "Estimate":
+        """Return the estimate divided by one with an independent error."""
+        if self.value is None or other.value is None:
+            return self if self.value is None else other
+        if other.value <= 0:
+            return Estimate.missing("no tuples arrived during the measurement")
+        ratio, intervals = self.value / other.value, [self.intervals, other.intervals]
+        if self.error is None or other.error is None:
+            return Estimate(ratio, how=self.how, why=self.why, intervals=min(intervals))
+        error = hypot(self.error, ratio * other.error) / other.value
+        return replace(self, value=ratio, error=error, intervals=min(intervals))
 
     @property
     def widened_error(self) -> float | None:
