@@ -20,6 +20,7 @@ from submitted import HERE, build
 
 from benchmarks.commit import running_commit
 from benchmarks.contention.cluster import LimitedFlink
+from benchmarks.contention.costs import table
 from benchmarks.contention.jobs import SEED, SLOTS, drawn
 from benchmarks.contention.placing import placed, prepare, with_labels
 from benchmarks.contention.tables import OURS, TABLE, page
@@ -89,8 +90,8 @@ def campaign(home: Path, folder: Path, repeats: int) -> None:
                     row = run(flink, jar, jobs[i], placements[i] if way == OURS else None)
                     about = {"repeat": repeat, "way": way, "job": jobs[i].name}
                     results.add({**about, **row})
-                    say(f"repeat {repeat}, {way}, {jobs[i].name}: {row['sink']:.0f} tuples/s")
-    text = page(list(results.rows()), settings)
+                    say(f"repeat {repeat}, {way}, {jobs[i].name}: {row['work']:.0f} tuples/s")
+    text = page(list(results.rows()), settings, table(jobs, folder))
     write_text(folder / TABLE, text)
     print(text)
 

@@ -1,6 +1,7 @@
 """Jobs of spinning operators, drawn by seed before any run."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -53,13 +54,25 @@ class SpinningJob:
         """Return the arguments of ShapedJob for the source's tuples/s."""
         return [f"{rate:g}", *(each.argument for each in self.operators)]
 
+    def folder(self, of_all: Path) -> Path:
+        """Return the job's own folder inside that of all jobs."""
+        return of_all / self.name.replace(" ", "-")
+
+    @property
+    def arriving(self) -> dict[str, float]:
+        """Operator -> tuples that it reads per tuple of the source."""
+        found: dict[str, float] = {}
+        written = {"events": 1.0}
+        for each in self.operators:
+            found[each.name] = sum(written[name] for name in each.inputs)
+            written[each.name] = found[each.name] * each.out / each.per
+        return found
+
     @property
     def sink_share(self) -> float:
         """Tuples at the sink per tuple of the source."""
-        rates = {"events": 1.0}
-        for each in self.operators:
-            rates[each.name] = sum(rates[name] for name in each.inputs) * each.out / each.per
-        return rates[self.operators[-1].name]
+        last = self.operators[-1]
+        return self.arriving[last.name] * last.out / last.per
 
 
 def drawn(seed: int = SEED, count: int = JOBS) -> tuple[SpinningJob, ...]:

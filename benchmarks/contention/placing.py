@@ -5,6 +5,7 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from submitted import Submitted, streamplace
 
 import streamplace as sp
 from benchmarks.contention.cluster import LimitedFlink
+from benchmarks.contention.costs import BUSY, CPU
 from benchmarks.contention.jobs import INSTRUCTIONS, SpinningJob
 from streamplace.integrations.flink.groups import Groups, groups_of
 from streamplace.integrations.flink.slot_groups import mapping
@@ -57,7 +59,7 @@ def prepare(
     """
     rate = LOAD * core_mips * 1e6 / INSTRUCTIONS
     for job in jobs:
-        own = folder / job.name.replace(" ", "-")
+        own = job.folder(folder)
         own.mkdir(parents=True, exist_ok=True)
         if (own / "placement.json").exists():
             continue
@@ -65,22 +67,30 @@ def prepare(
         id_ = submitted.start(DEFAULTS)
         say(f"profiling {job.name} at {rate:.0f} tuples/s")
         time.sleep(WARM_S)
-        graph = own / "graph.json"
-        measure = ["--mips", f"{MIPS:g}", "--seconds", f"{PROFILE_S}", *_cpu_times(flink, folder)]
-        streamplace("profile", "flink", flink.url, "--job", id_, *measure, "-o", str(graph))
+        _profile(flink, id_, own)
         submitted.cancel()
         devices = [{"name": each.name, "mips": MIPS} for each in flink.task_managers]
         cluster = own / "cluster.json"
         cluster.write_text(
             json.dumps({"format": "streamplace-cluster", "version": 1, "devices": devices})
         )
-        where = ["--cluster", str(cluster), "--source-rate", f"{ENDLESS:g}"]
-        streamplace("place", str(graph), *where, "-o", str(own / "placement.json"))
+        placement = str(own / "placement.json")
+        streamplace("place", str(own / CPU), "--cluster", str(cluster), "-o", placement)
 
 
-def _cpu_times(flink: LimitedFlink, folder: Path) -> list[str]:
+def _profile(flink: LimitedFlink, job: str, own: Path) -> None:
+    """Write the graphs of a running job, by CPU times and by busy times of the same time."""
+    command = ["profile", "flink", flink.url, "--job", job, "--mips", f"{MIPS:g}"]
+    command += ["--seconds", f"{PROFILE_S}"]
+    ways = [["-o", str(own / CPU), *_cpu_times(flink, own)], ["-o", str(own / BUSY)]]
+    with ThreadPoolExecutor() as both:
+        for done in [both.submit(streamplace, *command, *way) for way in ways]:
+            done.result()
+
+
+def _cpu_times(flink: LimitedFlink, own: Path) -> list[str]:
     """Return the option of `profile flink` that measures CPU times: cores are few here."""
-    pids = folder / "pids"
+    pids = own / "pids"
     pids.mkdir(exist_ok=True)
     for each in flink.task_managers:
         (pids / each.name).write_text(f"{flink.pids[each.name]}")
@@ -90,7 +100,7 @@ def _cpu_times(flink: LimitedFlink, folder: Path) -> list[str]:
 
 def placed(job: SpinningJob, folder: Path) -> Placed:
     """Return the placement of a job that `prepare` wrote."""
-    read = sp.read_placement(folder / job.name.replace(" ", "-") / "placement.json")
+    read = sp.read_placement(job.folder(folder) / "placement.json")
     groups = groups_of(read, labels=True)
     return Placed(
         mapping(groups),

@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from benchmarks.contention.cluster import LimitedFlink
 from benchmarks.contention.jobs import SpinningJob
 from benchmarks.contention.placing import DEFAULTS, ENDLESS, Placed
 
-COMPILE_S = 5.0  # without limits, so that Java compiles the code that it runs
-SETTLE_S = 12.0  # until buffers are full
+COMPILE_S = 15.0  # without limits, so that Java compiles the code that it runs
+SETTLE_S = 10.0  # until buffers are full
 MEASURED_S = 20.0
 SINK, SOURCE = "sink", "events"
 
@@ -24,8 +25,8 @@ def run(flink: LimitedFlink, jar: Path, job: SpinningJob, placed: Placed | None)
     Returns
     -------
     row
-        Source tuples/s, from the counts of the source and of the sink, and operator -> TaskManager
-        -> number of instances.
+        Source tuples/s, from the work done, the counts of the source and those of the sink; and
+        operator -> TaskManager -> number of instances.
 
     Raises
     ------
@@ -48,18 +49,25 @@ def run(flink: LimitedFlink, jar: Path, job: SpinningJob, placed: Placed | None)
         flink.limit(False)
         submitted.cancel()
     spent = end - begin
-    read = sum(after[name][0] - before[name][0] for name in after if name.startswith(SINK))
+    read = {name: after[name][0] - before[name][0] for name in after}
     written = sum(after[name][1] - before[name][1] for name in after if SOURCE in name)
     return {
-        "source": written / spent / _readers(job),
-        "sink": read / spent / job.sink_share,
+        "work": _done(job, read) / spent,
+        "source": written / spent,
+        "sink": sum(n for name, n in read.items() if name.startswith(SINK))
+        / spent
+        / job.sink_share,
         "where": {name: dict(on) for name, on in where.items()},
     }
 
 
-def _readers(job: SpinningJob) -> int:
-    """Return the number of operators that read the source, each of which gets every tuple."""
-    return sum(SOURCE in each.inputs for each in job.operators)
+def _done(job: SpinningJob, read: Mapping[str, int]) -> float:
+    """Return the instructions that operators executed, over those for a tuple of the source.
+
+    While buffers fill or empty, this is steadier than the counts of the source and of the sink.
+    """
+    executed = sum(read[each.name] * each.instructions for each in job.operators)
+    return executed / sum(job.arriving[each.name] * each.instructions for each in job.operators)
 
 
 def _check(job: SpinningJob, where: dict[str, Counter[str]], placed: Placed | None) -> None:

@@ -18,7 +18,14 @@ from benchmarks.hardening.corpus.own_files import json_documents
 from benchmarks.hardening.mutation import npz_files, tensor_files
 from benchmarks.hardening.mutation.onnx_files import ONNX_FAULTS
 from benchmarks.hardening.mutation.text_files import Fault
-from benchmarks.hardening.targets import flink_against, flink_apply, flink_rest, measured, studies
+from benchmarks.hardening.targets import (
+    flink_against,
+    flink_apply,
+    flink_rest,
+    flink_threads,
+    measured,
+    studies,
+)
 from benchmarks.hardening.targets.consumers import (
     InconsistencyError,
     use_cluster,
@@ -232,6 +239,12 @@ PARSERS: dict[str, Parser] = {
             "flink-apply",
             lambda: (Document("file.json", flink_apply.TEXT.encode()),),
             flink_apply.read,
+            use_result,
+        ),
+        Parser(
+            "flink-threads",
+            lambda: (Document("file.txt", flink_threads.TEXT.encode()),),
+            flink_threads.read,
             use_result,
         ),
         Parser(
