@@ -39,13 +39,13 @@ def page(
     lines += [
         "",
         "Source tuples/s by the work that operators did, medians of the runs; gains of the pairs",
-        "of runs of the same turn, median (smallest to largest). All TaskManagers have equally many",
-        "slots, which do not limit the groups with labels that streamplace asks for.",
+        "of runs of the same turn, median (smallest to largest). All TaskManagers have the same",
+        "number of slots, which does not limit the groups with labels that streamplace asks for.",
         f"Rates at the source and at the sink differ by at most {_unsteady(rows):.1%} (tuples in",
         "buffers), so that neither is as steady as the work.",
         "",
-        f"streamplace is better than both on {int(better.sum())} of {len(jobs)} jobs; by the counts",
-        f"of the sink alone, on {int(_gains(at_sink)[1].sum())}.",
+        f"streamplace is better than both on {int(better.sum())} of {len(jobs)} jobs; by the",
+        f"counts of the sink alone, on {int(_gains(at_sink)[1].sum())}.",
         *(_gain(way, gain) for way, gain in over.items()),
         "",
         "## Measured costs",
@@ -61,7 +61,7 @@ def page(
 
 
 def _gains(rates: Mapping[str, Floats]) -> tuple[dict[str, Floats], Bools]:
-    """Return our gains over the other ways, (J, R) each, and on which jobs all medians are gains."""
+    """Return our gains over other ways, (J, R) each, and where the medians of all are gains."""
     over = {way: rates[OURS] / rate - 1.0 for way, rate in rates.items() if way != OURS}
     return over, np.all([np.median(gain, axis=1) > 0.0 for gain in over.values()], axis=0)
 
