@@ -1,5 +1,6 @@
 """How far measured costs of operators are from the true ones, which the jobs state."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,7 @@ def shares(job: SpinningJob, file: Path) -> Floats:
     return ratios
 
 
-def table(jobs: tuple[SpinningJob, ...], folder: Path) -> list[str]:
+def table(jobs: Sequence[SpinningJob], folder: Path) -> list[str]:
     """Return the lines of a table of all jobs, the folder of which has their graphs."""
     lines = [f"| job | {' | '.join(MEASURED)} |", "| --- | ---: | ---: |"]
     for job in jobs:

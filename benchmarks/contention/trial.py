@@ -52,7 +52,7 @@ def run(flink: LimitedFlink, jar: Path, job: SpinningJob, placed: Placed | None)
     read = {name: after[name][0] - before[name][0] for name in after}
     written = sum(after[name][1] - before[name][1] for name in after if SOURCE in name)
     return {
-        "work": _done(job, read) / spent,
+        "work": done(job, read) / spent,
         "source": written / spent,
         "sink": sum(n for name, n in read.items() if name.startswith(SINK))
         / spent
@@ -61,7 +61,7 @@ def run(flink: LimitedFlink, jar: Path, job: SpinningJob, placed: Placed | None)
     }
 
 
-def _done(job: SpinningJob, read: Mapping[str, int]) -> float:
+def done(job: SpinningJob, read: Mapping[str, float]) -> float:
     """Return the instructions that operators executed, over those for a tuple of the source.
 
     While buffers fill or empty, this is steadier than the counts of the source and of the sink.
