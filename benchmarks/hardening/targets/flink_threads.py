@@ -4,8 +4,8 @@ from typing import Any
 
 from streamplace.errors import located
 from streamplace.files.reading import read_bytes
-from streamplace.integrations.flink.plan import running
-from streamplace.integrations.flink.thread_dumps import Spent, cpu_times, read_dump
+from streamplace.integrations.flink.cpu_times import cpu_times
+from streamplace.integrations.flink.thread_dumps import Spent, read_dump
 
 TEXT = """\
 77:
@@ -19,13 +19,14 @@ Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode, sharing):
 "Source Data Fetcher for src (1/1)#0" #76 [9] cpu=1.00ms elapsed=9.00s tid=0x1 nid=9 runnable
 "VM Thread" os_prio=0 cpu=32.61ms elapsed=30.25s tid=0x00007f02 nid=0x4d3 runnable
 """
-PLAN = {"name": "x", "nodes": [{"id": "a1", "description": "src", "parallelism": 1}]}
 
 
 def read(file: str) -> dict[str, Any]:
     """Return the CPU time of a source by the dump in a file."""
     with located(file):
         first = read_dump(read_bytes(file).decode(errors="replace"))
-    later = {name: Spent(each.cpu_s + 1.0, each.elapsed_s + 10.0) for name, each in first.items()}
-    vertex = running(PLAN, "plan").vertices[0]
-    return cpu_times(vertex, "src", ["tm-1"], [{"tm-1": first}, {"tm-1": later}]).to_dict()
+    later = {
+        name: {n: Spent(each.cpu_s + 1.0, each.elapsed_s + 10.0) for n, each in threads.items()}
+        for name, threads in first.items()
+    }
+    return cpu_times("src", ["tm-1"], [{"tm-1": first}, {"tm-1": later}]).to_dict()

@@ -8,13 +8,19 @@ import numpy as np
 from streamplace.integrations.flink.growth import TOO_FEW, Growth
 from streamplace.integrations.flink.plan import RunningPlan, Vertex
 from streamplace.integrations.profiling.counters import Reading, usable_readings
-from streamplace.integrations.profiling.estimates import Estimate, or_exact, or_unknown, sum_of
+from streamplace.integrations.profiling.estimates import (
+    NO_TUPLES,
+    Estimate,
+    or_exact,
+    or_unknown,
+    sum_of,
+)
 from streamplace.integrations.profiling.profile import OperatorProfile, Profile, StreamProfile
 
 NEVER_IDLE = 0.95  # share of time busy or under backpressure; above it, a source may be blocked
 BACKPRESSURED = 0.05  # share of time under backpressure; above it, a rate is only a bound
 MS_PER_S = 1000.0
-CHAINED = "chained: Flink does not measure {} inside a chain; profile with chaining off"
+CHAINED = "chained: {} inside a chain cannot be measured; profile with chaining off"
 BLOCKING = "at most: the source is never idle, so it may be blocked; set this in --costs"
 MIXED = "the counters cannot distinguish it from other streams"
 
@@ -105,7 +111,7 @@ def _instructions(
     """Return instructions per tuple: busy time or CPU time per tuple, times the speed."""
     vertex = growth.vertex_of[operator]
     if len(vertex.operators) > 1:
-        return Estimate.missing(CHAINED.format("busy time"))
+        return Estimate.missing(CHAINED.format("busy time" if cpu_times is None else "CPU time"))
     if cpu_times is None:
         return seconds_per_tuple(growth, vertex).times(mips * 1e6)
     spent = cpu_times.get(vertex.id, Estimate.missing("no thread dump has its CPU time"))
@@ -146,7 +152,7 @@ def _source_rate(growth: Growth) -> tuple[Estimate, dict[str, float] | None]:
         return next(rate for rate in rates.values() if rate.value is None), None
     total = sum_of(values.values())
     if total <= 0:
-        return Estimate.missing("no tuples arrived during the measurement"), None
+        return Estimate.missing(NO_TUPLES), None
     errors = [rate.error for rate in rates.values()]
     known = [error for error in errors if error is not None]
     error = sqrt(sum_of(e * e for e in known)) if len(known) == len(errors) else None

@@ -8,6 +8,8 @@ from typing import Any
 
 from streamplace.errors import BackendError, UsageError
 from streamplace.integrations.flink.answers import expecting
+from streamplace.integrations.flink.cpu_times import cpu_times
+from streamplace.integrations.flink.growth import TOO_FEW
 from streamplace.integrations.flink.metrics import (
     OPERATOR_METRICS,
     counters,
@@ -17,7 +19,7 @@ from streamplace.integrations.flink.metrics import (
     time_s,
 )
 from streamplace.integrations.flink.plan import RunningPlan, Vertex, running
-from streamplace.integrations.flink.thread_dumps import Dump, ThreadDumps, cpu_times
+from streamplace.integrations.flink.thread_dumps import Dump, ThreadDumps
 from streamplace.integrations.profiling.counters import Counters, Reading
 from streamplace.integrations.profiling.estimates import Estimate
 from streamplace.integrations.profiling.pauses import jittered_pauses
@@ -194,9 +196,9 @@ class Watch:
 
     def _dump(self, watched: Watched, at_end: bool = False) -> None:
         """Take thread dumps of the job's TaskManagers if they are asked for and due."""
-        if self.thread_dumps is not None and (at_end or self.thread_dumps.is_due()):
+        if self.thread_dumps is not None:
             hosts = {host for each in watched.hosts.values() for host in each} - {NOWHERE}
-            watched.dumps.append(self.thread_dumps.take(hosts))
+            self.thread_dumps.add(watched.dumps, hosts, at_end=at_end)
 
     def _reading(self, watched: Watched) -> Reading:
         plan, value = watched.plan, self._ask(self.job)
@@ -273,11 +275,10 @@ class Watch:
 def cpu_times_of(watched: Watched) -> dict[str, Estimate]:
     """Return vertex id -> the CPU seconds per second of its subtasks, by thread dumps."""
     return {
-        vertex.id: cpu_times(
-            vertex, watched.titles.get(vertex.id, ""), watched.hosts[vertex.id], watched.dumps
-        )
-        for vertex in watched.plan.vertices
-        if vertex.id in watched.hosts
+        vertex: cpu_times(watched.titles[vertex], hosts, watched.dumps)
+        if vertex in watched.titles
+        else Estimate.missing(TOO_FEW)
+        for vertex, hosts in watched.hosts.items()
     }
 
 

@@ -1,33 +1,24 @@
-"""CPU times of tasks, from thread dumps of the TaskManagers' Java machines.
+"""Thread dumps of the TaskManagers' Java machines, by a command of the user."""
 
-Flink's busy time of a task includes the time that its thread waits for a core. Thread dumps have
-the CPU time of every thread, without waits.
-"""
-
+import math
 import re
 import shlex
-import subprocess
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-import numpy as np
-
 from streamplace.errors import BackendError, UsageError
-from streamplace.integrations.flink.plan import Vertex
-from streamplace.integrations.profiling.estimates import Estimate, slope
-from streamplace.util.arrays import Floats
+from streamplace.execution.commands import outputs_of
 
 PLACE = "{}"  # of the TaskManager's id in the command
 EVERY_S = 10.0  # between dumps
-MAX_DUMP = 1 << 26  # bytes
 FEWEST = 2  # dumps from which a CPU time can be measured
+MAX_DUMP = 1 << 26  # bytes
+SAFE_ID = re.compile(r"[\w.:@][\w.:@-]*")  # no option, no path, nothing that a shell acts upon
+NUMBER = r"(\d{1,12}(?:\.\d{1,9})?)"
 THREAD = re.compile(
-    r'^"(.+)" #\d+ .*\bcpu=(\d+(?:\.\d+)?)ms elapsed=(\d+(?:\.\d+)?)s ', re.MULTILINE
+    rf'^"(.+)" #(\d{{1,18}}) [^"\n]*\bcpu={NUMBER}ms elapsed={NUMBER}s ', re.MULTILINE
 )
-WORKERS = ("", "Legacy Source Thread - ", "Source Data Fetcher for ")
-"""What the names of threads that process a task's tuples begin with, before the task's name."""
 
 
 class Spent(NamedTuple):
@@ -37,8 +28,8 @@ class Spent(NamedTuple):
     elapsed_s: float
 
 
-Dump = Mapping[str, Spent]
-"""Thread -> its times. Threads that share a name are left out."""
+Dump = Mapping[str, Mapping[int, Spent]]
+"""Name of threads -> number of each of them -> its times."""
 
 
 def read_dump(text: str) -> Dump:
@@ -49,22 +40,18 @@ def read_dump(text: str) -> Dump:
     BackendError
         If the text has no thread with a CPU time.
     """
-    found: dict[str, Spent] = {}
-    twice: set[str] = set()
-    for name, cpu_ms, elapsed_s in THREAD.findall(text):
-        if name in found:
-            twice.add(name)
-        found[name] = Spent(float(cpu_ms) / 1e3, float(elapsed_s))
+    found: dict[str, dict[int, Spent]] = {}
+    for name, number, cpu_ms, elapsed_s in THREAD.findall(text):
+        found.setdefault(name, {})[int(number)] = Spent(float(cpu_ms) / 1e3, float(elapsed_s))
     if not found:
-        begin = " ".join(text.split())[:60]
+        begin = " ".join(text[:1000].split())[:60]
         raise BackendError(
             f"no thread with a CPU time in {begin!r}; `jcmd PID Thread.print` of Java 11 or later "
             "prints them"
         )
-    return {name: spent for name, spent in found.items() if name not in twice}
+    return found
 
 
-@dataclass
 class ThreadDumps:
     """Thread dumps of TaskManagers, by a command.
 
@@ -81,21 +68,42 @@ class ThreadDumps:
         If the command is empty or has an open quotation mark.
     """
 
-    command: str
-    timeout_s: float
-
-    def __post_init__(self) -> None:
+    def __init__(self, command: str, timeout_s: float) -> None:
         try:
-            self._words = shlex.split(self.command)
+            self._words = shlex.split(command)
         except ValueError as error:
-            raise UsageError(f"{self.command!r} is not a command: {error}") from None
+            raise UsageError(f"{command!r} is not a command: {error}") from None
         if not self._words:
             raise UsageError("the command that prints a thread dump is empty")
-        self._last_s = -EVERY_S
+        self.timeout_s = timeout_s
+        self._last_s = -math.inf
+        self._failed = False
 
-    def is_due(self) -> bool:
-        """Return whether the last dumps are old enough for new ones."""
-        return time.monotonic() - self._last_s >= EVERY_S
+    def add(
+        self, taken: list[dict[str, Dump]], hosts: Iterable[str], *, at_end: bool = False
+    ) -> None:
+        """Append new dumps to those of before if they are due.
+
+        The first failure in a row is ignored: another one follows, or a reading that says that the
+        job has ended. At the end, dumps are due after half the time, or if they are too few.
+
+        Raises
+        ------
+        BackendError
+            If the first dumps fail, or two in a row, or the last ones so that they are too few.
+        """
+        few = at_end and len(taken) < FEWEST
+        age_s = time.monotonic() - self._last_s
+        if age_s < (EVERY_S / 2 if at_end else EVERY_S) and not few:
+            return
+        try:
+            taken.append(self.take(hosts))
+        except BackendError:
+            if self._failed or few or not taken:
+                raise
+            self._failed = True
+        else:
+            self._failed = False
 
     def take(self, hosts: Iterable[str]) -> dict[str, Dump]:
         """Return TaskManager -> its dump, now.
@@ -106,87 +114,21 @@ class ThreadDumps:
             If the command fails, takes too long, or does not print CPU times.
         """
         self._last_s = time.monotonic()
-        return {host: self._dump(host) for host in sorted(set(hosts))}
+        commands = {host: self._command(host) for host in sorted(set(hosts))}
+        found = {}
+        for host, printed in outputs_of(commands, self.timeout_s, MAX_DUMP).items():
+            try:
+                found[host] = read_dump(printed.decode(errors="replace"))
+            except BackendError as error:
+                raise BackendError(f"{shlex.join(commands[host])}: {error}") from None
+        return found
 
-    def _dump(self, host: str) -> Dump:
-        words = [word.replace(PLACE, host) for word in self._words]
-        shown = shlex.join(words)
-        try:
-            done = subprocess.run(
-                words,
-                check=False,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=self.timeout_s,
+    def _command(self, host: str) -> list[str]:
+        """Return the words of the command for a TaskManager, the id of which the server states."""
+        if any(PLACE in word for word in self._words) and not SAFE_ID.fullmatch(host):
+            raise BackendError(
+                f"the id {host!r:.80} of a TaskManager has characters other than letters, digits "
+                "and .:@_-, or begins with -; it is not put into the command, since a shell might "
+                "act upon it"
             )
-        except OSError as error:
-            raise BackendError(f"cannot run {shown}: {error.strerror}") from None
-        except subprocess.TimeoutExpired:
-            raise BackendError(f"{shown}: no end within {self.timeout_s:g} s") from None
-        if done.returncode:
-            message = " ".join(done.stderr.decode(errors="replace").split())[-200:]
-            raise BackendError(f"{shown} failed with {done.returncode}: {message}")
-        try:
-            return read_dump(done.stdout[:MAX_DUMP].decode(errors="replace"))
-        except BackendError as error:
-            raise BackendError(f"{shown}: {error}") from None
-
-
-def cpu_times(
-    vertex: Vertex, title: str, hosts: Sequence[str], dumps: Sequence[Mapping[str, Dump]]
-) -> Estimate:
-    """Return the CPU seconds per second of all subtasks of a vertex.
-
-    Parameters
-    ----------
-    title
-        Flink's name of the vertex, which the names of its threads begin with.
-    hosts
-        TaskManager of each subtask.
-    dumps
-        TaskManager -> its dump, one after another. Dumps before the latest start of a subtask do
-        not count.
-    """
-    if len(dumps) < FEWEST:
-        return Estimate.missing("there are fewer than two thread dumps; increase --seconds")
-    rows = []
-    for i, host in enumerate(hosts):
-        task = f"{title} ({i + 1}/{vertex.parallelism})#"
-        threads = _threads(task, dumps[-1].get(host, {}))
-        if not threads:
-            return Estimate.missing(
-                f"the thread dump of {host} has no thread '{task}…', or several of that name"
-            )
-        rows += [_series(thread, host, dumps) for thread in threads]
-    kept = min(len(row) for row in rows)
-    if kept < FEWEST:
-        return Estimate.missing("a subtask was started again while it was measured")
-    grown = np.diff(np.array([row[-kept:] for row in rows]), axis=1)  # (threads, n, 2)
-    cpu_s, elapsed_s = grown[..., 0], grown[..., 1]
-    if not np.all(elapsed_s > 0):
-        return Estimate.missing("the clocks of the thread dumps do not go on")
-    dt: Floats = elapsed_s.mean(axis=0)
-    return slope((cpu_s / elapsed_s).sum(axis=0) * dt, dt)
-
-
-def _threads(task: str, dump: Dump) -> list[str]:
-    """Return the names of the threads of a task; [] if it has none itself."""
-    found = []
-    for start in WORKERS:
-        pattern = re.compile(re.escape(start + task) + r"\d+")
-        names = [name for name in dump if pattern.fullmatch(name)]
-        if len(names) > 1 or (not start and not names):
-            return []
-        found += names
-    return found
-
-
-def _series(thread: str, host: str, dumps: Sequence[Mapping[str, Dump]]) -> list[Spent]:
-    """Return the times of a thread in the latest dumps that all have it."""
-    found: list[Spent] = []
-    for dump in reversed(dumps):
-        spent = dump.get(host, {}).get(thread)
-        if spent is None or (found and spent.elapsed_s > found[-1].elapsed_s):
-            break
-        found.append(spent)
-    return found[::-1]
+        return [word.replace(PLACE, host) for word in self._words]

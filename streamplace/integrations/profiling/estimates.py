@@ -14,6 +14,7 @@ from streamplace.util.arrays import Floats
 How = Literal["measured", "bound", "missing"]
 MIN_INTERVALS = 3  # fewer say practically nothing about the spread
 BY_CHANCE = 2.0  # lag-1 covariance of a walk that counts as chance, in variances / intervals
+NO_TUPLES = "no tuples arrived during the measurement"
 ROUNDING = 1e-9  # relative standard errors up to this come from floating-point numbers
 Z = 1.959963984540054  # quantile .975 of the normal distribution
 
@@ -64,7 +65,7 @@ class Estimate:
         if self.value is None or other.value is None:
             return self if self.value is None else other
         if other.value <= 0:
-            return Estimate.missing("no tuples arrived during the measurement")
+            return Estimate.missing(NO_TUPLES)
         ratio, intervals = self.value / other.value, [self.intervals, other.intervals]
         if self.error is None or other.error is None:
             return Estimate(ratio, how=self.how, why=self.why, intervals=min(intervals))
@@ -124,7 +125,7 @@ def sum_of(numbers: Iterable[float]) -> float:
         return inf
 
 
-def slope(y: Floats, x: Floats, why: str = "no tuples arrived during the measurement") -> Estimate:
+def slope(y: Floats, x: Floats, why: str = NO_TUPLES) -> Estimate:
     """Return the growth of y per x, from the increases (n,) of both in each interval.
 
     This is the least-squares slope through the counters themselves. Each counter has an error from

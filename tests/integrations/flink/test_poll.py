@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from socket import socket
 from socketserver import BaseRequestHandler, ThreadingTCPServer
 from threading import Event, Thread
@@ -24,7 +25,8 @@ from streamplace.integrations.flink.metrics import (
     queries,
 )
 from streamplace.integrations.flink.plan import Vertex
-from streamplace.integrations.flink.poll import Watch, Watched, task_managers_of
+from streamplace.integrations.flink.poll import Watch, Watched, cpu_times_of, task_managers_of
+from streamplace.integrations.flink.thread_dumps import ThreadDumps
 from streamplace.integrations.profiling.counters import Counters
 from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.logical import LogicalGraph
@@ -174,6 +176,66 @@ def test_interrupt_keeps_the_readings() -> None:
         watched = watch(url, 30, timeout_s=5)
     assert watched.interrupted
     assert watched.readings
+
+
+def dumped(
+    url: str, command: str, seconds: float = 0.0, timeout_s: float = SLOW_S
+) -> tuple[Watched, set[str]]:
+    """Watch a job with thread dumps; return the reasons why CPU times are missing."""
+    watcher = Watch(Server(url), JOB_ID, timeout_s, thread_dumps=ThreadDumps(command, timeout_s))
+    with hang_guard():
+        watched = watcher.run(seconds)
+    return watched, {each.why for each in cpu_times_of(watched).values()}
+
+
+DUMP = '"main" #1 [7] prio=5 os_prio=0 cpu=1.00ms elapsed=2.00s tid=0x1 nid=7 runnable'
+
+
+def test_dumps_of_every_task_manager_of_the_job() -> None:
+    with serving(SampleJob()) as url:
+        watched, reasons = dumped(url, f"echo '{DUMP}'")
+    hosts = {host for each in watched.hosts.values() for host in each}
+    assert [dump.keys() for dump in watched.dumps] == [hosts, hosts]
+    assert len(reasons) == 1
+    assert "increase --seconds" in reasons.pop()
+
+
+def test_a_job_that_waits_for_resources_has_no_subtasks() -> None:
+    job = SampleJob()
+
+    def answer(path: str, query: str) -> Answer:
+        is_vertex = path.rpartition("/")[0].endswith("/vertices")
+        return (200, b'{"subtasks": []}') if is_vertex else job(path, query)
+
+    with serving(answer) as url:
+        _, reasons = dumped(url, f"echo '{DUMP}'", 1.0)
+    assert reasons == {"it did not run when the measurement began"}
+
+
+def test_dumps_that_fail_first_end_everything(tmp_path: Path) -> None:
+    command = f"cat '{tmp_path}/{{}}'"
+    with (
+        serving(SampleJob()) as url,
+        pytest.raises(UsageError, match=r"thread dumps: cat .* failed"),
+    ):
+        dumped(url, command, 60.0)
+
+
+def test_dumps_that_fail_at_the_end_keep_the_readings(tmp_path: Path) -> None:
+    """The first reading of the job removes the dumps."""
+    job, dump = SampleJob(), tmp_path / "dump"
+    dump.write_text(DUMP)
+
+    def answer(path: str, query: str) -> Answer:
+        if path == f"/jobs/{JOB_ID}":
+            dump.unlink(missing_ok=True)
+        return job(path, query)
+
+    with serving(answer) as url:
+        watched, reasons = dumped(url, f"cat '{dump}'", 1.0)
+    assert watched.readings
+    assert "failed with 1: cat: " in watched.fault
+    assert reasons == {"there are fewer than two thread dumps; increase --seconds"}
 
 
 def test_queries_are_short_enough_for_flink() -> None:
