@@ -77,8 +77,9 @@ profile.add_command(profile_torch.torch)
 @click.option(
     "--thread-dumps",
     metavar="COMMAND",
-    help="Command that prints a thread dump of a TaskManager, whose id stands for {}. Costs are "
-    "then CPU times of its threads instead of busy times, which include waits for a core.",
+    help="Command that prints a thread dump of a TaskManager within --timeout; {} stands for its "
+    "id. Costs are then CPU times of threads instead of busy times, which include waits for a "
+    "core.",
 )
 @_profile_options
 def flink(
