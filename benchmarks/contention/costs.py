@@ -33,7 +33,7 @@ def shares(job: SpinningJob, file: Path) -> Floats:
 
 
 def table(jobs: Sequence[SpinningJob], folder: Path) -> list[str]:
-    """Return the lines of a table of all jobs, the folder of which has their graphs."""
+    """Return the lines of a table of jobs, whose graphs `placing` has written into a folder."""
     lines = [f"| job | {' | '.join(MEASURED)} |", "| --- | ---: | ---: |"]
     for job in jobs:
         cells = []

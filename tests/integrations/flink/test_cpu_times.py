@@ -1,5 +1,6 @@
 """CPU times of tasks from thread dumps."""
 
+import shlex
 import shutil
 import subprocess
 import time
@@ -11,9 +12,13 @@ import pytest
 from streamplace.integrations.flink.cpu_times import HELPERS, cpu_times
 from streamplace.integrations.flink.fit import fit
 from streamplace.integrations.flink.plan import RunningPlan, running
+from streamplace.integrations.flink.poll import Watch, cpu_times_of
 from streamplace.integrations.flink.thread_dumps import Dump, Spent, ThreadDumps
 from streamplace.integrations.profiling.counters import Counters, Reading, usable_readings
 from streamplace.integrations.profiling.estimates import Estimate
+from streamplace.integrations.profiling.rest import Server
+from tests.support.flink_api import JOB_ID, SampleJob, serving
+from tests.support.guards import hang_guard
 
 EVERY_S = 10.0
 
@@ -211,6 +216,28 @@ def test_a_chain_has_one_thread_for_all_its_operators() -> None:
         assert {each.instructions.why for each in found} == {
             f"chained: {what} inside a chain cannot be measured; profile with chaining off"
         }
+
+
+QUARTER_OF_A_CORE = """\
+awk -v s="$(date +%s.%N)" '{
+    e = s - 1.6e9
+    printf "\\"%s (1/1)#0\\" #%d cpu=%.2fms elapsed=%.2fs x\\n", $0, NR, 250 * e, e
+}'"""
+
+
+def test_costs_of_a_job_by_a_command(tmp_path: Path) -> None:
+    job, names = SampleJob(speed=20), tmp_path / "names"
+    names.write_text("".join(f"{vertex['name']}\n" for vertex in job.job["vertices"]))
+    command = shlex.join(["sh", "-c", f"{QUARTER_OF_A_CORE} {shlex.quote(str(names))}"])
+    with serving(job) as url, hang_guard():
+        taken = ThreadDumps(command, 60.0)
+        watched = Watch(Server(url), JOB_ID, 60.0, every_s=0.1, thread_dumps=taken).run(1.5)
+    found = fit(watched.plan, watched.readings, 1000.0, cpu_times_of(watched)).operators
+    op = next(each for each in found if each.name == "OP1")
+    assert watched.fault == ""
+    assert op.instructions.value is not None
+    assert op.rate.value is not None
+    assert op.instructions.value * op.rate.value == pytest.approx(0.25e9, rel=0.05)
 
 
 SPIN = """

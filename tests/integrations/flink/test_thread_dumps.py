@@ -143,7 +143,7 @@ def test_dumps_at_the_end_are_not_right_after_others(
     assert steps.step(since_s, at_end=True) == count
 
 
-def test_there_are_two_dumps_at_the_end(steps: Steps) -> None:
+def test_a_second_dump_is_taken_at_the_end(steps: Steps) -> None:
     steps.step(0.0)
     assert steps.step(0.5, at_end=True) == 2
 
@@ -158,7 +158,7 @@ def test_a_failure_is_ignored_once(steps: Steps) -> None:
         steps.step(10.0, works=False)
 
 
-def test_the_last_dumps_may_fail_if_there_are_others(steps: Steps) -> None:
+def test_the_last_of_several_dumps_may_fail(steps: Steps) -> None:
     steps.step(0.0)
     steps.step(10.0)
     assert steps.step(10.0, works=False, at_end=True) == 2
