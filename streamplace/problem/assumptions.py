@@ -16,7 +16,7 @@ def assumptions(placement: Placement) -> list[str]:
 
 
 def mixed_times(placement: Placement) -> str:
-    """Return which operators have no time for their device's kind, unlike others; else no text."""
+    """Return which operators have no time on their device while others are stated; else no text."""
     graph, devices = placement.problem.graph, placement.problem.cluster.devices
     if not graph.seconds_on:
         return ""
@@ -26,16 +26,15 @@ def mixed_times(placement: Placement) -> str:
     found = []
     for v, kind in enumerate(kinds):
         own = graph.seconds_on.get(v, NO_SECONDS)
-        compared = kind in timed or not timed.isdisjoint(own)  # with others, or with its own
-        if compared and kind not in own and graph.instructions[v] > 0:
+        if (kind is not None and kind in own) or not graph.instructions[v] > 0:
+            continue
+        if kind in timed or any(other in own for other in timed):  # by others, or by its own
             found.append(v)
     if not found:
         return ""
     names = listed(graph.names[v] for v in found)
     source = "instructions and mips give it, while other times are stated"
-    return (
-        f"seconds_on: no time of {names} for the kind of {_devices_of(placement, found)}; {source}"
-    )
+    return f"seconds_on: no time of {names} on {_devices_of(placement, found)}; {source}"
 
 
 def cut(placement: Placement) -> str:

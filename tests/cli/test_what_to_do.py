@@ -136,22 +136,27 @@ def test_mixed_times_and_cores_are_noted(folder: Path, capsys: Capture) -> None:
     placing = ("place", *words, "-o", folder / "m.json")
     scoring = ("simulate", folder / "mixed.json", folder / "m.json")
     for notes in (errors_of(capsys, *placing), errors_of(capsys, *scoring)):
-        assert "seconds_on: no time of 'b' for the kind of its device 'x'; instructions" in notes
+        assert "seconds_on: no time of 'b' on its device 'x'; instructions" in notes
         assert "cores: 'a' can use more than those of its device 'x'" in notes
     write_cluster(folder / "large.json", sp.Cluster([sp.Device("x", 1, cores=4)]))
     words = (folder / "mixed.json", "--cluster", folder / "large.json", *AIM)
     assert errors_of(capsys, "place", *words) == ""
 
 
-def test_times_on_some_devices_only_are_noted(folder: Path, capsys: Capture) -> None:
+@pytest.mark.parametrize(
+    ("slow", "kind"), [("cpu", "gpu"), ("cpu", None), ("cpu at 0.5 of its speed", "gpu")]
+)
+def test_times_on_some_devices_only_are_noted(
+    slow: str, kind: str | None, folder: Path, capsys: Capture
+) -> None:
     graph = sp.StreamGraph([sp.Operator("a", 1e6, 0.0, seconds_on={"cpu": 9.0})], [])
     write_dataset(folder / "timed.json", [graph])
-    devices = [sp.Device("x", 1, kind="cpu"), sp.Device("fast", 1e3, kind="gpu")]
+    devices = [sp.Device("x", 1, kind=slow), sp.Device("fast", 1e3, kind=kind)]
     write_cluster(folder / "kinds.json", sp.Cluster(devices))
     notes = errors_of(
         capsys, "place", folder / "timed.json", "--cluster", folder / "kinds.json", *AIM
     )
-    assert "seconds_on: no time of 'a' for the kind of its device 'fast'; instructions" in notes
+    assert "seconds_on: no time of 'a' on its device 'fast'; instructions" in notes
 
 
 def test_unknown_devices_have_candidates(folder: Path, capsys: Capture) -> None:
