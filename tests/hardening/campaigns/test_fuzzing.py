@@ -18,7 +18,7 @@ needs_atheris = pytest.mark.skipif(
 @needs_atheris
 def test_one_reader_is_fuzzed_for_a_moment() -> None:
     """Hangs are not checked, since they are measured times; libFuzzer ends inputs that hang."""
-    (row,) = campaign.run(3 / campaign.SECONDS, readers=["kafka-streams"], keep=False)
+    (row,) = campaign.run(8 / campaign.CPU_SECONDS, readers=["kafka-streams"], keep=False)
     assert row.tried > 0
     assert row.wrong["crashes"] == 0, row.faults
 

@@ -1,9 +1,10 @@
-"""Coverage-guided fuzzing with atheris, ten minutes for each reader.
+"""Coverage-guided fuzzing with atheris, two minutes of CPU time for each reader.
 
 A small set of inputs that reaches the same code as all inputs is kept as seeds.
 """
 
 import importlib.util
+import math
 import os
 import re
 import resource
@@ -11,7 +12,6 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -20,9 +20,12 @@ from benchmarks.hardening.harness.environment import ROOT
 from benchmarks.hardening.harness.rows import Row
 from benchmarks.hardening.targets.parsers import PARSERS
 
-SECONDS = 600.0
+CPU_SECONDS = 120.0
+WALL_PER_CPU = 20  # seconds per CPU second after which a fuzzer that sleeps is ended
 RESTART = "STREAMPLACE_FUZZ_RESTART"
 """Environment variable with the command by which libFuzzer restarts itself."""
+CPU_LIMIT = "STREAMPLACE_FUZZ_CPU_LIMIT"
+"""Environment variable with the CPU seconds after which fuzzing ends."""
 DELEGATING = frozenset({"dream", "info", "info-weights"})
 """Readers that only select another reader, and are not fuzzed."""
 FUZZED = tuple(name for name in PARSERS if name not in DELEGATING)
@@ -51,7 +54,7 @@ def run(
         yield Row(MISSING, 0, dict.fromkeys(WRONG, 0))
         return
     for name in readers:
-        yield fuzz_row(name, SECONDS * share, seed, keep)
+        yield fuzz_row(name, CPU_SECONDS * share, seed, keep)
 
 
 def installed() -> bool:
@@ -60,7 +63,7 @@ def installed() -> bool:
 
 
 def fuzz_row(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row:
-    """Fuzz one reader for a number of seconds, continuing after crashes; see `run` for `keep`."""
+    """Fuzz one reader for a number of CPU seconds, also after crashes; see `run` for `keep`."""
     with tempfile.TemporaryDirectory(prefix="streamplace-corpus-") as made:
         inputs, crashes = Path(made) / "inputs", Path(made) / "crashes"
         inputs.mkdir()
@@ -69,9 +72,8 @@ def fuzz_row(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row
         _write_good_files(name, inputs)  # last: the seeds may include older valid files
         faults: dict[str, str] = {}
         executed, peak, features = 0, 0, "0"
-        began, used = time.monotonic(), _cpu_s()
-        until = began + seconds
-        while len(faults) < MAX_CRASHES and (left := until - time.monotonic()) > 0:
+        began = _ended_cpu_s()
+        while len(faults) < MAX_CRASHES and (left := began + seconds - _ended_cpu_s()) > 0:
             output = _fuzz(name, inputs, crashes, left, seed + executed + 1)
             executed += _executed(output)
             peak = max(peak, *map(int, PEAK.findall(output)), 0)
@@ -80,7 +82,7 @@ def fuzz_row(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row
             if fault is None:
                 break
             faults.setdefault(fault[0], fault[1])
-        took, used = time.monotonic() - began, _cpu_s() - used
+        used = _ended_cpu_s() - began
         if keep:
             minimal = Path(made) / "minimal"
             minimal.mkdir()
@@ -90,7 +92,6 @@ def fuzz_row(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row
     wrong = {"crashes": len(faults) - hangs, "hangs": hangs}
     figures = {
         "features": f"{int(features):,}",
-        "time": f"{took:.0f} s",
         "CPU": f"{used:.0f} s",
         "memory": f"{peak} MiB",
     }
@@ -108,10 +109,10 @@ def _write_good_files(name: str, folder: Path) -> None:
 
 
 def _fuzz(name: str, inputs: Path, crashes: Path, seconds: float, seed: int) -> str:
-    """Fuzz until a crash or for a number of seconds; return the output."""
+    """Fuzz until a crash or for a number of CPU seconds; return the output."""
     return _run_target(
         name,
-        f"-max_total_time={max(1, int(seconds))}",
+        f"-max_total_time={max(1, int(WALL_PER_CPU * seconds))}",
         f"-artifact_prefix={crashes}/",
         f"-seed={seed}",
         f"-max_len={max(SHORT, *(2 * path.stat().st_size for path in inputs.glob('good-*')))}",
@@ -119,10 +120,12 @@ def _fuzz(name: str, inputs: Path, crashes: Path, seconds: float, seed: int) -> 
         "-rss_limit_mb=2048",
         "-print_final_stats=1",
         str(inputs),
+        cpu_s=seconds,
     )
 
 
-def _run_target(name: str, *options: str) -> str:
+def _run_target(name: str, *options: str, cpu_s: float = math.inf) -> str:
+    """Run libFuzzer on a reader, with a limit of CPU seconds after its start; return its output."""
     with tempfile.TemporaryDirectory(prefix="streamplace-fuzz-") as folder:
         restart = Path(folder) / "fuzz"
         command = [sys.executable, "-m", "benchmarks.hardening.campaigns.fuzzing.target", name]
@@ -130,7 +133,7 @@ def _run_target(name: str, *options: str) -> str:
         restart.chmod(0o700)
         done = subprocess.run(
             [restart, *options],
-            env={**_environment(), RESTART: str(restart)},
+            env={**_environment(), RESTART: str(restart), CPU_LIMIT: str(cpu_s)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             check=False,
@@ -138,7 +141,7 @@ def _run_target(name: str, *options: str) -> str:
     return done.stdout.decode(errors="replace")
 
 
-def _cpu_s() -> float:
+def _ended_cpu_s() -> float:
     """Return the CPU seconds of child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

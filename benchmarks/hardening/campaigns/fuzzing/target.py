@@ -6,6 +6,7 @@ The options are those of libFuzzer, and the folders hold inputs.
 """
 
 import importlib
+import math
 import os
 import signal
 import sys
@@ -20,7 +21,7 @@ import atheris
 
 with atheris.instrument_imports(include=["streamplace"]), warnings.catch_warnings():
     warnings.simplefilter("ignore")  # warnings of other libraries
-    from benchmarks.hardening.campaigns.fuzzing.campaign import RESTART
+    from benchmarks.hardening.campaigns.fuzzing.campaign import CPU_LIMIT, RESTART
     from benchmarks.hardening.campaigns.fuzzing.inputs import document_of, input_of, names_of
     from benchmarks.hardening.corpus.document import Document
     from benchmarks.hardening.targets.parsers import PARSERS, Parser
@@ -43,6 +44,11 @@ class Target:
     def __init__(self, parser: Parser, folder: Path) -> None:
         self.parser, self.folder = parser, folder
         self.names = names_of(parser)
+        self.until_cpu_s = math.inf
+
+    def limit(self, cpu_s: float) -> None:
+        """Let fuzzing end after a number of CPU seconds from now."""
+        self.until_cpu_s = time.process_time() + cpu_s
 
     def read(self, document: Document, stop_s: float = STOP_S) -> None:
         """Read a file; raise unexpected errors. With `stop_s` 0, the CPU time is not limited."""
@@ -65,6 +71,8 @@ class Target:
     def __call__(self, data: bytes) -> None:
         """Read an input."""
         self.read(document_of(self.names, data))
+        if time.process_time() > self.until_cpu_s:
+            os.kill(os.getpid(), signal.SIGUSR1)  # libFuzzer prints its statistics and ends
 
 
 def inputs(parser: Parser) -> list[bytes]:
@@ -84,6 +92,7 @@ def main() -> None:
                 target.read(document, stop_s=0)
         signal.signal(signal.SIGPROF, _raise_too_long)
         warnings.simplefilter("error")
+        target.limit(float(os.environ.get(CPU_LIMIT, "inf")))
         atheris.Setup(sys.argv, target, internal_libfuzzer=True)
         atheris.Fuzz()
 

@@ -1,0 +1,103 @@
+"""Speed of this tree beside that of another, such as the last release.
+
+    python -m benchmarks.speed_beside FOLDER [--rounds N] [--only NAME …]
+
+FOLDER is a checkout of the other version. Each round runs the benchmarks of both trees in turn,
+with the same Python and packages. A line states the medians of a figure in both trees, and the
+median ratio of the rounds: above 1, this tree is slower. Figures that only one tree has are named.
+"""
+
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parents[1]
+BENCHMARKS: Mapping[str, tuple[str, ...]] = {
+    "speed": ("benchmarks.speed",),
+    "engine": ("benchmarks.engine", "--only", "speed", "linearity"),
+}
+SLOWER = 1.05  # ratio above which a line is marked
+RATE = re.compile(r"/s$|speed-up")  # titles of figures that are better when larger
+_NUMBER = re.compile(r"\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
+
+
+def main() -> None:
+    """Run the benchmarks of both trees and print one line per figure."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, help="checkout of the other version")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds; default: 5")
+    parser.add_argument(
+        "--only", nargs="*", choices=BENCHMARKS, default=list(BENCHMARKS), help="default: all"
+    )
+    arguments = parser.parse_args()
+    if not (arguments.folder / "benchmarks").is_dir():
+        sys.exit(f"{arguments.folder}: not a checkout of streamplace")
+    print(f"{'figure':56} {'here':>12} {'there':>12} {'ratio':>7}  of the rounds")
+    for name in arguments.only:
+        module, *options = BENCHMARKS[name]
+        mine, other = [], []
+        for _ in range(arguments.rounds):
+            mine.append(measured(HERE, module, *options))
+            other.append(measured(arguments.folder.resolve(), module, *options))
+        for line in compared(mine, other):
+            print(line, flush=True)
+
+
+def measured(tree: Path, module: str, *options: str) -> dict[str, float]:
+    """Run a benchmark in a tree; return its figures by title."""
+    run = subprocess.run(
+        [sys.executable, "-m", module, *options],
+        cwd=tree,
+        env={**os.environ, "PYTHONPATH": str(tree)},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return dict(figures(run.stdout))
+
+
+def figures(output: str) -> Iterator[tuple[str, float]]:
+    """Yield the title and value of each figure of a benchmark's output.
+
+    A line is a title and its figures, with at least two spaces in between. The title of one of
+    several figures ends with its number.
+    """
+    for line in output.splitlines()[1:]:
+        title, *columns = re.split(r"\s{2,}", line.strip())
+        values = _NUMBER.findall(columns[0]) if columns else []
+        for number, value in enumerate(values, start=1):
+            own = title if len(values) == 1 else f"{title} [{number}]"
+            yield own, float(value.replace(",", ""))
+
+
+def compared(mine: list[dict[str, float]], other: list[dict[str, float]]) -> Iterator[str]:
+    """Yield one line per figure of either tree, from the figures of each round."""
+    for title in mine[0]:
+        if title not in other[0]:
+            yield f"{title:56} only here"
+            continue
+        here, there = ([run[title] for run in runs] for runs in (mine, other))
+        pairs = zip(there, here, strict=True) if is_rate(title) else zip(here, there, strict=True)
+        ratios = sorted(a / b for a, b in pairs)
+        middle = statistics.median(ratios)
+        mark = "  SLOWER" if middle > SLOWER else ""
+        yield (
+            f"{title:56} {statistics.median(here):12.5g} {statistics.median(there):12.5g} "
+            f"{middle:7.3f}  {ratios[0]:.3f} to {ratios[-1]:.3f}{mark}"
+        )
+    for title in other[0].keys() - mine[0].keys():
+        yield f"{title:56} only there"
+
+
+def is_rate(title: str) -> bool:
+    """Return whether larger values of a figure are better."""
+    return RATE.search(re.sub(r" \[\d+\]$", "", title)) is not None
+
+
+if __name__ == "__main__":
+    main()
