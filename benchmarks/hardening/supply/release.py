@@ -1,4 +1,6 @@
-"""A release: it is checked, built, and tried in an empty virtual environment, but not uploaded.
+"""A release: it is checked, built, and tried in empty virtual environments, but not uploaded.
+
+The wheel and the sdist are tried with the running Python and with the newest one that is installed.
 
 python -m benchmarks.hardening.supply.release   build dist/, or report what prevents a release
 """
@@ -23,6 +25,7 @@ result = sp.place(sp.read_graph("dataset:real/riotbench-etl.json"), placer="meti
 assert 0 < result.score.relative_throughput <= 1
 print(sp.__file__)
 """
+NEWEST_MINOR = 19  # of Python 3, up to which newer ones are looked for
 COMMANDS = (
     ("init",),
     ("place", "graph.json", "--cluster", "cluster.json", "-o", "placement.json"),
@@ -72,8 +75,11 @@ def main() -> None:
     with TemporaryDirectory(prefix="streamplace-release-") as folder:
         if len(set(wheel_hashes(Path(folder)))) != 1:
             sys.exit("no release: repeated builds give different wheels")
-        wheel = next(Path(folder, "1").glob("*.whl"))
-        try_out(wheel, Path(folder, "bare"))
+        built = Path(folder, "1")
+        for python in pythons():
+            for package in (*built.glob("*.whl"), *built.glob("*.tar.gz")):
+                try_out(package, Path(folder, "bare"), python)
+                print(f"{package.name} works with {_output(python, '--version')}")
         shutil.copytree(Path(folder, "1"), DIST)
     for path in sorted(DIST.iterdir()):
         print(hashlib.sha256(path.read_bytes()).hexdigest(), path.name)
@@ -91,8 +97,29 @@ def wheel_hashes(folder: Path) -> list[str]:
     return [hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels]
 
 
-def try_out(wheel: Path, folder: Path) -> None:
-    """Install a wheel into a new virtual environment like a user, and run it.
+def pythons() -> list[str]:
+    """Return the running Python, and the newest one on the PATH if it is newer."""
+    found = [sys.executable]
+    for minor in range(NEWEST_MINOR, sys.version_info.minor, -1):
+        python = shutil.which(f"python3.{minor}")
+        if (
+            python
+            and subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
+        ):
+            return [*found, python]
+    print("no newer Python is installed: the release is tried with one only", file=sys.stderr)
+    return found
+
+
+def try_out(package: Path, folder: Path, python: str) -> None:
+    """Install a wheel or sdist into a new virtual environment like a user, and run it.
+
+    Parameters
+    ----------
+    folder
+        Where the environment is created; what it contains is deleted first.
+    python
+        The Python of the environment.
 
     Raises
     ------
@@ -101,19 +128,20 @@ def try_out(wheel: Path, folder: Path) -> None:
     """
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     environment["PIP_CONSTRAINT"] = str(VERSIONS)
-    python = folder / "venv" / "bin" / "python"
+    own = folder / "venv" / "bin" / "python"
     commands = [
-        [sys.executable, "-m", "venv", str(folder / "venv")],
-        [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", str(wheel)],
-        *([str(python.with_name("streamplace")), *words] for words in COMMANDS),
+        [python, "-m", "venv", str(folder / "venv")],
+        [str(own), "-m", "pip", "install", "-q", "--disable-pip-version-check", str(package)],
+        *([str(own.with_name("streamplace")), *words] for words in COMMANDS),
     ]
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for command in commands:
         subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True)
-    where = _output(str(python), "-c", TRY, folder=folder, environment=environment)
-    version = _output(str(python.with_name("streamplace")), "--version", folder=folder)
+    where = _output(str(own), "-c", TRY, folder=folder, environment=environment)
+    version = _output(str(own.with_name("streamplace")), "--version", folder=folder)
     if not where.startswith(str(folder)) or project()["version"] not in version:
-        sys.exit(f"no release: tried {version} at {where} instead of the new wheel")
+        sys.exit(f"no release: tried {version} at {where} instead of {package.name}")
 
 
 def _built(tree: Path, folder: Path) -> Path:
