@@ -2,12 +2,14 @@
 
 import csv
 import errno
+import gc
 import io
 import json
 import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -94,7 +96,8 @@ def parse(text: str, where: str, *, is_line: bool = False) -> Any:
     if not text.strip():
         raise FormatError(f"{where}: is empty")
     try:
-        return json.loads(text, object_pairs_hook=_no_duplicates)
+        with _no_collections():
+            return json.loads(text, object_pairs_hook=_no_duplicates)
     except json.JSONDecodeError as error:
         raise FormatError(f"{where}: {syntax_fault(error, is_line=is_line)}") from None
     except RecursionError:
@@ -103,6 +106,22 @@ def parse(text: str, where: str, *, is_line: bool = False) -> Any:
         raise FormatError(f"{where}: {error}") from None
     except ValueError:  # Python's limit on digits
         raise FormatError(f"{where}: an integer has too many digits") from None
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Suspend garbage collections.
+
+    JSON contains no cycles to collect, and collections would take three quarters of the time in
+    which a large file is parsed.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def read_json(path: str | Path) -> Any:

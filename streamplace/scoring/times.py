@@ -51,5 +51,6 @@ def times_of(graph: StreamGraph, cluster: Cluster) -> Times:
             elif not isnan(known):
                 table[row, c] = known
         possible = table[row, class_of][np.isfinite(table[row, class_of])]
-        instructions[v] = possible.mean() if len(possible) else 0.0
+        with np.errstate(over="ignore"):  # infinite loads are refused later
+            instructions[v] = possible.mean() if len(possible) else 0.0
     return Times(instructions, timed, table, stated, class_of)

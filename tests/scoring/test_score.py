@@ -122,10 +122,11 @@ def test_bound_by_hand(instructions: list[float], expected: float) -> None:
     [
         ([Operator("a", 1e308, 1)], []),
         ([Operator("a", 1e308, 1), Operator("b", 1e308, 1)], []),
+        ([Operator("a", 1.2e308, 1, seconds_on={"gpu": 1})], []),
         ([Operator("a", 0, 1e308), Operator("b", 0, 0)], [Stream("a", "b")]),
         ([Operator(v, 1, 1) for v in "abc"], [Stream("a", "b", 1e200), Stream("b", "c", 1e200)]),
     ],
-    ids=["work", "sum of work", "payload", "rate"],
+    ids=["work", "sum of work", "mean over devices", "payload", "rate"],
 )
 def test_loads_that_overflow(rows: list[Operator], streams: list[Stream]) -> None:
     """The message names the place, and numpy does not warn."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from streamplace.errors import located
+from streamplace.errors import BackendError
 from streamplace.files.reading import read_bytes
 from streamplace.integrations.flink.cpu_times import cpu_times
 from streamplace.integrations.flink.thread_dumps import Spent, read_dump
@@ -23,8 +23,10 @@ Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode, sharing):
 
 def read(file: str) -> dict[str, Any]:
     """Return the CPU time of a source by the dump in a file."""
-    with located(file):
+    try:
         first = read_dump(read_bytes(file).decode(errors="replace"))
+    except BackendError as error:
+        raise BackendError(f"{file}: {error}") from None
     later = {
         name: {n: Spent(each.cpu_s + 1.0, each.elapsed_s + 10.0) for n, each in threads.items()}
         for name, threads in first.items()
