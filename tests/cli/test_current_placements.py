@@ -48,6 +48,7 @@ def test_assignments_are_current_placements(name: str, folder: Path, capsys: Cap
     assert lost["throughput_before"] is None
 
 
+@pytest.mark.long
 def test_a_note_says_how_many_operators_move_if_nothing_limits_it(folder: Path) -> None:
     command = ("place", folder / "graph.json", "--start", folder / "mapping.csv", *DEVICES)
     exact = ("--placer", "exact", "--source-rate", 2500, "--json")

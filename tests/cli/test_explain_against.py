@@ -86,6 +86,7 @@ def test_the_operator_with_the_wrong_cost_is_named(tmp_path: Path, url: str) -> 
     assert "blocked" in stderr  # the chain of the source is never idle
 
 
+@pytest.mark.long
 def test_nothing_is_off(file: Path, url: str) -> None:
     done = run("explain", file, "--against", url, "--job", JOB_ID, "--seconds", "6")
     assert done.returncode == 0, done.stderr

@@ -207,6 +207,7 @@ def test_files_can_name_an_objective_of_an_installed_package(folder: Path) -> No
     assert "net.json: problem.objective: unknown objective 'net'; choose from throughput" in line
 
 
+@pytest.mark.long
 def test_explain_names_an_objective_that_deducts_from_the_throughput(folder: Path) -> None:
     """A device of 1000 MIPS sustains 1,000 tuples/s, from which the objective deducts 900."""
     environment, net = installed(folder), ("--objective", "net:price=900", "--devices", "1x1000")

@@ -83,6 +83,7 @@ def test_several_rates(capsys: Capture, graph: Path) -> None:
     assert "machines" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_rates_that_cannot_be_sustained(capsys: Capture, graph: Path) -> None:
     rows = json_of(capsys, "size", graph, *FAST, "--at", "1e4,1e9")["rows"]
     assert rows[0]["parallelism"]["count"] == 2

@@ -14,7 +14,14 @@ from tests.support.paths import ROOT
 from tests.support.policies import SCRIPTING
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-LONG = ("own-policy.md", "training.md")
+LONG = (
+    "doppler.md",
+    "explain.md",
+    "neural-networks.md",
+    "own-policy.md",
+    "placeto.md",
+    "training.md",
+)
 SOME_LONG = [
     pytest.param(p, marks=pytest.mark.long if p.name in LONG else ())
     for p in PAGES

@@ -96,6 +96,7 @@ def test_results_of_a_cluster_come_in_small_blocks(monkeypatch: pytest.MonkeyPat
         assert [*found] == [(number, number**2) for number in range(1, COUNT)]
 
 
+@pytest.mark.long
 def test_work_that_kills_every_process_is_reported() -> None:
     found: list[int] = []
     with pytest.raises(BackendError, match="repeatedly killed at the same item"):

@@ -33,6 +33,7 @@ def full_set(seed: int) -> list[StreamGraph]:
     return [Recipe("dream", 3150, seed=seed).graph(i) for i in range(3150)]
 
 
+@pytest.mark.long
 def test_the_full_set_has_the_classes_and_counts_of_the_paper() -> None:
     counted = Counter(map(shape, full_set(1)))
     assert len(counted) == 40

@@ -105,6 +105,7 @@ def sizes_in(folder: Path) -> set[int]:
     return {len(graph.names) for graph in read_dataset(folder / "x.jsonl")}
 
 
+@pytest.mark.long
 def test_the_output_does_not_depend_on_the_number_of_processes(folder: Path) -> None:
     written = []
     for jobs in (1, 2):

@@ -120,6 +120,7 @@ def test_a_graph_has_one_entry_one_exit_and_a_feasible_device_for_each_task(fami
                 np.testing.assert_array_equal(square, square.T)
 
 
+@pytest.mark.long
 def test_the_single_setting_has_one_network_and_the_several_setting_ten() -> None:
     for setting, networks in (("single", 1), ("several", 10)):
         for split, count in (("test", 300 if networks == 1 else 1200), ("train", 300)):

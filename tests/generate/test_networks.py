@@ -20,6 +20,7 @@ def longest_path(graph: StreamGraph) -> int:
     return int(networkx.dag_longest_path_length(networkx.DiGraph(to_networkx(graph)), weight=""))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("family", PUBLISHED)
 def test_statistics_are_within_a_tenth_of_the_published_ones(family: str) -> None:
     graphs = [Recipe(family, 32, seed=1).graph(number) for number in range(32)]

@@ -165,6 +165,7 @@ def test_the_command_line_finds_placers_in_the_current_folder(
     assert found["placer"] == placer
 
 
+@pytest.mark.long
 def test_worker_processes_of_compare_find_placers(folder: Path) -> None:
     comparing = ("compare", "many.jsonl", "--jobs", 2, "--json", "--placers")
     code, out, err = command(folder, *comparing, "mine:Last,metis,mine:Last:before=1")

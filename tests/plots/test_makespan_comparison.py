@@ -35,6 +35,7 @@ def test_without_heft_its_columns_are_left_out() -> None:
     assert lines[2] == "| placer | makespan, s | SLR | median SLR | gap | evaluations | ms |"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", ["heft", "a"])
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
 def test_pictures_have_hard_names_and_the_same_bytes(first: str, kind: str, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ def sources_first(graph: StreamGraph, order: Ints) -> bool:
     return bool((position[graph.stream_source] < position[graph.stream_target]).all())
 
 
+@pytest.mark.long
 def test_orders_equal_independent_implementations() -> None:
     for seed in range(GRAPHS):
         graph = plain.random_graph(seed)

@@ -23,6 +23,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_figures_are_those_of_compare(dataset: Path, tmp_path: Path, capsys: Capture) -> None:
     arguments = ("study", "dream", "--graphs", dataset, "-o", tmp_path, "--jobs", 1)
     found = json_of(capsys, *arguments)

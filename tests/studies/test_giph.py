@@ -112,6 +112,7 @@ def test_plain_placers_make_no_more_evaluations_than_an_episode() -> None:
     assert mean[CLIMB_FROM_HEFT][-1] < mean[HEFT][-1]
 
 
+@pytest.mark.long
 def test_few_relocations_after_each_change() -> None:
     study, unit = _unit("changes as in the paper")
     rows = study.run(unit)

@@ -54,6 +54,7 @@ def test_tests_are_not_among_the_training_cases() -> None:
         assert experiment.tests[ENAS].count == size.cases
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("setting", "heft", "best", "start"), [(SINGLE, 1.25, 1.84, 2.09), (SEVERAL, 1.31, 1.74, 1.98)]
 )

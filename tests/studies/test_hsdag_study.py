@@ -219,6 +219,7 @@ def test_a_run_that_was_killed_continues_to_the_same_outcome(
         assert all(len(cells) == len(table.head) - 1 for _, cells in table.rows)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not SHARED.exists(), reason="released graphs are not in ../shared")
 def test_released_graphs_are_read() -> None:
     problems = [one.problem(str(SHARED)) for one in released_workloads()]

@@ -126,6 +126,7 @@ def test_a_link_limits_what_arrives(kind: str) -> None:
     assert left == []
 
 
+@pytest.mark.long
 @needs_a_machine
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_leaves_nothing(how: signal.Signals) -> None:

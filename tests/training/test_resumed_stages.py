@@ -49,6 +49,7 @@ def staged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return cfg, folder
 
 
+@pytest.mark.long
 def test_interruptions_within_and_after_every_stage(staged: FinishedRun, tmp_path: Path) -> None:
     """All stages have one epoch, except one stage with two."""
     cfg, expected = staged

@@ -33,6 +33,7 @@ def process_of(trial: Trial, stage: StepReinforceStage) -> Floats:
     return np.array([float(os.getpid())])
 
 
+@pytest.mark.long
 def test_a_few_trials_run_in_processes_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamplace.training.trials.run_trial", process_of)
     found = run_trials([Trial(pass_problem(), seed=seed) for seed in range(4)], SHORT, jobs=2)

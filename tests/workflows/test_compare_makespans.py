@@ -67,6 +67,7 @@ def test_evaluations_are_counted_where_a_placer_simulates() -> None:
     assert 1 <= of_climb <= 40
 
 
+@pytest.mark.long
 def test_results_do_not_depend_on_the_number_of_processes() -> None:
     placers = ["random", "climb:evaluations=30"]
     alone, together = (

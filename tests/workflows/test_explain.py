@@ -79,6 +79,7 @@ def check_moves(placement: Placement, found: Explanation) -> None:
     assert order == sorted(order, reverse=True)
 
 
+@pytest.mark.long
 @models
 @given(data=st.data())
 def test_all_moves_that_help_are_listed(model: Model, data: st.DataObject) -> None:

@@ -215,6 +215,7 @@ def test_wrong_arguments_are_refused(options: dict[str, Any], message: str) -> N
         size(job(), CLUSTER, **options)
 
 
+@pytest.mark.long
 def test_a_limit_on_latency_is_kept_with_more_headroom() -> None:
     options: dict[str, Any] = {"target_utilisation": 0.9, "evaluations": 5_000}
     plain = size(job(), CLUSTER, **options)

@@ -124,6 +124,7 @@ def test_server_that_fails_immediately(name: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [*BAD, "finished"])
 def test_server_that_fails_later(name: str) -> None:
     faulty, message = (finished, "the job is FINISHED") if name == "finished" else BAD[name]

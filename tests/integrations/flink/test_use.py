@@ -114,6 +114,7 @@ def test_a_job_is_observed() -> None:
     assert one.busy.value == pytest.approx(rate * 1907 / 2267 / 1e3, rel=0.05)
 
 
+@pytest.mark.long
 def test_a_server_that_fails_later_keeps_what_was_read() -> None:
     job, requests = SampleJob(speed=20), [0]
 

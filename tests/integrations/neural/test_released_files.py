@@ -121,11 +121,13 @@ def test_makespans_of_doppler() -> None:
         check(row, "doppler", "doppler", 1e10, "one_device")
 
 
+@pytest.mark.long
 def test_makespans_of_pipedream() -> None:
     for row in reference("others.json", "pipedream"):
         check(row, "pipedream", "pipedream", 1e-3, "best_single_device")
 
 
+@pytest.mark.long
 def test_makespans_of_dnn_latency() -> None:
     """Colour classes stay together, and accelerators hold no more than their memory."""
     for row in reference("others.json", "dnn_latency"):

@@ -149,6 +149,7 @@ def test_operators_without_inputs_are_sources() -> None:
     assert payloads(graph) == {("arange", "add"): 4 * 8}
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=4), st.integers(1, 5), st.booleans())
 def test_products_have_the_work_that_pytorch_counts(

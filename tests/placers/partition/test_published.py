@@ -23,6 +23,7 @@ def relative_throughput(placer: Placer, source_rate: float) -> NDArray[np.float6
     return np.array(achieved) / source_rate
 
 
+@pytest.mark.long
 @needs_dream
 def test_metis_reproduces_its_published_row() -> None:
     achieved = relative_throughput(Metis(), 1e4)

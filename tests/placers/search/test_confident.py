@@ -42,12 +42,14 @@ def check(problem: Problem, margin: float) -> float:
     return float(reached - before)
 
 
+@pytest.mark.long
 @SEEDS
 def test_few_placements_are_all_compared(seeds: range) -> None:
     gains = [check(uncertain_problem(seed, max_placements=1000), 0.01) for seed in seeds]
     assert max(gains) > 0.02
 
 
+@pytest.mark.long
 @SEEDS
 def test_the_search_finds_nearly_the_best_of_all_placements(
     seeds: range, monkeypatch: pytest.MonkeyPatch

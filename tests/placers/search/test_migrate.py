@@ -113,6 +113,7 @@ def test_best_within_the_move_limit_on_any_problem(
     assert missed <= (0 if tries_all else count // 50)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 @pytest.mark.parametrize("tries_all", [True, False])
 def test_best_for_the_price_on_any_problem(

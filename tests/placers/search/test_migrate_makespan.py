@@ -91,6 +91,7 @@ class Replacement:
         return int(np.flatnonzero((self.rows == new.devices).all(axis=1))[0])
 
 
+@pytest.mark.long
 @SEEDS
 @pytest.mark.parametrize("tries_all", [True, False])
 def test_best_within_the_move_limit(
@@ -106,6 +107,7 @@ def test_best_within_the_move_limit(
     assert missed <= (0 if tries_all else len(seeds) // 30)
 
 
+@pytest.mark.long
 @SEEDS
 @pytest.mark.parametrize("tries_all", [True, False])
 def test_best_for_the_price(tries_all: bool, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,6 +98,7 @@ def many_devices() -> Problem:
     return Problem(graph, Cluster(devices, Network("nic")))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("survive", [0, 1])
 def test_a_set_of_many_devices_has_a_small_gap(survive: int) -> None:
     problem = many_devices()
@@ -128,6 +129,7 @@ def test_the_bound_of_many_devices_is_their_linear_relaxation() -> None:
     assert np.ceil(expected - 1e-3) <= found <= np.ceil(expected)
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_set() -> None:
     first, second = (searched(many_devices(), 1)[0] for _ in range(2))
     assert first == second

@@ -53,6 +53,7 @@ def test_an_overloaded_run_has_no_finite_values() -> None:
         TupleLatencies(np.ones(0), False, no_times, np.ones(1)).values()
 
 
+@pytest.mark.long
 @needs_a_machine
 def test_an_interrupted_run_leaves_nothing() -> None:
     assert interrupt(signal.SIGTERM, 1.0, host_links(), TUPLES) == []

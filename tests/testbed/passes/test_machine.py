@@ -82,6 +82,7 @@ def test_networks_without_an_emulation_are_refused() -> None:
         measure(small_problem("nic"), [SPREAD])
 
 
+@pytest.mark.long
 @needs_a_machine
 def test_an_interrupted_pass_leaves_nothing() -> None:
     assert interrupt(signal.SIGTERM, 0.8, host_links(), PASS) == []
@@ -98,10 +99,12 @@ def test_twenty_interrupted_runs_leave_nothing() -> None:
     assert left == [[]] * 20
 
 
+@pytest.mark.long
 def test_a_machine_without_programs_is_reported_or_skipped() -> None:
     check_reported_or_skipped(MODULE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "message"),
     [

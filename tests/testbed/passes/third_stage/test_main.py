@@ -25,6 +25,7 @@ def ended(*words: str, path: str | None = None) -> subprocess.CompletedProcess[s
     )
 
 
+@pytest.mark.long
 def test_a_machine_without_programs_is_reported_or_skipped() -> None:
     refused = ended(path="/nowhere")
     assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (2, "", 1)
