@@ -1,9 +1,13 @@
 """The command `train`: training of policies."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import click
 
 from streamplace.cli import checks, options, param_types, printing
 from streamplace.cli.cluster_lists import clusters_option, read_list
+from streamplace.errors import ConfigError, reworded
 
 CURVES = "curves.png"
 
@@ -117,7 +121,7 @@ def train(
     graphs = read_dataset(dataset)
     clusters = None if clusters_file is None else read_list(clusters_file, len(graphs))
     progress = TrainingProgress([(stage.algorithm, stage.epochs) for stage in settings.stage])
-    with naming_the_default(clusters is None, "--clusters FILE", "those of --config"):
+    with naming_the_default(clusters is None, "--clusters FILE", "those of --config"), _of(config):
         trained = run(
             graphs,
             settings,
@@ -144,6 +148,18 @@ def train(
     else:
         summary = f"{trained.steps} steps, parameter hash {trained.parameter_hash}"
         click.echo(f"wrote {trained.policy}: {summary}")
+
+
+@contextmanager
+def _of(config: str) -> Iterator[None]:
+    """Name the file of a config in the messages of errors that say only that it is the config."""
+    try:
+        yield
+    except ConfigError as error:
+        before, place, message = str(error).partition("config: ")
+        if before or not place:
+            raise
+        raise reworded(error, f"{config}: {message}") from None
 
 
 def _draw(run: str) -> None:

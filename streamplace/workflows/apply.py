@@ -229,11 +229,11 @@ def jar_on(server: Server, jar: str, within_s: float) -> str | None:
     """
     if Path(jar).is_file():
         return None
-    listed = server.get("/jars", within_s)
-    with expecting(f"{server.url}/jars"):
+    listed, listing = server.get("/jars", within_s), f"{server.url}/jars"
+    with expecting(listing):
         ids = {str(each["id"]) for each in listed["files"]}
     if jar not in ids:
-        raise UsageError(f"--jar: {jar!r} is neither a file nor the id of a jar; see /jars")
+        raise UsageError(f"--jar: {jar!r} is neither a file nor the id of a jar in {listing}")
     return jar
 
 

@@ -199,6 +199,17 @@ def test_bad_usage(
     assert sorted(files.iterdir()) == before
 
 
+def test_a_config_that_does_not_fit_the_graphs_is_named(
+    files: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    config = tmp_path / "none.toml"
+    config.write_text(SMALL.replace("[[problems]]", "[[problems]]\noperators = [500, 600]"))
+    assert "[500, 600]" in config.read_text()
+    words = [files / "graphs.jsonl", "--config", config, "-o", tmp_path / "run"]
+    message = refused(capsys, "train", *map(str, words))
+    assert message.startswith(f"streamplace: {config}: problems: the dataset gives too few")
+
+
 def test_a_folder_with_a_run_is_refused(files: Path, tmp_path: Path, capsys: Capture) -> None:
     succeeds(capsys, *command(files, tmp_path / "run"))
     before = {path: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()}

@@ -31,6 +31,8 @@ DISK_CHANGES = (
 """Events of changes to the disk; `os` raises one event per function."""
 READABLE = (sys.prefix, sys.base_prefix, str(ROOT), "/proc/self/", "/proc/thread-self/")
 """Folders of Python, its packages and this process, which a reader may always read."""
+NUMBA_LOADERS = ("numba.core.caching", "numba.core.serialize")
+"""Modules that unpickle kernels and their constants, never the content of files of streamplace."""
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 """Flags that open a file for more than reading."""
 
@@ -92,10 +94,13 @@ def _writes(path: Any, mode: str | None, flags: int = 0) -> bool:
 
 
 def _by_numba() -> bool:
-    """Return whether numba is loading cached kernels, when it tries to write to their folder."""
+    """Return whether numba is loading cached kernels or their constants.
+
+    When it loads kernels, it tries to write to their folder.
+    """
     frame = inspect.currentframe()
     while frame is not None:
-        if frame.f_globals.get("__name__") == "numba.core.caching":
+        if frame.f_globals.get("__name__") in NUMBA_LOADERS:
             return True
         frame = frame.f_back
     return False

@@ -68,6 +68,8 @@ class Forks:
         self._modules = modules
         self._folder = tempfile.TemporaryDirectory(prefix="streamplace-forks-")
         self._process: subprocess.Popen[str] | None = None
+        self.beyond_fresh_bytes = 0
+        """Memory of a fork beyond that of a fresh process, where it was measured."""
 
     def __enter__(self) -> "Forks":
         self._process = subprocess.Popen(

@@ -30,6 +30,7 @@ STUDY = ("study", "dream", "--graphs", "GRAPH", "-o", BAD, "--plots", "none", "-
 UNREACHABLE = ("watch", "flink", "http://127.0.0.1:9", "--job", "job")
 ADVISED = ("--devices", "2x2500", "--graph", "GRAPH", "--windows", "1", "--window", "0.01")
 MEASURED = ("--config", "MEASURED", "--measure", measured_run.MEASURE)
+NO_KINDS = (0, 1, 2, 4)  # valid graphs that run on devices without a kind
 COMPARE_OPTIONS = ("--source-rate", "100", "--placers", "greedy", "--jobs", "1")
 COMPARE_MAKESPANS = ("--objective", "makespan", "--placers", "round-robin", "--jobs", "1")
 
@@ -120,7 +121,7 @@ def write_good_files(folder: Path) -> GoodFiles:
 def _export(kind: str) -> Command:
     """Return a command that exports a placement; requests of CPU need a source rate."""
     words = ("export", BAD, "--to", kind, "-o", OUT)
-    return _first_only(*words) if kind == "kubernetes" else _command(*words)
+    return _first_only(*words) if kind in ("kubernetes", "storm-ras") else _command(*words)
 
 
 def _import(kind: str) -> tuple[Command, ...]:
@@ -132,14 +133,14 @@ def _import(kind: str) -> tuple[Command, ...]:
 
 COMMANDS: dict[str, tuple[Command, ...]] = {
     "graph": (
-        _command("place", BAD, *GREEDY, "-o", OUT),
-        _command("place", BAD, *GREEDY, "--source-rate", "1e3,10", "--json"),
-        _command("place", BAD, *GREEDY, "--confidence", "0.9", "-o", OUT),
+        Command(("place", BAD, *GREEDY, "-o", OUT), NO_KINDS),
+        Command(("place", BAD, *GREEDY, "--source-rate", "1e3,10", "--json"), NO_KINDS),
+        Command(("place", BAD, *GREEDY, "--confidence", "0.9", "-o", OUT), NO_KINDS),
         _first_only("place", BAD, *GREEDY, "--max-latency", "p99=9s", "-o", OUT),
         _first_only("simulate", BAD, "PLACEMENT", *ENGINE, *TUPLES, "--json"),
         Command(("place", BAD, "--cluster", "NO_UPLINKS", *SCHEDULED, "-o", OUT), (0, 1, 2)),
         _first_only("simulate", BAD, "PLACEMENT", "--json"),
-        _command("compare", BAD, "--cluster", "GPUS", *COMPARE_OPTIONS, "-o", OUT),
+        Command(("compare", BAD, "--cluster", "GPUS", *COMPARE_OPTIONS, "-o", OUT), NO_KINDS),
         _first_only("plan", BAD, "--json"),
         Command(("size", BAD, "--time-limit", "0.1", "--json"), (0, 4)),
         _command("info", BAD, "--json"),
@@ -160,7 +161,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         _command("info", BAD, "--json"),
     ),
     "columns": (
-        _command("place", BAD, *GREEDY, "-o", OUT),
+        Command(("place", BAD, *GREEDY, "-o", OUT), (0, 2)),
         _command("info", BAD, "--json"),
     ),
     "dream-graph": (
@@ -242,5 +243,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "measurements": (_command("train", "GRAPH", *MEASURED, "-o", BAD),),
 }
 """Reader -> the commands that read such files."""
+WITHOUT_COMMAND = ("flink-threads",)
+"""Readers of what a program of the user prints, which the tests of `profile` cover."""
 WITH_TORCH = ("weights", "info-weights", "checkpoint", *measured.NAMES, *studies.NAMES)
 """Readers whose commands may load torch. `train` loads it only after it accepts its config."""

@@ -14,7 +14,7 @@ from benchmarks.hardening.corpus.special_files import SPECIAL_FILES
 from benchmarks.hardening.harness.forks import Ended
 from benchmarks.hardening.harness.memory_limits import memory_limit
 from benchmarks.hardening.mutation.numbered_documents import BOMBS_AT, CUT_AT, ENCODINGS_AT
-from benchmarks.hardening.targets.commands import COMMANDS, Command
+from benchmarks.hardening.targets.commands import COMMANDS, WITHOUT_COMMAND, Command
 from benchmarks.hardening.targets.parsers import PARSERS
 
 SHARE = 0.005
@@ -53,17 +53,17 @@ def kind_of(what: str | int) -> str:
 def test_a_share_of_every_reader() -> None:
     """Times are not checked; a command that does not end is killed, which is a fault."""
     rows = list(campaign.run(SHARE, timed=False))
-    assert len(rows) == len(PARSERS) + 1
+    assert len(rows) == len(COMMANDS) + 1
     for row in rows:
         assert row.good, (str(row), row.faults)
 
 
 def test_a_share_contains_each_kind_of_bad_file() -> None:
-    kinds = {kind_of(bad_file_of(name, n)) for name in PARSERS for n in numbers_of(name, SHARE)}
+    kinds = {kind_of(bad_file_of(name, n)) for name in COMMANDS for n in numbers_of(name, SHARE)}
     assert kinds == {"special", "malformed", "bomb", "encoding", "fault"}
 
 
-@pytest.mark.parametrize("name", PARSERS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_the_whole_campaign_contains_all_special_and_broken_files(name: str) -> None:
     assert numbers_of(name, 1.0) == [*range(COUNT)]
     found = [bad_file_of(name, number) for number in range(COUNT)]
@@ -74,7 +74,7 @@ def test_the_whole_campaign_contains_all_special_and_broken_files(name: str) -> 
 
 
 def test_every_reader_has_commands() -> None:
-    assert COMMANDS.keys() == PARSERS.keys()
+    assert {*COMMANDS, *WITHOUT_COMMAND} == PARSERS.keys()
 
 
 def test_a_refusal_in_one_line_is_not_a_fault() -> None:

@@ -10,7 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.hardening.campaigns.command_line.cases import CHECKPOINT, COUNT, CaseFactory
-from benchmarks.hardening.campaigns.command_line.execution import forks_row, run_fork
+from benchmarks.hardening.campaigns.command_line.execution import (
+    beyond_fresh_bytes,
+    forks_row,
+    run_fork,
+)
 from benchmarks.hardening.campaigns.command_line.judgement import Verdicts
 from benchmarks.hardening.harness.flink_server import serving
 from benchmarks.hardening.harness.forks import Forks
@@ -20,6 +24,8 @@ from benchmarks.hardening.targets import warm_up
 from benchmarks.hardening.targets.commands import COMMANDS, WITH_TORCH, write_good_files
 from benchmarks.hardening.targets.kernel_cache import compile_all
 
+GREEDY = ("--placer", "greedy")
+WEIGHTS = "policy.safetensors"
 EXECUTED = 30  # command lines that are also run as fresh processes
 SHIFT = 31  # difference between the first case numbers of successive readers
 
@@ -96,6 +102,9 @@ def ready() -> Iterator[tuple[CaseFactory, Forks, Forks]]:
         if (ended := torch.run("train", graph, "--config", config, "-o", run, "-q")).code:
             raise RuntimeError(f"training ended with {ended.code}: {ended.err}")
         _remove_time(run / CHECKPOINT)
+        plain.beyond_fresh_bytes = beyond_fresh_bytes(plain, "place", graph, *GREEDY)
+        policy = f"policy:file={run / WEIGHTS}"
+        torch.beyond_fresh_bytes = beyond_fresh_bytes(torch, "place", graph, "--placer", policy)
         yield CaseFactory(folder, good_files, run, server), plain, torch
 
 

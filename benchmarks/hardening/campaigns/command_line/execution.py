@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from benchmarks.hardening.campaigns.command_line.cases import COUNT, OUT_NAME, Case, CaseFactory
 from benchmarks.hardening.harness.environment import ROOT
@@ -13,7 +14,8 @@ from benchmarks.hardening.harness.forks import Ended, Forks
 from benchmarks.hardening.harness.privileges import drop_override
 from benchmarks.hardening.harness.rows import Row
 
-TIMES = re.compile(r"\d{4}-\d\d-\d\dT[\d:+]+|in \S+ s$", re.MULTILINE)  # differ between two runs
+TIMES = re.compile(r"\d{4}-\d\d-\d\dT[\d:+]+|in \S+ s(?=$|;)", re.MULTILINE)
+"""Texts that differ between two runs."""
 KILL_S = 120.0  # wall time after which a command is killed
 TRAIN_S = 2.0  # training is killed this long after it has written its config
 TRAIN_BYTES = 4 * 2**30  # data memory of training, since a config may ask for any amount
@@ -40,13 +42,33 @@ def run_process(case: Case) -> Ended:
         return Ended(out, err, process.returncode, False, seconds, 0.0, 0, process.pid)
 
 
+def beyond_fresh_bytes(forks: Forks, *words: str) -> int:
+    """Return by how much the peak memory of a fork exceeds that of a fresh process, in bytes.
+
+    A fork shares the memory of its server, which has loaded what all commands need.
+    """
+    measure = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=-3); "
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    command = [sys.executable, "-m", "streamplace.cli.main", *words]
+    fresh = subprocess.run(
+        [sys.executable, "-c", measure, *command],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return max(0, forks.run(*words).peak_bytes - 1024 * int(fresh.stdout))
+
+
 def run_fork(case: Case, forks: Forks, *, to_its_end: bool = False) -> Ended:
     """Run a command line in a fork.
 
     Unless `to_its_end`, training is killed soon after it has started.
     """
     trains = case.command.trains and not to_its_end
-    return forks.run(
+    ended = forks.run(
         *case.words,
         folder=case.folder,
         closed=case.closed,
@@ -55,6 +77,7 @@ def run_fork(case: Case, forks: Forks, *, to_its_end: bool = False) -> Ended:
         after_s=TRAIN_S if trains else None,
         data_bytes=TRAIN_BYTES if trains else None,
     )
+    return replace(ended, peak_bytes=max(0, ended.peak_bytes - forks.beyond_fresh_bytes))
 
 
 def forks_row(

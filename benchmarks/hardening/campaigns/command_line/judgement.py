@@ -129,8 +129,8 @@ def faults_of(
         faults.append("tracebacks")
     elif ended.code and not (len(lines) == 1 and lines[0].startswith("streamplace: ")):
         faults.append("unclear messages")
-    elif (refused or (ended.code and case.command.reads_server)) and not is_named(
-        case.bad, lines[0]
+    elif (refused or (ended.code and case.command.reads_server)) and not any(
+        is_named(file, lines[0]) for file in (case.bad, *_unsuitable(case, refused))
     ):
         faults.append(NOT_NAMED)
     if ended.code == FAILED and not (lines and may_fail(case, lines[0], config_valid)):
@@ -147,6 +147,13 @@ def faults_of(
     if ended.code == 0 and ended.out[:1] in ("{", "[") and not _is_json(ended.out):
         faults.append("bad output")
     return faults
+
+
+def _unsuitable(case: Case, refused: bool) -> list[str]:
+    """Return the files that a server's answers may make unsuitable, so that a refusal names one."""
+    if not (refused and case.command.reads_server):
+        return []
+    return [word for word in case.words if word.endswith(".json") and os.path.isfile(word)]
 
 
 def may_fail(case: Case, line: str, config_valid: bool) -> bool:

@@ -34,6 +34,7 @@ from streamplace.errors import InfeasibleError
 from streamplace.files.clusters import cluster_from
 from streamplace.files.graphs import graph_from
 from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import Operator, StreamGraph
 
 SHIFT = 31  # difference between the first file numbers of successive readers
 
@@ -113,6 +114,7 @@ def load_kernels() -> None:
             with suppress(InfeasibleError):  # the graph needs devices that the cluster lacks
                 use_graph(graph_from(form, "good"), cluster)
     use_graph(line_graph())
+    use_graph(StreamGraph([Operator("a", 1, 1, seconds_on={"gpu": 1})]))
     use_pass(line_graph(), Cluster.equal(2))
     use_placement(own_files.makespan_placement())
 

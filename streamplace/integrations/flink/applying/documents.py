@@ -221,11 +221,19 @@ def read_job(server: Server, job: str, within_s: float) -> Job:
     statistics = _if_any(server, f"{path}/checkpoints", within_s)
     checkpoints = _if_any(server, f"{path}/checkpoints/config", within_s)
     with expecting(server.url + path):
-        return job_of(details, config, statistics, checkpoints)
+        return job_of(details, config, statistics, checkpoints, server.url + path)
 
 
-def job_of(details: Any, config: Any, statistics: Any, checkpoints: Any) -> Job:
-    """Return a job from its documents; those of checkpoints may be None."""
+def job_of(
+    details: Any, config: Any, statistics: Any, checkpoints: Any, where: str = "details"
+) -> Job:
+    """Return a job from its documents; those of checkpoints may be None.
+
+    Parameters
+    ----------
+    where
+        Name of `details` in messages.
+    """
     parameters = (config.get("execution-config") or {}).get("user-config") or {}
     enabled = checkpoints_enabled(checkpoints)
     latest = {} if statistics is None else statistics.get("latest") or {}
@@ -237,7 +245,7 @@ def job_of(details: Any, config: Any, statistics: Any, checkpoints: Any) -> Job:
         str(details["name"]),
         str(details["state"]),
         str(details.get("schedulerType", "Default")),
-        running(details["plan"], "plan"),
+        running(details["plan"], f"{where}: plan"),
         {str(each["id"]): _vertex(each) for each in details["vertices"]},
         parameters.get(MAPPING),
         float(checkpoints["timeout"]) / 1e3 if enabled else None,

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import pytest
+
+from streamplace.errors import FormatError
 from streamplace.integrations.flink.applying.documents import (
     Room,
     cause_of,
@@ -35,6 +38,14 @@ def test_a_job_that_says_running_but_waits_for_slots() -> None:
     job = job_of(recorded("job-details-label-nobody-has"), CONFIG, None, None)
     assert job.state == "RUNNING"
     assert not job.runs
+
+
+def test_a_fault_in_the_plan_names_where_it_was_read() -> None:
+    details = recorded("job-details-running")
+    details["plan"]["nodes"][0]["id"] = 7
+    where = "http://127.0.0.1:8081/jobs/0a"
+    with pytest.raises(FormatError, match=f"^{where}: plan: nodes\\[0\\].id: must be a string"):
+        job_of(details, CONFIG, None, None, where)
 
 
 def test_a_job_started_from_a_savepoint() -> None:
