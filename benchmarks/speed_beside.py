@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 HERE = Path(__file__).resolve().parents[1]
 BENCHMARKS: Mapping[str, tuple[str, ...]] = {
@@ -38,22 +39,31 @@ def main() -> None:
     if not (arguments.folder / "benchmarks").is_dir():
         sys.exit(f"{arguments.folder}: not a checkout of streamplace")
     print(f"{'figure':56} {'here':>12} {'there':>12} {'ratio':>7}  of the rounds")
-    for name in arguments.only:
-        module, *options = BENCHMARKS[name]
-        mine, other = [], []
-        for _ in range(arguments.rounds):
-            mine.append(measured(HERE, module, *options))
-            other.append(measured(arguments.folder.resolve(), module, *options))
-        for line in compared(mine, other):
-            print(line, flush=True)
+    trees = (HERE, arguments.folder.resolve())
+    with TemporaryDirectory(prefix="streamplace-kernels-") as made:
+        kernels = [Path(made) / name for name in ("here", "there")]
+        for name in arguments.only:
+            runs: tuple[list[dict[str, float]], ...] = ([], [])
+            for _ in range(arguments.rounds):
+                for tree, folder, into in zip(trees, kernels, runs, strict=True):
+                    into.append(measured(tree, folder, *BENCHMARKS[name]))
+            for line in compared(*runs):
+                print(line, flush=True)
 
 
-def measured(tree: Path, module: str, *options: str) -> dict[str, float]:
-    """Run a benchmark in a tree; return its figures by title."""
+def measured(tree: Path, kernels: Path, module: str, *options: str) -> dict[str, float]:
+    """Run a benchmark in a tree; return its figures by title.
+
+    Parameters
+    ----------
+    kernels
+        A folder for the compiled kernels of this tree. Those of another version of the same module
+        cannot be loaded.
+    """
     run = subprocess.run(
         [sys.executable, "-m", module, *options],
         cwd=tree,
-        env={**os.environ, "PYTHONPATH": str(tree)},
+        env={**os.environ, "PYTHONPATH": str(tree), "NUMBA_CACHE_DIR": str(kernels)},
         stdout=subprocess.PIPE,
         text=True,
         check=True,
