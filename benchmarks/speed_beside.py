@@ -38,10 +38,10 @@ def main() -> None:
     arguments = parser.parse_args()
     if not (arguments.folder / "benchmarks").is_dir():
         sys.exit(f"{arguments.folder}: not a checkout of streamplace")
-    print(f"{'figure':56} {'here':>12} {'there':>12} {'ratio':>7}  of the rounds")
+    print(f"{'figure':56} {'here':>12} {'FOLDER':>12} {'ratio':>7}  of the rounds")
     trees = (HERE, arguments.folder.resolve())
     with TemporaryDirectory(prefix="streamplace-kernels-") as made:
-        kernels = [Path(made) / name for name in ("here", "there")]
+        kernels = [Path(made) / name for name in ("own", "other")]
         for name in arguments.only:
             runs: tuple[list[dict[str, float]], ...] = ([], [])
             for _ in range(arguments.rounds):
@@ -91,17 +91,17 @@ def compared(mine: list[dict[str, float]], other: list[dict[str, float]]) -> Ite
         if title not in other[0]:
             yield f"{title:56} only here"
             continue
-        here, there = ([run[title] for run in runs] for runs in (mine, other))
-        pairs = zip(there, here, strict=True) if is_rate(title) else zip(here, there, strict=True)
+        here, other_s = ([run[title] for run in runs] for runs in (mine, other))
+        pairs = zip(others, own, strict=True) if is_rate(title) else zip(own, others, strict=True)
         ratios = sorted(a / b for a, b in pairs)
         middle = statistics.median(ratios)
         mark = "  SLOWER" if middle > SLOWER else ""
         yield (
-            f"{title:56} {statistics.median(here):12.5g} {statistics.median(there):12.5g} "
+            f"{title:56} {statistics.median(own):12.5g} {statistics.median(others):12.5g} "
             f"{middle:7.3f}  {ratios[0]:.3f} to {ratios[-1]:.3f}{mark}"
         )
     for title in other[0].keys() - mine[0].keys():
-        yield f"{title:56} only there"
+        yield f"{title:56} only in FOLDER"
 
 
 def is_rate(title: str) -> bool:
