@@ -81,8 +81,8 @@ def figures(output: str) -> Iterator[tuple[str, float]]:
         title, *columns = re.split(r"\s{2,}", line.strip())
         values = _NUMBER.findall(columns[0]) if columns else []
         for number, value in enumerate(values, start=1):
-            own = title if len(values) == 1 else f"{title} [{number}]"
-            yield own, float(value.replace(",", ""))
+            full = title if len(values) == 1 else f"{title} [{number}]"
+            yield full, float(value.replace(",", ""))
 
 
 def compared(mine: list[dict[str, float]], other: list[dict[str, float]]) -> Iterator[str]:
