@@ -91,7 +91,7 @@ def compared(mine: list[dict[str, float]], other: list[dict[str, float]]) -> Ite
         if title not in other[0]:
             yield f"{title:56} only here"
             continue
-        here, other_s = ([run[title] for run in runs] for runs in (mine, other))
+        own, others = ([run[title] for run in runs] for runs in (mine, other))
         pairs = zip(others, own, strict=True) if is_rate(title) else zip(own, others, strict=True)
         ratios = sorted(a / b for a, b in pairs)
         middle = statistics.median(ratios)
