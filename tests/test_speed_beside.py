@@ -1,0 +1,32 @@
+"""Figures of two versions, compared."""
+
+from benchmarks.speed_beside import compared, figures, is_rate
+
+OUTPUT = """\
+figure                                      measured         target
+bottleneck, placements/s                  12,000,000     10,000,000
+layered, ns per operator or stream        1.5 2.5e-1   last < 2x MISSED
+  the same in CPU s                              7.1
+"""
+
+
+def test_figures_of_an_output() -> None:
+    assert dict(figures(OUTPUT)) == {
+        "bottleneck, placements/s": 12e6,
+        "layered, ns per operator or stream [1]": 1.5,
+        "layered, ns per operator or stream [2]": 0.25,
+        "the same in CPU s": 7.1,
+    }
+
+
+def test_a_lower_rate_and_a_longer_time_are_slower() -> None:
+    assert is_rate("bottleneck, placements/s")
+    assert is_rate("speed-up over plain Python [2]")
+    assert not is_rate("the same in CPU s")
+    own = [{"a, placements/s": 50.0, "b, ms": 1.0, "c": 1.0}] * 3
+    other = [{"a, placements/s": 100.0, "b, ms": 1.0, "d": 1.0}] * 3
+    rate, time, only, missing = compared(own, other)
+    assert rate.endswith("2.000  2.000 to 2.000  SLOWER")
+    assert time.endswith("1.000  1.000 to 1.000")
+    assert only.split() == ["c", "only", "here"]
+    assert missing.split() == ["d", "only", "in", "FOLDER"]
