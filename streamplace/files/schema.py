@@ -22,6 +22,9 @@ Name = Annotated[str, Field(min_length=1)]
 Title = Annotated[str, Field(min_length=0)]  # with a bound, pydantic also refuses bad Unicode
 Amounts = dict[Name, Annotated[Number, Field(le=MAX_AMOUNT)]]
 SecondsByKind = dict[Name, Annotated[Number, Field(le=MAX_SECONDS)] | None]
+EMPTY: dict[str, Any] = {"default_factory": dict, "json_schema_extra": {"default": {}}}
+"""Options of a field that is empty by default; pydantic copies a default, which takes longer."""
+NO_ITEMS: dict[str, Any] = {"default_factory": list, "json_schema_extra": {"default": []}}
 Shape = list[Annotated[int, Field(ge=0, le=MAX_SIZE)]]
 Share = Annotated[Number, Field(le=1)]
 KeySharesForm = dict[Name, Share]
@@ -73,22 +76,24 @@ class OperatorForm(Form):
         0.0, description="size of a tuple it emits, in bytes; null: unknown"
     )
     memory_bytes: Number = Field(0.0, description="memory it takes on its device, in bytes")
-    requires: list[Name] = Field([], description="labels that its device must have")
+    requires: list[Name] = Field(**NO_ITEMS, description="labels that its device must have")
     instance_of: Name | None = Field(
         None, description="the operator that it is a parallel instance of"
     )
     cores: int = Field(
         1, ge=1, le=MAX_CORES, description="cores of its device that it can use at once"
     )
-    resources: Amounts = Field({}, description='amounts it takes on its device, as {"gpu": 1}')
+    resources: Amounts = Field(**EMPTY, description='amounts it takes on its device, as {"gpu": 1}')
     instructions_se: Number = Field(0.0, description="standard error of instructions; 0: exact")
     payload_bytes_se: Number = Field(0.0, description="standard error of payload_bytes; 0: exact")
     seconds_on: SecondsByKind = Field(
-        {},
+        **EMPTY,
         description="kind of device: seconds per tuple, instead of instructions; null: cannot run",
     )
     type: Title = Field("", description="what it does, such as conv")
-    output_shape: Shape = Field([], description="sizes of the axes of the tensor that it emits")
+    output_shape: Shape = Field(
+        **NO_ITEMS, description="sizes of the axes of the tensor that it emits"
+    )
     meta_op: Title = Field("", description="the operator that was divided into this one and others")
     parallelism: Parallelism | None = Field(
         None,
@@ -121,7 +126,7 @@ class StreamForm(Form):
         "", description="how tuples reach the instances of its target; empty: evenly"
     )
     key_shares: KeySharesForm = Field(
-        {}, description="key: its share of the tuples of a hash stream"
+        **EMPTY, description="key: its share of the tuples of a hash stream"
     )
 
 

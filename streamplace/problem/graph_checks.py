@@ -10,7 +10,7 @@ from streamplace.errors import GraphError
 from streamplace.problem.coerce import are_labels
 from streamplace.problem.columns import MAX_RELATIVE_ERROR, STREAM_PAYLOAD, NumberColumn
 from streamplace.problem.operators import UNKNOWN, Operator, Stream
-from streamplace.problem.resources import Resources
+from streamplace.problem.resources import NO_RESOURCES, Resources
 from streamplace.problem.topology import first_cycle, topological_order
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_number, check_str, check_type
@@ -98,6 +98,8 @@ def labels_of(v: int, operator: Operator) -> tuple[str, ...]:
 
 def resources_of(v: int, resources: Mapping[str, float]) -> Resources:
     """Return the resources that operator v takes."""
+    if resources is NO_RESOURCES or (type(resources) is dict and not resources):
+        return NO_RESOURCES  # nearly all operators
     return Resources(resources, f"operators[{v}].resources", GraphError)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from streamplace.errors import PlacementError, StreamplaceError, UsageError, within
 from streamplace.placers import custom
-from streamplace.placers.base import ListScheduler, Placer, Proof, Prover
+from streamplace.placers.base import Placer, Proof, plans_schedules, proves
 from streamplace.placers.registry import is_ours, ready_placer
 from streamplace.placers.warmup import scoring_of
 from streamplace.problem.cluster import Cluster
@@ -252,10 +252,10 @@ def run_placer(
     before = digest(problem) if is_custom else b""
     started = work_clock.now()
     with within(name), _faults_of(placer if is_custom else ""), counting() as counted:
-        if isinstance(place_it, Prover):
+        if proves(place_it):
             proof = place_it.prove(problem, rng, start)
             placement = proof.placement
-        elif isinstance(place_it, ListScheduler):
+        elif plans_schedules(place_it):
             listed = place_it.listed(problem, rng, start)
             placement, own_schedule_s = listed.placement, listed.own_schedule_s
         else:
