@@ -5,9 +5,9 @@ from numpy.typing import NDArray
 
 from sim.columns import by_operator
 from sim.flow import NONE, Columns, Floats, Flow, Ints
-from sim.jit import kernel
+from sim.jit import bare, kernel
 from sim.links import ends_of, seconds_on, slot_of, uplinks_of
-from sim.messages import Messages, charge, copies_of, no_messages
+from sim.messages import Copies, Messages, charge, copies_of, no_messages
 from sim.threads import own_utilisation
 from sim.work import work_on
 
@@ -88,22 +88,24 @@ def _greedy(
     devices = flow.capacity.shape[0]
     device, link = np.zeros(devices), np.zeros(flow.gap_s.shape[0])
     placement = np.full(order.shape[0], -1, np.int32)
-    room = no_messages(devices, link.shape[0])
+    copies, room = copies_of(flow), no_messages(devices, link.shape[0])
     for v in order:
         streams = stream[first[v] : first[v + 1]]  # those whose other end is placed
         best, lowest, least = -1, np.inf, np.inf
         for d in range(devices):
             if allowed[row_of[v], d]:
-                highest, added = _raise(flow, placement, v, d, streams, device, link, room, 1.0)
-                _raise(flow, placement, v, d, streams, device, link, room, -1.0)
+                highest, added = _raise(
+                    flow, placement, v, d, streams, device, link, copies, room, 1.0
+                )
+                _raise(flow, placement, v, d, streams, device, link, copies, room, -1.0)
                 if highest < lowest or (highest == lowest and added < least):
                     best, lowest, least = d, highest, added
-        _raise(flow, placement, v, best, streams, device, link, room, 1.0)
+        _raise(flow, placement, v, best, streams, device, link, copies, room, 1.0)
         placement[v] = best
     return placement
 
 
-@kernel
+@bare
 def _raise(
     flow: Columns,
     placement: Ints,
@@ -112,6 +114,7 @@ def _raise(
     streams: Ints,
     device: Floats,
     link: Floats,
+    copies: Copies,
     room: Messages,
     sign: float,
 ) -> tuple[float, float]:
@@ -124,7 +127,7 @@ def _raise(
     device[b] += sign * own
     highest, added = 0.0, own
     if flow.multicast != NONE:
-        highest, more = _send(flow, placement, v, b, streams, device, link, room, sign)
+        highest, more = _send(flow, placement, v, b, streams, device, link, copies, room, sign)
         return max(highest, device[b], own_utilisation(flow, v, b)), added + more
     for e in streams:
         a, c = placement[flow.source[e]], placement[flow.target[e]]
@@ -161,7 +164,7 @@ def _raise(
     return max(highest, device[b], own_utilisation(flow, v, b)), added
 
 
-@kernel
+@bare
 def _send(
     flow: Columns,
     placement: Ints,
@@ -170,6 +173,7 @@ def _send(
     streams: Ints,
     device: Floats,
     link: Floats,
+    copies: Copies,
     room: Messages,
     sign: float,
 ) -> tuple[float, float]:
@@ -178,7 +182,7 @@ def _send(
     Returns the largest utilisation among the resources of these messages, and the sum of what they
     add. Streams from one producer follow one another in `streams`.
     """
-    highest, added, copies, before = 0.0, 0.0, copies_of(flow), -1
+    highest, added, before = 0.0, 0.0, -1
     for e in streams:
         u = flow.source[e]
         if u == before:
