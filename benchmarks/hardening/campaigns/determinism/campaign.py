@@ -27,6 +27,7 @@ from benchmarks.hardening.harness.measured_commands import COMMAND
 from benchmarks.hardening.harness.rows import Row
 from streamplace.files import write_dataset
 from streamplace.generate import PRESETS, Recipe
+from streamplace.generate.contended import SHARDED
 
 PROCESSES = 10
 PLACERS = (
@@ -50,6 +51,9 @@ COMPARED_PLACERS = (
     "metis,fuser,greedy,search:evaluations=2000,auto:evaluations=2000,policy:samples=4"
 )
 
+OF_ONE_SIZE = (*SHARDED, "dream", "contended", "giph-paper", "giph-code", "sensor-fusion")
+"""Families whose settings determine the number of operators."""
+
 
 def run(share: float = 1.0, seed: int = 0, only: Sequence[str] | None = None) -> Iterator[Row]:
     """Repeat each command in fresh processes; a smaller share starts fewer processes."""
@@ -70,12 +74,13 @@ def generate_row(
     """Generate datasets on 1, 2 and 4 worker processes, and one graph per preset."""
 
     def dataset_bytes(preset: str, surroundings: Surroundings) -> bytes:
-        words = ("generate", preset, "--count", count, "--seed", 7)
+        graphs = 1 if preset in SHARDED else count
+        words = ("generate", preset, "--count", graphs, "--seed", 7)
         surroundings.run(*COMMAND, *words, "--jobs", surroundings.jobs, "-o", "graphs.jsonl.gz")
         return (surroundings.folder / "graphs.jsonl.gz").read_bytes()
 
     def graph_bytes(preset: str, surroundings: Surroundings) -> bytes:
-        size = () if preset == "dream" else ("--operators", 2000)
+        size = () if preset in OF_ONE_SIZE else ("--operators", 2000)
         words = ("generate", preset, *size, "--seed", 7)
         surroundings.run(*COMMAND, *words, "-o", "graph.npz")
         return (surroundings.folder / "graph.npz").read_bytes()
