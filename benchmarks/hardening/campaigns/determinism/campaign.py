@@ -27,7 +27,6 @@ from benchmarks.hardening.harness.measured_commands import COMMAND
 from benchmarks.hardening.harness.rows import Row
 from streamplace.files import write_dataset
 from streamplace.generate import PRESETS, Recipe
-from streamplace.generate.contended import SHARDED
 
 PROCESSES = 10
 PLACERS = (
@@ -51,7 +50,9 @@ COMPARED_PLACERS = (
     "metis,fuser,greedy,search:evaluations=2000,auto:evaluations=2000,policy:samples=4"
 )
 
-OF_ONE_SIZE = (*SHARDED, "dream", "contended", "giph-paper", "giph-code", "sensor-fusion")
+ONE_GRAPH = ("chain-mm", "ffnn", "transformer-block", "transformer-layer")
+"""Families of one graph each, which its shards determine."""
+OF_ONE_SIZE = (*ONE_GRAPH, "dream", "contended", "giph-paper", "giph-code", "sensor-fusion")
 """Families whose settings determine the number of operators."""
 
 
@@ -74,7 +75,7 @@ def generate_row(
     """Generate datasets on 1, 2 and 4 worker processes, and one graph per preset."""
 
     def dataset_bytes(preset: str, surroundings: Surroundings) -> bytes:
-        graphs = 1 if preset in SHARDED else count
+        graphs = 1 if preset in ONE_GRAPH else count
         words = ("generate", preset, "--count", graphs, "--seed", 7)
         surroundings.run(*COMMAND, *words, "--jobs", surroundings.jobs, "-o", "graphs.jsonl.gz")
         return (surroundings.folder / "graphs.jsonl.gz").read_bytes()
