@@ -1,7 +1,6 @@
 """A watched job: its schedule of rates, its controller, and what it writes."""
 
 import json
-import signal
 import subprocess
 import sys
 import threading
@@ -155,7 +154,7 @@ class Controller:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._process.send_signal(signal.SIGINT)
+        self._process.terminate()  # a shell may have let SIGINT be ignored
         self._process.wait()
         self._reader.join()
         self._log.close()
