@@ -48,7 +48,8 @@ def beyond_fresh_bytes(forks: Forks, *words: str) -> int:
     A fork shares the memory of its server, which has loaded what all commands need.
     """
     measure = (
-        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=-3); "
+        "import resource, subprocess, sys; "
+        "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL); "
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     )
     command = [sys.executable, "-m", "streamplace.cli.main", *words]
