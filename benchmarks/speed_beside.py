@@ -8,6 +8,7 @@ median ratio of the rounds: above 1, this tree is slower. Figures that only one 
 """
 
 import argparse
+import math
 import os
 import re
 import statistics
@@ -40,7 +41,7 @@ def main() -> None:
     """Run the benchmarks of both trees and print one line per figure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="checkout of the other version")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds; default: 5")
+    parser.add_argument("--rounds", type=_positive, default=5, help="rounds; default: 5")
     parser.add_argument(
         "--only", nargs="*", choices=BENCHMARKS, default=list(BENCHMARKS), help="default: all"
     )
@@ -105,15 +106,21 @@ def compared(mine: list[dict[str, float]], other: list[dict[str, float]]) -> Ite
             continue
         own, others = ([run[title] for run in runs] for runs in (mine, other))
         pairs = zip(others, own, strict=True) if is_rate(title) else zip(own, others, strict=True)
-        ratios = sorted(a / b for a, b in pairs)
+        ratios = sorted(a / b if b else math.inf for a, b in pairs)
         middle = statistics.median(ratios)
         mark = "  SLOWER" if middle > SLOWER else ""
         yield (
             f"{title:56} {statistics.median(own):12.5g} {statistics.median(others):12.5g} "
             f"{middle:7.3f}  {ratios[0]:.3f} to {ratios[-1]:.3f}{mark}"
         )
-    for title in other[0].keys() - mine[0].keys():
-        yield f"{title:56} only in FOLDER"
+    yield from (f"{title:56} only in FOLDER" for title in other[0] if title not in mine[0])
+
+
+def _positive(text: str) -> int:
+    """Return a number of rounds, or refuse it."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text}: must be an integer of at least 1")
+    return int(text)
 
 
 def is_rate(title: str) -> bool:

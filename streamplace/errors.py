@@ -84,6 +84,12 @@ class ObjectiveError(UnsuitableError):
     needs_file = False  # the fault is in the options
 
 
+class CustomPlacerError(UsageError):
+    """A placer of the user's own that fails, or returns no valid placement."""
+
+    needs_file = True
+
+
 class ConfigError(StreamplaceError):
     """An invalid training configuration; the message names the file."""
 

@@ -1,6 +1,8 @@
 """Figures of two versions, compared."""
 
-from benchmarks.speed_beside import compared, figures, is_rate
+import pytest
+
+from benchmarks.speed_beside import compared, figures, is_rate, main
 
 OUTPUT = """\
 figure                                      measured         target
@@ -30,3 +32,19 @@ def test_a_lower_rate_and_a_longer_time_are_slower() -> None:
     assert time.endswith("1.000  1.000 to 1.000")
     assert only.split() == ["c", "only", "here"]
     assert missing.split() == ["d", "only", "in", "FOLDER"]
+
+
+def test_a_figure_of_zero_has_no_finite_ratio() -> None:
+    (line,) = compared([{"b, ms": 1.0}], [{"b, ms": 0.0}])
+    assert line.endswith("inf  inf to inf  SLOWER")
+
+
+@pytest.mark.parametrize("rounds", ["0", "-1", "x"])
+def test_rounds_are_positive(
+    rounds: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["speed_beside", ".", "--rounds", rounds])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    assert f"--rounds: {rounds}: must be an integer of at least 1" in capsys.readouterr().err

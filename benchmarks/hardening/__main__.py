@@ -20,7 +20,6 @@ FOLDER = Path(__file__).parent / "results"
 PARTS = (
     "readers",
     "command_line",
-    "fuzzing",
     "writers",
     "corruption",
     "determinism",
@@ -28,6 +27,7 @@ PARTS = (
     "solvers",
     "load",
     "supply",
+    "fuzzing",  # last, since it changes the archives of seeds
 )
 
 

@@ -111,10 +111,10 @@ def flink(
     \b
     Examples:
     streamplace profile flink http://localhost:8081 --job 0a1b… --mips 2500 -o graph.json
-    streamplace profile flink http://localhost:8081 --job 0a1b… --mips 1 --thread-dumps 'dump {}'
+    streamplace profile flink http://localhost:8081 --job 0a1b… --mips 2500 --thread-dumps 'dump {}'
 
-    In the second example, dump is a program of yours that runs `jcmd PID Thread.print` on the host
-    of a TaskManager.
+    In the second example, dump is a program of yours. It receives the id of a TaskManager and
+    prints the output of `jcmd PID Thread.print` on the host of that TaskManager.
     """
     if [output, placement_file, "-" if as_json else None].count("-") > 1:
         raise click.UsageError("only one of -o, --placement and --json can write to stdout")

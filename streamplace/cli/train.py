@@ -152,14 +152,17 @@ def train(
 
 @contextmanager
 def _of(config: str) -> Iterator[None]:
-    """Name the file of a config in the messages of errors that say only that it is the config."""
+    """Name the config in the messages of errors that state no more than that it is the config."""
     try:
         yield
     except ConfigError as error:
         before, place, message = str(error).partition("config: ")
         if before or not place:
             raise
-        raise reworded(error, f"{config}: {message}") from None
+        from streamplace.training.config import config_names  # noqa: PLC0415 - see train
+
+        where = f"config {config}" if config in config_names() else config
+        raise reworded(error, f"{where}: {message}") from None
 
 
 def _draw(run: str) -> None:

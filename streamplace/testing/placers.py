@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from streamplace.errors import StreamplaceError
 from streamplace.generate import Recipe
 from streamplace.placers.base import Placer
+from streamplace.placers.running import name_of
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.workflows.place import place
-from streamplace.workflows.placer_checks import name_of
 
 UNEQUAL = Cluster(
     [Device("a", 1500.0), Device("b", 2500.0, cores=2), Device("c", 2000.0)], Network("nic", 100.0)

@@ -10,7 +10,7 @@ import torch
 from streamplace.errors import UsageError
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import each
-from streamplace.placers.registry import make_placer
+from streamplace.placers.running import run_placer
 from streamplace.policy.config import PlacetoSizes
 from streamplace.policy.fresh import new_policy
 from streamplace.policy.placeto import features, walking
@@ -131,7 +131,7 @@ def _uniform(trial: Trial, sizes: PlacetoSizes, stage: StepReinforceStage) -> Fl
     one, scored = features.encode(trial.problem, sizes), evaluator(trial.problem)
     rng = np.random.default_rng(trial.seed)
     generator = torch.Generator().manual_seed(trial.seed)
-    best = make_placer(stage.start)(trial.problem, rng).devices
+    best = run_placer(trial.problem, stage.start, rng).placement.devices
     lowest = np.empty(stage.epochs)
     for number in range(stage.epochs):
         walk = walking.walk_from(one, best, one.size, None)

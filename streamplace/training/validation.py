@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from streamplace.placers.registry import make_placer
+from streamplace.placers.running import run_placer
 from streamplace.policy.base import AnyPolicy, Constructive, refiner
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch, Encoded
@@ -40,7 +40,7 @@ def _placements(policy: AnyPolicy, batch: Batch, stage: Stage) -> Ints:
         return policy.sample(batch, 1, Sampler())
     assert isinstance(stage, StepReinforceStage), "configs pair refiners with this stage"
     problems, rng = [one.problem for one in batch.encoded], np.random.default_rng(0)
-    starts = [make_placer(stage.start)(problem, rng) for problem in problems]
+    starts = [run_placer(problem, stage.start, rng).placement for problem in problems]
     return refined(refiner(policy), batch, starts, [Sampler()])[:, None]
 
 

@@ -14,6 +14,7 @@ from streamplace.execution.progress import track
 from streamplace.files import StoredGraphs
 from streamplace.placers.base import Placer
 from streamplace.placers.registry import make_placer
+from streamplace.placers.running import name_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan, PublishedName
@@ -28,7 +29,6 @@ from streamplace.workflows.compare_makespans import makespans_of_case
 from streamplace.workflows.comparison import Comparison
 from streamplace.workflows.makespan_comparison import MakespanComparison
 from streamplace.workflows.place import timed
-from streamplace.workflows.placer_checks import name_of
 
 Result = TypeVar("Result")
 PlacerNames = str | Placer | Iterable[str | Placer] | Mapping[str, str | Placer]

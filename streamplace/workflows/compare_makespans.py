@@ -6,6 +6,7 @@ import numpy as np
 
 from streamplace.errors import PlacementError, within
 from streamplace.placers.base import Placer
+from streamplace.placers.running import name_of, run_placer
 from streamplace.problem.makespan import Makespan, PublishedName
 from streamplace.problem.problem import Problem
 from streamplace.problem.published import with_published_semantics
@@ -13,8 +14,6 @@ from streamplace.scoring.registry import makespan_evaluator
 from streamplace.scoring.rounding import without_rounding
 from streamplace.util.arrays import Floats
 from streamplace.workflows.cases import Case
-from streamplace.workflows.place import run_placer
-from streamplace.workflows.placer_checks import name_of
 
 
 class CaseMakespans(NamedTuple):

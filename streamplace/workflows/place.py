@@ -1,17 +1,14 @@
 """Placement and scoring in one call."""
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import NamedTuple, overload
+from typing import overload
 
 import numpy as np
 
-from streamplace.errors import PlacementError, StreamplaceError, UsageError, within
-from streamplace.placers import custom
-from streamplace.placers.base import Placer, Proof, plans_schedules, proves
-from streamplace.placers.registry import is_ours, ready_placer
-from streamplace.placers.warmup import scoring_of
+from streamplace.errors import UsageError
+from streamplace.placers.base import Placer, Proof
+from streamplace.placers.running import name_of, run_placer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
@@ -19,18 +16,15 @@ from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model, Objective, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.compiled import digest, forget
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.throughput import bound, max_source_rate, simulate
 from streamplace.util import work_clock
 from streamplace.util.checks import check_seed
-from streamplace.util.evaluation_count import counting
-from streamplace.util.plugins import named_fault
 from streamplace.workflows.asked import Asked
 from streamplace.workflows.conflict import naming_conflicts
 from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.makespan_result import MakespanResult, scheduled
-from streamplace.workflows.placer_checks import check_start, name_of
+from streamplace.workflows.placer_checks import check_start
 from streamplace.workflows.result import Result
 
 
@@ -220,79 +214,8 @@ def timed(
 
     Raises
     ------
-    PlacementError
-        If the placer found no placement, or returned one that violates a constraint or belongs to
-        another problem, or if a custom placer changed the problem's arrays.
+    StreamplaceError
+        See `run_placer`.
     """
     outcome = run_placer(problem, placer, rng, start)
     return outcome.placement, outcome.seconds
-
-
-class Outcome(NamedTuple):
-    """What a placer found, and its wall time.
-
-    `proof` is that of a prover, and `own_schedule_s` that of a list scheduler; otherwise None.
-    `evaluations` is the number of passes that it simulated, None if it does not count them.
-    """
-
-    placement: Placement
-    seconds: float
-    proof: Proof | None
-    own_schedule_s: float | None
-    evaluations: int | None = None
-
-
-def run_placer(
-    problem: Problem, placer: str | Placer, rng: np.random.Generator, start: Placement | None
-) -> Outcome:
-    """Run a placer and check its placement; see `timed` for errors."""
-    name, proof, own_schedule_s = name_of(placer), None, None
-    place_it = ready_placer(placer, scoring_of(problem)) if isinstance(placer, str) else placer
-    is_custom = not isinstance(placer, str) or not is_ours(placer)
-    before = digest(problem) if is_custom else b""
-    started = work_clock.now()
-    with within(name), _faults_of(placer if is_custom else ""), counting() as counted:
-        if proves(place_it):
-            proof = place_it.prove(problem, rng, start)
-            placement = proof.placement
-        elif plans_schedules(place_it):
-            listed = place_it.listed(problem, rng, start)
-            placement, own_schedule_s = listed.placement, listed.own_schedule_s
-        else:
-            placement = place_it(problem, rng, start)
-    seconds = work_clock.now() - started
-    if is_custom and digest(problem) != before:
-        forget(problem)
-        raise PlacementError(f"placer {name!r} changed arrays of the problem; copy them first")
-    _check(problem, name, placement)
-    return Outcome(placement, seconds, proof, own_schedule_s, counted.evaluations)
-
-
-@contextmanager
-def _faults_of(placer: str | Placer) -> Iterator[None]:
-    """Turn an error in the code of a custom placer that has a name into a UsageError of one line.
-
-    That of an object propagates, since its author needs the traceback.
-    """
-    try:
-        yield
-    except StreamplaceError:
-        raise
-    except (Exception, SystemExit):
-        if not placer or not isinstance(placer, str):
-            raise
-        with named_fault(custom.NOUN, placer, "placing failed"):
-            raise
-
-
-def _check(problem: Problem, name: str, placement: object) -> None:
-    """Raise PlacementError unless it is a feasible placement of the problem."""
-    if not isinstance(placement, Placement):
-        what = type(placement).__name__
-        raise PlacementError(f"placer {name!r} must return a Placement (got {what})")
-    if placement.problem is not problem:
-        fix = "return Placement(problem, …) of the problem passed to it"
-        raise PlacementError(f"placer {name!r} returned a placement of another problem; {fix}")
-    broken = problem.feasibility.violation(placement.devices)
-    if broken is not None:
-        raise PlacementError(f"placer {name!r} violated a constraint: {broken}")

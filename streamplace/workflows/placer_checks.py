@@ -1,8 +1,7 @@
-"""Names of placers in tables, and the check whether one starts from a placement."""
+"""The check whether a placer starts from a placement."""
 
 from streamplace.errors import UsageError
 from streamplace.placers.base import MayRefine, Placer
-from streamplace.placers.custom import checked
 from streamplace.placers.registry import FROM_START, is_ours, make_placer
 from streamplace.problem.placement import Placement
 
@@ -31,18 +30,3 @@ def _accepts_start(placer: str | Placer) -> bool:
         return True
     made = make_placer(placer)
     return isinstance(made, MayRefine) and made.uses_start
-
-
-def name_of(placer: str | Placer) -> str:
-    """Return the name of a placer in tables: its name with options, or its function or class.
-
-    Raises
-    ------
-    UsageError
-        If it is not a placer.
-    """
-    if isinstance(placer, str):
-        return placer
-    name = getattr(placer, "__name__", type(placer).__name__)
-    checked(name, placer)
-    return str(name)

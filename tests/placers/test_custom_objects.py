@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.errors import PlacementError, UsageError
+from streamplace.errors import CustomPlacerError, UsageError
 from streamplace.scoring.flow import flow
 from streamplace.workflows.place import solve
 
@@ -47,9 +47,9 @@ def test_a_function_is_a_placer() -> None:
     ],
 )
 def test_the_result_is_checked(placer: sp.Placer, message: str) -> None:
-    with pytest.raises(PlacementError, match=message):
+    with pytest.raises(CustomPlacerError, match=message):
         sp.place(small_graph(), placer=placer)
-    with pytest.raises(PlacementError, match=message):
+    with pytest.raises(CustomPlacerError, match=message):
         sp.compare(small_graph(), placer)
 
 
@@ -64,7 +64,7 @@ def test_the_error_of_an_object_keeps_its_traceback() -> None:
 
 def test_a_violated_constraint_is_reported() -> None:
     apart = sp.Constraints(exlocate=[["a", "b"]])
-    with pytest.raises(PlacementError, match="'on_first' violated a constraint: device 'd0'"):
+    with pytest.raises(CustomPlacerError, match="'on_first' violated a constraint: device 'd0'"):
         sp.place(small_graph(), placer=on_first, constraints=apart)
 
 
@@ -102,7 +102,7 @@ def test_a_placer_that_changes_the_problem_is_refused_and_changes_nothing() -> N
     graph = sp.StreamGraph([("a", 9e4, 10), ("b", 9e4, 10)], [("a", "b")])
     problem = sp.Problem(graph, "2x100", source_rate=1000)
     before = solve(problem, "greedy").score
-    with pytest.raises(PlacementError, match="'ticking_off' changed arrays of the problem"):
+    with pytest.raises(CustomPlacerError, match="'ticking_off' changed arrays of the problem"):
         solve(problem, ticking_off)
     assert solve(problem, "greedy").score == before
     with pytest.raises(ValueError, match="read-only"):

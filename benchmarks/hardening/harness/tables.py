@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.commit import DIRTY
 from benchmarks.hardening.harness.rows import NOT_RUN, UNREACHABLE, Row, Run, read_rows
 
 HERE = Path(__file__).resolve().parents[1]
@@ -68,10 +69,14 @@ def full_table(folder: Path, parts: Sequence[str]) -> str:
 
 
 def missing(folder: Path, parts: Sequence[str]) -> list[str]:
-    """Return one line per row that was not run, was run only in part, or has faults."""
-    gaps = []
+    """Return one line per fault, per row that was not or only partly run, and on mixed commits.
+
+    Only rows of one commit are known to be complete: a run of a whole part drops all older rows.
+    """
+    gaps, commits = [], set()
     for part in parts:
         counted = read_rows(folder / f"{part}.json")
+        commits |= {run.commit for _, run in counted}
         if not counted:
             gaps.append(f"{part}: {NOT_RUN}")
         for row, run in counted:
@@ -83,6 +88,9 @@ def missing(folder: Path, parts: Sequence[str]) -> list[str]:
                 gaps.append(f"{part}: {row}")
             elif run.share < 1.0:
                 gaps.append(f"{part}: {row.what}: {run.share:g} of the whole")
+    if len(commits) > 1:
+        gaps.append(f"rows of {len(commits)} commits: {', '.join(sorted(commits))}")
+    gaps += [f"rows of a tree with changes: {one}" for one in sorted(commits) if DIRTY in one]
     return gaps
 
 

@@ -25,7 +25,7 @@ result = sp.place(sp.read_graph("dataset:real/riotbench-etl.json"), placer="meti
 assert 0 < result.score.relative_throughput <= 1
 print(sp.__file__)
 """
-NEWEST_MINOR = 19  # of Python 3, up to which newer ones are looked for
+NEWEST_MINOR = 19  # the newest Python 3.x that is looked for
 COMMANDS = (
     ("init",),
     ("place", "graph.json", "--cluster", "cluster.json", "-o", "placement.json"),
@@ -102,13 +102,16 @@ def pythons() -> list[str]:
     found = [sys.executable]
     for minor in range(NEWEST_MINOR, sys.version_info.minor, -1):
         python = shutil.which(f"python3.{minor}")
-        if (
-            python
-            and subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
-        ):
+        if python is not None and _makes_environments(python):
             return [*found, python]
     print("no newer Python is installed: the release is tried with one only", file=sys.stderr)
     return found
+
+
+def _makes_environments(python: str) -> bool:
+    """Return whether a Python can create virtual environments with pip, as most can."""
+    command = [python, "-c", "import ensurepip, venv"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def try_out(package: Path, folder: Path, python: str) -> None:
@@ -123,7 +126,7 @@ def try_out(package: Path, folder: Path, python: str) -> None:
 
     Raises
     ------
-    subprocess.CalledProcessError
+    SystemExit
         If a command fails.
     """
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
@@ -137,7 +140,14 @@ def try_out(package: Path, folder: Path, python: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for command in commands:
-        subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True)
+        run = subprocess.run(
+            command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=False
+        )
+        if run.returncode:
+            words = " ".join(command)
+            sys.exit(
+                f"no release: {package.name} with {python}: exit code {run.returncode}: {words}"
+            )
     where = _output(str(own), "-c", TRY, folder=folder, environment=environment)
     version = _output(str(own.with_name("streamplace")), "--version", folder=folder)
     if not where.startswith(str(folder)) or project()["version"] not in version:

@@ -98,13 +98,13 @@ def reads(node: Node) -> Iterator[tuple[Node, int]]:
     """
     found: dict[Node, int] = {}
     for argument in node.all_input_nodes:
-        origin, size = _origin(argument)
+        origin, size = origin_of(argument)
         found[origin] = found.get(origin, 0) + size
     for origin, size in found.items():
         yield origin, min(size, bytes_emitted(origin))
 
 
-def _origin(node: Node) -> tuple[Node, int]:
+def origin_of(node: Node) -> tuple[Node, int]:
     """Return the node that computed the data of a node, and the bytes of them that it shows.
 
     A view may repeat data (`expand`), so the smallest tensor on the way counts.

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from streamplace.errors import PlacementError
+from streamplace.placers.running import run_placer
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.studies.doppler.lowest import Lowest
 from streamplace.studies.doppler.registered import Registered
 from streamplace.studies.study import Row
-from streamplace.workflows.place import run_placer
 
 ONE_DEVICE, CRITICAL_PATH = "one device", "critical path"
 BEST_CRITICAL_PATH, BEST_RANDOM = "critical path, best of 50", "random, best of 200"

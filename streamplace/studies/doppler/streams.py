@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamplace.placers.repair import feasible
+from streamplace.placers.running import run_placer
 from streamplace.policy.base import Constructive, constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.fresh import new_policy
@@ -21,7 +22,6 @@ from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
 from streamplace.training.in_memory import fit
 from streamplace.training.sections import MemorySection, OptimiserSection
 from streamplace.training.stages import ImitationStage, ReinforceStage, Stage
-from streamplace.workflows.place import run_placer
 
 SEL_AND_PLC = "SEL and PLC"
 LEVELS = "PLC, level by level"

@@ -6,6 +6,7 @@ import numpy as np
 
 from streamplace.generate.giph.changes import Adaptivity
 from streamplace.generate.giph.ranges import TYPES
+from streamplace.placers.running import run_placer
 from streamplace.placers.search.migrate import Migrate
 from streamplace.policy.giph.policy import Giph
 from streamplace.policy.giph.search import Episodes, least_loss
@@ -17,7 +18,6 @@ from streamplace.problem.published import with_published_semantics
 from streamplace.problem.relocation import RelocationCost
 from streamplace.scoring.registry import evaluator
 from streamplace.studies.study import Row
-from streamplace.workflows.place import run_placer
 
 PROTOCOLS = ("code", "paper")
 FREE_MOVES = 3  # relocations besides those that are forced

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from streamplace.placers.running import run_placer
 from streamplace.policy.giph.baselines import random_task_eft
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
@@ -14,7 +15,6 @@ from streamplace.problem.total_cost import TotalCost
 from streamplace.scoring.registry import evaluator
 from streamplace.studies.giph.learning import at_checkpoints
 from streamplace.util.arrays import Ints
-from streamplace.workflows.place import run_placer
 
 RANDOM, HEFT, PEFT, RNN = "random", "HEFT", "PEFT", "RNN placer, 400 evaluations"
 CLIMB, SEARCH, CLIMB_FROM_HEFT = "climb", "search", "climb from HEFT"

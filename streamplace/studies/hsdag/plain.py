@@ -8,6 +8,7 @@ import numpy as np
 
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.repair import feasible
+from streamplace.placers.running import run_placer
 from streamplace.problem.chains import feasible_chain_groups
 from streamplace.problem.grouping import Grouping
 from streamplace.problem.placement import Placement
@@ -20,7 +21,6 @@ from streamplace.studies.hsdag.registered import Registered
 from streamplace.studies.study import Row
 from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
-from streamplace.workflows.place import run_placer
 
 HEFT, PEFT = "HEFT", "PEFT"
 CLIMB, SEARCH, LONG_SEARCH = "climb", "search", "long search"

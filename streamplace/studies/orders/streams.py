@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from streamplace.placers.running import run_placer
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.studies.orders.registered import ALL_ORDERS
@@ -23,7 +24,6 @@ from streamplace.studies.seeds import seed_of
 from streamplace.studies.stream_problems import DEVICES, SOURCE_RATE, problem_of
 from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
 from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints
-from streamplace.workflows.place import run_placer
 
 GRAPHS, QUICK_GRAPHS = 200, 6
 SWEEPS, QUICK_SWEEPS = 50, 5

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from streamplace.placers.running import run_placer
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.longest_path import longest_path
@@ -25,7 +26,6 @@ from streamplace.studies.seeds import seed_of
 from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
 from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints
 from streamplace.util.arrays import Floats, Ints
-from streamplace.workflows.place import run_placer
 
 LIMITED = {CLIMB: "climb:evaluations={}", SEARCH: "search:evaluations={}"}
 """Placers that get as many evaluations as the sweeps make.

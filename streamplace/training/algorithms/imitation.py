@@ -10,10 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from streamplace.errors import ObjectiveError, reworded
+from streamplace.errors import ObjectiveError, reworded, within
 from streamplace.execution.parallel import each
 from streamplace.execution.progress import track
 from streamplace.placers.registry import make_placer
+from streamplace.placers.running import run_placer
 from streamplace.policy.base import Refiner, constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch
@@ -109,7 +110,8 @@ def teacher_placement(numbered_problem: tuple[int, Problem], *, placer: str, see
     number, problem = numbered_problem
     rng = np.random.default_rng([seed, 3, number])
     try:
-        return make_placer(placer)(problem, rng).devices
+        with within(problem.graph.name):
+            return run_placer(problem, placer, rng).placement.devices
     except ObjectiveError as error:  # what it recommends is for commands that place
         fault = str(error).partition("; ")[0]
         remedy = "choose another teacher, or another objective of [[problems]]"

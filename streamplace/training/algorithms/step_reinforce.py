@@ -6,8 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from streamplace.placers.registry import make_placer
+from streamplace.errors import within
 from streamplace.placers.repair import feasible
+from streamplace.placers.running import run_placer
 from streamplace.policy.base import refiner
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch
@@ -135,7 +136,9 @@ class StepReinforce(Algorithm[StepReinforceStage]):
     def _placed(self, number: int, rng: np.random.Generator) -> Ints:
         """Return a placement of a problem by the placer of starts, (V,)."""
         problem = self.learner.encoded[number].problem
-        return feasible(problem, make_placer(self.stage.start)(problem, rng).devices).devices
+        with within(problem.graph.name):
+            started = run_placer(problem, self.stage.start, rng).placement
+        return feasible(problem, started.devices).devices
 
     def _evaluator(self, number: int) -> Evaluator:
         """Return the evaluator of a problem, with the stage's penalty for memory."""

@@ -8,6 +8,7 @@ from streamplace.errors import InfeasibleError, within
 from streamplace.placers.base import Placer
 from streamplace.placers.jobs.enumeration import best_of_all, is_small
 from streamplace.placers.jobs.improvement import Improvement, is_better
+from streamplace.placers.running import name_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.jobs import Jobs
 from streamplace.problem.placement import Placement
@@ -21,7 +22,6 @@ from streamplace.workflows.jobs.outcomes import outcomes
 from streamplace.workflows.jobs.result import JobsResult
 from streamplace.workflows.jobs.starts import starts
 from streamplace.workflows.place import solve
-from streamplace.workflows.placer_checks import name_of
 from streamplace.workflows.result import Result
 
 EVALUATIONS, PER_UNIT = 20_000, 200  # joint placements compared: a constant, and per unit

@@ -8,12 +8,12 @@ import numpy as np
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.jobs.neighbours import feasible_rows
+from streamplace.placers.running import run_placer
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.union import union_graph
 from streamplace.scoring.joint import JointProblem
 from streamplace.util.arrays import Bools, Floats, Ints
-from streamplace.workflows.place import run_placer
 
 
 def starts(

@@ -25,11 +25,8 @@ def restart(flink: ScriptedFlink) -> None:
         restarts(url).act(JOB, AFTER, Log())
 
 
-SLOW = pytest.param("misplaces", marks=pytest.mark.long)
-
-
 @pytest.mark.long
-@pytest.mark.parametrize("fault", [None, SLOW, "refuses", "savepoint_fails"])
+@pytest.mark.parametrize("fault", [None, "misplaces", "refuses", "savepoint_fails"])
 def test_a_restart_goes_on_after_an_interruption_at_every_step(fault: str | None) -> None:
     for until in itertools.count(len(START)):
         flink = ScriptedFlink(**({fault: 1} if fault else {}))  # type: ignore[arg-type]

@@ -63,3 +63,14 @@ def test_faults_and_missing_runs_are_reported(tmp_path: Path) -> None:
         "readers: of c: not run",
         "load: not run",
     ]
+
+
+def test_rows_of_several_commits_or_of_a_changed_tree_are_incomplete(tmp_path: Path) -> None:
+    row = Row("graphs", 1200, {"hangs": 0})
+    for part, commit in (("readers", "0a1b"), ("load", "0a1b"), ("solvers", "2c3d-dirty")):
+        save_rows(tmp_path / f"{part}.json", [(row, Run("x", 1.0, 0, commit, "2026-11-21"))])
+    assert missing(tmp_path, ["readers", "load"]) == []
+    assert missing(tmp_path, ["readers", "load", "solvers"]) == [
+        "rows of 2 commits: 0a1b, 2c3d-dirty",
+        "rows of a tree with changes: 2c3d-dirty",
+    ]

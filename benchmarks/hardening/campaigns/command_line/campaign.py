@@ -23,9 +23,8 @@ from benchmarks.hardening.harness.rows import Row
 from benchmarks.hardening.targets import warm_up
 from benchmarks.hardening.targets.commands import COMMANDS, WITH_TORCH, write_good_files
 from benchmarks.hardening.targets.kernel_cache import compile_all
+from streamplace.files.other_kinds import WEIGHTS
 
-GREEDY = ("--placer", "greedy")
-WEIGHTS = "policy.safetensors"
 EXECUTED = 30  # command lines that are also run as fresh processes
 SHIFT = 31  # difference between the first case numbers of successive readers
 
@@ -102,7 +101,7 @@ def ready() -> Iterator[tuple[CaseFactory, Forks, Forks]]:
         if (ended := torch.run("train", graph, "--config", config, "-o", run, "-q")).code:
             raise RuntimeError(f"training ended with {ended.code}: {ended.err}")
         _remove_time(run / CHECKPOINT)
-        plain.beyond_fresh_bytes = beyond_fresh_bytes(plain, "place", graph, *GREEDY)
+        plain.beyond_fresh_bytes = beyond_fresh_bytes(plain, "place", graph, "--placer", "greedy")
         policy = f"policy:file={run / WEIGHTS}"
         torch.beyond_fresh_bytes = beyond_fresh_bytes(torch, "place", graph, "--placer", policy)
         yield CaseFactory(folder, good_files, run, server), plain, torch

@@ -27,7 +27,7 @@ from benchmarks.hardening.mutation.damage import (
 )
 from benchmarks.hardening.targets import warm_up
 from benchmarks.hardening.targets.loadable_file import LoadableFile
-from benchmarks.hardening.targets.trained_files import KINDS, TrainedFiles
+from benchmarks.hardening.targets.trained_files import KINDS, READ, TrainedFiles
 from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 
 # tries per file: of flipped bits, truncations, each kind of other damage, and each command
@@ -106,7 +106,7 @@ def impostors_row(trained: TrainedFiles) -> Row:
 
 
 def commands_row(
-    trained: TrainedFiles, forks: Forks, share: float, seed: int, kinds: Sequence[str] = KINDS
+    trained: TrainedFiles, forks: Forks, share: float, seed: int, kinds: Sequence[str] = READ
 ) -> Row:
     """Run commands on damaged files: exit code 2, one line, and an unchanged run folder."""
     refusals, count = Refusals("damaged files read by commands"), _scaled(COMMANDS, share)

@@ -1,0 +1,58 @@
+"""Recorded outputs of benchmarks, each with the command, the commit and the date of its run.
+
+    python -m benchmarks.record NAME [ARGUMENT …]
+
+runs ``python -m benchmarks.NAME ARGUMENT …``, prints its output, and writes it to
+benchmarks/results/NAME.txt once it has ended well. Options become part of the file's name, so that
+runs with other options have files of their own.
+"""
+
+import re
+import shlex
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from benchmarks.commit import running_commit
+from streamplace.files.atomic import make_folder, write_text
+
+FOLDER = Path(__file__).parent / "results"
+
+
+def main(words: list[str]) -> int:
+    """Run a benchmark and record its output; return its exit code."""
+    if not words or words[0].startswith("-"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    header = f"{command(words)}\ncommit {running_commit()}, on {datetime.now(UTC):%Y-%m-%d}\n\n"
+    lines = []
+    with subprocess.Popen(
+        [sys.executable, "-m", f"benchmarks.{words[0]}", *words[1:]],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as run:
+        for line in run.stdout or ():
+            print(line, end="", flush=True)
+            lines.append(line)
+    if run.returncode:
+        print(f"not recorded: exit code {run.returncode}", file=sys.stderr)
+        return run.returncode
+    make_folder(FOLDER)
+    write_text(file_of(words), header + "".join(lines))
+    return 0
+
+
+def command(words: list[str]) -> str:
+    """Return the command line of a benchmark."""
+    return f"python -m benchmarks.{shlex.join(words)}"
+
+
+def file_of(words: list[str]) -> Path:
+    """Return the file of a benchmark's output, whose name lists the options but not their files."""
+    named = [words[0], *(word for word in words[1:] if "/" not in word)]
+    return FOLDER / (re.sub(r"[^a-z0-9.]+", "-", " ".join(named).lower()) + ".txt")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,127 @@
+"""Runs of placers, with checks of what custom ones return."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import numpy as np
+
+from streamplace.errors import (
+    CustomPlacerError,
+    StreamplaceError,
+    UsageError,
+    within,
+)
+from streamplace.placers import custom
+from streamplace.placers.base import Placer, Proof, plans_schedules, proves
+from streamplace.placers.registry import is_ours, ready_placer
+from streamplace.placers.warmup import scoring_of
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.compiled import digest, forget
+from streamplace.util import work_clock
+from streamplace.util.evaluation_count import counting
+from streamplace.util.plugins import named_fault
+
+
+class Outcome(NamedTuple):
+    """What a placer found, and its wall time.
+
+    `proof` is that of a prover, and `own_schedule_s` that of a list scheduler; otherwise None.
+    `evaluations` is the number of passes that it simulated, None if it does not count them.
+    """
+
+    placement: Placement
+    seconds: float
+    proof: Proof | None
+    own_schedule_s: float | None
+    evaluations: int | None = None
+
+
+def run_placer(
+    problem: Problem,
+    placer: str | Placer,
+    rng: np.random.Generator,
+    start: Placement | None = None,
+) -> Outcome:
+    """Run a placer, from an initial placement if it is set, and check its placement.
+
+    Raises
+    ------
+    PlacementError
+        If the placer found no placement.
+    CustomPlacerError
+        If a custom placer that has a name fails, or if any custom placer changes the problem's
+        arrays or returns no placement, one of another problem, or one that violates a constraint.
+    StreamplaceError
+        If the placer does not support the problem.
+    """
+    name, proof, own_schedule_s = name_of(placer), None, None
+    place_it = ready_placer(placer, scoring_of(problem)) if isinstance(placer, str) else placer
+    is_custom = not isinstance(placer, str) or not is_ours(placer)
+    before = digest(problem) if is_custom else b""
+    started = work_clock.now()
+    with within(name), _faults_of(placer if is_custom else ""), counting() as counted:
+        if proves(place_it):
+            proof = place_it.prove(problem, rng, start)
+            placement = proof.placement
+        elif plans_schedules(place_it):
+            listed = place_it.listed(problem, rng, start)
+            placement, own_schedule_s = listed.placement, listed.own_schedule_s
+        else:
+            placement = place_it(problem, rng, start)
+    seconds = work_clock.now() - started
+    if is_custom and digest(problem) != before:
+        forget(problem)
+        raise CustomPlacerError(f"placer {name!r} changed arrays of the problem; copy them first")
+    if is_custom:
+        _check(problem, name, placement)
+    return Outcome(placement, seconds, proof, own_schedule_s, counted.evaluations)
+
+
+@contextmanager
+def _faults_of(placer: str | Placer) -> Iterator[None]:
+    """Turn an error in the code of a custom placer that has a name into one line.
+
+    That of an object propagates, since its author needs the traceback.
+    """
+    try:
+        yield
+    except StreamplaceError:
+        raise
+    except (Exception, SystemExit):
+        if not placer or not isinstance(placer, str):
+            raise
+        try:
+            with named_fault(custom.NOUN, placer, "placing failed"):
+                raise
+        except UsageError as error:
+            raise CustomPlacerError(str(error)) from error.__cause__
+
+
+def _check(problem: Problem, name: str, placement: object) -> None:
+    """Refuse what a custom placer returned unless it is a feasible placement of the problem."""
+    if not isinstance(placement, Placement):
+        what = type(placement).__name__
+        raise CustomPlacerError(f"placer {name!r} must return a Placement (got {what})")
+    if placement.problem is not problem:
+        fix = "return Placement(problem, …) of the problem passed to it"
+        raise CustomPlacerError(f"placer {name!r} returned a placement of another problem; {fix}")
+    broken = problem.feasibility.violation(placement.devices)
+    if broken is not None:
+        raise CustomPlacerError(f"placer {name!r} violated a constraint: {broken}")
+
+
+def name_of(placer: str | Placer) -> str:
+    """Return the name of a placer in tables: its name with options, or its function or class.
+
+    Raises
+    ------
+    UsageError
+        If it is not a placer.
+    """
+    if isinstance(placer, str):
+        return placer
+    name = getattr(placer, "__name__", type(placer).__name__)
+    custom.checked(name, placer)
+    return str(name)

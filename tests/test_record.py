@@ -1,0 +1,38 @@
+"""Recorded outputs of benchmarks."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import record
+from benchmarks.commit import running_commit
+
+
+def test_an_output_is_recorded_with_its_command_and_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(record, "FOLDER", tmp_path / "results")
+    assert record.main(["speed_beside", "--help"]) == 0
+    (path,) = (tmp_path / "results").iterdir()
+    assert path.name == "speed-beside-help.txt"
+    first, second, empty, *rest = path.read_text().splitlines(keepends=True)
+    assert first == "python -m benchmarks.speed_beside --help\n"
+    assert second.startswith(f"commit {running_commit()}, on 2")
+    assert empty == "\n"
+    assert "".join(rest) == capfd.readouterr().out
+
+
+def test_a_run_that_fails_is_not_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(record, "FOLDER", tmp_path)
+    assert record.main(["proofs", "--problems", "none"]) == 2
+    assert record.main([]) == 2
+    assert capfd.readouterr().err.endswith("runs with other options have files of their own.\n\n")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_names_of_files_have_no_paths() -> None:
+    words = ["searching", "../shared/data/dream/graphs.jsonl.gz", "--every", "5"]
+    assert record.file_of(words).name == "searching-every-5.txt"
+    assert record.command(words).startswith("python -m benchmarks.searching ../shared/data")
