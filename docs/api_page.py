@@ -110,6 +110,7 @@ SECTIONS = {
     ),
     "Neural networks": (
         "streamplace.integrations.torch.graph.from_module",
+        "streamplace.integrations.torch.placed.PlacedModule",
         "streamplace.integrations.torch.measuring.measure",
         "streamplace.integrations.torch.measuring.Measurement",
         "streamplace.integrations.torch.measuring.with_times",

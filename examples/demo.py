@@ -17,7 +17,7 @@ PLACERS = (
     "policy,policy:samples=16"
 )
 COMMANDS = (
-    f"generate dream --count 600 --seed 1 -o {FOLDER}/dream.jsonl.gz",
+    f"generate dream --count 200 --seed 1 -o {FOLDER}/dream.jsonl.gz",
     f"info {FOLDER}/dream.jsonl.gz",
     f"compare {FOLDER}/dream.jsonl.gz --placers {PLACERS} --source-rate 1e4,2e4"
     f" --model path-average -o {FOLDER}/comparison",
@@ -36,7 +36,8 @@ def demo() -> int:
         print(f"\n$ streamplace {command}", flush=True)
         if code := main(shlex.split(command)):
             return code
-    print(f"\n$ cat {FOLDER}/mapping.csv\n{(FOLDER / 'mapping.csv').read_text()}", end="")
+    print(f"\n$ cat {FOLDER}/mapping.csv\n{(FOLDER / 'mapping.csv').read_text()}")
+    print("pictures:", *sorted(map(str, FOLDER.glob("comparison/*.png"))))
     return 0
 
 

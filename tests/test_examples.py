@@ -26,7 +26,7 @@ def test_an_example_prints_the_expected_output(expected: Path, tmp_path: Path) -
 
 @pytest.mark.long
 def test_the_demo_runs(tmp_path: Path) -> None:
-    script = (ROOT / "examples" / "demo.py").read_text().replace("--count 600", "--count 40")
+    script = (ROOT / "examples" / "demo.py").read_text().replace("--count 200", "--count 40")
     small = tmp_path / "demo.py"
     small.write_text(script)
     run = subprocess.run(

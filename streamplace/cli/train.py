@@ -33,6 +33,14 @@ CURVES = "curves.png"
     metavar="RUN",
     help="Run folder to write; created if missing.",
 )
+@click.option(
+    "--cluster",
+    "cluster_file",
+    callback=checks.file_name,
+    type=param_types.FILE,
+    metavar="FILE",
+    help="Cluster on which all graphs are trained, instead of those of --config.",
+)
 @clusters_option("for the graphs: graph i is trained on cluster i, not on those of --config.")
 @click.option(
     "--measure",
@@ -57,6 +65,7 @@ def train(
     dataset: str,
     config: str,
     output: str,
+    cluster_file: str | None,
     clusters_file: str | None,
     measure: str | None,
     resume: bool,
@@ -93,9 +102,11 @@ def train(
     from streamplace.cli.output_files import refuse_folder, weights_of  # noqa: PLC0415
     from streamplace.cli.training_progress import TrainingProgress  # noqa: PLC0415
     from streamplace.execution.backends import Backend  # noqa: PLC0415
-    from streamplace.files import read_dataset  # noqa: PLC0415
+    from streamplace.files import read_cluster, read_dataset  # noqa: PLC0415
     from streamplace.training.config import read_config, with_seed  # noqa: PLC0415
 
+    if cluster_file is not None and clusters_file is not None:
+        raise click.UsageError("cannot combine --cluster with --clusters")
     settings, workers = read_config(config), Backend(backend, address)
     uses_workers = jobs is not None or backend != "local" or address is not None
     if uses_workers and not settings.teachers:
@@ -108,20 +119,26 @@ def train(
     # imported here, so that a bad config is refused before torch is loaded
     from streamplace.training.distributed import is_rank_zero  # noqa: PLC0415
     from streamplace.training.measuring.measurement_log import MEASUREMENTS  # noqa: PLC0415
+    from streamplace.training.problems import unused_times  # noqa: PLC0415
     from streamplace.training.run import WRITTEN  # noqa: PLC0415
     from streamplace.training.trainer import train as run  # noqa: PLC0415
 
     # --config may be the config.json in RUN, which is not overwritten then
     inputs = (
         dataset,
+        cluster_file,
         clusters_file,
         *(file for teacher in settings.teachers for file in weights_of(teacher)),
     )
     refuse_folder("-o", output, (*WRITTEN, MEASUREMENTS, CURVES), inputs)
     graphs = read_dataset(dataset)
     clusters = None if clusters_file is None else read_list(clusters_file, len(graphs))
+    if cluster_file is not None:
+        clusters = [read_cluster(cluster_file)] * len(graphs)
+    if is_rank_zero():
+        printing.print_note(unused_times(graphs, settings.problems, clusters))
     progress = TrainingProgress([(stage.algorithm, stage.epochs) for stage in settings.stage])
-    with naming_the_default(clusters is None, "--clusters FILE", "those of --config"), _of(config):
+    with naming_the_default(clusters is None, which="those of --config"), _of(config):
         trained = run(
             graphs,
             settings,

@@ -19,7 +19,7 @@ CURVES = {
     "validation": "reward of greedy placements on held-out graphs",
     "gap": "reward, gap to the best known",
     "loss": "loss",
-    "entropy": "entropy per decision, in nats",
+    "entropy": "entropy per decision or step, in nats",
 }
 """The quantities of a log that are drawn, with their titles."""
 WINDOW = 50  # a smoothed value is the mean over at most about 1/WINDOW of a run

@@ -54,8 +54,8 @@ def unpacked(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]
     except (safetensors.SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
         if is_out_of_memory(error):
             raise MemoryError from None  # the file may be valid
-        message = f"not a safetensors file of streamplace: {error}"
-        raise CheckpointError(f"{where}: {message}") from None
+        message = "not a safetensors file of streamplace, or a damaged one"
+        raise CheckpointError(f"{where}: {message} ({error})") from None
     stored_hash = metadata.pop("sha256", None)
     if stored_hash != hash_of(tensors, metadata):
         raise CheckpointError(f"{where}: damaged: the content does not match its SHA-256")

@@ -33,7 +33,7 @@ def mixed_times(placement: Placement) -> str:
     if not found:
         return ""
     names = listed(graph.names[v] for v in found)
-    source = "instructions and mips give it, while other times are stated"
+    source = "instructions and mips give it, which may not compare with the stated times"
     return f"seconds_on: no time of {names} on {_devices_of(placement, found)}; {source}"
 
 

@@ -1,6 +1,6 @@
 """Kinds of devices on which operators cannot run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import isnan
 
 import numpy as np
@@ -40,18 +40,32 @@ def confined(graph: StreamGraph, cluster: Cluster) -> dict[int, Bools]:
 
 def unknown_kinds(graph: StreamGraph, cluster: Cluster) -> str:
     """Return which kinds in `seconds_on` are those of no device, for a note; else an empty text."""
-    kinds = sorted({device.kind for device in cluster.devices if device.kind is not None})
-    present, waiting = set[str](), list(kinds)
-    while waiting:
-        present.add(waiting[-1])
-        slow = slowness(waiting.pop())  # it has the times of the kind that it derives from
-        waiting += [] if slow is None else [slow.kind]
-    stated = {kind for seconds in graph.seconds_on.values() for kind in seconds}
-    unknown = sorted(stated - present)
+    kinds = kinds_of(cluster)
+    unknown = sorted(stated_kinds(graph) - with_origins(kinds))
     if not unknown or not kinds:
         return ""
     close = did_you_mean(unknown[0], kinds) if len(unknown[0]) > SHORT else ""
     return f"seconds_on: no device is of kind {listed(unknown)}{close}"
+
+
+def kinds_of(cluster: Cluster) -> list[str]:
+    """Return the kinds of a cluster's devices, sorted."""
+    return sorted({device.kind for device in cluster.devices if device.kind is not None})
+
+
+def stated_kinds(graph: StreamGraph) -> set[str]:
+    """Return the kinds of devices for which a graph states times."""
+    return {kind for seconds in graph.seconds_on.values() for kind in seconds}
+
+
+def with_origins(kinds: Iterable[str]) -> set[str]:
+    """Return kinds and those that they derive from, whose times they have."""
+    present, waiting = set[str](), list(kinds)
+    while waiting:
+        present.add(waiting[-1])
+        slow = slowness(waiting.pop())
+        waiting += [] if slow is None else [slow.kind]
+    return present
 
 
 def misplaced(graph: StreamGraph, cluster: Cluster, placed: Ints) -> str | None:

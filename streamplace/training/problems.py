@@ -11,7 +11,9 @@ from streamplace.policy.base import AnyPolicy
 from streamplace.policy.encoded import Encoded
 from streamplace.policy.faults import faults_of
 from streamplace.problem.cluster import Cluster, Network
+from streamplace.problem.device_kinds import kinds_of, stated_kinds, with_origins
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.graph_checks import listed
 from streamplace.problem.makespan import Makespan, PublishedName
 from streamplace.problem.objectives import make_objective, text_of
 from streamplace.problem.problem import Problem
@@ -82,6 +84,29 @@ def _of_a_pass(
     if semantics is not None:
         graph, cluster = with_published_semantics(graph, cluster, semantics)
     return Problem(graph, cluster, objective=objective)
+
+
+def unused_times(
+    graphs: Sequence[StreamGraph],
+    groups: Sequence[ProblemsSection],
+    clusters: Sequence[Cluster] | None = None,
+) -> str:
+    """Return a note on times for kinds of devices that training does not have; else no text.
+
+    Parameters
+    ----------
+    groups, clusters
+        See `make_problems`.
+    """
+    stated = {kind for graph in graphs for kind in stated_kinds(graph)}
+    texts = dict.fromkeys(text for group in groups for text in group.devices)
+    used = [Cluster.parse(text) for text in texts] if clusters is None else clusters
+    unused = stated - with_origins(kind for cluster in used for kind in kinds_of(cluster))
+    if not unused:
+        return ""
+    own = f" ({' or '.join(texts)}, those of --config; --cluster sets others)"
+    where = own if clusters is None else ""
+    return f"seconds_on: training has no device of kind {listed(sorted(unused))}{where}"
 
 
 def with_full_runs(problem: Problem) -> Problem:

@@ -64,6 +64,9 @@ def load(text: str, path: str, noun: str) -> Any:
         If there is no such module or class, or the module cannot be imported.
     """
     module, _, path = path.partition(":")
+    if module.endswith(".py"):
+        name = f"{module.removesuffix('.py').replace('/', '.')}:{path}"
+        raise UsageError(f"{noun} {text!r}: a module is named without .py, such as {name!r}")
     with named_fault(noun, text, f"importing {module} failed"), _current_folder_first():
         found: Any = import_module(module)
     file = getattr(found, "__file__", None)

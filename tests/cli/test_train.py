@@ -10,7 +10,7 @@ import streamplace as sp
 from benchmarks.hardening.harness.forks import Forks
 from benchmarks.reference.trainings import SMALL, graphs, opened
 from streamplace.cli.main import main
-from streamplace.files import write_clusters, write_dataset
+from streamplace.files import write_cluster, write_clusters, write_dataset
 from streamplace.training.run import CHECKPOINT, POLICY
 from tests.support.cli import (
     CPU_ENVIRONMENT,
@@ -84,7 +84,7 @@ def test_graphs_that_no_device_of_the_config_may_run(tmp_path: Path, capsys: Cap
         capsys, "train", tmp_path / "tasks.jsonl", "--config", "giph", "-o", tmp_path / "run"
     )
     assert "no device may run operator" in message
-    assert "the devices are those of --config: set --clusters FILE" in message
+    assert "the devices are those of --config: set --cluster FILE" in message
 
 
 def test_graphs_with_clusters_of_their_own(files: Path, tmp_path: Path, capsys: Capture) -> None:
@@ -99,6 +99,33 @@ def test_graphs_with_clusters_of_their_own(files: Path, tmp_path: Path, capsys: 
     assert "few.jsonl: expected" in error
     assert "one per graph (got 2)" in error
     assert not (tmp_path / "other").exists()
+
+
+def test_one_cluster_for_all_graphs_and_times_that_it_lacks(
+    files: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    seconds = {"cpu": 2e-3, "gpu": 1e-3}
+    timed = [
+        sp.StreamGraph(
+            [sp.Operator("a", 1e6, 1.0, seconds_on=seconds), sp.Operator("b", 1e6, 0.0)],
+            [("a", "b")],
+            source_rate=10,
+            name=f"graph{number}",
+        )
+        for number in range(3)
+    ]
+    write_dataset(tmp_path / "timed.jsonl", timed)
+    words = ["train", tmp_path / "timed.jsonl", "--config", files / "short.toml", "-o"]
+    unused = "seconds_on: training has no device of kind 'cpu', 'gpu' (3x2500 or 1x4000,2x1500, "
+    assert main([*map(str, words), str(tmp_path / "of_config")]) == 0
+    assert unused + "those of --config; --cluster sets others)\n" in capsys.readouterr().err
+    devices = [sp.Device("x", 1, kind="cpu"), sp.Device("y", 1, kind="gpu at 0.5 of its speed")]
+    write_cluster(tmp_path / "own.json", sp.Cluster(devices))
+    own = ["--cluster", str(tmp_path / "own.json")]
+    assert main([*map(str, words), str(tmp_path / "own"), *own]) == 0
+    assert "seconds_on" not in capsys.readouterr().err
+    both = refused(capsys, *words, tmp_path / "both", *own, "--clusters", tmp_path / "own.json")
+    assert both.startswith("streamplace: cannot combine --cluster with --clusters")
 
 
 def test_quiet_training_prints_only_the_result(

@@ -92,7 +92,7 @@ def read_program(program: Program, name: str) -> LogicalGraph:
         if origin in names
     ]
     graph = StreamGraph(operators, streams, name=name, firing="all")
-    return LogicalGraph(graph, notes=_notes(shared))
+    return LogicalGraph(graph, notes=[*_notes(shared), *_guesses(graph)])
 
 
 def operators_of(program: Program) -> dict[str, Node]:
@@ -142,6 +142,14 @@ def _memory(program: Program, nodes: Iterable[Node]) -> tuple[dict[Node, int], l
                 if readers[stored] == 1:
                     memory[node] += bytes_of(origin)
     return memory, [stored for stored, count in readers.items() if count > 1]
+
+
+def _guesses(graph: StreamGraph) -> list[str]:
+    """Return a note on operators of other libraries than ATen, whose work is not known."""
+    guessed = sorted({each.type for each in graph.operators if each.type and "." in each.type})
+    if not guessed:
+        return []
+    return [f"one operation per element is assumed for the type {listed(guessed)}"]
 
 
 def _notes(shared: Sequence[str]) -> list[str]:

@@ -205,7 +205,7 @@ def _interruptions(share: float) -> list[str]:
     return [
         f"this process had a CPU for only {share:.0%} of the measurement, so times may be too "
         "long, above all that of the whole module; measure again while the machine is idle, or "
-        "measure CPU time"
+        "measure CPU time (--cpu-time)"
     ]
 
 

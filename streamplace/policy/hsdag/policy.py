@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from streamplace.errors import UnsuitableError
 from streamplace.policy.base import Refiner
 from streamplace.policy.config import HsdagSizes
 from streamplace.policy.decoding import UNAVAILABLE, Sampler
+from streamplace.policy.device_counts import check_devices
 from streamplace.policy.hsdag.encode import EncodedProblem, HsdagBatch, encode
 from streamplace.policy.hsdag.features import feature_count
 from streamplace.policy.hsdag.graphs import joined, joined_groups
@@ -66,9 +66,8 @@ class Hsdag(Refiner[EncodedProblem, HsdagBatch]):
 
     def check(self, problem: Problem) -> None:
         """Raise an UnsuitableError if the number of devices differs from the network's outputs."""
-        devices, expected = len(problem.cluster.devices), self.config.devices
-        if devices != expected and not self.config.capacity:
-            raise UnsuitableError(f"this policy requires {expected} devices (got {devices})")
+        if not self.config.capacity:
+            check_devices(problem, self.config.devices)
 
     def episode(self, encoded: EncodedProblem) -> int:
         """Return the number of steps of an episode."""

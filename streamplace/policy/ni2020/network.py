@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from streamplace.errors import UnsuitableError
 from streamplace.policy.base import Constructive
 from streamplace.policy.config import EncoderDecoderSizes
 from streamplace.policy.decoding import UNAVAILABLE, Sampler
+from streamplace.policy.device_counts import check_devices
 from streamplace.policy.ni2020 import features
 from streamplace.policy.ni2020.encoders import GraphEncoder, SequenceEncoder
 from streamplace.policy.ni2020.features import EncodedProblem, Ni2020Batch
@@ -68,9 +68,7 @@ class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
 
     def check(self, problem: Problem) -> None:
         """Raise an UnsuitableError if the number of devices differs from the network's outputs."""
-        devices, expected = len(problem.cluster.devices), self.config.devices
-        if devices != expected:
-            raise UnsuitableError(f"this policy requires {expected} devices (got {devices})")
+        check_devices(problem, self.config.devices)
 
     def canonical(self, encoded: EncodedProblem, placement: Ints, sample: int) -> Ints:
         """Return an equivalent placement that uses equal devices in decoding order.

@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from streamplace.errors import UnsuitableError
 from streamplace.policy.base import Refiner
 from streamplace.policy.config import PlacetoSizes
 from streamplace.policy.decoding import Sampler
+from streamplace.policy.device_counts import check_devices
 from streamplace.policy.placeto import features, walking
 from streamplace.policy.placeto.features import EncodedProblem, PlacetoBatch
 from streamplace.policy.placeto.kernels.network import OWN, Weights
@@ -63,9 +63,7 @@ class Placeto(Refiner[EncodedProblem, PlacetoBatch]):
 
     def check(self, problem: Problem) -> None:
         """Raise an UnsuitableError if the number of devices differs from the network's outputs."""
-        devices, expected = len(problem.cluster.devices), self.config.devices
-        if devices != expected:
-            raise UnsuitableError(f"this policy requires {expected} devices (got {devices})")
+        check_devices(problem, self.config.devices)
 
     def episode(self, encoded: EncodedProblem) -> int:
         """Return the number of steps of a sweep, which visits every operator once."""

@@ -12,6 +12,7 @@ from streamplace.errors import UnsuitableError
 from streamplace.policy.base import Constructive
 from streamplace.policy.config import RnnSizes
 from streamplace.policy.decoding import UNAVAILABLE, Sampler
+from streamplace.policy.device_counts import check_devices
 from streamplace.policy.rnn import features
 from streamplace.policy.rnn.features import EncodedProblem, RnnBatch
 from streamplace.policy.rnn.state import RnnState
@@ -101,9 +102,8 @@ class Rnn(Constructive[EncodedProblem, RnnBatch]):
     def check(self, problem: Problem) -> None:
         """Raise an UnsuitableError if the problem does not fit the network's inputs and outputs."""
         sizes = self.config
-        devices, operators = len(problem.cluster.devices), len(problem.graph.names)
-        if devices != sizes.devices:
-            raise UnsuitableError(f"this policy requires {sizes.devices} devices (got {devices})")
+        check_devices(problem, sizes.devices)
+        operators = len(problem.graph.names)
         outputs = features.most_outputs(problem)
         for what, count, most in (
             ("operators", operators, sizes.operators),

@@ -117,6 +117,26 @@ def test_a_shared_parameter_counts_once_and_is_named() -> None:
     assert read_program(export(*case("net")), "net").notes == []
 
 
+def test_the_work_of_other_libraries_is_a_guess_that_a_note_names() -> None:
+    @torch.library.custom_op("streamplace_tests::twist", mutates_args=())
+    def twist(x: torch.Tensor) -> torch.Tensor:
+        return x.flip(0).clone()
+
+    @twist.register_fake
+    def _(x: torch.Tensor) -> torch.Tensor:
+        return torch.empty_like(x)
+
+    class Twisted(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            result: torch.Tensor = twist(x) + 1
+            return result
+
+    logical = read_program(export(Twisted(), (torch.ones(3, 4),)), "Twisted")
+    assert logical.graph.instructions.tolist() == [12, 12]
+    note = "one operation per element is assumed for the type 'streamplace_tests.twist'"
+    assert logical.notes == [note]
+
+
 def test_types_of_elements_count() -> None:
     module = Net().to(torch.float64).eval()
     double = numbers(from_module(module, (torch.randn(3, 6, dtype=torch.float64),)))
