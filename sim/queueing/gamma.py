@@ -8,6 +8,7 @@ from sim.flow import Floats
 from sim.jit import bare, kernel
 
 NORMAL_FROM = 1e3  # shape from which Wilson and Hilferty's approximation is used
+NO_SHAPE = 1e-12  # shape below which the scale could overflow
 STEPS = 100  # of a bisection
 TERMS = 10_000
 SMALL = 1e-14  # relative change at which sums and fractions end
@@ -64,6 +65,8 @@ def mixture_tail(weight: Floats, least: Floats, mean: Floats, variance: Floats, 
         above = mean[i] - least[i]
         if above <= 1e-9 * mean[i] or variance[i] <= 1e-18 * mean[i] ** 2:
             total += weight[i] if mean[i] > x else 0.0
+        elif above * above <= NO_SHAPE * variance[i]:  # nearly always the least value
+            total += weight[i] if least[i] > x else 0.0
         else:
             scale = variance[i] / above
             total += weight[i] * tail(above / scale, (x - least[i]) / scale)

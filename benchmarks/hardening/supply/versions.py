@@ -116,7 +116,7 @@ def run_tests(kind: str, *tests: str) -> Outcome:
     with tempfile.TemporaryDirectory(prefix=f"{kind}-versions-") as name:
         tree, python = _copied(Path(name)), Path(name, "venv", "bin", "python")
         _uv("venv", "-q", "--python", sys.executable, str(Path(name, "venv")))
-        _uv("pip", "install", "-q", "--python", str(python), _torch(), *pins)
+        _install(python, pins)
         _uv("pip", "install", "-q", "--python", str(python), "--no-deps", "-e", str(tree))
         frozen = subprocess.run(
             [tool("uv"), "pip", "freeze", "--python", str(python), "--exclude-editable"],
@@ -143,6 +143,15 @@ def _outcome(pytest: list[str], tree: Path, folder: Path) -> Outcome:
     options += [f"--junitxml={report}", f"--basetemp={folder / 'pytest'}"]
     subprocess.run([*pytest, *options], cwd=tree, env=around, stdout=sys.stderr, check=False)
     return Outcome(_collected(run.stdout), *_results(report), {})
+
+
+def _install(python: Path, pins: list[str]) -> None:
+    """Install requirements and torch; the CPU build, which needs no other libraries, if offered."""
+    words = ["pip", "install", "-q", "--python", str(python), *pins]
+    try:
+        _uv(*words, f"{_torch()}+cpu")
+    except subprocess.CalledProcessError:
+        _uv(*words, _torch())
 
 
 def _torch() -> str:

@@ -45,6 +45,14 @@ def test_quantiles_are_where_tails_fall_to_the_rest(
     assert mixture_tail(*mixture, x * (1 - 1e-6) - 1e-9) >= 1 - share - 1e-6
 
 
+def test_a_mean_far_below_the_deviation_is_nearly_always_the_least_value() -> None:
+    mixture = ONE, 0 * ONE, 2.2250738585072014e-308 * ONE, ONE
+    assert mixture_quantile(*mixture, 0.5) == pytest.approx(0, abs=1e-12)
+    assert mixture_tail(*mixture, 1e-9) == 0
+    shape = 1e-11  # just above the limit: the mean is shape, with variance shape
+    assert mixture_tail(ONE, 0 * ONE, shape * ONE, shape * ONE, 1e-9) < 1e-9
+
+
 def test_a_shifted_exponential_distribution() -> None:
     found = mixture_quantile(ONE, 3 * ONE, 5 * ONE, 4 * ONE, 0.99)
     assert found == pytest.approx(3 + 2 * log(100), rel=1e-6)
