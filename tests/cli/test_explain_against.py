@@ -70,6 +70,7 @@ def explained(path: Path, url: str, *more: str) -> tuple[dict[str, Any], str]:
     return against, done.stderr
 
 
+@pytest.mark.long
 def test_the_operator_with_the_wrong_cost_is_named(tmp_path: Path, url: str) -> None:
     path = written(tmp_path, OP3=TRUE["OP3"] * MIPS * 1e3 / 2.3)
     against, stderr = explained(path, url)

@@ -121,6 +121,7 @@ def test_place_simulate_and_compare_use_the_objective(folder: Path) -> None:
     assert two_net > four_net == pytest.approx(0.1)
 
 
+@pytest.mark.long
 def test_throughput_is_the_default(folder: Path) -> None:
     placing = ("place", "graph.json", *CLUSTER, "--placer", "greedy", "--json")
     answers = [run_in(folder, *placing, *more)[1] for more in ((), ("--objective", "throughput"))]
@@ -218,6 +219,7 @@ def test_explain_names_an_objective_that_deducts_from_the_throughput(folder: Pat
     assert not [line for line in explained if line.startswith("bottleneck")]
 
 
+@pytest.mark.long
 def test_installed_names_are_listed_and_do_not_replace_built_in_names(folder: Path) -> None:
     environment = installed(folder)
     shadowed = json_from(

@@ -143,6 +143,7 @@ def test_training_does_not_overwrite_its_dataset(files: Path, capsys: Capture) -
     assert json.loads(dataset.read_text()) == GRAPH
 
 
+@pytest.mark.long
 def test_a_folder_that_another_process_uses(files: Path) -> None:
     results = files / "results"
     words = ("compare", files / "graph.json", "--placers", "single", "-o", results)

@@ -28,6 +28,7 @@ def costs(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_a_graph_and_the_current_placement(tmp_path: Path, costs: Path, capsys: Capture) -> None:
     graph, now = tmp_path / "graph.json", tmp_path / "now.json"
     options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 3.2, "--costs", costs]

@@ -152,6 +152,7 @@ def test_the_page_names_the_present_job_and_may_fail_later(
     assert "now.html: cannot write" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_graph_is_measured_unless_it_is_named(
     cluster: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
@@ -166,6 +167,7 @@ def test_a_graph_is_measured_unless_it_is_named(
     assert len(captured.out.splitlines()) == 1
 
 
+@pytest.mark.long
 def test_the_same_command_goes_on_with_the_graph_that_was_measured(
     cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:

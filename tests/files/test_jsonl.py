@@ -117,6 +117,7 @@ def test_json_written_in_pieces_equals_json_written_at_once(
     assert to_json(value) == expected
 
 
+@pytest.mark.long
 def test_a_decompression_bomb_of_empty_lines_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "bomb.jsonl.gz"
     path.write_bytes(gzip.compress(b"\n" * 2**26, 9))

@@ -15,6 +15,7 @@ MANIFEST = ROOT / "datasets" / "benchmarks" / "manifest.json"
 BENCHMARKS: list[dict[str, Any]] = json.loads(MANIFEST.read_text())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("benchmark", BENCHMARKS, ids=lambda entry: str(entry["name"]))
 def test_the_command_reproduces_the_bytes_of_the_manifest(
     benchmark: dict[str, Any], tmp_path: Path

@@ -262,6 +262,7 @@ print(found.devices.tolist(), "torch" in sys.modules, "torch_geometric" in sys.m
 """
 
 
+@pytest.mark.long
 def test_a_scorer_does_not_load_torch_geometric(files: dict[str, Path]) -> None:
     """PyTorch Geometric is slow to load and emits warnings."""
     run = subprocess.run(

@@ -42,6 +42,7 @@ def drawn_placements(count: int) -> list[Placement]:
     return made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("large", [False, True], ids=["from the graph", "from sums"])
 def test_scores_equal_those_of_python(scored: Evaluate, large: bool) -> None:
     placements = drawn_placements(300)

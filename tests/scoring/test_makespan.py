@@ -51,6 +51,7 @@ def test_golden_cases() -> None:
         assert finish == case["expected"]["finish_s"], case["name"]
 
 
+@pytest.mark.long
 def test_it_agrees_with_the_plain_engine() -> None:
     assert first_difference(public_engine, range(40_000, 40_300), tolerance_s=0.0) is None
 

@@ -20,6 +20,7 @@ from tests.support.cli import Capture, refused
 TINY = Size(graphs=2, training_graphs=3, seeds=1, imitation_epochs=1, epochs=1, samples=2)
 
 
+@pytest.mark.long
 def test_every_system_places_every_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "QUICK", TINY)
     study = StreamDopplerStudy(quick=True)

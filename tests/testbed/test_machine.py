@@ -36,12 +36,14 @@ def refusal(command: tuple[str, ...], **environment: str) -> str:
     return done.stderr
 
 
+@pytest.mark.long
 def test_missing_programs_are_reported() -> None:
     assert "no ip (iproute2), no tc (iproute2), no unshare (util-linux)" in refusal(
         SHORT, PATH="/nowhere"
     )
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root in order to drop it")
 def test_missing_root_is_reported() -> None:
     """The command runs as the user `nobody`, after dropping root."""
@@ -104,6 +106,7 @@ def test_a_name_identifies_its_process() -> None:
         assert ownership.prefix_of(other) is None
 
 
+@pytest.mark.long
 @needs_a_machine
 @pytest.mark.parametrize("kind", ["pair", "nic"])
 def test_a_link_limits_what_arrives(kind: str) -> None:

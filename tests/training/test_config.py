@@ -25,6 +25,7 @@ def refusal_of(name: str) -> str:
     return str(refused.value)
 
 
+@pytest.mark.long
 def test_a_config_is_read_without_torch() -> None:
     """Importing torch would cost 200 MB and two seconds before an error about a misspelt field."""
     program = "import sys; from streamplace.training import read_config; read_config('best'); "

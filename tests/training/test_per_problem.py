@@ -64,6 +64,7 @@ def test_every_problem_and_repeat_has_its_own_policy() -> None:
             assert len(one.evaluations) == 1
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_policies() -> None:
     hashes = [
         [parameter_hash(one.policy) for repeats in fitted() for one in repeats] for _ in range(2)
@@ -71,6 +72,7 @@ def test_the_same_seed_gives_the_same_policies() -> None:
     assert hashes[0] == hashes[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("at_once", [1, 2, 64])
 def test_the_stack_size_does_not_change_the_number_of_evaluations(at_once: int) -> None:
     """Six samples in each epoch, and one remembered placement from the second epoch on."""

@@ -85,6 +85,7 @@ def test_the_options_of_the_paper_are_the_defaults() -> None:
     assert config == stage.model_copy(update={"window": 1000})
 
 
+@pytest.mark.long
 def test_its_name_is_checked_without_torch() -> None:
     program = "import sys; from streamplace.placers.registry import make_placer, options_of; "
     program += "make_placer('rnn:steps=3:order=bfs'); options_of('rnn'); "

@@ -93,6 +93,7 @@ def placement() -> Placement:
     return Placement(Problem(graph, Cluster([Device("x", 1), Device("y", 1)])), [0, 1])
 
 
+@pytest.mark.long
 def test_a_job_is_observed() -> None:
     job = SampleJob(speed=20)
     for each in job.task_managers["taskmanagers"]:

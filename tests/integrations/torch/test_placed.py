@@ -1,5 +1,7 @@
 """Modules that run by a placement."""
 
+from functools import cache
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -27,20 +29,25 @@ class Branches(nn.Module):
         return self.second(y) + self.shift, {"sum": mixed + y}
 
 
+@cache
+def operators() -> tuple[str, ...]:
+    """Return the names of the operators of `Branches`."""
+    return from_module(Branches().eval(), (INPUT,)).names
+
+
 @pytest.fixture
 def module() -> Branches:
     torch.manual_seed(0)
     return Branches().eval()
 
 
-def assignment(module: nn.Module, elsewhere: str = "") -> dict[str, str]:
+def assignment(elsewhere: str = "") -> dict[str, str]:
     """Place operators whose name contains a text on device b, and all others on a."""
-    names = from_module(module, (INPUT,)).names
-    return {name: "b" if elsewhere and elsewhere in name else "a" for name in names}
+    return {name: "b" if elsewhere and elsewhere in name else "a" for name in operators()}
 
 
 def test_results_are_those_of_the_module(module: Branches) -> None:
-    placed = PlacedModule(module, (INPUT,), assignment(module), {"a": "cpu"})
+    placed = PlacedModule(module, (INPUT,), assignment(), {"a": "cpu"})
     for value in (INPUT, 2 * INPUT):
         own, named = module(value)
         first, second = placed(value)
@@ -52,7 +59,7 @@ def test_results_are_those_of_the_module(module: Branches) -> None:
 @pytest.mark.parametrize("elsewhere", ["second.addmm", "arange"])
 def test_operators_run_on_their_devices(module: Branches, elsewhere: str) -> None:
     # on PyTorch's device meta, tensors have no data and cannot return to the CPU
-    where = assignment(module, elsewhere)
+    where = assignment(elsewhere)
     after = {"second.addmm": ("add_1",), "arange": ("add", "add_2")}[elsewhere]
     for name in where:
         if name in after:
@@ -65,7 +72,7 @@ def test_operators_run_on_their_devices(module: Branches, elsewhere: str) -> Non
 
 
 def test_parameters_move_once_and_other_tensors_in_each_call(module: Branches) -> None:
-    where = assignment(module, "second.addmm") | {"add_1": "b"}
+    where = assignment("second.addmm") | {"add_1": "b"}
     placed = PlacedModule(module, (INPUT,), where, {"a": "cpu", "b": "meta"})
     placed(INPUT)
     kept = dict(placed._copies)
@@ -78,7 +85,7 @@ def test_parameters_move_once_and_other_tensors_in_each_call(module: Branches) -
 
 
 def test_a_placement_of_another_module_is_refused(module: Branches) -> None:
-    where = assignment(module)
+    where = assignment()
     with pytest.raises(GraphError, match=r"no device for 'first\.addmm' of this module"):
         PlacedModule(
             module, (INPUT,), {n: d for n, d in where.items() if n != "first.addmm"}, {"a": "cpu"}
@@ -88,7 +95,7 @@ def test_a_placement_of_another_module_is_refused(module: Branches) -> None:
 
 
 def test_devices_that_are_missing_or_cannot_be_used_are_refused(module: Branches) -> None:
-    where = assignment(module, "second")
+    where = assignment("second")
     with pytest.raises(UsageError, match="no device of PyTorch for 'b'; devices has 'a'"):
         PlacedModule(module, (INPUT,), where, {"a": "cpu"})
     with pytest.raises(UsageError, match="PyTorch cannot use 'nowhere' for 'b': "):
@@ -96,6 +103,6 @@ def test_devices_that_are_missing_or_cannot_be_used_are_refused(module: Branches
 
 
 def test_other_shapes_are_refused_in_one_line(module: Branches) -> None:
-    placed = PlacedModule(module, (INPUT,), assignment(module), {"a": "cpu"})
+    placed = PlacedModule(module, (INPUT,), assignment(), {"a": "cpu"})
     with pytest.raises(GraphError, match=r"^it does not run on inputs of shape 2x3: [^\n]*$"):
         placed(torch.zeros(2, 3))

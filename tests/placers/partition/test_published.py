@@ -43,6 +43,7 @@ def test_metis_reproduces_its_published_row_at_twice_the_rate() -> None:
     assert np.median(achieved) == pytest.approx(0.46, abs=0.03)
 
 
+@pytest.mark.long
 @needs_dream
 def test_fuser_reproduces_ibm_streams() -> None:
     achieved = relative_throughput(Fuser(), 1e4)

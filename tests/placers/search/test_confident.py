@@ -59,6 +59,7 @@ def test_the_search_finds_nearly_the_best_of_all_placements(
     assert max(gains) > 0.02
 
 
+@pytest.mark.long
 def test_it_is_better_than_the_plain_placement_on_larger_problems() -> None:
     gains = []
     for seed in range(6):
@@ -87,6 +88,7 @@ def test_annealing_and_higher_costs_each_find_better_placements(
     assert max(gains) > 0.005
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_placement() -> None:
     problem = larger_uncertain_problem(3)
     found = Uncertainty.of(problem.graph)

@@ -47,6 +47,7 @@ def compared(seed: int, model: Model) -> int:
     return len(rows)
 
 
+@pytest.mark.long
 def test_scores_equal_the_oracles() -> None:
     assert sum(compared(seed, "bottleneck") for seed in range(50)) > 200
     assert sum(compared(seed, "path-average") for seed in range(10)) > 20

@@ -191,6 +191,7 @@ def test_newton_solves_what_damping_cannot() -> None:
     assert throughput(problem, devices) == pytest.approx(1000 * 1e-6, rel=1e-9)
 
 
+@pytest.mark.long
 def test_failure_of_both_methods_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, devices = repeated_crossings()
     placements = np.array([[0] * 4200, devices, [0] * 4200])

@@ -59,5 +59,6 @@ def test_an_interrupted_run_leaves_nothing() -> None:
     assert interrupt(signal.SIGTERM, 1.0, host_links(), TUPLES) == []
 
 
+@pytest.mark.long
 def test_a_machine_without_programs_is_reported_or_skipped() -> None:
     check_reported_or_skipped("benchmarks.testbed.latency")

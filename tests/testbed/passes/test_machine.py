@@ -24,6 +24,7 @@ lacking = facilities.lacking()
 needs_a_machine = pytest.mark.skipif(bool(lacking), reason=f"testbed: {', '.join(lacking)}")
 
 
+@pytest.mark.long
 @needs_a_machine
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_pass_follows_the_rules(kind: NetworkKind) -> None:

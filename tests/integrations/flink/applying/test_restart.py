@@ -147,6 +147,7 @@ def test_a_rollback_that_fails_says_where_the_state_is() -> None:
         applied(ScriptedFlink(refuses=2))
 
 
+@pytest.mark.long
 def test_a_start_whose_answer_is_lost_is_found() -> None:
     flink = ScriptedFlink(lost_answers=1)
     assert applied(flink, Limits(5, 0.3, 3)).job == NEW
