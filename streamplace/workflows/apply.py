@@ -18,9 +18,10 @@ from streamplace.integrations.flink.applying.progress import Limits, Progress
 from streamplace.integrations.flink.applying.requests import Program, Request
 from streamplace.integrations.flink.applying.restart import Restart
 from streamplace.integrations.flink.groups import Groups, groups_of
+from streamplace.integrations.flink.jobs import refusal
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.flink.slot_groups import mapping
-from streamplace.integrations.profiling.rest import GoneError, RefusedError, Server
+from streamplace.integrations.profiling.rest import RefusedError, Server
 from streamplace.problem.placement import Placement
 
 CHECKED = "StreamplaceMapping: checked, without uid: ["
@@ -111,8 +112,8 @@ def prepare_groups(groups: Groups, server: Server, options: Options) -> Prepared
     within_s = options.limits.answer_s
     try:
         job = read_job(server, options.job, within_s)
-    except GoneError:
-        raise UsageError(f"{server.url} has no job {options.job!r}; see /jobs/overview") from None
+    except RefusedError as error:
+        raise refusal(server, options.job, error, within_s) from None
     savepoint = (options.savepoint or job.stopped_at) if job.ended else None
     holder = job.id if savepoint is None else requests.successor(job.id, savepoint, 0)
     cluster = read_cluster(server, holder, within_s)
