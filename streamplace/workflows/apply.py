@@ -12,11 +12,13 @@ from streamplace.integrations.flink.applying.documents import (
     Job,
     last_cause,
     read_cluster,
+    read_hosts,
     read_job,
 )
 from streamplace.integrations.flink.applying.progress import Limits, Progress
 from streamplace.integrations.flink.applying.requests import Program, Request
 from streamplace.integrations.flink.applying.restart import Restart
+from streamplace.integrations.flink.applying.verification import misplaced
 from streamplace.integrations.flink.groups import Groups, groups_of
 from streamplace.integrations.flink.jobs import refusal
 from streamplace.integrations.flink.plan import running
@@ -128,6 +130,27 @@ def prepare_groups(groups: Groups, server: Server, options: Options) -> Prepared
     jar = jar_on(server, options.jar, within_s)
     groups = preflight.sized(groups, cluster)
     return Prepared(job, cluster, groups, directory or "", savepoint, jar)
+
+
+def already_placed(
+    prepared: Prepared, server: Server, within_s: float
+) -> dict[str, list[str]] | None:
+    """Return operator -> its TaskManagers if the job was started with this mapping and runs so.
+
+    None: it does not, so that it has to be restarted.
+
+    Raises
+    ------
+    BackendError
+        If the server does not answer.
+    """
+    job, former = prepared.job, prepared.job.mapping or ""
+    if prepared.savepoint is not None or not job.runs:
+        return None
+    if sorted(former.splitlines()) != sorted(mapping(prepared.groups).splitlines()):
+        return None
+    hosts = read_hosts(server, job, within_s)
+    return None if any(misplaced(prepared.groups, hosts, prepared.cluster)) else hosts
 
 
 def check_jar(prepared: Prepared, server: Server, options: Options, jar: str) -> None:
