@@ -83,7 +83,7 @@ def flink(
     from streamplace.integrations.flink.applying.progress import Limits  # noqa: PLC0415
     from streamplace.integrations.flink.applying.requests import Program  # noqa: PLC0415
     from streamplace.integrations.profiling.rest import Server  # noqa: PLC0415
-    from streamplace.workflows.apply import Options, prepare  # noqa: PLC0415
+    from streamplace.workflows.apply import Options, already_placed, prepare  # noqa: PLC0415
 
     read = read_placement(placement)
     server = Server(url)
@@ -99,10 +99,30 @@ def flink(
     )
     with located(name_of(placement)):
         prepared = prepare(read, server, how)
-    if dry_run:
+    if (hosts := already_placed(prepared, server, timeout)) is not None:
+        _leave(prepared.job.id, hosts, as_json)
+    elif dry_run:
         _show(prepared, how, as_json)
     else:
         _execute(prepared, server, how, as_json)
+
+
+def _leave(job: str, hosts: dict[str, list[str]], as_json: bool) -> None:
+    """Say that nothing has to be done."""
+    if as_json:
+        printing.print_json(
+            {
+                "former_job": job,
+                "job": job,
+                "running": True,
+                "savepoint": None,
+                "rolled_back": False,
+                "fault": None,
+                "task_managers": hosts,
+            }
+        )
+    else:
+        click.echo(f"job {job} already runs as placed; nothing is changed")
 
 
 def _show(prepared: "Prepared", how: "Options", as_json: bool) -> None:

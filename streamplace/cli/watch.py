@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -199,6 +199,8 @@ def _watch(
         )
         if chosen["jar"] and not journal.unfinished:
             _check_jar(server, chosen["jar"], kept)
+        if not journal.jobs:
+            _check_job(server, job, kept, waits=chosen["graph_file"] is not None)
         graph = _graph(server, job, cluster, kept, chosen, journal)
         weights = dict(zip(graph.names, graph.instructions.tolist(), strict=True))
         chooses = chosen["mode"] == ADVISE or chosen["labels"]
@@ -235,6 +237,21 @@ def _backend(server: "Server", job: str, kept: "Rules", chosen: dict[str, Any]) 
         limits=limits,
     )
     return RestartBackend(server, how, chosen["labels"], _note)
+
+
+def _check_job(server: "Server", job: str, kept: "Rules", *, waits: bool) -> None:
+    """Refuse a job that does not exist, before the first window.
+
+    Parameters
+    ----------
+    waits
+        Whether a server that does not answer is waited for; otherwise it is a fault.
+    """
+    from streamplace.errors import BackendError  # noqa: PLC0415 - loaded when the command runs
+    from streamplace.integrations.flink.jobs import check_job  # noqa: PLC0415
+
+    with suppress(BackendError) if waits else nullcontext():
+        check_job(server, job, kept.answer_s)
 
 
 def _check_jar(server: "Server", jar: str, kept: "Rules") -> None:

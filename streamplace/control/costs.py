@@ -88,13 +88,16 @@ def _busy_on(cluster: Cluster, observation: Observation) -> dict[str, Floats]:
 def _selectivities(graph: StreamGraph, observation: Observation) -> Floats:
     """Return the selectivity of each stream, (E,), scaled so that operators receive what they read.
 
-    The streams into an operator are scaled alike. Downstream of an operator under backpressure,
-    buffers may be filling, so that what is read is a lower bound of what is sent.
+    The streams into an operator are scaled alike. What waits in buffers was sent, too. Where that
+    is unknown, and an operator before is under backpressure, buffers may be filling, so that what
+    is read is a lower bound of what is sent.
     """
     found, readings = graph.selectivity.copy(), observation.readings
     for v, name in enumerate(graph.names):
-        if not readings[name].tuples_s:
+        reading = readings[name]
+        if not reading.tuples_s:
             continue
+        received_s = reading.received_s
         inputs = np.flatnonzero(graph.stream_target == v).tolist()
         before = [readings[graph.names[int(graph.stream_source[e])]] for e in inputs]
         copies = [
@@ -103,12 +106,12 @@ def _selectivities(graph: StreamGraph, observation: Observation) -> Floats:
         ]
         sent = [each.tuples_s * count for each, count in zip(before, copies, strict=True)]
         if len(inputs) == 1 and isnan(found[inputs[0]]) and sent[0]:
-            found[inputs[0]] = readings[name].tuples_s / sent[0]
+            found[inputs[0]] = received_s / sent[0]
             continue
         arriving = float(np.dot(sent, found[inputs])) if inputs else 0.0
         if not arriving > 0.0:  # NaN: not known
             continue
-        factor = readings[name].tuples_s / arriving
+        factor = received_s / arriving
         if any(each.backpressured > BACKPRESSURED for each in before):
             factor = max(factor, 1.0)
         found[inputs] *= factor

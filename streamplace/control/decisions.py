@@ -14,6 +14,8 @@ class Action(StrEnum):
     NOTHING = "nothing"
     ADVISE = "advise"
     ACT = "act"
+    REFUSED = "refused"
+    """To act, but the action was refused before anything was changed."""
 
 
 class State(StrEnum):

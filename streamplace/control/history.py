@@ -28,8 +28,8 @@ class History:
     since_s
         The beginning of the first window of the row.
     served_s
-        Tuples per second that the sources read in the last window that could be used; None if
-        unknown.
+        Tuples per second that the job carried in the last window that could be used, counted at
+        the sources: what they read, without what piled up in buffers. None if unknown.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -57,7 +57,8 @@ class History:
 
     def add(self, observation: Observation) -> Load:
         """Add a window that can be used, and return its load."""
-        self.served_s = self._served(observation)
+        read_s = self._read(observation)
+        self.served_s = None if read_s is None else read_s * observation.processed
         load = load_of(observation, self.served_s, self._rules)
         run = f"{observation.started_s!r} {Deployment(observation.hosts).key}"
         gap_s = 0.0 if self.last_s is None else observation.begin_s - self.last_s
@@ -102,7 +103,7 @@ class History:
         self.since_s = observation.begin_s
         self._rates = []
 
-    def _served(self, observation: Observation) -> float | None:
+    def _read(self, observation: Observation) -> float | None:
         """Return the tuples per second that the sources read: those offered that do not wait.
 
         Where it is known how many wait, it must also be known how many waited before.

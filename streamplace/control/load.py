@@ -32,7 +32,7 @@ def load_of(observation: Observation, served_s: float | None, rules: Rules) -> L
     Parameters
     ----------
     served_s
-        Tuples per second that the sources read; None if unknown.
+        Tuples per second that the job carries; None if unknown.
     """
     name, busiest = observation.busiest_operator, observation.busiest
     busy = f"the busiest instance, of {name}, is busy {percent(busiest)} of the time"
@@ -51,7 +51,7 @@ def load_of(observation: Observation, served_s: float | None, rules: Rules) -> L
         and served_s is not None
         and offered_s - served_s > GROWING * offered_s
     ):
-        what = f"{rate(served_s)} of {rate(offered_s)} are read, so more and more wait"
+        what = f"{rate(served_s)} of {rate(offered_s)} are carried, so more and more wait"
         return Load(State.OVERLOADED, f"{busy}, but {what}")
     if busiest < rules.low:
         return Load(State.UNDERUSED, f"{busy}, below {percent(rules.low)}")

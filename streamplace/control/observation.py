@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+BUFFERED = 0.05  # share of the tuples sent to an operator that it did not process; less is noise
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -18,6 +20,9 @@ class Reading:
         Share of the time that its instances were under backpressure, on average.
     instances
         Number of its instances.
+    arriving_s
+        Tuples per second that were sent to it; those that it did not process wait in the buffers of
+        the stream engine. None if unknown.
     """
 
     tuples_s: float
@@ -25,6 +30,13 @@ class Reading:
     busiest: float
     backpressured: float
     instances: int
+    arriving_s: float | None = None
+
+    @property
+    def received_s(self) -> float:
+        """Tuples per second that it processed, or that were sent to it if that is clearly more."""
+        sent_s = self.arriving_s or 0.0
+        return sent_s if self.tuples_s < (1.0 - BUFFERED) * sent_s else self.tuples_s
 
 
 @dataclass(frozen=True)
@@ -73,6 +85,12 @@ class Observation:
     def parallelism(self) -> dict[str, int]:
         """Operator -> number of its instances that run."""
         return {name: len(on) for name, on in self.hosts.items()}
+
+    @property
+    def processed(self) -> float:
+        """Share of the tuples sent to an operator that it processed: the least of all operators."""
+        received = (each for each in self.readings.values() if each.received_s > 0.0)
+        return min((each.tuples_s / each.received_s for each in received), default=1.0)
 
     @property
     def begin_s(self) -> float:

@@ -22,7 +22,7 @@ td, th { border-bottom: 1px solid var(--line); padding: 6px 10px 6px 0; text-ali
   vertical-align: top; }
 td:nth-child(-n+3) { white-space: nowrap; }
 tr.act td:nth-child(3) { color: var(--act); font-weight: 650; }
-tr.advise td:nth-child(3) { font-weight: 650; }
+tr.advise td:nth-child(3), tr.refused td:nth-child(3) { font-weight: 650; }
 @media (prefers-color-scheme: dark) { :root { --soft: #9aa6b5; --line: #2b323d; --act: #ff7a6e; } }
 """
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

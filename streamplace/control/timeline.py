@@ -54,7 +54,9 @@ class Timeline:
     earlier: deque[Decision] = field(default_factory=lambda: deque(maxlen=ACTIONS))
 
     def add(self, point: Point) -> None:
-        """Add the latest window; beyond the limit, the oldest one is dropped."""
+        """Add the latest window, again if its action was refused; the oldest ones are dropped."""
+        if self.points and self.points[-1].decision.at_s == point.decision.at_s:
+            self.points.pop()
         if len(self.points) == WINDOWS and self.points[0].decision.action != Action.NOTHING:
             self.earlier.append(self.points[0].decision)
         self.points.append(point)

@@ -17,7 +17,11 @@ from streamplace.plots.style import COLOURS, GREY, drawn, legend_right, line, sa
 SIZE = (10.4, 7.2)  # width and height in inches
 DAY_S = 86_400.0
 MARKED = 20  # windows up to which each has a marker
-ACTED = {Action.ACT: ("acted", "-"), Action.ADVISE: ("advised", ":")}
+ACTED = {
+    Action.ACT: ("acted", "-"),
+    Action.ADVISE: ("advised", ":"),
+    Action.REFUSED: ("refused", "--"),
+}
 
 
 def timeline_svg(points: Sequence[Point], rules: Rules) -> str:
@@ -73,7 +77,7 @@ def _times(points: Sequence[Point]) -> list[float]:
 
 
 def _mark_actions(axes: Axes, points: Sequence[Point]) -> None:
-    """Draw a vertical line at each action and at each new advice."""
+    """Draw a vertical line at each action, each refusal and each new advice."""
     marked = set[Action]()
     before = None
     for at, point in zip(_times(points), points, strict=True):

@@ -50,8 +50,8 @@ def verdict_of(
         return None
     worse = replace(attempt, worse=attempt.worse + 1)
     reason = (
-        f"{rate(served_s)} are read, less than {percent(rules.rollback_below)} of the "
-        f"{rate(attempt.expected_s(observation))} that were read before the last action"
+        f"{rate(served_s)} are carried, less than {percent(rules.rollback_below)} of the "
+        f"{rate(attempt.expected_s(observation))} that were carried before the last action"
     )
     if worse.worse < rules.agreeing:
         many = f"in {worse.worse} of the {rules.agreeing} windows in a row that must agree"

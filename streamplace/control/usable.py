@@ -45,12 +45,13 @@ def _faults(observation: Observation, last_s: float | None) -> Iterator[str]:
     if unmeasured := sorted(observation.hosts.keys() - observation.readings.keys()):
         yield f"nothing was measured of {several(unmeasured, SHOWN)}"
     for name, reading in sorted(observation.readings.items()):
-        if not all(isfinite(value) and value >= 0 for value in astuple(reading)):
+        numbers = (number for number in astuple(reading) if number is not None)
+        if not all(isfinite(number) and number >= 0 for number in numbers):
             yield f"the measurements of {name} are not numbers of at least 0"
     if observation.offered_s is None:
         yield "the offered rate is unknown"
     times = (observation.seconds, observation.started_s, observation.at_s)
     rates = (observation.offered_s, observation.waiting, observation.read_s)
-    numbers = (*times, *(rate for rate in rates if rate is not None))
-    if not all(isfinite(value) and value >= 0 for value in numbers) or observation.seconds <= 0:
+    values = (*times, *(rate for rate in rates if rate is not None))
+    if not all(isfinite(value) and value >= 0 for value in values) or observation.seconds <= 0:
         yield "rates or times of the window are not numbers of at least 0"

@@ -59,8 +59,8 @@ def worth_of_more(
     Parameters
     ----------
     served_s
-        Tuples per second that the sources read; None if unknown. Where they read less than they
-        are offered, the present deployment carries no more than that.
+        Tuples per second that the job carried; None if unknown. Where that is less than is offered,
+        the present deployment carries no more.
     """
     offered_s, now_s = observation.offered_s or 0.0, plan.now_carries_s
     if served_s is not None and offered_s - served_s > GROWING * offered_s:

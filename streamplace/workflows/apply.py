@@ -12,15 +12,18 @@ from streamplace.integrations.flink.applying.documents import (
     Job,
     last_cause,
     read_cluster,
+    read_hosts,
     read_job,
 )
 from streamplace.integrations.flink.applying.progress import Limits, Progress
 from streamplace.integrations.flink.applying.requests import Program, Request
 from streamplace.integrations.flink.applying.restart import Restart
+from streamplace.integrations.flink.applying.verification import misplaced
 from streamplace.integrations.flink.groups import Groups, groups_of
+from streamplace.integrations.flink.jobs import refusal
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.flink.slot_groups import mapping
-from streamplace.integrations.profiling.rest import GoneError, RefusedError, Server
+from streamplace.integrations.profiling.rest import RefusedError, Server
 from streamplace.problem.placement import Placement
 
 CHECKED = "StreamplaceMapping: checked, without uid: ["
@@ -111,8 +114,8 @@ def prepare_groups(groups: Groups, server: Server, options: Options) -> Prepared
     within_s = options.limits.answer_s
     try:
         job = read_job(server, options.job, within_s)
-    except GoneError:
-        raise UsageError(f"{server.url} has no job {options.job!r}; see /jobs/overview") from None
+    except RefusedError as error:
+        raise refusal(server, options.job, error, within_s) from None
     savepoint = (options.savepoint or job.stopped_at) if job.ended else None
     holder = job.id if savepoint is None else requests.successor(job.id, savepoint, 0)
     cluster = read_cluster(server, holder, within_s)
@@ -127,6 +130,27 @@ def prepare_groups(groups: Groups, server: Server, options: Options) -> Prepared
     jar = jar_on(server, options.jar, within_s)
     groups = preflight.sized(groups, cluster)
     return Prepared(job, cluster, groups, directory or "", savepoint, jar)
+
+
+def already_placed(
+    prepared: Prepared, server: Server, within_s: float
+) -> dict[str, list[str]] | None:
+    """Return operator -> its TaskManagers if the job was started with this mapping and runs so.
+
+    None: it does not, so that it has to be restarted.
+
+    Raises
+    ------
+    BackendError
+        If the server does not answer.
+    """
+    job, former = prepared.job, prepared.job.mapping or ""
+    if prepared.savepoint is not None or not job.runs:
+        return None
+    if sorted(former.splitlines()) != sorted(mapping(prepared.groups).splitlines()):
+        return None
+    hosts = read_hosts(server, job, within_s)
+    return None if any(misplaced(prepared.groups, hosts, prepared.cluster)) else hosts
 
 
 def check_jar(prepared: Prepared, server: Server, options: Options, jar: str) -> None:

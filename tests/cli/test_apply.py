@@ -68,6 +68,39 @@ def test_what_runs_is_printed(placement: str, capsys: Capture) -> None:
     assert f"stopping job {JOB}" in err
 
 
+def test_a_job_that_runs_as_placed_is_left_alone(placement: str, capsys: Capture) -> None:
+    """A job that was stopped for it goes on under another id, which is found again."""
+    flink = ScriptedFlink()
+    with flink.serving() as url:
+        assert main(arguments(placement, url)) == 0
+        ((job, _),) = flink.running.items()
+        known = len(flink.changes)
+        again = [job if each == JOB else each for each in arguments(placement, url)]
+        capsys.readouterr()
+        assert main(again) == 0
+        assert main([*again, "--dry-run"]) == 0
+        out, err = capsys.readouterr()
+        assert (out, err) == (f"job {job} already runs as placed; nothing is changed\n" * 2, "")
+        assert main([*again, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["task_managers"]["count"] == ["tm-b", "tm-b"]
+        assert len(flink.changes) == known
+        assert main(arguments(placement, url)) == 0
+    err = capsys.readouterr().err
+    assert f"job {job} was started from {SAVEPOINT} before; looking how it runs" in err
+    assert "starting job" not in err
+    assert list(flink.running) == [job]
+
+
+def test_a_job_that_runs_elsewhere_than_mapped_is_restarted(placement: str) -> None:
+    flink = ScriptedFlink()
+    with flink.serving() as url:
+        assert main(arguments(placement, url)) == 0
+        ((job, run),) = flink.running.items()
+        run.move({**run.hosts, "count": ["tm-b"]}, flink.clock())
+        assert main([job if each == JOB else each for each in arguments(placement, url)]) == 0
+    assert job not in flink.running
+
+
 def test_json(placement: str, capsys: Capture) -> None:
     flink = ScriptedFlink()
     with flink.serving() as url:

@@ -231,8 +231,9 @@ def test_a_job_that_has_ended(
 ) -> None:
     flink = overloaded(clock)
     with flink.serving() as url:
+        flink.jobs[JOB].state = "FINISHED"
         options = ("--cluster", cluster, "--graph", graph)
-        assert main(["watch", "flink", url, "--job", "f" * 32, *options, *LIMITS]) == 1
+        assert main(["watch", "flink", url, "--job", JOB, *options, *LIMITS]) == 1
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
@@ -297,8 +298,20 @@ def test_a_jar_is_not_asked_for_where_the_server_does_not_answer(
     assert "  blind  nothing: " in capsys.readouterr().out
 
 
-def test_a_job_that_does_not_exist_cannot_be_measured(cluster: str, capsys: Capture) -> None:
+@pytest.mark.parametrize("known", [False, True])
+def test_a_job_that_does_not_exist(known: bool, graph: str, cluster: str, capsys: Capture) -> None:
     with ScriptedFlink().serving() as url:
-        options = ("--cluster", cluster, "--windows", "1", *LIMITS)
+        options = ("--cluster", cluster, *(["--graph", graph] if known else []), *LIMITS)
         assert main(["watch", "flink", url, "--job", "f" * 32, *options]) == 2
-    assert f"has no job '{'f' * 32}'; see /jobs/overview" in capsys.readouterr().err
+    fault = f"{url}: no job '{'f' * 32}'; running: {JOB} (pinned)"
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(fault)
+
+
+def test_a_job_is_not_measured_where_the_server_does_not_answer(
+    cluster: str, capsys: Capture
+) -> None:
+    options = ("--cluster", cluster, *LIMITS)
+    assert main(["watch", "flink", "http://127.0.0.1:1", "--job", JOB, *options]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "/jobs/overview" in line

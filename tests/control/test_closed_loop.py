@@ -106,3 +106,18 @@ def test_after_the_loss_of_a_device_overload_decides() -> None:
     assert "d1" not in {device for on in job.hosts.values() for device in on}
     job.present.add("d1")
     assert actions(job.run([1200.0] * 6)) == 0
+
+
+def test_an_overload_that_buffers_take_is_acted_on() -> None:
+    """The source reads all, and nothing waits there; count processes 2,500 of 4,000 tuples/s."""
+    job = Job()
+    hosts = {"decode": tuple(f"d{i % 3}" for i in range(6)), "count": ("d0",)}
+    for number in (10, 11):
+        window = measured(job.graph, job.cluster, hosts, 4000.0, at_s=number * WINDOW_S)
+        count = replace(window.readings["count"], tuples_s=2500.0, busy=1.0, busiest=1.0)
+        readings = {**window.readings, "count": replace(count, arriving_s=4000.0)}
+        decision = job.of.step(replace(window, readings=readings, waiting=0.0))
+    assert decision.action is Action.ACT
+    assert "2,500 tuples/s of the offered 4,000 tuples/s are carried" in decision.reason
+    assert decision.plan is not None
+    assert decision.plan.deployment.parallelism["count"] > 1

@@ -52,8 +52,8 @@ def test_a_worse_job_is_rolled_back_once_and_the_plan_blocked() -> None:
     assert second.plan is not None
     assert second.plan.deployment == Deployment({"decode": ("a",), "count": ("b",)})
     assert second.reason == (
-        "act: 800 tuples/s are read, less than 90% of the 1,000 tuples/s that were read before the "
-        "last action, so the job goes back to what ran before"
+        "act: 800 tuples/s are carried, less than 90% of the 1,000 tuples/s that were carried "
+        "before the last action, so the job goes back to what ran before"
     )
     of.began(second, second.at_s)
     of.ended(Outcome(second.at_s + 30.0, succeeded=True))

@@ -94,6 +94,17 @@ def test_filling_buffers_do_not_lower_a_selectivity(
     assert found.selectivity.tolist() == pytest.approx([expected])
 
 
+@pytest.mark.parametrize(("arriving_s", "expected"), [(2000.0, 2.0), (1280.0, 1.25)])
+def test_what_waits_in_buffers_was_sent_too(arriving_s: float, expected: float) -> None:
+    """The second one is within the noise of two counters, so what was processed counts."""
+    window = counts(1.25)
+    count = replace(window.readings["count"], arriving_s=arriving_s)
+    found = measured_graph(
+        two(2.0), cluster(), replace(window, readings={**window.readings, "count": count})
+    )
+    assert found.selectivity.tolist() == pytest.approx([expected])
+
+
 def test_copies_of_a_broadcast_are_no_selectivity() -> None:
     found = measured_graph(two(2.0, partitioning="broadcast"), cluster(), counts(3.0))
     assert found.selectivity.tolist() == pytest.approx([1.5])

@@ -71,7 +71,7 @@ def test_tuples_that_wait_more_and_more_are_an_overload() -> None:
     assert history.add(observed(0.8, 10)).state is State.STEADY
     load = history.add(observed(0.8, 11, waiting=30_000.0))
     assert load.state is State.OVERLOADED
-    assert "900 tuples/s of 1,000 tuples/s are read, so more and more wait" in load.reason
+    assert "900 tuples/s of 1,000 tuples/s are carried, so more and more wait" in load.reason
     assert history.add(observed(0.8, 12, waiting=36_000.0)).state is State.STEADY, "noise"
 
 

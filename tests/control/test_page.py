@@ -53,6 +53,18 @@ def test_equal_decisions_in_a_row_are_listed_once() -> None:
     assert [made.at_s for made in timeline.decisions()] == [1800.0, 1500.0, 1200.0]
 
 
+def test_a_refused_action_is_shown_as_refused() -> None:
+    timeline = Timeline()
+    timeline.add(point(0.0))
+    timeline.add(point(300.0, decision(300.0, Action.ACT, "act: more", plan=PLAN)))
+    timeline.add(point(300.0, decision(300.0, Action.REFUSED, "refused: no slot", plan=PLAN)))
+    text = page_html("job", "apply", timeline, RULES)
+    assert len(timeline.points) == 2
+    assert '<tr class="refused">' in text
+    assert "refused: no slot" in text
+    assert "act: more" not in text
+
+
 def test_old_windows_are_dropped_but_their_actions_are_kept() -> None:
     timeline = Timeline()
     timeline.add(point(0.0, decision(0.0, Action.ACT, "act: more", plan=PLAN)))

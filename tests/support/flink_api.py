@@ -34,10 +34,11 @@ class SampleJob:
 
     def __call__(self, path: str, query: str) -> Answer:
         """Return Flink's answer."""
-        if path == "/taskmanagers":
-            return 200, json.dumps(self.task_managers).encode()
-        if path == f"/jobs/{JOB_ID}/plan":
-            return 200, json.dumps(self.plan).encode()
+        jobs = {"jobs": [{"jid": JOB_ID, "name": "mixed", "state": "RUNNING"}]}
+        fixed = {"/taskmanagers": self.task_managers, "/jobs/overview": jobs}
+        fixed[f"/jobs/{JOB_ID}/plan"] = self.plan
+        if path in fixed:
+            return 200, json.dumps(fixed[path]).encode()
         if path == f"/jobs/{JOB_ID}":
             return 200, json.dumps(self._counted()).encode()
         for key, vertex in self.vertices.items():

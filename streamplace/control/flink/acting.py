@@ -48,6 +48,11 @@ class Acted:
     lost: bool = False
 
     @property
+    def refused(self) -> bool:
+        """Whether nothing was changed, and the job goes on as it was."""
+        return not (self.succeeded or self.changed or self.lost or self.pending)
+
+    @property
     def pending(self) -> bool:
         """Whether the action must be gone on with, because no job runs, or one is being stopped."""
         return self.stops or not self.runs

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 
 from streamplace.display.text import several
-from streamplace.errors import BackendError, UsageError
+from streamplace.errors import BackendError
 from streamplace.integrations.flink.fit import fit
 from streamplace.integrations.flink.poll import Watch
-from streamplace.integrations.profiling.rest import GoneError, Server
+from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.counts import with_counts
 from streamplace.problem.graph import StreamGraph
@@ -41,10 +41,7 @@ def first_graph(
     UsageError
         If the server has no such job.
     """
-    try:
-        watched = Watch(server, job, answer_s, seed=seed).run(seconds)
-    except GoneError:
-        raise UsageError(f"{server.url} has no job {job!r}; see /jobs/overview") from None
+    watched = Watch(server, job, answer_s, seed=seed).run(seconds)
     if watched.interrupted:
         raise KeyboardInterrupt
     if watched.fault:

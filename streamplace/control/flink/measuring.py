@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
+from streamplace.control.flink.arrivals import arrivals
 from streamplace.control.flink.sampling import Sample, Subtask
 from streamplace.control.observation import Observation, Reading
 from streamplace.integrations.flink.fit import BACKPRESSURED, MS_PER_S, NEVER_IDLE
@@ -137,8 +139,18 @@ class Window:
                         max(busy),
                         sum(held) / len(held),
                         len(busy),
+                        self.arriving_s(name),
                     ),
                 )
+
+    def arriving_s(self, name: str) -> float | None:
+        """Return the tuples per second that other vertices sent to an operator; None if unknown."""
+        count = self._arrivals.get(name)
+        return None if count is None else count / self.seconds
+
+    @cached_property
+    def _arrivals(self) -> dict[str, float]:
+        return arrivals(self.before, self.after)
 
     def read_s(self, name: str) -> float:
         """Return the tuples per second that an operator took, or a source read."""

@@ -34,7 +34,8 @@ class Watching:
     backend
         What carries out decisions; None: nothing is ever changed, and only GET requests are sent.
     decided
-        Called with each window and its decision, before anything is changed.
+        Called with each window and its decision, before anything is changed; and again, with the
+        decision `refused` and why, if an action was refused.
     say
         Called with what happens between decisions, such as the end of each action.
     follow
@@ -117,16 +118,20 @@ class Watching:
         self._write(WINDOW, job=self.job, decision=decision.to_dict(), state=self._state())
         self.decided(observation, decision)
         if decision.action is Action.ACT and decision.plan is not None:
-            self._act(decision, decision.plan.deployment)
+            self._act(observation, decision, decision.plan.deployment)
         return decision
 
-    def _act(self, decision: Decision, deployment: Deployment) -> None:
+    def _act(self, observation: Observation, decision: Decision, deployment: Deployment) -> None:
         if self.backend is None:
             return
         with held_back(self.say):
             self.controller.began(decision, self.windows.now_s)
             self._write(BEGAN, job=self.job, deployment=deployment.to_dict(), state=self._state())
-            self._end(self.backend.act(self.job, deployment, self._record))
+            acted = self.backend.act(self.job, deployment, self._record)
+            self._end(acted, is_new=True)
+            if acted.refused:
+                text = f"{Action.REFUSED}: {acted.reason}"
+                self.decided(observation, replace(decision, action=Action.REFUSED, reason=text))
 
     def _go_on(self) -> None:
         """Go on with the action that was interrupted, or after which no job ran."""
@@ -148,8 +153,14 @@ class Watching:
             reason = f"interrupted before anything was changed; job {former} runs"
             self._end(Acted(former, False, changed=False, reason=reason), interrupted=True)
 
-    def _end(self, acted: Acted, interrupted: bool = False) -> None:
-        """Take note of the end of an action, unless it must be gone on with."""
+    def _end(self, acted: Acted, interrupted: bool = False, is_new: bool = False) -> None:
+        """Take note of the end of an action, unless it must be gone on with.
+
+        Parameters
+        ----------
+        is_new
+            Whether the action was decided in this window; its refusal is then shown as a decision.
+        """
         self._watch(acted.job)
         self.windows.before = None
         known = {"job": acted.job, "reason": acted.reason, "savepoint": acted.savepoint}
@@ -172,7 +183,8 @@ class Watching:
         self._write(ENDED, **known, succeeded=acted.succeeded, state=self._state())
         if acted.lost:
             raise LostError(text)
-        self.say(text)
+        if not (is_new and acted.refused):
+            self.say(text)
 
     def _watch(self, job: str) -> None:
         self.follow(job)

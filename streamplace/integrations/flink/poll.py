@@ -10,6 +10,7 @@ from streamplace.errors import BackendError, UsageError
 from streamplace.integrations.flink.answers import expecting
 from streamplace.integrations.flink.cpu_times import cpu_times
 from streamplace.integrations.flink.growth import TOO_FEW
+from streamplace.integrations.flink.jobs import refusal
 from streamplace.integrations.flink.metrics import (
     OPERATOR_METRICS,
     counters,
@@ -23,10 +24,11 @@ from streamplace.integrations.flink.thread_dumps import Dump, ThreadDumps
 from streamplace.integrations.profiling.counters import Counters, Reading
 from streamplace.integrations.profiling.estimates import Estimate
 from streamplace.integrations.profiling.pauses import jittered_pauses
-from streamplace.integrations.profiling.rest import GoneError, Server
+from streamplace.integrations.profiling.rest import GoneError, RefusedError, Server
 from streamplace.problem.logical import LogicalGraph
 
 READING_INTERVAL_S = 1.0
+FINAL = (400, 404)  # faults of a request that are the same when it is repeated
 NOWHERE = "(unassigned)"  # the TaskManager of a subtask that is not running
 
 
@@ -105,7 +107,7 @@ class Watch:
     ) -> None:
         self.server = server
         self.every_s = every_s
-        self.job = f"/jobs/{urllib.parse.quote(job, safe='')}"
+        self.id, self.job = job, f"/jobs/{urllib.parse.quote(job, safe='')}"
         self.timeout_s = timeout_s
         self.thread_dumps = thread_dumps
         self._pauses = jittered_pauses(seed)
@@ -130,7 +132,7 @@ class Watch:
         BackendError
             If the plan is not available.
         UsageError
-            If the first thread dumps fail.
+            If the server has no such job, or the first thread dumps fail.
         """
         self._begin()
         watched = Watched(self._plan())
@@ -154,7 +156,10 @@ class Watch:
 
     def _plan(self) -> RunningPlan:
         path = f"{self.job}/plan"
-        value = self._ask(path)
+        try:
+            value = self._ask(path)
+        except RefusedError as error:
+            raise refusal(self.server, self.id, error, self.timeout_s) from None
         with expecting(self.server.url + path):
             plan = value["plan"] if isinstance(value, dict) else None
             return running(plan, self.server.url + path)
@@ -255,9 +260,9 @@ class Watch:
             remaining_s = self._until - time.monotonic()
             try:
                 return self.server.get(path, max(remaining_s, 0.0))
-            except GoneError:
-                raise
             except BackendError as error:
+                if isinstance(error, RefusedError) and error.status in FINAL:
+                    raise
                 fault = fault or (error if remaining_s > 0 else self._late(path))
                 if self._until - time.monotonic() <= self.every_s:
                     raise fault from None

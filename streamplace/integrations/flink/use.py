@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from streamplace.errors import BackendError, ProblemError, UsageError
 from streamplace.integrations.flink.answers import expecting
@@ -12,6 +11,7 @@ from streamplace.integrations.flink.applying.preflight import hosts_of
 from streamplace.integrations.flink.fit import MS_PER_S, fit, seconds_per_tuple
 from streamplace.integrations.flink.groups import groups_of
 from streamplace.integrations.flink.growth import Growth
+from streamplace.integrations.flink.jobs import RUNNING, jobs_of, running_text
 from streamplace.integrations.flink.poll import Watch, Watched, task_managers_of
 from streamplace.integrations.profiling.counters import Counters, usable_readings
 from streamplace.integrations.profiling.rest import Server
@@ -19,7 +19,6 @@ from streamplace.integrations.profiling.use import JobUse, Part, Task
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 
-JOBS_SHOWN = 6
 Subtasks = Mapping[str, Sequence[tuple[str, Counters]]]
 """Vertex id -> the TaskManager and the counters of each of its subtasks."""
 
@@ -51,18 +50,11 @@ def running_job(server: Server, within_s: float) -> str:
     BackendError
         If the server does not answer.
     """
-    value = server.get("/jobs/overview", within_s)
-    with expecting(f"{server.url}/jobs/overview"):
-        jobs = [(str(job["jid"]), str(job["name"])) for job in value["jobs"] if _runs(job)]
+    jobs = [each for each in jobs_of(server, within_s) if each.state == RUNNING]
     if len(jobs) != 1:
-        texts = [f"{job} ({name})" for job, name in jobs[:JOBS_SHOWN]]
-        which = f"several jobs run: {', '.join(texts)}" if jobs else "no job runs"
+        which = f"several jobs run: {running_text(jobs)}" if jobs else "no job runs"
         raise UsageError(f"{server.url}: {which}; set --job ID")
-    return jobs[0][0]
-
-
-def _runs(job: Mapping[str, Any]) -> bool:
-    return str(job["state"]) == "RUNNING"
+    return jobs[0].id
 
 
 def observe(

@@ -25,9 +25,12 @@ class RefusedError(BackendError):
     ----------
     answer
         The text of the answer, which may explain the fault.
+    status
+        The number of the fault in HTTP.
     """
 
     answer = ""
+    status = 0
 
 
 class GoneError(RefusedError):
@@ -149,6 +152,7 @@ class Server:
             refused = (GoneError if request.status == http.client.NOT_FOUND else RefusedError)(
                 message
             )
+            refused.status = request.status
             refused.answer = request.answer.decode(errors="replace")
             raise refused
         if request.fault:

@@ -4,7 +4,9 @@ import pytest
 
 from streamplace.control.flink.measuring import observation
 from streamplace.control.flink.sampling import LostError, Sample, Sampler
+from streamplace.control.history import History
 from streamplace.control.observation import Observation
+from streamplace.control.rules import Rules
 from streamplace.integrations.profiling.rest import Server
 from tests.support.flink_server.clock import ManualClock
 from tests.support.flink_server.cluster import JOB
@@ -62,6 +64,18 @@ def test_the_growth_of_what_waits_is_offered_too() -> None:
     assert found.waiting > 100 * WINDOW_S
     assert found.readings["count"].busiest == pytest.approx(1)
     assert found.readings["Source: src"].backpressured == pytest.approx(1)
+
+
+def test_tuples_that_pile_up_in_buffers_are_not_carried() -> None:
+    """As where tuples are small, and minutes of them fit into Flink's buffers."""
+    found = observed(*scripted(Load(300.0, {"count": 0.01}, buffers=True)))
+    assert (found.missing, found.waiting) == ((), 0)
+    assert found.read_s == found.offered_s == pytest.approx(300, abs=0.1)
+    assert found.readings["count"].arriving_s == pytest.approx(300, abs=0.1)
+    assert found.processed == pytest.approx(2 / 3, abs=1e-3)
+    history = History(Rules())
+    history.add(found)
+    assert history.served_s == pytest.approx(200, abs=0.1)
 
 
 def test_backpressure_hides_the_offered_rate() -> None:

@@ -270,7 +270,7 @@ def test_job_id_is_quoted_in_the_path() -> None:
 
     with serving(answer) as url, pytest.raises(BackendError, match="404"):
         Watch(Server(url), "../a b?c", 1).run(0)
-    assert paths == ["/jobs/..%2Fa%20b%3Fc/plan"]
+    assert paths == ["/jobs/..%2Fa%20b%3Fc/plan", "/jobs/overview"]
 
 
 @pytest.mark.parametrize("now", ["-1e400", "1e400", "NaN", "-1", "1e19", "null", "9" * 4000])

@@ -147,6 +147,13 @@ def _metrics(name: str, run: Run, rows: Sequence[Counts], complete: bool) -> dic
     return found
 
 
+def overview(runs: Mapping[str, Run]) -> dict[str, Any]:
+    """Return the list of all jobs, with some of its fields."""
+    return {
+        "jobs": [{"jid": id_, "name": "pinned", "state": run.state} for id_, run in runs.items()]
+    }
+
+
 def config(job: str, run: Run) -> dict[str, Any]:
     """Return the configuration of a job."""
     user = {} if run.mapping is None else {"streamplace.mapping": run.mapping}

@@ -18,12 +18,16 @@ class Load:
         Operator -> share of its tuples that its first instance gets; evenly where absent.
     slower
         Factor by which operators of jobs started later are slower.
+    buffers
+        Whether buffers take all tuples that an operator cannot process, so that no operator before
+        it is held back.
     """
 
     rate_s: float = 100.0
     work_s: dict[str, float] = field(default_factory=lambda: {"count": 0.006})
     skew: dict[str, float] = field(default_factory=dict)
     slower: float = 1.0
+    buffers: bool = False
 
     def shares(self, name: str, instances: int) -> list[float]:
         """Return the share of an operator's tuples that each instance gets."""
@@ -31,14 +35,15 @@ class Load:
         rest = (1 - first) / max(instances - 1, 1)
         return [first, *[rest] * (instances - 1)]
 
-    def flow_s(self, counts: Mapping[str, int], slower: float = 1.0) -> float:
-        """Return the tuples per second that all operators sustain, at most those offered."""
-        flow_s = self.rate_s
+    def flows_s(self, counts: Mapping[str, int], slower: float = 1.0) -> dict[str, float]:
+        """Return operator -> the tuples per second that it processes, at most those offered."""
+        flow_s, flows_s = self.rate_s, dict[str, float]()
         for name, instances in counts.items():
             busiest = max(self.shares(name, instances)) * self.work_s.get(name, 0.0) * slower
             if busiest > 0:
                 flow_s = min(flow_s, 1 / busiest)
-        return flow_s
+            flows_s[name] = flow_s
+        return flows_s if self.buffers else dict.fromkeys(counts, flow_s)
 
     def busy(self, name: str, instances: int, flow_s: float, slower: float = 1.0) -> list[float]:
         """Return the share of time that each instance is busy at a flow."""

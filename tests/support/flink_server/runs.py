@@ -62,18 +62,19 @@ class Run:
         """Let counters grow by the flow of the load; tuples wait while the job does not run."""
         if self.state not in ("RUNNING", "RESTARTING"):
             return
-        flow_s = load.flow_s(self.parallelism, self.slower) if self.runs else 0.0
-        self.waiting += (load.rate_s - flow_s) * seconds
+        flows_s = load.flows_s(self.parallelism, self.slower) if self.runs else {}
+        read_s = next(iter(flows_s.values()), 0.0)
+        self.waiting += (load.rate_s - read_s) * seconds
         if not self.runs:
             return
-        held = flow_s < load.rate_s
+        held = read_s < load.rate_s
         for name, instances in self.parallelism.items():
             rows = self.counts.setdefault(name, [Counts() for _ in range(instances)])
-            busy = load.busy(name, instances, flow_s, self.slower)
+            busy = load.busy(name, instances, flows_s[name], self.slower)
             shares = load.shares(name, instances)
             bottleneck = max(busy) > 1 - 1e-9
             for row, share, used in zip(rows, shares, busy, strict=True):
-                row.tuples += flow_s * share * seconds
+                row.tuples += flows_s[name] * share * seconds
                 row.busy_ms += used * seconds * 1e3
                 rest_ms = (1 - used) * seconds * 1e3
                 if held and not bottleneck:

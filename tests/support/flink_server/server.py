@@ -213,6 +213,7 @@ ROUTES: dict[str, Any] = {
     "DELETE /jars/([^/]+)": lambda self, jar: {},
     "POST /jars/([^/]+)/plan": ScriptedFlink._plan,
     "POST /jars/([^/]+)/run": ScriptedFlink._start,
+    "GET /jobs/overview": lambda self: jobs.overview(self.jobs),
     "GET /jobs/([^/]+)": ScriptedFlink._details,
     "GET /jobs/([^/]+)/plan": lambda self, job: {
         "plan": jobs.plan(job, self.ids, self.jobs[job].parallelism)

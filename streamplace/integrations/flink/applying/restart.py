@@ -117,8 +117,10 @@ class Restart:
         job = self._free_id(savepoint, rollback)
         self.progress.job, self.progress.cancelling = job, False
         self.note()
-        self.say(f"starting job {job} from {savepoint}")
-        if self.asking.found(job) is None:
+        if self.asking.found(job) is not None:
+            self.say(f"job {job} was started from {savepoint} before; looking how it runs")
+        else:
+            self.say(f"starting job {job} from {savepoint}")
             settings = self.former.checkpoint_settings
             request = requests.run(self.jar, self.program, mapping, settings, savepoint, job)
             try:

@@ -23,6 +23,13 @@ def differences(
     """
     if job.restored_from is None or _plain(job.restored_from) != _plain(savepoint):
         yield f"the job started from {job.restored_from or 'no state'} instead of {savepoint}"
+    yield from misplaced(groups, hosts, cluster)
+
+
+def misplaced(
+    groups: Groups, hosts: Mapping[str, Sequence[str]], cluster: Cluster
+) -> Iterator[str]:
+    """Yield where operators run elsewhere than placed, or in other numbers; see `differences`."""
     names = matched(groups.group_of, hosts)
     for name, group in groups.group_of.items():
         if name not in names:

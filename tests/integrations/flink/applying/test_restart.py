@@ -211,7 +211,7 @@ def test_all_faults_are_in_one_message() -> None:
 
 def test_unknown_jobs_and_jars() -> None:
     with ScriptedFlink().serving() as url:
-        with pytest.raises(UsageError, match="has no job 'x'"):
+        with pytest.raises(UsageError, match="no job 'x'; running: "):
             prepare(placement(), Server(url), Options("x", JAR))
         with pytest.raises(UsageError, match="neither a file nor the id"):
             prepare(placement(), Server(url), Options(JOB, "x.jar"))
