@@ -1,4 +1,4 @@
-"""The example package, which adds a policy and a graph family through entry points."""
+"""The example package, which adds a placer, a policy and more through entry points."""
 
 import json
 import signal
@@ -69,7 +69,7 @@ def trained(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_package_passes_the_checks(site: Path, tmp_path: Path) -> None:
     tests = str(PACKAGE / "tests" / "test_conformance.py")
     done = run(site, tmp_path, ["-m", "pytest", "-q", "-p", "no:cacheprovider", tests])
-    assert done.stdout.startswith("." * (len(CHECKS) + 2) + " ")  # a family and an objective
+    assert done.stdout.startswith("." * (len(CHECKS) + 3) + " ")  # a placer, a family, an objective
 
 
 def test_the_page_that_compares_it(site: Path, tmp_path: Path) -> None:

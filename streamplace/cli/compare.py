@@ -135,6 +135,8 @@ def compare(
     if semantics is not None:
         makespan_options.require(kind, "semantics")
     placers = placers or (MAKESPAN_PLACERS if isinstance(kind, Makespan) else THROUGHPUT_PLACERS)
+    if not all(placers.split(",")):
+        raise click.UsageError(f"--placers: empty name (got {placers!r}); separate names by commas")
     names = _budgeted(placers.split(","), evaluations, time_limit)
     pictures = pictures_of(plots)
     if folder is not None:

@@ -174,6 +174,9 @@ def _usage_message(error: click.ClickException) -> str:
         case _:
             message, close = error.format_message().rstrip("."), None
             message = message.replace(". Choose from:", "; choose from")
+            command = getattr(getattr(error, "ctx", None), "info_name", None)
+            if message.startswith("Got unexpected") and command == "compare":
+                message += "; compare takes one dataset, a file or a folder of files"
             if message.startswith(("Missing ", "Got ", "Option ")):  # click's own
                 message = message[0].lower() + message[1:]
     return f"{message}; did you mean {close[0]!r}?" if close else message

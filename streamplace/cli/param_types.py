@@ -105,6 +105,12 @@ class Completed(click.ParamType[str]):
     def __init__(self, names: Callable[[str], Iterable[str]], files: bool = False) -> None:
         self.names, self.files = names, files
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text, or fail if it is empty."""
+        if value == "":
+            self.fail("must not be empty", param, ctx)
+        return str(value)
+
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> "list[CompletionItem]":

@@ -27,6 +27,8 @@ def resolve(path: str | Path) -> Path:
         If there is no such dataset, or the path is not a valid file name.
     """
     text = str(path)
+    if path == "":  # as a Path it would be the current folder
+        raise FormatError("'': no such file or folder")
     if not text.startswith(PREFIX):
         _check_path(text)
         return Path(path)

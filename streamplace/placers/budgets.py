@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from streamplace.errors import UsageError
 from streamplace.placers.registry import TRAINED, make_placer
 from streamplace.util import plugins
+from streamplace.util.plugin_calls import parameters_of
 
 EVALUATIONS = ("evaluations", "samples")
 """Options that set how many placements a placer evaluates: it has at most one of them."""
-OTHER_SEARCH = {"policy": ("beam", "episodes")}
+OTHER_SEARCH = {"policy": ("beam", "episodes", "refine")}
 """Placer -> options that also set how many placements it evaluates."""
+UNREFINED = "refine=0"
+"""The option of `policy` with which it evaluates its samples only."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,9 @@ def with_evaluations(names: Iterable[str], count: int) -> Budgeted:
     ----------
     names
         Placers by name with options, built-in ones or others. Those with an option ``evaluations``
-        or ``samples`` get it: every sample of a policy is one evaluation. Placers that train a
-        network on the graph have samples per step, and are left as they are.
+        or ``samples`` get it. Every sample of a policy that builds placements is one evaluation;
+        the shipped weights run without the refinement that would come on top. Placers that train
+        a network on the graph have samples per step, and are left as they are.
     count
         The number of evaluations for each problem, at least 1.
 
@@ -77,6 +81,8 @@ def _budgeted(names: Iterable[str], keys: tuple[str, ...], value: str, budget: s
             made.append(text)
             continue
         limited = f"{text}:{key}={value}"
+        if keys is EVALUATIONS and _refines_by_default(text):
+            limited += f":{UNREFINED}"
         make_placer(limited)
         made.append(limited)
     return Budgeted(tuple(made), tuple(unlimited))
@@ -90,13 +96,20 @@ def _key_of(text: str, keys: tuple[str, ...], budget: str) -> str | None:
     UsageError
         If the name is wrong, or sets a budget.
     """
-    placer = make_placer(text)
+    known = parameters_of(type(make_placer(text)))
     name, options = plugins.parts_of(text)
-    found = next((key for key in keys if hasattr(placer, key)), None)
+    found = next((key for key in keys if key in known), None)
     if found is None or name in TRAINED:
         return None
     own = (*keys, *(OTHER_SEARCH.get(name, ()) if keys is EVALUATIONS else ()))
     for option in options:
-        if option.partition("=")[0] in own:
+        if option.partition("=")[0] in own and option != UNREFINED:
             raise UsageError(f"placer {text!r} already sets {budget}; remove {option!r} from it")
     return found
+
+
+def _refines_by_default(text: str) -> bool:
+    """Return whether a placer is `policy` with the shipped weights, which it refines."""
+    name, options = plugins.parts_of(text)
+    stated = {option.partition("=")[0] for option in options}
+    return name == "policy" and not stated & {"file", "refine"}

@@ -1,7 +1,8 @@
 """Runs of placers, with checks of what custom ones return."""
 
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import NamedTuple
 
 import numpy as np
@@ -61,7 +62,7 @@ def run_placer(
     is_custom = not isinstance(placer, str) or not is_ours(placer)
     before = digest(problem) if is_custom else b""
     started = work_clock.now()
-    with within(name), _faults_of(placer if is_custom else ""), counting() as counted:
+    with _running(placer if is_custom else ""), within(name), counting() as counted:
         if proves(place_it):
             proof = place_it.prove(problem, rng, start)
             placement = proof.placement
@@ -80,18 +81,21 @@ def run_placer(
 
 
 @contextmanager
-def _faults_of(placer: str | Placer) -> Iterator[None]:
+def _running(placer: str | Placer) -> Iterator[None]:
     """Turn an error in the code of a custom placer that has a name into one line.
 
-    That of an object propagates, since its author needs the traceback.
+    What such a placer prints goes to stderr, as a command may print JSON. The error of an object
+    propagates, since its author needs the traceback.
     """
-    try:
+    if not placer or not isinstance(placer, str):
         yield
+        return
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
     except StreamplaceError:
         raise
     except (Exception, SystemExit):
-        if not placer or not isinstance(placer, str):
-            raise
         try:
             with named_fault(custom.NOUN, placer, "placing failed"):
                 raise

@@ -105,6 +105,13 @@ def policy_kind(name: str) -> PolicyKind:
     return loaded
 
 
+def kinds_for_makespans() -> list[str]:
+    """Return the built-in kinds whose policies place problems of makespans."""
+    return [
+        name for name, kind in KINDS.items() if kind.refines or load_ours(kind.policy).any_objective
+    ]
+
+
 class PolicySection(StrictModel):
     """The kind and sizes of a policy, as in a config or a weights file."""
 

@@ -40,8 +40,10 @@ class Placement(Displayable):
         indices = np.asarray(devices)
         operators, count = len(problem.graph.names), len(problem.cluster.devices)
         if indices.shape != (operators,) or indices.dtype.kind not in "iu":
-            got = f"{indices.dtype} of shape {indices.shape}"
-            raise ProblemError(f"a placement needs {operators} device indices (got {got})")
+            same = indices.shape == (operators,)
+            got = f"{indices.dtype}" if same else f"{indices.dtype} of shape {indices.shape}"
+            needs = f"{operators} integers, one device index per operator"
+            raise ProblemError(f"a placement needs {needs} (got {got})")
         if not 0 <= indices.min() <= indices.max() < count:
             raise ProblemError(f"a placement has a device index outside 0..{count - 1}")
         self.problem, self.job = problem, job

@@ -117,7 +117,10 @@ class Problem(Displayable):
             If it is a makespan, which has no source rate, model or target utilisation.
         """
         if isinstance(self.objective, Makespan):
-            raise ProblemError("objective: this needs throughput, but the objective is makespan")
+            raise ProblemError(
+                "objective: throughput and source rates were asked for, but the objective is "
+                "makespan; scoring.registry.evaluator(problem) scores under both"
+            )
         return self.objective
 
     @property

@@ -44,7 +44,8 @@ def check_placer(placer: str | Placer) -> None:
                 for _ in range(2)
             )
         except StreamplaceError as error:
-            raise AssertionError(f"{name}: graph {graph.name}: {error}") from error
+            who = "" if name in str(error) else f"{name}: "
+            raise AssertionError(f"{who}graph {graph.name}: {error}") from error
         except Exception as error:
             fault = f"it raised {type(error).__name__}: {' '.join(str(error).split())}"
             raise AssertionError(f"{name}: graph {graph.name}: {fault}") from error

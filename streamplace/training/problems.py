@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from streamplace.errors import within
-from streamplace.policy.base import AnyPolicy
+from streamplace.errors import ObjectiveError, within
+from streamplace.policy.base import AnyPolicy, Constructive
 from streamplace.policy.encoded import Encoded
 from streamplace.policy.faults import faults_of
+from streamplace.policy.registry import KINDS, kinds_for_makespans
 from streamplace.problem.cluster import Cluster, Network
 from streamplace.problem.device_kinds import kinds_of, stated_kinds, with_origins
 from streamplace.problem.graph import StreamGraph
@@ -122,15 +123,29 @@ def encoded_by(policy: AnyPolicy, problems: Sequence[Problem]) -> list[Encoded]:
     Raises
     ------
     StreamplaceError
-        If the policy cannot place a problem; the message names its graph.
+        If the policy cannot place a problem; the message names its graph, unless the policy does
+        not support the objective.
     """
     encoded: list[Encoded] = []
     for number, problem in enumerate(problems):
+        _refuse_makespans(policy, problem)
         name = problem.graph.name or f"problem {number}"
         with within(name), faults_of(policy, "encoding"):
             policy.check(problem)
             encoded.append(policy.encode(problem))
     return encoded
+
+
+def _refuse_makespans(policy: AnyPolicy, problem: Problem) -> None:
+    """Refuse makespans if a policy that builds placements supports only throughput."""
+    if not isinstance(policy, Constructive) or policy.any_objective:
+        return
+    if isinstance(problem.objective, Makespan):
+        cls = type(policy)
+        path = f"{cls.__module__}:{cls.__name__}"
+        name = next((name for name, kind in KINDS.items() if kind.policy == path), cls.__name__)
+        fault = f"policy {name!r} supports only throughput, not makespans"
+        raise ObjectiveError(f"{fault}; for makespans, use {', '.join(kinds_for_makespans())}")
 
 
 def largest_first(encoded: Sequence[Encoded], numbers: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.hardening.corpus.documents import GRAPH
 from streamplace.errors import FormatError
-from streamplace.files import read_dataset, read_graph, write_dataset
+from streamplace.files import open_dataset, read_dataset, read_graph, write_dataset
 from streamplace.files.bundled import resolve, shipped_folder
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.problem.graph import StreamGraph
@@ -64,6 +64,12 @@ def test_graphs_without_a_name_are_named_after_the_file(tmp_path: Path) -> None:
     (tmp_path / "b.json").write_text(f"[{text}, {text}]")
     (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(f"{text}\n{text}\n".encode()))
     assert names(tmp_path) == ["a", "b_0", "b_1", "c_0", "c_1"]
+
+
+def test_an_empty_path_is_not_the_current_folder() -> None:
+    for read in (read_dataset, open_dataset):
+        with pytest.raises(FormatError, match=r"^'': no such file or folder$"):
+            read("")
 
 
 def test_gzip_is_recognised_by_its_bytes(tmp_path: Path) -> None:

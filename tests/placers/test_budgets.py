@@ -14,7 +14,7 @@ def test_every_placer_with_such_an_option_gets_the_number() -> None:
     assert found.names == (
         "metis",
         "search:prefer=fewest:evaluations=70",
-        "policy:samples=70",
+        "policy:samples=70:refine=0",
         "climb:evaluations=70",
         "random:evaluations=70",
         "rnn",
@@ -44,12 +44,37 @@ def test_placers_of_ones_own_have_the_option_as_well() -> None:
     assert with_seconds([name], 5.0).unlimited == (name,)
 
 
+class Plain:
+    """A placer of one's own that keeps its options under other names."""
+
+    def __init__(self, evaluations: int = 1, seconds: float = 1.0) -> None:
+        self._limits = evaluations, seconds
+
+    def __call__(self, problem: object, rng: object, start: object = None) -> None: ...
+
+
+def test_a_parameter_of_a_constructor_is_an_option() -> None:
+    name = f"{__name__}:Plain"
+    assert with_evaluations([name], 5).names == (f"{name}:evaluations=5",)
+    assert with_seconds([name], 0.5).names == (f"{name}:seconds=0.5",)
+
+
+def test_a_policy_evaluates_its_samples_only() -> None:
+    names = ["policy:coarsen=0", "policy:refine=0", "policy:file=own.safetensors"]
+    assert with_evaluations(names, 5).names == (
+        "policy:coarsen=0:samples=5:refine=0",
+        "policy:refine=0:samples=5",
+        "policy:file=own.safetensors:samples=5",
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "fault"),
     [
         ("search:evaluations=3", "already sets a number of evaluations"),
         ("policy:samples=3", "already sets a number of evaluations"),
         ("policy:beam=2", "already sets a number of evaluations"),
+        ("policy:refine=9", "already sets a number of evaluations; remove 'refine=9'"),
         ("serch", "did you mean 'search'"),
     ],
 )

@@ -1,12 +1,16 @@
 """Functions and objects as placers, and the checks of what they return."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import streamplace as sp
 from streamplace.errors import CustomPlacerError, UsageError
+from streamplace.files import write_dataset
 from streamplace.scoring.flow import flow
 from streamplace.workflows.place import solve
+from tests.support.cli import Capture, refused
 
 
 def small_graph() -> sp.StreamGraph:
@@ -60,6 +64,36 @@ def failing(problem: sp.Problem, rng: object, start: object = None) -> sp.Placem
 def test_the_error_of_an_object_keeps_its_traceback() -> None:
     with pytest.raises(KeyError, match="a fault"):
         sp.place(small_graph(), placer=failing)
+
+
+def failing_on_third(problem: sp.Problem, rng: object, start: object = None) -> sp.Placement:
+    if problem.graph.name == "layered_2":
+        raise KeyError("a fault")
+    return on_first(problem, rng)
+
+
+@pytest.mark.parametrize("objective", ["throughput", "makespan"])
+def test_a_fault_in_a_comparison_names_file_graph_and_placer(
+    objective: str, tmp_path: Path, capsys: Capture
+) -> None:
+    path, recipe = tmp_path / "graphs.jsonl", sp.Recipe("layered", 4, range(6, 9))
+    write_dataset(path, [recipe.graph(number) for number in range(4)])
+    name = f"{__name__}:failing_on_third"
+    words = ["compare", path, "--placers", f"single,{name}", "--objective", objective]
+    line = refused(capsys, *words, "--jobs", "1")
+    fault = f"placer {name!r}: placing failed: KeyError: 'a fault'"
+    assert line == f"streamplace: {path}: layered_2: {fault}"
+
+
+def printing(problem: sp.Problem, rng: object, start: object = None) -> sp.Placement:
+    print("noise")  # noqa: T201 - that is what is tested
+    return on_first(problem, rng)
+
+
+def test_what_a_named_placer_prints_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    sp.place(small_graph(), placer=f"{__name__}:printing")
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "noise\n")
 
 
 def test_a_violated_constraint_is_reported() -> None:

@@ -67,6 +67,14 @@ def test_faults_of_indices(devices: list[Any]) -> None:
         Placement(problem(), devices)
 
 
+def test_the_type_of_indices_is_named_where_only_it_is_wrong() -> None:
+    needs = "a placement needs 3 integers, one device index per operator"
+    with pytest.raises(ProblemError, match=rf"{needs} \(got float64\)"):
+        Placement(problem(), [0.0, 1.0, 2.0])
+    with pytest.raises(ProblemError, match=rf"{needs} \(got int64 of shape \(2,\)\)"):
+        Placement(problem(), np.zeros(2, np.int64))
+
+
 def test_devices_are_a_read_only_copy() -> None:
     devices = np.zeros(3, np.int32)
     placement = Placement(problem(), devices)

@@ -60,6 +60,18 @@ def test_defects_of_placers_are_named(placer: Any, fault: str) -> None:
     assert len(str(caught.value).splitlines()) == 1
 
 
+def float_placer(problem: sp.Problem, rng: Any, start: Any = None) -> sp.Placement:
+    """Return device indices that are not integers."""
+    return sp.Placement(problem, np.zeros(len(problem.graph.names)))
+
+
+def test_a_defect_names_the_placer_once() -> None:
+    for placer in (careless_placer, float_placer, f"{__name__}:broken_placer"):
+        with pytest.raises(AssertionError, match=r"^graph layered_") as caught:
+            check_placer(placer)
+        assert str(caught.value).count("_placer") == 1
+
+
 def chain(length: int, work: float, name: str) -> sp.StreamGraph:
     """Return a chain in which every operator has the same work."""
     names = [f"op{v}" for v in range(length)]

@@ -12,22 +12,31 @@ from pydantic import ValidationError
 
 from streamplace import (
     Cluster,
+    Makespan,
     ObjectiveEvaluator,
     Operator,
     Problem,
     StreamGraph,
     Throughput,
 )
-from streamplace.errors import StreamplaceError
+from streamplace.errors import ObjectiveError, StreamplaceError
 from streamplace.generate import Recipe
 from streamplace.policy.ni2020 import features
 from streamplace.policy.ni2020.features import EncodedProblem
+from streamplace.policy.registry import KINDS, kinds_for_makespans, make_policy, policy_section
 from streamplace.problem.objectives import OBJECTIVES
 from streamplace.scoring.evaluator import Placements
 from streamplace.training.config import ProblemsSection
-from streamplace.training.problems import hash_of, largest_first, make_problems, steps_of
+from streamplace.training.problems import (
+    encoded_by,
+    hash_of,
+    largest_first,
+    make_problems,
+    steps_of,
+)
 from streamplace.training.rewards import Rewards
 from streamplace.util.arrays import Floats
+from tests.support.policies import SCRIPTING
 
 COUNT = 40
 
@@ -231,3 +240,17 @@ def test_training_uses_an_objective_of_an_installed_package(
     rows = np.stack([np.zeros(count), np.arange(count) % 2]).astype(np.int32)
     halved, full = (Rewards(some, "relative")(0, rows) for some in (own, plain))
     assert halved.tolist() == [full[0], full[1] / 2]
+
+
+@pytest.mark.filterwarnings(SCRIPTING)
+@pytest.mark.parametrize("kind", KINDS)
+def test_policies_for_throughput_refuse_makespans_in_one_line(kind: str) -> None:
+    policy = make_policy(policy_section({"kind": kind}))
+    devices = {"placeto": 3, "rnn": 20}.get(kind, 2)  # networks of a fixed number of devices
+    problem = Problem(graphs()[0], f"{devices}x2500", objective=Makespan())
+    if kind in kinds_for_makespans():
+        assert len(encoded_by(policy, [problem])) == 1
+        return
+    fault = f"^policy '{kind}' supports only throughput, not makespans; for makespans, use placeto"
+    with pytest.raises(ObjectiveError, match=fault):
+        encoded_by(policy, [problem])

@@ -2,13 +2,24 @@
 
 import pytest
 
-from streamplace.testing import CHECKS, PolicyCase, check_family, check_objective
+from streamplace.testing import (
+    CHECKS,
+    PolicyCase,
+    check_family,
+    check_objective,
+    check_placer,
+)
 
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_policy(name: str) -> None:
     """Run one check of the policy."""
     CHECKS[name](PolicyCase("load-aware", {"hidden": 8}, repaired=True))
+
+
+def test_placer() -> None:
+    """Check the placer."""
+    check_placer("best-device:evaluations=30")
 
 
 def test_family() -> None:
