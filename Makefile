@@ -10,7 +10,7 @@ PART ?= 1/1# of the files with long tests
 INSTALL := -m pip install -q --disable-pip-version-check
 LOCKED := $(INSTALL) --require-hashes --no-deps --only-binary :all: -r
 
-.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs flink-loop flink-failures flink-size flink-watch flink-contention testbed testbed-short testbed-dag testbed-latency testbed-flink harden audit locks release clean
+.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs flink-loop flink-cluster flink-failures flink-size flink-watch flink-contention testbed testbed-short testbed-dag testbed-latency testbed-flink harden audit locks release clean
 
 venv: $(READY)
 
@@ -66,6 +66,9 @@ flink-loop: $(READY) $(FLINK)/.ready
 	$(BIN)/python examples/flink/loop.py $(FLINK_HOME)
 	$(BIN)/python examples/flink/apply_loop.py $(FLINK_HOME)
 	$(BIN)/python examples/flink/sql_loop.py $(FLINK_HOME)
+
+flink-cluster: $(READY) $(FLINK)/.ready
+	$(BIN)/python examples/flink/cluster.py $(FLINK_HOME)
 
 flink-failures: $(READY) $(FLINK)/.ready
 	$(BIN)/python examples/flink/failures.py $(FLINK_HOME)

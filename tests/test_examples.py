@@ -47,3 +47,10 @@ def test_the_readme_shows_the_quickstart() -> None:
     assert quickstart.split('"""\n\n', 1)[1] in blocks
     printed = re.findall(r"```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert (ROOT / "examples" / "quickstart.out").read_text() in printed
+
+
+def test_the_scripts_and_jobs_for_flink_are_described() -> None:
+    folder = ROOT / "examples" / "flink"
+    rows = [line for line in (folder / "README.md").read_text().splitlines() if line[:3] == "| `"]
+    described = {name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
+    assert described == {path.name for path in folder.iterdir() if path.suffix in (".py", ".java")}

@@ -133,6 +133,11 @@ class LocalFlink:
     ) -> None:
         self._stop()
 
+    @property
+    def client(self) -> list[str]:
+        """The command of Flink's client, which reads the folder FLINK_CONF_DIR."""
+        return [*self._java("client", "128m"), CLIENT]
+
     def get(self, path: str) -> Any:
         """Return the answer of the REST API at a path, a JSON value."""
         with self._without_proxies.open(self.url + path, timeout=10) as answer:
@@ -140,7 +145,7 @@ class LocalFlink:
 
     def run(self, jar: Path, arguments: Sequence[str]) -> str:
         """Start a job and return its id when all its vertices run."""
-        command = [*self._java("client", "128m"), CLIENT, "run", "-d", str(jar), *arguments]
+        command = [*self.client, "run", "-d", str(jar), *arguments]
         environment = {**os.environ, "FLINK_CONF_DIR": str(self.folder / "conf")}
         done = subprocess.run(
             command,

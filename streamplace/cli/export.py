@@ -5,9 +5,11 @@ import click
 from streamplace.cli import options, param_types, printing
 from streamplace.integrations.kinds import WRITERS
 
+HELPER = "flink-helper"
+
 
 @click.command()
-@click.argument("placement", type=param_types.FILE)
+@click.argument("placement", type=param_types.FILE, required=False)
 @click.option(
     "--to",
     "kind",
@@ -18,7 +20,7 @@ from streamplace.integrations.kinds import WRITERS
 )
 @options.output()
 @options.common
-def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> None:
+def export(placement: str | None, kind: str, output: str, seed: int, as_json: bool) -> None:
     """Write a placement in another program's format.
 
     \b
@@ -26,7 +28,7 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     csv             a row per operator: operator,device
     flink           Flink: slot-sharing groups, operator=peN, with labels if devices differ
     flink-config    Flink: the lines that each TaskManager's configuration needs for its labels
-    flink-helper    Flink: the Java class that sets those groups in a job
+    flink-helper    Flink: the Java class that sets those groups in a job; needs no PLACEMENT
     capsys          CAPSys, a patched Flink: a schedulercfg file, a line per subtask
     storm-ras       Storm: executors, constraints and CPU for the Resource Aware Scheduler, YAML
     ibm-spl         IBM Streams: placement clauses for SPL
@@ -58,6 +60,9 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     from streamplace.integrations.losses import assumptions, losses  # noqa: PLC0415
     from streamplace.integrations.registry import export_text  # noqa: PLC0415
 
+    if placement is None:
+        _export_helper(kind, output, as_json)
+        return
     check_targets({"-o": output}, (placement,))
     with working("reading"):
         value = read_placement_json(placement)
@@ -72,5 +77,19 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
         printing.print_note(f"lost in {kind}: {lost}")
     for assumed in assumptions(read, kind):
         printing.print_note(f"assumed in {kind}: {assumed}")
+    if as_json:
+        printing.print_json({"format": kind, "file": output})
+
+
+def _export_helper(kind: str, output: str, as_json: bool) -> None:
+    """Write the Java class, which is the same for every placement."""
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - loaded when the command runs
+    from streamplace.files.atomic import write_text  # noqa: PLC0415
+    from streamplace.integrations.flink.helper import helper_source  # noqa: PLC0415
+
+    if kind != HELPER:
+        raise click.UsageError(f"missing argument 'PLACEMENT', which --to {kind} needs")
+    check_targets({"-o": output}, ())
+    write_text(output, helper_source())
     if as_json:
         printing.print_json({"format": kind, "file": output})

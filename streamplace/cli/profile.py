@@ -125,6 +125,7 @@ def flink(
     from streamplace.errors import BackendError  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.integrations.flink.fit import fit  # noqa: PLC0415
+    from streamplace.integrations.flink.growth import TOO_FEW  # noqa: PLC0415
     from streamplace.integrations.flink.poll import Watch, cpu_times_of, task_managers_of  # noqa: PLC0415
     from streamplace.integrations.flink.thread_dumps import ThreadDumps  # noqa: PLC0415
     from streamplace.integrations.profiling.rest import Server  # noqa: PLC0415
@@ -137,18 +138,24 @@ def flink(
         watched = watch.run(seconds, with_costs)
         cpu_times = None if dumps is None else cpu_times_of(watched)
         found = fit(watched.plan, watched.readings, mips, cpu_times)
+    is_empty = bool(seconds) and not found.intervals and not watched.interrupted
+    where = watch.server.url
+    short = f"{where}: nothing was measured within {seconds:g} s: {TOO_FEW}" if is_empty else ""
+    fault = watched.fault or short
     costed = replace(with_costs(found.logical), max_parallelism=watched.logical_limits)
     graph = graph_of(costed, fold=fold, logical=logical)
     hosts = task_managers_of(watched)
     to_stderr = "-" in (output, placement_file)
-    _write(found, graph, output, watched.fault, as_json, to_stderr, hosts=hosts)
+    _write(found, graph, output, fault, as_json, to_stderr, hosts=hosts)
     if placement_file is not None:
-        with suppress(BackendError) if watched.fault else nullcontext():
+        with suppress(BackendError) if fault else nullcontext():
             instances = graph_of(costed, fold=False, logical=False)
             _write_placement(placement_file, instances, hosts, watched.task_managers, mips)
     if watched.interrupted:
         raise KeyboardInterrupt
     _end(watched.fault, output)
+    if short:
+        raise BackendError(short)
 
 
 @profile.command()

@@ -29,7 +29,7 @@ JOURNAL, GRAPH = "journal.jsonl", "graph.json"  # in the folder of the journal
 
 @click.group()
 def watch() -> None:
-    """Watch a running job, and advise or make changes of it.
+    """Watch a running job, and advise on changes or make them.
 
     \b
     Example:

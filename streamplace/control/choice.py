@@ -116,6 +116,9 @@ def more_or_less(
     if aim.waiting < waiting:
         until_s = catch_up_s(plan, rate_s, waiting, downtime_s)
         what += f", which works off what waits within {lasting(until_s)} only"
+    took_s = observation.checkpoint_s or 0.0
+    if took_s > downtime_s:
+        what += f"; the last checkpoint took {lasting(took_s)}, and a savepoint may take as long"
     if is_more:
         worth = worth_of_more(observation, plan, history.served_s, downtime_s, rules)
     else:

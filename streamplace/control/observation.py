@@ -68,6 +68,8 @@ class Observation:
     read_s
         Tuples per second that the sources read. None: not known apart from `offered_s`, of which
         it is the part that does not add to `waiting`.
+    checkpoint_s
+        How long the latest checkpoint took, in seconds; None if unknown.
     """
 
     at_s: float
@@ -80,6 +82,7 @@ class Observation:
     hosts: Mapping[str, tuple[str, ...]]
     missing: tuple[str, ...] = field(default=())
     read_s: float | None = None
+    checkpoint_s: float | None = None
 
     @property
     def parallelism(self) -> dict[str, int]:

@@ -29,6 +29,7 @@ from streamplace.problem.placement import Placement
 CHECKED = "StreamplaceMapping: checked, without uid: ["
 REFUSED = "StreamplaceMapping: "
 JAVA_ARCHIVE = "application/x-java-archive"
+ARCHIVE = b"PK\x03\x04"  # with which ZIP files begin
 
 
 @dataclass(frozen=True)
@@ -247,11 +248,19 @@ def jar_on(server: Server, jar: str, within_s: float) -> str | None:
     Raises
     ------
     UsageError
-        If there is no such jar.
+        If there is no such jar, or the file is not one.
+    OSError
+        If the file cannot be read.
     BackendError
         If the server does not answer.
     """
-    if Path(jar).is_file():
+    if (file := Path(jar)).is_file():
+        with file.open("rb") as opened:
+            is_archive = opened.read(len(ARCHIVE)) == ARCHIVE
+        if not is_archive or file.suffix != ".jar":
+            raise UsageError(
+                f"--jar: {jar!r} is not a jar: an archive of classes with a name that ends in .jar"
+            )
         return None
     listed, listing = server.get("/jars", within_s), f"{server.url}/jars"
     with expecting(listing):

@@ -124,6 +124,22 @@ def test_a_jar_is_uploaded_and_deleted(placement: str, tmp_path: Path, capsys: C
     assert flink.changes[-1] == f"DELETE /jars/{JAR}"
 
 
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("Job.java", b"class"), ("job.jar", b"class"), ("job.zip", b"PK\x03\x04"), ("e.jar", b"")],
+)
+def test_a_file_that_is_no_jar(
+    name: str, data: bytes, placement: str, tmp_path: Path, capsys: Capture
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    flink = ScriptedFlink()
+    with flink.serving() as url:
+        assert main(arguments(placement, url, "--dry-run", jar=str(tmp_path / name))) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"--jar: '{tmp_path / name}' is not a jar" in line
+    assert not flink.changes
+
+
 def test_a_refusal_is_one_line_and_changes_nothing(placement: str, capsys: Capture) -> None:
     flink = ScriptedFlink(labels={"tm-a": {"dev_a": 1000.0}})
     with flink.serving() as url:

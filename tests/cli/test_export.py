@@ -179,3 +179,18 @@ def test_losses_are_printed(words: Path, tmp_path: Path, capsys: Capture) -> Non
     assert "lost in ibm-overlay: only the number of PEs is kept" in capsys.readouterr().err
     assert main(["export", str(file), "--to", "ibm-overlay", "-o", str(out), "-q"]) == 0
     assert not capsys.readouterr().err
+
+
+def test_the_java_class_needs_no_placement(words: Path, tmp_path: Path, capsys: Capture) -> None:
+    """It is the same for every placement."""
+    placement = tmp_path / "p.json"
+    succeeds(capsys, "place", words, "--devices", "2x2500", "-o", placement)
+    source, _ = printed(capsys, "export", "--to", "flink-helper")
+    assert "class StreamplaceMapping" in source
+    assert source == printed(capsys, "export", placement, "--to", "flink-helper")[0]
+    message = refused(capsys, "export", "--to", "flink")
+    assert "missing argument 'PLACEMENT', which --to flink needs" in message
+    file = tmp_path / "StreamplaceMapping.java"
+    facts = json_of(capsys, "export", "--to", "flink-helper", "-o", file)
+    assert facts == {"format": "flink-helper", "file": str(file)}
+    assert file.read_text() == source

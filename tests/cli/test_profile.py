@@ -51,7 +51,7 @@ def test_a_graph_and_the_current_placement(tmp_path: Path, costs: Path, capsys: 
 
 def test_tables_of_a_profile(tmp_path: Path, capsys: Capture) -> None:
     with serving(SampleJob(speed=20)) as url:
-        options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 2.2]
+        options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 3.2]
         out = succeeds(capsys, "profile", "flink", url, *options, "-o", tmp_path / "graph.json")
     assert "OP1 -> OP3" in out
     assert "±" in out
@@ -92,7 +92,7 @@ def test_a_command_for_thread_dumps_that_fails(tmp_path: Path, capsys: Capture) 
 
 def test_thread_dumps_without_the_threads_of_the_job(tmp_path: Path, capsys: Capture) -> None:
     dump = '"main" #1 [7] prio=5 os_prio=0 cpu=1.00ms elapsed=2.00s tid=0x1 nid=7 runnable'
-    options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 2.2, "-o", tmp_path / "graph.json"]
+    options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 3.2, "-o", tmp_path / "graph.json"]
     with serving(SampleJob(speed=20)) as url:
         command = f"echo '{dump}'"
         out = succeeds(capsys, "profile", "flink", url, *options, "--thread-dumps", command)
@@ -128,6 +128,19 @@ def test_measurements_are_kept_when_the_server_fails(
     assert f"the measurements made before that are in {graph}" in line
     assert len(json.loads(graph.read_text())["operators"]) == 10
     assert not now.exists()
+
+
+def test_a_measurement_that_is_too_short(tmp_path: Path) -> None:
+    graph, now = tmp_path / "graph.json", tmp_path / "now.csv"
+    options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 0.1, "-o", graph]
+    with serving(SampleJob()) as url:
+        done = run("profile", "flink", url, *options, "--placement", now)
+    assert done.returncode == 1
+    line = one_line(done.stderr)
+    assert f"{url}: nothing was measured within 0.1 s: " in line
+    assert line.endswith("; increase --seconds")
+    assert "OP1,10.88.0.2:42743-d7955a" in now.read_text().splitlines()
+    assert json.loads(graph.read_text())["operators"]
 
 
 def test_an_unknown_job(tmp_path: Path, capsys: Capture) -> None:

@@ -58,6 +58,17 @@ def test_overload_is_acted_on_if_that_pays() -> None:
     )
 
 
+@pytest.mark.parametrize(("took_s", "named"), [(61.0, True), (2.0, False), (None, False)])
+def test_a_checkpoint_that_took_longer_than_a_restart_is_named(
+    took_s: float | None, named: bool
+) -> None:
+    """Behind full buffers, a savepoint takes as long."""
+    windows = [replace(each, checkpoint_s=took_s) for each in overloads()]
+    reason = last(controller(), *windows).reason
+    text = "; the last checkpoint took 61 s, and a savepoint may take as long"
+    assert reason.endswith(text) == named
+
+
 def test_a_shortfall_that_does_not_pay_is_left_alone() -> None:
     offered = 1000.0 * (1.0 + 60.0 / 3600.0)  # 0 < shortfall * horizon < rate * downtime
     decision = last(controller(), *overloads(offered_s=offered - 1.0))

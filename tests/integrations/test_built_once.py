@@ -94,7 +94,7 @@ def test_a_profile_of_flink_builds_its_graph_once(
     """Every operator of the sample job has one instance, so the placement uses this graph."""
     costs, graph = costs_file(tmp_path), tmp_path / "graph.json"
     with serving(SampleJob()) as url:
-        command = ("profile", "flink", url, "--job", JOB_ID, "--mips", 1000, "--seconds", 0.1)
+        command = ("profile", "flink", url, "--job", JOB_ID, "--mips", 1000, "--seconds", 0)
         succeeds(
             capsys, *command, "--costs", costs, "-o", graph, "--placement", tmp_path / "now.json"
         )

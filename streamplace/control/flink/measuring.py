@@ -112,7 +112,7 @@ class Window:
             yield f"{name}: its counters fell, so it was started anew"
         elif any(self._tuples(member, vertex) is None for member in vertex.operators):
             yield f"{name}: Flink does not count the tuples of its chain"
-        elif len(vertex.operators) > 1 and self._work(vertex) <= 0:
+        elif len(vertex.operators) > 1 and not self._work(vertex) > 0:  # NaN: a cost is unknown
             yield (
                 f"{name} is chained with {', '.join(vertex.operators[1:])}, and Flink measures "
                 "only their busy time together; state their costs in the graph, or run the job "

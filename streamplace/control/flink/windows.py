@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streamplace.control.flink.clock import Clock
 from streamplace.control.flink.devices import Devices
@@ -10,7 +10,8 @@ from streamplace.control.flink.measuring import observation
 from streamplace.control.flink.sampling import LostError, Sample, Sampler
 from streamplace.control.observation import Observation
 from streamplace.errors import BackendError
-from streamplace.integrations.flink.applying.documents import read_cluster
+from streamplace.integrations.flink.answers import expecting
+from streamplace.integrations.flink.applying.documents import job_path, read_cluster
 
 
 @dataclass
@@ -74,7 +75,16 @@ class Windows:
         self.before = after
         if before is None:
             return self._blind(began_s, fault)
-        return observation(before, after, self.devices.update(cluster), self.weights)
+        found = observation(before, after, self.devices.update(cluster), self.weights)
+        return replace(found, checkpoint_s=self._checkpoint_s(job))
+
+    def _checkpoint_s(self, job: str) -> float | None:
+        """Return how long the latest checkpoint took, in seconds; None if that is unknown."""
+        server, path = self.sampler.server, f"{job_path(job)}/checkpoints"
+        with suppress(BackendError), expecting(server.url + path):
+            value = server.get(path, self.sampler.answer_s)
+            return float(value["latest"]["completed"]["end_to_end_duration"]) / 1e3
+        return None
 
     def _sample(self, job: str) -> Sample:
         found = self.sampler.fresh(job)

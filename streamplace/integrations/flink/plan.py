@@ -120,7 +120,10 @@ def read(text: str, where: str) -> LogicalGraph:
     if isinstance(value, dict) and isinstance(value.get("plan"), dict):
         value = value["plan"]
     if not isinstance(value, dict) or not isinstance(value.get("nodes"), list):
-        raise FormatError(f"{where}: not a Flink plan: expected an object with 'nodes'")
+        raise FormatError(
+            f"{where}: not a Flink plan: expected an object with 'nodes', as GET /jobs/ID/plan "
+            "answers"
+        )
     first = value["nodes"][0] if value["nodes"] else None
     if isinstance(first, dict) and isinstance(first.get("id"), str):
         return running(value, where).logical

@@ -53,14 +53,19 @@ def mapping(groups: Groups) -> str:
 
 def _comment(group: Group) -> str:
     several = len(group.slots) > 1
-    parts = []
+    parts: list[str] = []
     for device, slots in group.slots.items():
-        needs = f" needs {slots} slots" if slots > 1 else ""
-        parts.append(_on_one_line(device) + (f" {slots}" if several else needs and f",{needs}"))
+        name, count = _on_one_line(device), f"{slots} slots" if slots > 1 else "1 slot"
+        if several:
+            parts.append(f"{slots if parts else count} on {name}")
+        else:
+            parts.append(f"{name}, needs {count}" if slots > 1 else name)
     if several:
-        return f"slots on {', '.join(parts)}; Flink chooses which instance takes which"
+        return f"{', '.join(parts)}; Flink chooses which instance takes which"
     chooses = (
-        "; Flink chooses which" if group.slot is None and sum(group.slots.values()) > 1 else ""
+        "; Flink chooses which, unless they are applied with --labels"
+        if group.slot is None and sum(group.slots.values()) > 1
+        else ""
     )
     return parts[0] + chooses
 

@@ -1,6 +1,7 @@
 """Busy time of chained operators, divided by the work of each."""
 
 from dataclasses import replace
+from math import nan
 
 import pytest
 
@@ -50,8 +51,10 @@ def test_busy_time_is_divided_by_work() -> None:
     assert (source.tuples_s, f.tuples_s, found.offered_s) == pytest.approx((100, 100, 100))
 
 
-def test_without_the_work_a_chain_cannot_be_divided() -> None:
-    (fault,) = observation(BEFORE, AFTER, ON).missing
+@pytest.mark.parametrize("weights", [{}, {"Source: s": nan, "f": 3.0}])
+def test_without_the_work_a_chain_cannot_be_divided(weights: dict[str, float]) -> None:
+    """A graph that was measured with chains has unknown costs, which are NaN."""
+    (fault,) = observation(BEFORE, AFTER, ON, weights).missing
     assert fault.startswith("Source: s is chained with f, and Flink measures only their busy time")
 
 

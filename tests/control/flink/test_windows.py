@@ -34,6 +34,17 @@ def test_a_window_begins_where_the_one_before_ended() -> None:
     assert first.seconds == pytest.approx(300, abs=15)
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_duration_of_the_latest_checkpoint(fails: bool) -> None:
+    flink = ScriptedFlink(checkpoint_ms=61_000)
+    with windows(flink) as found:
+        found.next(JOB)
+        flink.faults = [Fault(Effect.ERROR, ".*/checkpoints")] if fails else []
+        observation = found.next(JOB)
+    assert observation.checkpoint_s == (None if fails else 61.0)
+    assert not observation.missing
+
+
 def test_times_are_those_of_the_server() -> None:
     with windows(ScriptedFlink()) as found:
         observation = found.next(JOB)

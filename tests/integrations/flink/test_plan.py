@@ -169,6 +169,7 @@ def test_sinks_inside_a_forked_chain_feed_nothing() -> None:
     [
         ("", "is empty"),
         ("[]", "not a Flink plan"),
+        ('{"jobs": []}', "expected an object with 'nodes', as GET /jobs/ID/plan answers"),
         ('{"nodes": []}', "nodes"),
         ('{"nodes": [{"id": 1}, {"id": 1}]}', "1 is also the id of nodes\\[0\\]"),
         ('{"nodes": [{"id": 1, "predecessors": [{"id": 2}]}]}', "unknown node 2"),

@@ -40,7 +40,7 @@ def test_instances_of_an_operator_need_one_slot_each() -> None:
     instance_of = {"a[0]": "a", "a[1]": "a"}
     text = write(chain_placement(["s", "a[0]", "a[1]"], [0, 1, 1], instance_of))
     assert properties(text) == {"s": "pe0, parallelism 1", "a": "pe1, parallelism 2"}
-    assert "needs 2 slots; Flink chooses which" in text
+    assert "needs 2 slots; Flink chooses which, unless they are applied with --labels" in text
 
 
 def test_stated_single_instances_are_written() -> None:
@@ -77,7 +77,7 @@ def test_instances_on_several_devices_have_counted_labels() -> None:
     found = properties(write(placement))
     assert found["@split0"] == "label parts_a, cores 0.1, heap_mb 8, managed_mb 1"
     assert (found["a"], found["s"]) == ("split0, parallelism 3", "pe0, parallelism 1")
-    assert "slots on d0 2, d1 1; Flink chooses which instance takes which" in write(placement)
+    assert "2 slots on d0, 1 on d1; Flink chooses which instance takes which" in write(placement)
 
 
 def test_the_operators_name_cannot_be_that_of_a_group() -> None:

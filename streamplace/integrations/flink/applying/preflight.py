@@ -92,9 +92,10 @@ def _faults_of_counts(
     wanted = {where[device].id: count for device, count in group.slots.items()}
     offered = {each.id: each.total.labels[label] for each in cluster.offering(label)}
     if wanted != offered:
+        found = f"it is as {_counts(offered)}" if offered else "no TaskManager offers it"
         yield (
             f"{listed(list(group.operators))}: the label {label!r} must be offered as "
-            f"{_counts(wanted)}, but it is as {_counts(offered)}; see export --to flink-config"
+            f"{_counts(wanted)}, but {found}; see export --to flink-config"
         )
 
 
@@ -210,4 +211,4 @@ def sized(groups: Groups, cluster: Cluster) -> Groups:
 
 
 def _counts(amounts: Mapping[str, float]) -> str:
-    return ", ".join(f"{n:g} by {name!r}" for name, n in sorted(amounts.items())) or "nothing"
+    return ", ".join(f"{n:g} by {name!r}" for name, n in sorted(amounts.items()))

@@ -234,7 +234,7 @@ def cancel_refusal(job: Job, most_age_s: float | None) -> str:
     """Return why a job must not be cancelled, or "" if its latest checkpoint keeps its state."""
     latest: Checkpoint | None = job.checkpoint
     if most_age_s is None:
-        return "cancelling is not allowed"
+        return "only watch with --allow-cancel cancels it"
     if not job.keeps_checkpoints:
         return "its checkpoints are deleted when it is cancelled"
     if latest is None:

@@ -124,6 +124,9 @@ def test_counted_labels_must_match() -> None:
     wrong = manager("x", dev_a=9, parts_count=2), manager("y", dev_b=9, parts_count=1)
     expected = "offered as 1 by 'x', 1 by 'y', but it is as 2 by 'x', 1 by 'y'"
     assert expected in faults(groups, *wrong)
+    none = manager("x", dev_a=9), manager("y", dev_b=9)
+    expected = "offered as 1 by 'x', 1 by 'y', but no TaskManager offers it; see export"
+    assert expected in faults(groups, *none)
 
 
 def test_slots_without_labels() -> None:

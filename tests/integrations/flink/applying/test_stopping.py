@@ -55,7 +55,7 @@ def test_a_hanging_savepoint_is_abandoned_for_a_young_checkpoint() -> None:
 @pytest.mark.parametrize(
     ("fields", "age_s", "why"),
     [
-        ({}, None, "cancelling is not allowed"),
+        ({}, None, "only watch with --allow-cancel cancels it"),
         ({"checkpoint_age_s": 50.0}, 10.0, "checkpoint is 50 s old, more than 10 s"),
         ({"keeps_checkpoints": False}, 10.0, "are deleted when it is cancelled"),
     ],
@@ -71,7 +71,7 @@ def test_otherwise_the_job_goes_on(fields: dict[str, float], age_s: float | None
 def test_reasons_against_cancelling() -> None:
     nodes = running(plan("x", {"a": "1"}, {"a": 1}), "plan")
     job = Job("x", "x", "RUNNING", "Default", nodes, {}, keeps_checkpoints=True)
-    assert cancel_refusal(job, None) == "cancelling is not allowed"
+    assert cancel_refusal(job, None) == "only watch with --allow-cancel cancels it"
     assert cancel_refusal(job, 10) == "it has no checkpoint"
     for age_s, expected in ((9.0, ""), (11.0, "its latest checkpoint is 11 s old, more than 10 s")):
         kept = Job(
