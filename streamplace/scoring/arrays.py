@@ -16,6 +16,7 @@ from streamplace.problem.semantics import Multicast
 from streamplace.scoring.times import times_of
 from streamplace.util.arrays import Floats
 
+SMALLEST = np.finfo(float).tiny  # of tuples/s that reach sinks; training rounds less to 0
 HEAVIEST = 1e100  # limit of tuples/s, instructions/s and bit/s: beyond any job, below overflow
 
 
@@ -68,7 +69,7 @@ def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Fl
     with np.errstate(over="ignore", invalid="ignore"):
         check_loads(graph, flow.operator_tuples, flow.stream_tuples)
         check_loads(graph, flow.work, flow.stream_bits)
-    if flow.nominal_sink_tuples <= 0:
+    if flow.nominal_sink_tuples < SMALLEST:
         raise GraphError("streams: no tuple ever reaches a sink")
     return flow
 

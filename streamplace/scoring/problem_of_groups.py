@@ -58,7 +58,7 @@ def problem_of_groups(problem: Problem, grouping: Grouping) -> ProblemOfGroups |
     group = _in_order(problem, grouping)
     ends, tuples, bits = _streams(arrays, group)
     sources = np.bincount(ends[:, 1], minlength=count) == 0
-    rate = np.bincount(ends[:, 1], tuples, count)
+    rate = np.bincount(ends[:, 1], tuples, count).astype(float)  # integers if there is no stream
     rate[sources] = arrays.source_rate / sources.sum()
     names = [f"group {number}" for number in range(count)]
     smaller = StreamGraph.from_columns(

@@ -42,6 +42,18 @@ def test_placements_of_groups_cause_the_same_loads(
             np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
 
 
+def test_groups_without_streams_between_them_keep_their_work() -> None:
+    streams = [("a", "b"), ("c", "d")]
+    graph = StreamGraph([(name, 1e5, 10.0) for name in "abcd"], streams)
+    problem = Problem(graph, "2x2500", source_rate=1)
+    small = problem_of_groups(problem, Grouping(graph, [0, 0, 1, 1]))
+    assert small is not None
+    loads = utilisations(flow(small.problem), np.array([0, 1], np.int32))
+    expected = utilisations(flow(problem), np.array([0, 0, 1, 1], np.int32))
+    for found, wanted in zip(loads, expected, strict=True):
+        np.testing.assert_allclose(found, wanted)
+
+
 def test_streams_that_lead_back_are_counted() -> None:
     """The groups {a, c} and {b} exchange both streams, and all of their CPU work is kept."""
     problem = Problem(chain_graph(1e5, 2e5, 3e5), "2x2500", source_rate=1e3)

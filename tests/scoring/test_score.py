@@ -135,9 +135,10 @@ def test_loads_that_overflow(rows: list[Operator], streams: list[Stream]) -> Non
         flow(problem)
 
 
-def test_graphs_whose_sinks_get_no_tuples() -> None:
+@pytest.mark.parametrize("selectivity", [0.0, 5e-324, 2e-308])
+def test_graphs_whose_sinks_get_no_tuples(selectivity: float) -> None:
     rows = [Operator("a", 1, 1), Operator("b", 1, 1)]
-    problem = Problem(StreamGraph(rows, [Stream("a", "b", 0.0)]), source_rate=1)
+    problem = Problem(StreamGraph(rows, [Stream("a", "b", selectivity)]), source_rate=1)
     with pytest.raises(GraphError, match="no tuple ever reaches a sink"):
         simulate(Placement(problem, [0, 0]))
 

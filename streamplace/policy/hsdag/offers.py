@@ -54,7 +54,9 @@ class Offer:
         quotient = self.one.graph.quotient(self.group_of)
         both = np.concatenate([quotient.ends, quotient.ends[:, ::-1]])
         first, order = by_operator(both[:, 0], self.count)
-        message = np.concatenate([quotient.traffic, quotient.traffic]) * self.one.message
+        with np.errstate(over="ignore", invalid="ignore"):  # where messages are all the cost
+            message = np.concatenate([quotient.traffic, quotient.traffic]) * self.one.message
+        message = np.nan_to_num(message)  # groups without traffic send no message
         heaviest = np.argsort(-self.cost.mean(axis=1), kind="stable")
         return Groups(
             heaviest.astype(np.int32),

@@ -1,5 +1,7 @@
 """HSDAG as a policy: walks, actions, repair, and the checks that it makes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -188,3 +190,18 @@ def test_another_parser_makes_the_groups() -> None:
     for walk in record_of(rolled(policy, problem)).walks:
         for step in walk.steps:
             assert step.offer.group_of.tolist() == [v // 2 for v in range(count)]
+
+
+@pytest.mark.parametrize("message", [np.inf, 1e308])
+def test_messages_that_are_all_the_cost_have_no_warning(message: float) -> None:
+    """Such messages overflow, and groups without traffic between them send none."""
+    policy = hsdag(devices=3, **STREAM)
+    walk = record_of(rolled(policy, stream_problem())).walks[0]
+    offer = walk.steps[0].offer
+    traffic = offer.one.graph.traffic.copy()
+    traffic[0] = 0.0
+    one = replace(offer.one, message=message, graph=replace(offer.one.graph, traffic=traffic))
+    groups = replace(offer, one=one, group_of=np.arange(one.size, dtype=np.int32)).groups
+    assert not np.isnan(groups.message).any()
+    assert groups.message.min() == 0.0
+    assert groups.message.max() > 1e300
