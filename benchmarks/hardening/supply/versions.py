@@ -115,7 +115,7 @@ def run_tests(kind: str, *tests: str) -> Outcome:
     pins = oldest() if kind == "oldest" else newest()
     with tempfile.TemporaryDirectory(prefix=f"{kind}-versions-") as name:
         tree, python = _copied(Path(name)), Path(name, "venv", "bin", "python")
-        _uv("venv", "-q", "--python", sys.executable, str(Path(name, "venv")))
+        _uv("venv", "-q", "--seed", "--python", sys.executable, str(Path(name, "venv")))
         _install(python, pins)
         _uv("pip", "install", "-q", "--python", str(python), "--no-deps", "-e", str(tree))
         frozen = subprocess.run(
@@ -146,12 +146,12 @@ def _outcome(pytest: list[str], tree: Path, folder: Path) -> Outcome:
 
 
 def _install(python: Path, pins: list[str]) -> None:
-    """Install requirements and torch; the CPU build, which needs no other libraries, if offered."""
-    words = ["pip", "install", "-q", "--python", str(python), *pins]
-    try:
-        _uv(*words, f"{_torch()}+cpu")
-    except subprocess.CalledProcessError:
-        _uv(*words, _torch())
+    """Install requirements, after torch as `make venv` does: where pip finds it, the CPU build.
+
+    uv does not read the indexes that pip is configured with, so it may find only other builds.
+    """
+    subprocess.run([str(python), str(ROOT / "locks" / "install_torch.py")], check=True)
+    _uv("pip", "install", "-q", "--python", str(python), *pins, _torch())
 
 
 def _torch() -> str:
