@@ -14,9 +14,8 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Throughput
 from streamplace.problem.semantics import Multicast
 from streamplace.scoring.times import times_of
-from streamplace.util.arrays import Floats
+from streamplace.util.arrays import SMALLEST_NORMAL, Floats
 
-SMALLEST = np.finfo(float).tiny  # of tuples/s that reach sinks; training rounds less to 0
 HEAVIEST = 1e100  # limit of tuples/s, instructions/s and bit/s: beyond any job, below overflow
 
 
@@ -69,7 +68,7 @@ def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Fl
     with np.errstate(over="ignore", invalid="ignore"):
         check_loads(graph, flow.operator_tuples, flow.stream_tuples)
         check_loads(graph, flow.work, flow.stream_bits)
-    if flow.nominal_sink_tuples < SMALLEST:
+    if flow.nominal_sink_tuples < SMALLEST_NORMAL:
         raise GraphError("streams: no tuple ever reaches a sink")
     return flow
 

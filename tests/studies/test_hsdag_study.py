@@ -109,7 +109,8 @@ def test_ablations_leave_out_one_part_each() -> None:
 def test_a_training_has_a_row(system: str) -> None:
     problem = pass_problem(16)
     row, grouping = trained(system, problem, TINY, seed=1)
-    assert row["best_s"] <= min(s for s in alone(problem).values() if s is not None)
+    shortest_alone = min(s for s in alone(problem).values() if s is not None)
+    assert row["best_s"] <= shortest_alone * (1 + 1e-9)  # both are sums, in orders of their own
     assert row["best_s"] <= row["own_s"]
     assert row["lowest_s"] == sorted(row["lowest_s"], reverse=True)
     assert row["lowest_s"][-1] == row["best_s"]

@@ -75,8 +75,10 @@ def _smoothed_optimum(
         gains = np.logaddexp(0.0, (at @ amounts - price) / smoothing)
         return float(at.sum() + smoothing * (np.log(at).sum() - total @ gains))
 
-    now = smoothed(multipliers)
+    now, largest = smoothed(multipliers), float(price @ total) / ROUNDOFF
     for _ in range(STEPS):
+        if multipliers.sum() > largest:  # roundoff alone exceeds the price of all devices
+            break
         excess = (multipliers @ amounts - price) / smoothing
         taken = 0.5 * (1.0 + np.tanh(0.5 * excess))  # the logistic function, without overflow
         slope = 1.0 - amounts @ (total * taken) + smoothing / multipliers

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamplace.policy.config import HsdagFeature, HsdagSizes
-from streamplace.policy.hsdag.graphs import Graph
+from streamplace.policy.hsdag.graphs import Graph, relative
 from streamplace.policy.hsdag.kernels.fractal import fractal_dimensions
 from streamplace.policy.partial.costs import Costs
 from streamplace.problem.grouping import Grouping
@@ -132,10 +132,9 @@ class _Vertices:
 
     def _traffic(self) -> tuple[Floats, Floats]:
         """Return what vertices send to others and receive from them, relative to a mean stream."""
-        group_of, amount = self.grouping.group_of, self.costs.amount
+        group_of = self.grouping.group_of
         ends = group_of[self.costs.source], group_of[self.costs.target]
-        mean = float(amount.mean()) if len(amount) else 0.0
-        share = np.where(ends[0] != ends[1], amount, 0.0) / (mean if mean > 0.0 else 1.0)
+        share = np.where(ends[0] != ends[1], relative(self.costs.amount), 0.0)
         sent, received = (
             np.bincount(end, share, self.grouping.count).astype(np.float64) for end in ends
         )

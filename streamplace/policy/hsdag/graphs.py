@@ -9,7 +9,7 @@ import numpy as np
 from sim.columns import by_operator
 from streamplace.policy.hsdag.kernels.parsing import Successors
 from streamplace.problem.grouping import Grouping
-from streamplace.util.arrays import Floats, Ints
+from streamplace.util.arrays import SMALLEST_NORMAL, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ def graph_of_grouping(grouping: Grouping, weight: Floats, ends: Ints, traffic: F
     between = grouping.group_of[ends].reshape(-1, 2)
     sizes = np.array([grouping.count], np.int32)
     single = np.ones(len(ends))
-    made = _graph(sizes, weight, between, single, _relative(traffic), between)
+    made = _graph(sizes, weight, between, single, relative(traffic), between)
     return replace(made, pairs=np.ones(len(made.ends)))
 
 
@@ -102,10 +102,13 @@ def _graph(
     return Graph(sizes, both, stood_for, carried, directed, weight)
 
 
-def _relative(values: Floats) -> Floats:
-    """Return values divided by their mean, unless it is 0."""
+def relative(values: Floats) -> Floats:
+    """Return values, (N,), divided by their mean, or zeros if it is below all normal numbers.
+
+    Older numpy warns of an overflow where it divides by such a number.
+    """
     mean = float(values.mean()) if len(values) else 0.0
-    return values / mean if mean > 0.0 else np.zeros(len(values))
+    return values / mean if mean >= SMALLEST_NORMAL else np.zeros(len(values))
 
 
 def joined(graphs: Sequence[Graph]) -> Graph:

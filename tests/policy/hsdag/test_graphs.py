@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from streamplace.policy.hsdag.graphs import Graph, graph_of_grouping, joined, joined_groups
+from streamplace.policy.hsdag.graphs import (
+    Graph,
+    graph_of_grouping,
+    joined,
+    joined_groups,
+    relative,
+)
 from streamplace.policy.hsdag.smoothing import normalised
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.grouping import Grouping
@@ -33,6 +39,12 @@ def test_traffic_is_relative_to_the_mean_stream() -> None:
     of_streams = {(int(a), int(b)): t / 3.0 for (a, b), t in zip(ENDS, TRAFFIC, strict=True)}
     assert pairs_of(ALONE.traffic) == pytest.approx(of_streams)
     assert set(pairs_of(ALONE.pairs).values()) == {1.0}
+
+
+@pytest.mark.parametrize("size", [0.0, 5e-319])
+def test_values_without_a_normal_mean_count_as_none(size: float) -> None:
+    """No division by such a mean: numpy 1.26 warns that it overflows, although it does not."""
+    assert relative(np.full(8, size)).tolist() == [0.0] * 8
 
 
 def test_quotients_add_up_pairs_and_traffic() -> None:
