@@ -68,8 +68,12 @@ def list_schedule(
 
 
 def core_timelines(tasks: TaskGraph) -> tuple[Ints, Timelines]:
-    """Return the index of each device's first core, (D + 1,), and the empty timelines of cores."""
-    first_core = np.append(0, np.cumsum(tasks.device_cores)).astype(np.int32)
+    """Return the index of each device's first core, (D + 1,), and the empty timelines of cores.
+
+    Cores beyond those that all operators use together stay free, so they have no timelines.
+    """
+    cores = np.minimum(tasks.device_cores, tasks.cores.sum(dtype=np.int64))
+    first_core = np.append(0, np.cumsum(cores)).astype(np.int32)
     used = int(np.minimum(tasks.cores, tasks.device_cores.max()).sum())
     return first_core, timelines(int(first_core[-1]), used)
 
@@ -192,12 +196,14 @@ def fit(
     seconds: float,
 ) -> float:
     """Return the first moment at which enough cores of a device are free for an operator."""
-    first, cores = first_core[d], tasks.device_cores[d]
+    first, cores = first_core[d], first_core[d + 1] - first_core[d]
     needed = min(tasks.cores[v], cores)
     if needed == 1:
         soonest = np.inf
         for r in range(first, first + cores):
             soonest = min(soonest, earliest(lines, r, ready, seconds))
+            if soonest == ready:
+                break
         return soonest
     while True:
         for i in range(cores):  # `moments` starts with the soonest cores, sorted

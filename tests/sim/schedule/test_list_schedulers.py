@@ -1,5 +1,7 @@
 """List schedulers: their own schedules are possible, and they obey the rules."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from benchmarks.reference.schedule_problems import schedule_problem
@@ -47,6 +49,23 @@ def test_a_gap_is_used() -> None:
     problem = task_problem(form)
     schedule = list_schedule(problem.tasks, problem.rules, np.array([3.0, 2.0, 1.0]))
     assert schedule.start.tolist() == [0.0, 1.0, 4.0]
+
+
+def test_cores_that_stay_free_change_nothing() -> None:
+    """A device has no more cores than all operators use together, for speed."""
+    for problem in problems():
+        schedules = []
+        for cores in (int(problem.tasks.cores.sum()), 100_000):
+            of_device = np.full(len(problem.tasks.speed), cores, np.int32)
+            tasks = replace(problem.tasks, device_cores=of_device)
+            rank = heft_rank(tasks, problem.rules)
+            schedules += [
+                schedule(tasks, problem.rules, rank)
+                for schedule in (list_schedule, contention_schedule)
+            ]
+        for few, many in zip(schedules[:2], schedules[2:], strict=True):
+            assert few.devices.tolist() == many.devices.tolist()
+            assert few.start.tolist() == many.start.tolist()
 
 
 def test_contention_alone_is_heft_where_links_are_free() -> None:
