@@ -1,12 +1,10 @@
 """List schedulers: their own schedules are possible, and they obey the rules."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from benchmarks.reference.schedule_problems import schedule_problem
 from sim.schedule.contention import contention_schedule
-from sim.schedule.lists import list_schedule
+from sim.schedule.lists import core_timelines, list_schedule
 from sim.schedule.passes import timetable
 from sim.schedule.ranks import optimistic_costs
 from sim.schedule.sampled import sampled_placements
@@ -51,21 +49,30 @@ def test_a_gap_is_used() -> None:
     assert schedule.start.tolist() == [0.0, 1.0, 4.0]
 
 
-def test_cores_that_stay_free_change_nothing() -> None:
-    """A device has no more cores than all operators use together, for speed."""
-    for problem in problems():
-        schedules = []
-        for cores in (int(problem.tasks.cores.sum()), 100_000):
-            of_device = np.full(len(problem.tasks.speed), cores, np.int32)
-            tasks = replace(problem.tasks, device_cores=of_device)
-            rank = heft_rank(tasks, problem.rules)
-            schedules += [
-                schedule(tasks, problem.rules, rank)
-                for schedule in (list_schedule, contention_schedule)
-            ]
-        for few, many in zip(schedules[:2], schedules[2:], strict=True):
-            assert few.devices.tolist() == many.devices.tolist()
-            assert few.start.tolist() == many.start.tolist()
+def test_operators_need_not_wait_on_a_device_of_many_cores() -> None:
+    """Only as many of its cores have timelines as all operators use together, here six."""
+    form = schedule_problem(0)
+    form["graph"] = {
+        "operators": [
+            {"name": n, "instructions": 6_000_000, "cores": cores}
+            for n, cores in zip("abc", (1, 2, 3), strict=True)
+        ],
+        "streams": [],
+        "firing": "all",
+    }
+    form["cluster"] = {
+        "devices": [{"name": "x", "mips": 1, "cores": 1_000_000}],
+        "network": {"kind": "free", "bandwidth_mbps": 8, "latency_s": 0},
+    }
+    form["settings"] = {"order": "fifo"}
+    form["placement"] = dict.fromkeys("abc", "x")
+    problem = task_problem(form)
+    for scheduler in (list_schedule, contention_schedule):
+        schedule = scheduler(problem.tasks, problem.rules, np.array([3.0, 2.0, 1.0]))
+        assert schedule.start.tolist() == [0.0, 0.0, 0.0]
+        assert schedule.end.tolist() == [6.0, 3.0, 2.0]
+    first_core, _ = core_timelines(problem.tasks)
+    assert first_core.tolist() == [0, 6]
 
 
 def test_contention_alone_is_heft_where_links_are_free() -> None:
