@@ -14,6 +14,7 @@ import numpy as np
 from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
 from sim.schedule.channels import free_channels
+from sim.schedule.cores import first_cores, free_from, keep_cores
 from sim.schedule.queues import Events, no_events, pop, push
 from sim.schedule.task_graph import (
     ALL,
@@ -82,7 +83,7 @@ def fifo_memory(tasks: Columns) -> FifoMemory:
     wide = bool(np.bincount(tasks.level).max() > WIDE)
     channels = {FREE: 0, PAIR: devices * devices}.get(tasks.network, devices)
     several = bool(np.any(tasks.device_cores > 1))
-    first_core = np.append(0, np.cumsum(tasks.device_cores)).astype(np.int32)
+    first_core = first_cores(tasks.device_cores, tasks.cores)
     return FifoMemory(
         ready=np.empty(operators),
         duration=np.empty(operators),
@@ -215,19 +216,12 @@ def _insert(when: Floats, what: Ints, head: int, tail: int, moment: float, v: in
 @bare
 def _occupied(tasks: Columns, memory: FifoMemory, v: int, d: int, earliest: float) -> float:
     """Occupy the cores of an operator on a device of several; return the moment of its start."""
-    first, end = memory.first_core[d], memory.first_core[d + 1]
-    cores = min(tasks.cores[v], end - first)
-    core = memory.core
-    start = max(earliest, core[first + cores - 1])
+    first_core, cores = memory.first_core, tasks.cores[v]
+    start = max(earliest, free_from(memory.core, first_core, d, cores))
     released = start + memory.duration[v]
     if memory.duration[v] > 0.0:
         released += tasks.startup_s[d]
-    i = first
-    while i + cores < end and core[i + cores] < released:
-        core[i] = core[i + cores]
-        i += 1
-    for j in range(i, i + cores):
-        core[j] = released
+    keep_cores(memory.core, first_core, d, cores, released)
     return float(start)
 
 

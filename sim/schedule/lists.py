@@ -11,6 +11,7 @@ import numpy as np
 
 from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
+from sim.schedule.cores import first_cores
 from sim.schedule.queues import Events, no_events, pop, push
 from sim.schedule.rules import NOWHERE, Placed, Rules, may_run, may_try, nothing_placed, put
 from sim.schedule.task_graph import Columns, TaskGraph, message_seconds, seconds_on
@@ -68,12 +69,8 @@ def list_schedule(
 
 
 def core_timelines(tasks: TaskGraph) -> tuple[Ints, Timelines]:
-    """Return the index of each device's first core, (D + 1,), and the empty timelines of cores.
-
-    Cores beyond those that all operators use together stay free, so they have no timelines.
-    """
-    cores = np.minimum(tasks.device_cores, tasks.cores.sum(dtype=np.int64))
-    first_core = np.append(0, np.cumsum(cores)).astype(np.int32)
+    """Return the index of each device's first core, (D + 1,), and the empty timelines of cores."""
+    first_core = first_cores(tasks.device_cores, tasks.cores)
     used = int(np.minimum(tasks.cores, tasks.device_cores.max()).sum())
     return first_core, timelines(int(first_core[-1]), used)
 

@@ -13,13 +13,21 @@ from sim.flow import Floats, Ints
 from sim.jit import bare
 from sim.schedule.lists import arrival
 from sim.schedule.task_graph import ALL, FREE, NIC, NONE, PAIR, Columns, TaskGraph, link_between
-from sim.schedule.timelines import Timelines, clear, earliest, insert, timelines
+from sim.schedule.timelines import (
+    Timelines,
+    clear,
+    clear_used,
+    earliest_in_both,
+    insert,
+    timelines,
+)
 
 
 class Channels(NamedTuple):
     """The timelines of channels, and the messages that are planned for a candidate device."""
 
     lines: Timelines
+    plans: Timelines  # of the planned messages only
     arrived: Floats  # (E,) moment at which the message of each stream arrives, once it is inserted
     resource: Ints  # (2 N,) timelines that planned messages use
     begin: Floats  # (2 N,) seconds
@@ -36,6 +44,7 @@ def no_channels(tasks: TaskGraph) -> Channels:
     streams = len(tasks.source)
     return Channels(
         lines=timelines(resources, 2 * streams),
+        plans=timelines(resources, 2 * inputs),
         arrived=np.full(streams, -1.0),
         resource=np.empty(2 * inputs, np.int32),
         begin=np.empty(2 * inputs),
@@ -83,6 +92,7 @@ def plan(
     commit
         Whether to insert them into the timelines.
     """
+    clear_used(channels.plans, channels.resource, channels.planned[0])
     channels.planned[0] = 0
     latest = 0.0
     for i in range(inputs):
@@ -150,19 +160,8 @@ def _plan_message(
 @bare
 def _use(channels: Channels, resource: int, ready: float, seconds: float) -> float:
     """Plan the use of a timeline beside the uses planned before; return the moment of its begin."""
-    moment = earliest(channels.lines, resource, ready, seconds)
-    i = 0
-    while i < channels.planned[0]:
-        clashes = (
-            channels.resource[i] == resource
-            and moment < channels.end[i]
-            and channels.begin[i] < moment + seconds
-        )
-        if clashes:
-            moment = earliest(channels.lines, resource, channels.end[i], seconds)
-            i = 0
-        else:
-            i += 1
+    moment = earliest_in_both(channels.lines, channels.plans, resource, ready, seconds)
+    insert(channels.plans, resource, moment, seconds)
     i = channels.planned[0]
     channels.resource[i], channels.begin[i], channels.end[i] = resource, moment, moment + seconds
     channels.planned[0] = i + 1

@@ -10,6 +10,7 @@ import numpy as np
 
 from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
+from sim.schedule.cores import first_cores, free_from, keep_cores
 from sim.schedule.lists import inputs_of, last_arrival, occupied
 from sim.schedule.rules import NOWHERE, Placed, Rules, forget_all, may_run, nothing_placed, put
 from sim.schedule.task_graph import Columns, TaskGraph, seconds_on
@@ -35,7 +36,7 @@ def sampled_placements(
     lengths
         (K,) lengths of the schedules in seconds.
     """
-    first_core = np.append(0, np.cumsum(tasks.device_cores)).astype(np.int32)
+    first_core = first_cores(tasks.device_cores, tasks.cores)
     rank = np.zeros(0) if rank is None else rank
     placed = nothing_placed(rules)
     return _sampled_placements(tasks.columns, rules, rank, count, state, first_core, placed)
@@ -84,7 +85,8 @@ def _sampled_placements(
             start = _start(tasks, devices[k], end, free, first_core, streams, v, d)
             devices[k, v] = d
             end[v] = start + seconds_on(tasks, v, d)
-            _keep(tasks, free, first_core, v, d, start)
+            released = start + occupied(tasks, d, seconds_on(tasks, v, d))
+            keep_cores(free, first_core, d, tasks.cores[v], released)
             length = max(length, end[v])
             for e in range(tasks.first_out[v], tasks.end_out[v]):
                 w = tasks.target[e]
@@ -156,19 +158,5 @@ def _start(
     d: int,
 ) -> float:
     """Return the moment at which an operator could start on a device."""
-    needed = min(tasks.cores[v], tasks.device_cores[d])
     arrived = last_arrival(tasks, devices, end, streams, d)
-    return max(float(free[first_core[d] + needed - 1]), arrived)
-
-
-@bare
-def _keep(tasks: Columns, free: Floats, first_core: Ints, v: int, d: int, start: float) -> None:
-    """Occupy the cores that are free first, and sort the cores of the device again."""
-    needed = min(tasks.cores[v], tasks.device_cores[d])
-    released = start + occupied(tasks, d, seconds_on(tasks, v, d))
-    i, beyond = first_core[d], first_core[d + 1]
-    while i + needed < beyond and free[i + needed] < released:
-        free[i] = free[i + needed]
-        i += 1
-    for j in range(i, i + needed):
-        free[j] = released
+    return max(free_from(free, first_core, d, tasks.cores[v]), arrived)

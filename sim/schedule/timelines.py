@@ -60,26 +60,71 @@ def clear(lines: Timelines) -> None:
 
 
 @bare
+def clear_used(lines: Timelines, used: Ints, count: int) -> None:
+    """Empty all timelines, where only those of the resources `used[:count]` hold tasks."""
+    for i in range(count):
+        lines.first[used[i]] = NOTHING
+        lines.last[used[i]] = NOTHING
+    lines.counts[0] = 0
+    lines.counts[1] = 0
+
+
+@bare
 def earliest(lines: Timelines, resource: int, ready: float, seconds: float) -> float:
     """Return the first moment, not before `ready`, at which a task fits."""
+    return _fit_from(lines, _first_after(lines, resource, ready), ready, seconds)[1]
+
+
+@bare
+def earliest_in_both(
+    lines: Timelines, others: Timelines, resource: int, ready: float, seconds: float
+) -> float:
+    """Return the first moment, not before `ready`, at which a task fits into two timelines.
+
+    Both are the timelines of one resource, and each is searched once, from `ready` on.
+    """
+    block = _first_after(lines, resource, ready)
+    other = _first_after(others, resource, ready)
+    moment = ready
+    while True:
+        block, moment = _fit_from(lines, block, moment, seconds)
+        other, later = _fit_from(others, other, moment, seconds)
+        if later == moment:
+            return moment
+        moment = later
+
+
+@bare
+def _first_after(lines: Timelines, resource: int, ready: float) -> int:
+    """Return the first block that ends after a moment, or -1."""
     block = lines.last[resource]
     if block == NOTHING or lines.end[block] <= ready:
-        return ready
+        return NOTHING
     while lines.before[block] != NOTHING and lines.end[lines.before[block]] > ready:
         block = lines.before[block]
-    # `block` is the first one that ends after `ready`
-    if ready + seconds <= lines.begin[block]:
-        return ready
+    return int(block)
+
+
+@bare
+def _fit_from(lines: Timelines, block: int, ready: float, seconds: float) -> tuple[int, float]:
+    """Return the first moment at which a task fits, and a block from which to search on.
+
+    Every block before `block` ends at `ready` or before.
+    """
+    while block != NOTHING and lines.end[block] <= ready:
+        block = lines.after[block]
+    if block == NOTHING or ready + seconds <= lines.begin[block]:
+        return block, ready
     if seconds == 0.0:
         task = lines.first_task[block]
         while lines.task_end[task] < ready:
             task = lines.task_after[task]
-        return float(max(ready, lines.task_end[task]))
+        return block, float(max(ready, lines.task_end[task]))
     while True:
         moment = lines.end[block]
         block = lines.after[block]
         if block == NOTHING or moment + seconds <= lines.begin[block]:
-            return float(moment)
+            return block, float(moment)
 
 
 @bare

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.columns import by_operator
+from sim.schedule.cores import first_cores
 from streamplace.policy.giph.pairs import costs_of
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
@@ -79,7 +80,7 @@ def partial_costs(problem: Problem) -> Costs:
         per_amount=1.0 / costs.bandwidth,
         per_message=costs.delay.copy() if costs.counts_delay else np.zeros((devices, devices)),
         cores=np.array(cores, np.int32),
-        first_core=np.append(0, np.cumsum(of_device)).astype(np.int32),
+        first_core=first_cores(of_device, cores),
         rest=np.array(rest, np.float64),
         unit=unit if unit > 0.0 else 1.0,
         is_pass=is_pass,

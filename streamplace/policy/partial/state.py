@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.jit import bare, kernel
+from sim.schedule.cores import free_from, keep_cores
 from streamplace.policy.partial.costs import Costs
 from streamplace.util.arrays import Bools, Floats, Ints
 
@@ -22,7 +23,7 @@ class Partial(NamedTuple):
     start: Floats  # (S, V)
     end: Floats  # (S, V)
     load: Floats  # (S, D) work on each device
-    free: Floats  # (S, C) end of the last operator on each core, with its rest
+    free: Floats  # (S, C) end of the last operator on each core, with its rest, sorted by device
     into: Floats  # (S, D) cost of the streams that enter each device
     out_of: Floats  # (S, D) cost of the streams that leave each device
     waiting: Ints  # (S, V) number of inputs that are not placed
@@ -67,7 +68,9 @@ def put_next(
         partial.device[s, v], partial.start[s, v] = d, start
         partial.end[s, v] = start + costs.seconds[v, d]
         partial.load[s, d] += costs.seconds[v, d]
-        _keep_cores(costs, partial.free[s], v, d, partial.end[s, v])
+        rest = costs.rest[d] if costs.seconds[v, d] > 0.0 else 0.0
+        released = partial.end[s, v] + rest
+        keep_cores(partial.free[s], costs.first_core, d, costs.cores[v], released)
         partial.candidate[s, v] = False
         for i in range(costs.first_in[v], costs.first_in[v + 1]):
             e = costs.inward[i]
@@ -95,7 +98,7 @@ def earliest_start(costs: Costs, partial: Partial, s: int, v: int, d: int) -> fl
 
     Under throughput, it is the utilisation of the device.
     """
-    moment = _free_cores(costs, partial.free[s], v, d)
+    moment = free_from(partial.free[s], costs.first_core, d, costs.cores[v])
     if costs.is_pass:
         for i in range(costs.first_in[v], costs.first_in[v + 1]):
             e = costs.inward[i]
@@ -103,32 +106,3 @@ def earliest_start(costs: Costs, partial: Partial, s: int, v: int, d: int) -> fl
             arrival = partial.end[s, u] + message(costs, e, partial.device[s, u], d)
             moment = max(moment, arrival)
     return float(moment)
-
-
-@bare
-def _free_cores(costs: Costs, free: Floats, v: int, d: int) -> float:
-    """Return the moment at which enough cores of a device are free: the k-th smallest of them."""
-    first, end = costs.first_core[d], costs.first_core[d + 1]
-    needed = min(costs.cores[v], end - first)
-    moment = np.inf
-    for c in range(first, end):
-        sooner = 0
-        for other in range(first, end):
-            if free[other] < free[c] or (free[other] == free[c] and other <= c):
-                sooner += 1
-        if sooner == needed:
-            moment = free[c]
-    return float(moment)
-
-
-@bare
-def _keep_cores(costs: Costs, free: Floats, v: int, d: int, end: float) -> None:
-    """Let an operator keep the cores of a device that are free first until its end."""
-    first, last = costs.first_core[d], costs.first_core[d + 1]
-    rest = costs.rest[d] if costs.seconds[v, d] > 0.0 else 0.0
-    for _ in range(min(costs.cores[v], last - first)):
-        soonest = first
-        for c in range(first, last):
-            if free[c] < free[soonest]:
-                soonest = c
-        free[soonest] = end + rest
