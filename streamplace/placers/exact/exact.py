@@ -37,7 +37,7 @@ class Exact:
     ----------
     seconds
         Wall time in seconds after which to return the best placement and bound so far. This
-        includes the initial search, which always runs to its end.
+        includes the initial search, which under throughput always runs to its end.
     workers
         Number of threads of CP-SAT.
     """

@@ -176,7 +176,9 @@ class ScheduleModel:
 
     def _rounded(self, seconds: float) -> int:
         """Return a duration as an integer, rounded down; at most twice the limit."""
-        return int(min(seconds / self._limit, 2.0) * LIMIT)
+        if seconds / 2.0 >= self._limit:  # the quotient could overflow
+            return 2 * LIMIT
+        return int(seconds / self._limit * LIMIT)
 
     def _add_hint(self, devices: Ints, start: Floats) -> None:
         model = self._model

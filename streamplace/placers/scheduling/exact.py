@@ -51,7 +51,8 @@ def prove_pass(
     _compile()  # before the clock starts
     clock = Budget(seconds)
     units = problem.feasibility.unit_count
-    found = Search(evaluations=CHANGES + CHANGES_PER_UNIT * units)(problem, rng, start)
+    search = Search(evaluations=CHANGES + CHANGES_PER_UNIT * units, seconds=seconds)
+    found = search(problem, rng, start)
     proof = PassProof(scored, found.devices)
     tasks = scored.tasks
     if proof.closed or tasks.operators * (tasks.operators + tasks.devices) > MAX_CELLS:

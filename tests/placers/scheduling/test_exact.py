@@ -54,7 +54,7 @@ def check_proofs(seeds: Iterable[int]) -> int:
 @pytest.fixture
 def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the search, so that the proof has to find better placements."""
-    monkeypatch.setattr(SEARCH, lambda evaluations: Search(evaluations=1))
+    monkeypatch.setattr(SEARCH, lambda **_limits: Search(evaluations=1))
 
 
 @pytest.mark.usefixtures("short_search")
@@ -106,6 +106,21 @@ def test_cp_sat_alone_proves_optima_without_contention(monkeypatch: pytest.Monke
     assert proof.bound == pytest.approx(7.0)
 
 
+def test_messages_may_take_more_than_1e308_times_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message from e to a takes 8,000 s, so both share a device; the work takes 1e-306 s."""
+    monkeypatch.setattr(ENUMERATE, lambda self, clock: None)
+    times = zip("abcde", (3, 3, 2, 2, 2), strict=True)
+    graph = sp.StreamGraph(
+        [sp.Operator(name, 1e-300 * t, 1e12) for name, t in times],
+        [sp.Stream("e", "a")],
+        firing="all",
+    )
+    problem = sp.Problem(graph, sp.Cluster.equal(2, 1.0), objective=sp.Makespan())
+    proof = Exact().prove(problem, np.random.default_rng(0))
+    assert proof.optimal
+    assert proof.bound == pytest.approx(7e-306, rel=1e-9)
+
+
 @pytest.mark.parametrize("seed", range(100, 110))
 def test_no_placer_is_below_the_optimum(seed: int) -> None:
     problem = makespan_problem(seed)
@@ -131,3 +146,14 @@ def test_a_proof_that_is_out_of_time_has_a_valid_bound() -> None:
     proof = Exact(seconds=0.0).prove(problem, np.random.default_rng(0))
     assert not proof.optimal
     assert makespan_evaluator(problem).bound_s == proof.bound < makespan_of(proof.placement)
+
+
+def test_the_search_before_a_proof_keeps_the_time_limit() -> None:
+    """Without time, only the quick placers run, which a search would improve on."""
+    problem = makespan_problem(41, large=True)
+    placements = [
+        placer(problem, np.random.default_rng(0))
+        for placer in (Exact(seconds=0.0), Search(seconds=0.0), Search())
+    ]
+    without, quick, searched = map(makespan_of, placements)
+    assert searched < without == quick
