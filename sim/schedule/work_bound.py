@@ -36,7 +36,19 @@ def work_bound(shares: Floats, head: Floats, tail: Floats) -> float:
     if len(cuts) > most:
         cuts = np.unique(np.quantile(head, np.linspace(0.0, 1.0, most), method="lower"))
     by_tail = np.argsort(-tail, kind="stable").astype(np.int32)
-    return float(_work_bound(np.ascontiguousarray(shares), head, tail, cuts, by_tail))
+    devices = _by_shares(shares, head, tail)
+    return float(_work_bound(np.ascontiguousarray(shares[:, devices]), head, tail, cuts, by_tail))
+
+
+def _by_shares(shares: Floats, head: Floats, tail: Floats) -> list[int]:
+    """Return the devices in an order that depends only on what operators take on them.
+
+    Where an operator costs the same on several devices, the first one counts as its device, so
+    adapted prices and the bound depend on the order of devices.
+    """
+    operators = np.lexsort((shares.max(axis=1), shares.min(axis=1), tail, head))
+    columns = np.ascontiguousarray(shares[operators].T)
+    return sorted(range(len(columns)), key=lambda d: columns[d].tobytes())
 
 
 def prices_of(shares: Floats, among: NDArray[np.bool_]) -> Floats:

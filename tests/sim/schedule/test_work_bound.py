@@ -59,3 +59,18 @@ def test_equal_devices_share_the_work() -> None:
 
 def test_no_work() -> None:
     assert work_bound(np.zeros((2, 3)), np.zeros(2), np.zeros(2)) == 0.0
+
+
+def test_the_order_of_devices_and_operators_does_not_matter() -> None:
+    """Also where operators take the same time on several devices."""
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        operators, devices = int(rng.integers(2, 20)), int(rng.integers(2, 7))
+        shares = rng.choice([0.25, 0.5, 1.0, 3.0, np.inf], (operators, devices))
+        shares[~np.isfinite(shares).any(axis=1), 0] = 1.0
+        head, tail = rng.uniform(0.0, 2.0, (2, operators))
+        bound = work_bound(shares, head, tail)
+        assert work_bound(shares[:, rng.permutation(devices)], head, tail) == bound
+        order = rng.permutation(operators)
+        in_other_order = work_bound(shares[order], head[order], tail[order])
+        assert in_other_order == pytest.approx(bound, rel=1e-12)
