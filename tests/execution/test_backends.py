@@ -158,7 +158,7 @@ def test_a_failure_on_the_cluster_is_reported(cluster: Options, tmp_path: Path) 
     words = ["compare", tmp_path / "graphs.jsonl", "--placers", "single", *cluster]
     process = run(*words, env=ON_CPU)
     assert process.returncode == 1, process.stderr
-    assert "apart: single: no one device" in one_line(process.stderr)
+    assert "apart: single: no single device" in one_line(process.stderr)
 
 
 @pytest.mark.parametrize("name", ["ray", "dask"])
