@@ -47,7 +47,7 @@ def _by_shares(shares: Floats, head: Floats, tail: Floats) -> list[int]:
     adapted prices and the bound depend on the order of devices.
     """
     operators = np.lexsort((shares.max(axis=1), shares.min(axis=1), tail, head))
-    columns = np.ascontiguousarray(shares[operators].T)
+    columns = shares[operators].T.astype(">f8")  # whose bytes are in the order of the numbers
     return sorted(range(len(columns)), key=lambda d: columns[d].tobytes())
 
 

@@ -33,8 +33,10 @@ from benchmarks.hardening.campaigns.invariants.makespans.score_invariance import
 )
 from benchmarks.reference.random_problems import feasible_placements
 from streamplace import Cluster, Device, Makespan, Placement, Problem
+from streamplace.errors import GraphError
 from streamplace.placers.base import Placer
 from streamplace.placers.registry import ready_placer
+from streamplace.placers.warmup import scoring_of
 from streamplace.scoring.makespan import makespan_score
 from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.registry import makespan_evaluator
@@ -304,3 +306,16 @@ def is_movable(placement: Placement) -> bool:
     except ValueError:
         return False
     return 0.0 < one != other < np.inf
+
+
+def test_only_placers_that_weigh_tuples_may_refuse_graphs_without_any_at_a_sink() -> None:
+    problem = drawn(10941, 0)[1].problem
+    with pytest.raises(GraphError, match="no tuple ever reaches a sink"):
+        ready_placer("metis", scoring_of(problem))(problem, np.random.default_rng(0))
+    assert placer_invariance.moved_by("metis", problem, np.random.default_rng(0)) == 0.0
+
+    def refuse(problem: Problem, rng: np.random.Generator, start: Any = None) -> Placement:
+        raise GraphError("no tuple ever reaches a sink")
+
+    with pytest.raises(GraphError):
+        placer_invariance.placed("heft", refuse, problem)

@@ -61,14 +61,28 @@ def test_no_work() -> None:
     assert work_bound(np.zeros((2, 3)), np.zeros(2), np.zeros(2)) == 0.0
 
 
+def drawn_work(rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+    """Return shares, heads and tails of operators that take the same time on several devices."""
+    operators, devices = int(rng.integers(2, 20)), int(rng.integers(2, 7))
+    shares = rng.choice([0.25, 0.5, 1.0, 3.0, np.inf], (operators, devices))
+    shares[~np.isfinite(shares).any(axis=1), 0] = 1.0
+    head, tail = rng.uniform(0.0, 2.0, (2, operators))
+    return shares, head, tail
+
+
+@pytest.mark.parametrize("factor", [0.25, 2.0**-10, 2.0**20])
+def test_the_unit_of_time_does_not_matter(factor: float) -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(300):
+        work = drawn_work(rng)
+        assert work_bound(*(factor * one for one in work)) == factor * work_bound(*work)
+
+
 def test_the_order_of_devices_and_operators_does_not_matter() -> None:
-    """Also where operators take the same time on several devices."""
     rng = np.random.default_rng(1)
     for _ in range(300):
-        operators, devices = int(rng.integers(2, 20)), int(rng.integers(2, 7))
-        shares = rng.choice([0.25, 0.5, 1.0, 3.0, np.inf], (operators, devices))
-        shares[~np.isfinite(shares).any(axis=1), 0] = 1.0
-        head, tail = rng.uniform(0.0, 2.0, (2, operators))
+        shares, head, tail = drawn_work(rng)
+        operators, devices = shares.shape
         bound = work_bound(shares, head, tail)
         assert work_bound(shares[:, rng.permutation(devices)], head, tail) == bound
         order = rng.permutation(operators)

@@ -8,14 +8,13 @@ from benchmarks.hardening.campaigns.invariants.deviations import (
     relative_difference,
     relative_excess,
 )
+from benchmarks.hardening.campaigns.invariants.placer_invariance import placed
 from benchmarks.reference.random_problems import feasible_placements
 from benchmarks.reference.rules import obeying
 from streamplace import Problem
-from streamplace.errors import GraphError, InfeasibleError, PlacementError
 from streamplace.placers.registry import MAKESPAN_NAMES, ready_placer
 from streamplace.placers.warmup import scoring_of
 from streamplace.scoring.registry import makespan_evaluator
-from streamplace.util.arrays import Ints
 
 MOST = 4096  # placements of a problem, all of which are tried
 BOUND = "makespans: bound within the optimum of all placements"
@@ -32,7 +31,6 @@ LIMITED_BY_COUNT = {
     "hsdag": "hsdag:episodes=2:steps=2:samples=2",
 }
 """Placer -> the same placer with a limit on its work, and less of it than by default."""
-NEED_TUPLES = ("metis", "fuser", "rnn")  # first words of placers that weigh tuples
 # exact is left out, since its time limit makes it depend on the machine
 PLACERS = (
     *(LIMITED_BY_COUNT.get(name, name) for name in MAKESPAN_NAMES if name != "exact"),
@@ -53,26 +51,10 @@ def checks_of(problem: Problem) -> Iterator[tuple[str, float]]:
     optimum = min((float(evaluator.makespans(rows).min()) for rows in feasible), default=np.inf)
     yield BOUND, relative_excess(evaluator.compiled.bounds.best, optimum)
     for name in ("exact", *PLACERS):
-        found = placed(name, problem)
+        found = placed(name, ready_placer(name, scoring_of(problem)), problem)
         value = np.inf if found is None else float(evaluator.makespans(found)[0])
         if name == "exact":
             yield EXACT_IS_OPTIMAL, relative_difference(optimum, value)
             yield BOUND, relative_excess(evaluator.bound_s or 0.0, optimum)
         is_feasible = found is None or bool(obeying(problem, found[None])[0])
         yield PLACED, relative_excess(optimum, value) if is_feasible else np.inf
-
-
-def placed(name: str, problem: Problem) -> Ints | None:
-    """Return the device of each operator, (V,); None if a placer finds no placement.
-
-    Placers that weigh tuples refuse graphs in which none ever reaches a sink.
-    """
-    placer = ready_placer(name, scoring_of(problem))
-    try:
-        return placer(problem, np.random.default_rng(0)).devices
-    except (PlacementError, InfeasibleError):
-        return None
-    except GraphError:
-        if not name.startswith(NEED_TUPLES):
-            raise
-        return None
