@@ -24,6 +24,8 @@ from streamplace.util.arrays import Ints
 
 IMBALANCE = 0.03
 FAST, ECO = 0, 1  # modes of KaHIP
+# with few vertices of large weights, or with weights of 0, KaHIP can take minutes
+UNITS, UNITS_PER_VERTEX = 1_000_000, 1_000  # largest total weight for KaHIP: the larger of both
 
 Partitioner = Callable[[Problem], Ints]
 
@@ -71,11 +73,18 @@ def kahip(problem: Problem, mode: int) -> Ints:
     import kahip as library  # noqa: PLC0415 - optional
 
     units, edges = _graph(problem)
-    lists = (edges.weights, edges.starts, edges.traffic, edges.neighbours)
+    lists = (kahip_weights(edges.weights), edges.starts, edges.traffic, edges.neighbours)
     columns = [column.tolist() for column in lists]
     parts = len(problem.cluster.devices)
     _, part_of = library.kaffpa(*columns, parts, IMBALANCE, True, 0, mode)
     return _devices(problem, units, part_of)
+
+
+def kahip_weights(weights: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return weights of vertices, (N,), that KaHIP handles fast: at least 1, and not too large."""
+    total = max(int(weights.sum()), 1)
+    most = max(UNITS, UNITS_PER_VERTEX * len(weights))
+    return np.maximum(weights * min(most, total) // total, 1)
 
 
 def mt_kahypar(problem: Problem) -> Ints:

@@ -28,6 +28,7 @@ from benchmarks.hardening.campaigns.solvers.wrappers import (
     library_of,
     wrappers,
 )
+from benchmarks.partitioners import kahip_weights
 from streamplace import Constraints, Placement, Problem
 from streamplace.placers.registry import PLACERS
 from tests.support.graphs import chain_graph
@@ -240,3 +241,10 @@ def _size(number: int) -> float:
         return float(len(unusual_problem(number, 0).graph.names))
     except NoProblemError:
         return np.nan
+
+
+def test_weights_for_kahip_are_positive_and_not_too_large() -> None:
+    weights = np.array([0, 3 << 28, 1 << 28])
+    assert kahip_weights(weights).tolist() == [1, 750_000, 250_000]
+    assert kahip_weights(np.array([0, 7, 5])).tolist() == [1, 7, 5]
+    assert kahip_weights(np.full(10_000, 1 << 15)).tolist() == [1_000] * 10_000
