@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.hardening.campaigns.invariants import placer_invariance
 from benchmarks.hardening.campaigns.invariants.browser_engines import Evaluate, called_in_node
 from benchmarks.hardening.campaigns.invariants.deviations import EXACT
 from benchmarks.hardening.campaigns.invariants.makespans import (
@@ -31,16 +30,9 @@ from benchmarks.hardening.campaigns.invariants.makespans.score_invariance import
     bounds_differ,
     difference,
 )
-from benchmarks.reference.random_problems import feasible_placements
-from streamplace import Cluster, Device, Makespan, Placement, Problem
-from streamplace.errors import GraphError
-from streamplace.placers.base import Placer
-from streamplace.placers.registry import ready_placer
-from streamplace.placers.warmup import scoring_of
+from streamplace import Cluster, Device, Placement, Problem
 from streamplace.scoring.makespan import makespan_score
 from streamplace.scoring.makespan_score import MakespanScore
-from streamplace.scoring.registry import makespan_evaluator
-from streamplace.util.arrays import Ints
 
 PROBLEMS = 60
 SLIGHT_ERROR = 1.0 + 1e-8
@@ -196,60 +188,6 @@ def test_messages_on_the_same_channel_are_noticed() -> None:
     assert schedule_rules.shared_channels(score) >= 1.0
 
 
-def small_problem() -> tuple[Problem, Ints]:
-    """Return a problem and its longest feasible placement, which is not optimal."""
-    for number in range(1, 100):
-        problem = drawn(number, 0)[1].problem
-        if proven_placements.is_small(problem):
-            every = np.concatenate([*feasible_placements(problem)])
-            seconds = makespan_evaluator(problem).makespans(every)
-            if seconds.max() > 1.1 * seconds.min() > 0.0:
-                return problem, every[seconds.argmax()]
-    pytest.fail("every placement is optimal")
-
-
-def worst(problem: Problem) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for what, deviation in proven_placements.checks_of(problem):
-        found[what] = max(found.get(what, 0.0), deviation)
-    return found
-
-
-def test_a_prover_that_returns_a_worse_placement_is_noticed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    problem, longest = small_problem()
-    ready = ready_placer
-
-    def poor(name: str, scoring: Any) -> Placer:
-        if name == "exact":
-            return lambda problem, rng, start=None: Placement(problem, longest)
-        return ready(name, scoring)
-
-    assert max(worst(problem).values()) <= EXACT
-    monkeypatch.setattr(proven_placements, "ready_placer", poor)
-    assert worst(problem)[proven_placements.EXACT_IS_OPTIMAL] > 0.05
-
-
-def test_a_bound_above_the_optimum_is_noticed() -> None:
-    problem, _ = small_problem()
-    compiled = makespan_evaluator(problem).compiled
-    compiled.proven_s = 1e9
-    assert worst(problem)[proven_placements.BOUND] > 1.0
-
-
-def test_a_placer_that_depends_on_names_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def ready(name: str, scoring: str) -> Placer:
-        return lambda problem, rng, start=None: Placement(
-            problem, np.full(len(problem.graph.names), int("new" in problem.graph.names[0]))
-        )
-
-    monkeypatch.setattr(placer_invariance, "ready_placer", ready)
-    problem = small_problem()[0].with_objective(Makespan())
-    rng = np.random.default_rng(0)
-    assert placer_invariance.moved_by("reads", problem, rng) == 1.0
-
-
 def test_errors_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(score: MakespanScore) -> float:
         raise ZeroDivisionError("of a rule")
@@ -275,47 +213,3 @@ def test_a_slightly_wrong_page_is_noticed() -> None:
 
         assert page_schedules.compared(100, 0, "Node.js", timetables).violations == 0
         assert page_schedules.compared(100, 0, "Node.js", wrong).violations > 50
-
-
-def test_a_refiner_that_worsens_or_breaks_rules_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    placement = next(one for one in (drawn(n, 0)[1] for n in range(99)) if is_movable(one))
-    problem, rng = placement.problem, np.random.default_rng(0)
-    worst = max(
-        (np.full(len(problem.graph.names), d, np.int32) for d in range(2)),
-        key=lambda devices: float(makespan_evaluator(problem).makespans(devices)[0]),
-    )
-    monkeypatch.setattr(refined_placements, "refined_from", lambda start, kind: worst)
-    monkeypatch.setattr(
-        refined_placements, "feasible", lambda problem, drawn: Placement(problem, 1 - worst)
-    )
-    found = dict(refined_placements.checks_of(problem, rng))
-    assert found[refined_placements.NOT_WORSE.format("GiPH")] > EXACT
-    monkeypatch.setattr(refined_placements, "obeying", lambda problem, rows: np.zeros(1, np.bool_))
-    found = dict(refined_placements.checks_of(problem, rng))
-    assert found[refined_placements.FEASIBLE.format("Placeto")] > EXACT
-
-
-def is_movable(placement: Placement) -> bool:
-    """Return whether all operators may be on either of two devices, of which one is slower."""
-    problem = placement.problem
-    if len(problem.cluster.devices) != 2:
-        return False
-    ends = [Placement(problem, np.full(len(problem.graph.names), d, np.int32)) for d in range(2)]
-    try:
-        one, other = (makespan_score(end).makespan_s for end in ends)
-    except ValueError:
-        return False
-    return 0.0 < one != other < np.inf
-
-
-def test_only_placers_that_weigh_tuples_may_refuse_graphs_without_any_at_a_sink() -> None:
-    problem = drawn(10941, 0)[1].problem
-    with pytest.raises(GraphError, match="no tuple ever reaches a sink"):
-        ready_placer("metis", scoring_of(problem))(problem, np.random.default_rng(0))
-    assert placer_invariance.moved_by("metis", problem, np.random.default_rng(0)) == 0.0
-
-    def refuse(problem: Problem, rng: np.random.Generator, start: Any = None) -> Placement:
-        raise GraphError("no tuple ever reaches a sink")
-
-    with pytest.raises(GraphError):
-        placer_invariance.placed("heft", refuse, problem)
