@@ -3,8 +3,9 @@
     python -m benchmarks.speed_beside FOLDER [--rounds N] [--only NAME …]
 
 FOLDER is a checkout of the other version. Each round runs the benchmarks of both trees in turn,
-with the same Python and packages. A line states the medians of a figure in both trees, and the
-median ratio of the rounds: above 1, this tree is slower. Figures that only one tree has are named.
+with the same Python and packages. A first round, which compiles the kernels, is not counted. A line
+states the medians of a figure in both trees, and the median ratio of the rounds: above 1, this tree
+is slower. Figures that only one tree has are named.
 """
 
 import argparse
@@ -54,10 +55,10 @@ def main() -> None:
         kernels = [Path(made) / name for name in ("own", "other")]
         for name in arguments.only:
             runs: tuple[list[dict[str, float]], ...] = ([], [])
-            for _ in range(arguments.rounds):
+            for _ in range(arguments.rounds + 1):
                 for tree, folder, into in zip(trees, kernels, runs, strict=True):
                     into.append(measured(tree, folder, *BENCHMARKS[name]))
-            for line in compared(*runs):
+            for line in compared(*(one[1:] for one in runs)):  # the first round compiles kernels
                 print(line, flush=True)
 
 
