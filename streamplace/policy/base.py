@@ -31,9 +31,12 @@ class Policy(nn.Module, ABC, Generic[E, B]):
     members
         The number of independent policies that are stacked in this one. Every parameter of a
         stack has a leading axis of this length; see `policy.stacking`.
+    gpu
+        Whether it can compute on a GPU. Otherwise it is trained on the CPU.
     """
 
     members: int = 1
+    gpu: bool = True
 
     @abstractmethod
     def encode(self, problem: Problem) -> E:

@@ -23,7 +23,7 @@ class Workers(AbstractContextManager["Workers"]):
     local_count
         Number of processes on this machine.
     device
-        Torch device on which this process computes.
+        Torch device on which this process computes, except with policies that need the CPU.
     """
 
     def __init__(
@@ -35,14 +35,13 @@ class Workers(AbstractContextManager["Workers"]):
     def of_torchrun(cls) -> "Workers":
         """Return the processes that torchrun started, or the current process alone.
 
-        Each process computes on its own GPU if one is available, otherwise on the CPU.
+        Each process computes on a GPU of its own if there are enough, otherwise on the CPU.
         """
         count = int(os.environ.get("WORLD_SIZE", "1"))
         local_count = int(os.environ.get("LOCAL_WORLD_SIZE", str(count)))
         device = CPU
-        if torch.cuda.is_available():
-            index = int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count()
-            device = torch.device("cuda", index)
+        if torch.cuda.device_count() >= local_count:  # NCCL refuses processes that share a GPU
+            device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
             torch.cuda.set_device(device)
         if count > 1:
             distributed.init_process_group("cpu:gloo,cuda:nccl" if device != CPU else "gloo")

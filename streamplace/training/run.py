@@ -97,7 +97,9 @@ class Run:
         """Check the arguments, then start or resume a run."""
         check_start(graphs, config, folder, resume)
         torch.manual_seed(config.run.seed)
-        policy = make_policy(config.policy).to(workers.device)
+        policy = make_policy(config.policy)
+        if policy.gpu:
+            policy.to(workers.device)
         trained, held_out = _split(graphs, config, clusters)
         card = {
             "dataset": dataset,

@@ -43,6 +43,8 @@ class Giph(Refiner[EncodedProblem, GiphBatch]):
     together.
     """
 
+    gpu = False  # messages are passed by kernels for the CPU
+
     def __init__(self, sizes: GiphSizes) -> None:
         super().__init__()
         self.config = sizes

@@ -40,6 +40,7 @@ class Hsdag(Refiner[EncodedProblem, HsdagBatch]):
     """
 
     relocates = False
+    gpu = False  # groups are formed, and streams smoothed, by kernels for the CPU
 
     watch: Callable[[Sequence[Walk]], None]
     """Called with the walks of every rollout, for studies of what the policy decides."""

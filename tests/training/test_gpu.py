@@ -1,0 +1,78 @@
+"""Training on a GPU, and on the CPU beside one."""
+
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmarks.reference.trainings import POLICIES, config, graphs, of_kind
+from streamplace.policy.weights import read_policy
+from streamplace.training.distributed import Workers
+from streamplace.training.run import POLICY, Run
+from tests.support.cli import ENVIRONMENT
+from tests.support.paths import ROOT
+
+ON_CPU = ("giph", "hsdag", "rebuild")
+GPU = Path("/dev/nvidia0")
+TRAIN = """
+import sys
+from pathlib import Path
+import torch
+from benchmarks.reference.trainings import config, graphs, of_kind
+from streamplace.training import train
+from tests.support.training_runs import ctrl_c_at
+
+assert torch.cuda.device_count()
+kind, folder = sys.argv[1], Path(sys.argv[2])
+taught = {"teacher": {"placer": "greedy", "epochs": 1}} if sys.argv[3:] else {}
+cfg = config(of_kind(kind), **taught)
+assert train(graphs(), cfg, folder, on_step=ctrl_c_at(3)).interrupted
+assert not train(graphs(), cfg, folder, resume=True).interrupted
+assert (torch.cuda.max_memory_allocated() > 0) == (kind not in ("giph", "hsdag", "rebuild"))
+"""
+
+
+@pytest.mark.parametrize("kind", POLICIES)
+def test_only_kinds_that_compute_on_a_gpu_are_moved_to_it(kind: str, tmp_path: Path) -> None:
+    elsewhere = Workers(device=torch.device("meta"))  # stands for a GPU
+    run = Run.start(graphs(), config(of_kind(kind)), tmp_path / "run", "", False, elsewhere)
+    with closing(run):
+        assert run.policy.torch_device.type == ("cpu" if kind in ON_CPU else "meta")
+
+
+@pytest.mark.parametrize(
+    ("gpus", "processes", "device"),
+    [(0, 1, "cpu"), (1, 1, "cuda:0"), (2, 2, "cuda:1"), (1, 2, "cpu")],
+)
+def test_a_process_has_a_gpu_of_its_own_or_none(
+    gpus: int, processes: int, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", str(processes))
+    monkeypatch.setenv("LOCAL_RANK", str(processes - 1))
+    assert Workers.of_torchrun().device == torch.device(device)
+
+
+@pytest.mark.skipif(not GPU.exists(), reason="needs an NVIDIA GPU")
+@pytest.mark.parametrize("teacher", [(), ("teacher",)], ids=["rewards", "teacher first"])
+@pytest.mark.parametrize("kind", POLICIES)
+def test_a_run_is_interrupted_and_resumed_on_a_gpu(
+    kind: str, teacher: tuple[str, ...], tmp_path: Path
+) -> None:
+    environment = {k: v for k, v in ENVIRONMENT.items() if k != "CUDA_VISIBLE_DEVICES"}
+    run = tmp_path / "run"
+    done = subprocess.run(
+        [sys.executable, "-c", TRAIN, kind, str(run), *teacher],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not done.returncode, done.stderr
+    policy, _ = read_policy(run / POLICY)
+    assert policy.torch_device.type == "cpu"
