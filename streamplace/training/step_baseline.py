@@ -75,5 +75,6 @@ class StepBaseline:
         if problem.shape != length.shape or np.any(length < 0) or length.sum() != len(returns):
             raise ValueError(f"{PREFIX}length: must add up to the length of {PREFIX}returns")
         self._returns = {}
-        for p, row in zip(problem.tolist(), np.split(returns, np.cumsum(length)[:-1]), strict=True):
+        rows = np.split(returns, np.cumsum(length))[:-1]
+        for p, row in zip(problem.tolist(), rows, strict=True):
             self._returns.setdefault(p, deque(maxlen=self.window)).append(row.astype(np.float64))

@@ -1,7 +1,5 @@
 """Training on a GPU, and on the CPU beside one."""
 
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -12,11 +10,9 @@ from benchmarks.reference.trainings import POLICIES, config, graphs, of_kind
 from streamplace.policy.weights import read_policy
 from streamplace.training.distributed import Workers
 from streamplace.training.run import POLICY, Run
-from tests.support.cli import ENVIRONMENT
-from tests.support.paths import ROOT
+from tests.support.processes import needs_gpu, run_on_gpu
 
 ON_CPU = ("giph", "hsdag", "rebuild")
-GPU = Path("/dev/nvidia0")
 TRAIN = """
 import sys
 from pathlib import Path
@@ -57,22 +53,12 @@ def test_a_process_has_a_gpu_of_its_own_or_none(
     assert Workers.of_torchrun().device == torch.device(device)
 
 
-@pytest.mark.skipif(not GPU.exists(), reason="needs an NVIDIA GPU")
+@needs_gpu
 @pytest.mark.parametrize("teacher", [(), ("teacher",)], ids=["rewards", "teacher first"])
 @pytest.mark.parametrize("kind", POLICIES)
 def test_a_run_is_interrupted_and_resumed_on_a_gpu(
     kind: str, teacher: tuple[str, ...], tmp_path: Path
 ) -> None:
-    environment = {k: v for k, v in ENVIRONMENT.items() if k != "CUDA_VISIBLE_DEVICES"}
-    run = tmp_path / "run"
-    done = subprocess.run(
-        [sys.executable, "-c", TRAIN, kind, str(run), *teacher],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert not done.returncode, done.stderr
-    policy, _ = read_policy(run / POLICY)
+    run_on_gpu(TRAIN, kind, str(tmp_path / "run"), *teacher)
+    policy, _ = read_policy(tmp_path / "run" / POLICY)
     assert policy.torch_device.type == "cpu"

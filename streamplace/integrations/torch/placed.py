@@ -95,7 +95,8 @@ class PlacedModule(Interpreter):
         if not isinstance(value, torch.Tensor) or value.device == device:
             return value
         if (node, device) not in self._copies:
-            self._copies[node, device] = value.to(device, non_blocking=True)
+            # the CPU does not wait for a copy from a GPU by itself
+            self._copies[node, device] = value.to(device, non_blocking=device.type != "cpu")
         return self._copies[node, device]
 
     def _is_stored(self, node: Node) -> bool:

@@ -9,8 +9,24 @@ from torch import Tensor, nn
 from streamplace.errors import GraphError, UsageError
 from streamplace.integrations.torch.graph import from_module
 from streamplace.integrations.torch.placed import PlacedModule
+from tests.support.processes import needs_gpu, run_on_gpu
 
 INPUT = torch.linspace(-1, 1, 12).reshape(3, 4)
+IN_TURNS = """
+import torch
+from torch import nn
+from streamplace.integrations.torch.graph import from_module
+from streamplace.integrations.torch.placed import PlacedModule
+
+layers = nn.Linear(1024, 4096), nn.Sigmoid(), nn.Linear(4096, 1024), nn.Tanh()
+module, x = nn.Sequential(*layers).eval(), torch.randn(4096, 1024)
+names = from_module(module, (x,)).names
+where = {name: "gpu" if i % 2 == 0 else "cpu" for i, name in enumerate(names)}
+placed = PlacedModule(module, (x,), where, {"cpu": "cpu", "gpu": "cuda"})
+with torch.no_grad():
+    for _ in range(3):
+        torch.testing.assert_close(placed(x).cpu(), module(x), atol=1e-2, rtol=1e-2)
+"""
 
 
 class Branches(nn.Module):
@@ -54,6 +70,11 @@ def test_results_are_those_of_the_module(module: Branches) -> None:
         torch.testing.assert_close(first, own)
         assert second.keys() == {"sum"}
         torch.testing.assert_close(second["sum"], named["sum"])
+
+
+@needs_gpu
+def test_the_processor_waits_for_results_of_a_gpu() -> None:
+    run_on_gpu(IN_TURNS)
 
 
 @pytest.mark.parametrize("elsewhere", ["second.addmm", "arange"])
