@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.reference.trainings import SMALL, graphs, opened
-from streamplace.files import write_dataset
+from benchmarks.reference.trainings import config, graphs, of_kind, opened
+from streamplace.files import write_dataset, write_json
 from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 from tests.support.cli import CPU_ENVIRONMENT
 from tests.support.paths import ROOT
@@ -44,15 +44,15 @@ class Done:
 pytestmark = pytest.mark.long
 
 
-@pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
+@pytest.fixture(scope="module", params=["device-scorer", "giph"])
+def done(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Done:
     """Train without interruption, then interrupt a run and resume it; see training_process."""
     folder = tmp_path_factory.mktemp("two")
     write_dataset(folder / "graphs.jsonl", graphs())
-    (folder / "config.toml").write_text(SMALL)
+    write_json(folder / "config.json", config(of_kind(request.param)).model_dump(mode="json"))
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     program = ["--nproc_per_node", "2", "-m", "tests.support.training_process"]
-    arguments = [folder / "graphs.jsonl", folder / "config.toml", folder, *free_ports(3)]
+    arguments = [folder / "graphs.jsonl", folder / "config.json", folder, *free_ports(3)]
     with subprocess.Popen(
         [*torchrun, *program, *map(str, arguments)],
         cwd=ROOT,
