@@ -10,6 +10,9 @@ Tests run in several processes side by side, so each of them, and each process t
 computes with one thread: threads of small products that wait for each other on busy cores take ten
 times as long.
 
+Sums on a GPU are not reproducible to the last bit, so GPUs are hidden from the tests and their
+processes, except those of `tests.support.gpus`.
+
 A shell without job control starts background processes that ignore SIGINT. The processes that
 tests start would ignore it too, so the handler is restored here.
 
@@ -29,6 +32,8 @@ from tests.support.paths import ROOT
 from tests.support.share import Share
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported
+os.environ.setdefault("STREAMPLACE_TEST_GPUS", os.environ.get("CUDA_VISIBLE_DEVICES", "0"))
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 

@@ -64,7 +64,7 @@ POLICIES: dict[str, dict[str, Any]] = {
     "rebuild": {},
     "doppler": {"length": 4, "rounds": 1, "hidden": 4},
     "hsdag": {"hidden": 4, "devices": 3, "degrees": 2, "encoding": 2, "min_groups": 2, "steps": 2},
-    "rnn": {"hidden": 4, "devices": 3, "operators": 16, "out_streams": 4, "labels": []},
+    "rnn": {"hidden": 4, "devices": 3, "operators": 16, "out_streams": 8, "labels": []},
 }
 OF_MAKESPANS = ("rebuild",)
 STEPS: dict[str, Any] = {"algorithm": "reinforce-steps", "evaluate_every": 2, "window": 2}

@@ -78,7 +78,7 @@ def train(
     """Train a placement policy on the graphs of a dataset.
 
     Ctrl-C saves a checkpoint and stops; --resume continues, and the results are bit for bit
-    the same as those of an uninterrupted run. RUN contains config.json, log.jsonl,
+    the same as those of an uninterrupted run on the CPU. RUN contains config.json, log.jsonl,
     checkpoint.safetensors, policy.safetensors, a TensorBoard log if TensorBoard is installed, and
     at the end curves.png (`streamplace curves` plots it at any time). Use torchrun to train with
     several processes.

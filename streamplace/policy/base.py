@@ -32,7 +32,7 @@ class Policy(nn.Module, ABC, Generic[E, B]):
         The number of independent policies that are stacked in this one. Every parameter of a
         stack has a leading axis of this length; see `policy.stacking`.
     gpu
-        Whether it can compute on a GPU. Otherwise it is trained on the CPU.
+        Whether it can compute on a GPU. Otherwise `train` keeps it on the CPU.
     """
 
     members: int = 1

@@ -78,7 +78,7 @@ class PolicyCase:
 
     def policy(self) -> AnyPolicy:
         """Return the policy with random parameters, which are the same at every call."""
-        with torch.random.fork_rng():
+        with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             policy = make_policy(self.section)
         with torch.no_grad():

@@ -1,5 +1,6 @@
 """Training with several processes, on one or several machines, started by `torchrun`."""
 
+import logging
 import os
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
@@ -8,7 +9,10 @@ from typing import Any
 import torch
 from torch import distributed, nn
 
+from streamplace.policy.base import AnyPolicy
+
 CPU = torch.device("cpu")
+_log = logging.getLogger(__name__)
 
 
 class Workers(AbstractContextManager["Workers"]):
@@ -40,12 +44,22 @@ class Workers(AbstractContextManager["Workers"]):
         count = int(os.environ.get("WORLD_SIZE", "1"))
         local_count = int(os.environ.get("LOCAL_WORLD_SIZE", str(count)))
         device = CPU
-        if torch.cuda.device_count() >= local_count:  # NCCL refuses processes that share a GPU
+        gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        if gpus >= local_count:
             device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
-            torch.cuda.set_device(device)
+        elif gpus and is_rank_zero():  # NCCL refuses processes that share a GPU
+            _log.warning("training on the CPU: %d processes have %d GPU(s)", local_count, gpus)
         if count > 1:
             distributed.init_process_group("cpu:gloo,cuda:nccl" if device != CPU else "gloo")
         return cls(_rank(), count, local_count, device)
+
+    def move(self, policy: AnyPolicy) -> None:
+        """Move a policy to the device of this process, if the policy can compute there."""
+        if not policy.gpu:
+            return
+        if self.device.type == "cuda":
+            torch.cuda.set_device(self.device)
+        policy.to(self.device)
 
     @property
     def is_rank_zero(self) -> bool:

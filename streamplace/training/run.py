@@ -98,8 +98,7 @@ class Run:
         check_start(graphs, config, folder, resume)
         torch.manual_seed(config.run.seed)
         policy = make_policy(config.policy)
-        if policy.gpu:
-            policy.to(workers.device)
+        workers.move(policy)
         trained, held_out = _split(graphs, config, clusters)
         card = {
             "dataset": dataset,

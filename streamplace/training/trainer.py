@@ -49,8 +49,8 @@ def train(
     clusters
         The cluster of each graph; None: those of the config.
     resume
-        Whether to resume from the folder's checkpoint; with the same number of threads, the result
-        is bit for bit that of an uninterrupted run.
+        Whether to resume from the folder's checkpoint; on the CPU and with the same number of
+        threads, the result is bit for bit that of an uninterrupted run.
     measure
         Measures running times for stages with `measurements`: ``module:Class``, perhaps with
         options, which is made before training and closed at the end, or an object, which is not

@@ -25,9 +25,6 @@ from tests.support.training_runs import check_finite, log_of
 CURVES = "curves.png"
 
 
-pytestmark = pytest.mark.usefixtures("no_gpu")
-
-
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a dataset and a config."""

@@ -24,9 +24,6 @@ LIMIT_S = 120
 LONG = SMALL.replace("epochs = 2", "epochs = 30").replace("_every = 2", "_every = 1")
 
 
-pytestmark = pytest.mark.usefixtures("no_gpu")
-
-
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a dataset and a config."""

@@ -12,6 +12,7 @@ from streamplace.training.config import config_names
 from tests.support.training_runs import check_same, ctrl_c_at
 
 BASELINES = ("episodes", "samples", "steps", "earlier-steps", "none")
+CONFIGS = [name for name in config_names() if policy_kind(read_config(name).policy.kind).refines]
 REFINERS = [kind for kind in POLICIES if policy_kind(kind).refines]
 
 
@@ -42,9 +43,9 @@ def check_interruptions(
     check_same(folder / "run", folder / "uninterrupted")
 
 
-@pytest.mark.parametrize("name", config_names())
+@pytest.mark.parametrize("name", CONFIGS)
 def test_every_shipped_config(name: str, tmp_path: Path) -> None:
-    """A run of each shipped config is interrupted after its first step, and resumed."""
+    """A run is interrupted after its first step, and resumed."""
     cfg = read_config(name)
     cfg = cfg.model_copy(update={"run": cfg.run.model_copy(update={"held_out": 1})})
     for step in (1, 2):

@@ -40,6 +40,8 @@ class Placeto(Refiner[EncodedProblem, PlacetoBatch]):
     compute it: for networks as small as this, calls of torch would take nearly all of the time.
     """
 
+    gpu = False  # its kernels compute on the CPU
+
     def __init__(self, config: PlacetoSizes) -> None:
         super().__init__()
         self.config = config

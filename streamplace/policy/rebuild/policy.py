@@ -31,7 +31,7 @@ class Rebuild(Refiner[EncodedProblem, RebuildBatch]):
     """
 
     relocates = False
-    gpu = False  # its network is too small to gain
+    gpu = False  # it chooses by NumPy, and its network is too small to gain
 
     def __init__(self, sizes: RebuildSizes) -> None:
         super().__init__()

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from streamplace.errors import GraphError, UsageError
 from streamplace.integrations.torch.graph import from_module
 from streamplace.integrations.torch.placed import PlacedModule
-from tests.support.processes import needs_gpu, run_on_gpu
+from tests.support.gpus import needs_gpu, run_on_gpu
 
 INPUT = torch.linspace(-1, 1, 12).reshape(3, 4)
 IN_TURNS = """
