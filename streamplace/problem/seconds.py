@@ -49,7 +49,9 @@ class Seconds(NamedValues[float | None]):
         times = ((kind, by_kind[kind]) for kind in sorted(by_kind))
         self._values = {kind: None if time is None else float(time) + 0.0 for kind, time in times}
 
-    def __getitem__(self, kind: str) -> float | None:
+    def __getitem__(self, kind: str | None) -> float | None:
+        if kind is None:  # a device without a kind
+            raise KeyError(kind)
         named, share = kind, 1.0
         while named not in self._values:
             slow = slowness(named)

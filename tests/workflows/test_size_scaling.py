@@ -64,3 +64,8 @@ def test_measurements_that_are_refused(measured: dict[int, float]) -> None:
     for function in (fit_scaling, lambda m: next_count(m, 1.0, 1, 2)):
         with pytest.raises(UsageError, match="measured: must"):
             function(measured)
+
+
+def test_the_next_count_is_within_its_limits() -> None:
+    assert next_count({1: 100.0}, target=10.0, least=2, most=8) == 2
+    assert next_count({4: 1.0}, target=10.0, least=1, most=8) == 8

@@ -90,3 +90,10 @@ def test_instances_that_would_need_more_resources_are_not_advised() -> None:
     enough = too_heavy(Problem(graph, two))
     assert enough is not None
     assert "run 2 instances of it" in enough.text()[0]
+
+
+def test_a_measured_operator_on_devices_without_a_kind() -> None:
+    graph = StreamGraph([Operator("heavy", 5e6, 0.0, seconds_on={"gpu": 1e-4})])
+    found = too_heavy(Problem(graph, Cluster.parse("2x2500"), source_rate=1000.0))
+    assert found is not None
+    assert (found.operators, found.timed) == (("heavy",), False)

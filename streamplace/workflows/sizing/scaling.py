@@ -88,7 +88,7 @@ def next_count(measured: Mapping[int, float], target: float, least: int, most: i
     for count in range(lowest, highest):
         if _expected(counts, rates, count) >= target * SAME:
             return count
-    return min(highest, most)
+    return max(least, min(highest, most))
 
 
 def _expected(counts: Floats, rates: Floats, count: int) -> float:
