@@ -60,7 +60,7 @@ def refuse_other_kind(value: Any, where: str) -> None:
     FormatError
         If it is another kind of file; the message names the kind if it is a known one.
     """
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or value.get("format") == "streamplace-placement":
         return
     kind = FORMATS.get(str(value.get("format")))
     if kind is None:

@@ -232,6 +232,13 @@ def test_info_names_the_kind(file: Path, capsys: Capture) -> None:
     assert "is a file of jobs, which place --job-file reads" in refused(capsys, "info", file)
 
 
+def test_info_reads_the_placement_of_all_jobs(file: Path, tmp_path: Path, capsys: Capture) -> None:
+    succeeds(capsys, "place", "--job-file", file, *OPTIONS, "-o", tmp_path / "out")
+    assert json_of(capsys, "info", tmp_path / "out" / "together.json")["kind"] == "placement"
+    line = refused(capsys, "info", tmp_path / "out" / "result.json")
+    assert "is the result of place --job-file; info reads" in line
+
+
 def test_a_faulty_graph_file_is_named(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "jobs.json"
     file.write_text(json.dumps({"jobs": [{"name": "a", "graph": "bad.json"}]}))
