@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.support.cli import ENVIRONMENT
 from tests.support.paths import ROOT
 
 needs_gpu = pytest.mark.skipif(
@@ -25,7 +26,7 @@ def run_on_gpu(program: str, *arguments: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": visible},
+        env={**ENVIRONMENT, "CUDA_VISIBLE_DEVICES": visible},
         capture_output=True,
         text=True,
         check=False,
