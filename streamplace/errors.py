@@ -128,17 +128,24 @@ class SimulationError(StreamplaceError):
 
 
 @contextmanager
-def located(file: str, kind: type[StreamplaceError] | None = None) -> Iterator[None]:
+def located(
+    file: str,
+    kind: type[StreamplaceError] | None = None,
+    *,
+    only: type[StreamplaceError] = StreamplaceError,
+) -> Iterator[None]:
     """Put a file's name before the message of an error raised in the block, unless it needs none.
 
     Parameters
     ----------
     kind
         Class of the exception to raise instead; None: the class of the original error.
+    only
+        Class of the errors that are faults of this file; others are raised as they are.
     """
     try:
         yield
-    except StreamplaceError as error:
+    except only as error:
         if not error.needs_file:
             raise
         named = reworded(error, f"{file}: {error}")

@@ -86,10 +86,19 @@ def refuse_folder(
     Raises
     ------
     UsageError
-        If the folder or one of the files is an input.
+        If the folder or one of the files is an input, or if the locale's encoding of file names
+        lacks a character of a name.
     """
     from streamplace.errors import UsageError  # noqa: PLC0415 - see refuse_inputs
 
+    names = list(names)
+    for name in names:
+        try:
+            os.fsencode(name)
+        except UnicodeEncodeError as error:
+            lacking = f"the encoding of file names here, {error.encoding}, lacks characters of"
+            remedy = "set PYTHONUTF8=1, or a locale with UTF-8"
+            raise UsageError(f"{option} {folder}: {lacking} {name!a}; {remedy}") from None
     read = [name for name in inputs if name is not None]
     for name in read:
         with suppress(OSError, ValueError):  # reading it reports what is wrong with it

@@ -79,7 +79,7 @@ def plan(
     load_numba()
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
     from streamplace.cli.terminal import print_command, print_result  # noqa: PLC0415
-    from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.errors import ClusterError, located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
@@ -101,7 +101,9 @@ def plan(
         cluster = lost.cluster(Cluster.of(cluster))
         with located(constraints_file or name_of(graph)):
             constraints = lost.constraints(constraints or read.constraints)
-    with working("planning"), located(constraints_file or name_of(graph)):
+    named = constraints_file or name_of(graph)
+    of_cluster = located(cluster_file or named, only=ClusterError)
+    with working("planning"), located(named), of_cluster:
         found = workflow.plan(
             read,
             cluster,

@@ -155,7 +155,7 @@ def size(
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
     from streamplace.cli.size_jobs import size_job_file  # noqa: PLC0415
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
-    from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.errors import ClusterError, located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import (  # noqa: PLC0415
         read_constraints,
@@ -197,7 +197,8 @@ def size(
             with located(named):
                 constraints = lost.constraints(constraints or read.constraints)
         settings["constraints"] = constraints
-        with working("sizing"), located(named):
+        of_cluster = located(cluster_file or named, only=ClusterError)
+        with working("sizing"), located(named), of_cluster:
             if at is not None:
                 found = sizes(read, cluster, at, **settings)
             else:

@@ -6,7 +6,7 @@ from typing import Any
 
 from streamplace.cli import from_options
 from streamplace.cli.output_files import check_targets, refuse_folder
-from streamplace.errors import located
+from streamplace.errors import ClusterError, located
 from streamplace.execution.progress import working
 from streamplace.files.folder_lock import held
 from streamplace.files.jobs import folder_of, graph_files, jobs_from
@@ -46,7 +46,8 @@ def size_job_file(
     if into_folder:
         refuse_folder("-o", str(output), file_names(jobs.names), inputs)
     with held(str(output)) if into_folder else nullcontext():  # before anything runs
-        with working("sizing"), located(where):
+        of_cluster = located(cluster_file or where, only=ClusterError)
+        with working("sizing"), located(where), of_cluster:
             found = size_jobs(jobs, cluster, **settings)
         if into_folder:
             found.save_folder(str(output))

@@ -41,10 +41,11 @@ def stored_objective(own: ProblemForm, instead: Objective | None) -> Objective:
 
 def _objective_of(own: ProblemForm) -> Objective:
     if is_custom(own.objective):
-        reading = f"only simulate and place --start read it, with --objective {own.objective}"
         raise ProblemError(
-            f"problem.objective: the placement was made under a user's objective; {reading}, "
-            "or in Python read_placement(objective=…)"
+            "problem.objective: the placement was made under a user's objective; pass --objective "
+            f"{own.objective} to simulate, explain, diff or place --start, --objective throughput "
+            "to report, or objective=… to read_placement in Python; for other commands, store it "
+            "under throughput by place GRAPH --start FILE --objective throughput --max-moves 0"
         )
     try:
         return make_objective(own.objective, from_file=True)

@@ -21,7 +21,7 @@ _REMEDIES: dict[Stated, str] = {
         "for makespans use auto, search, exact, heft, peft or another placer of the list in "
         "'streamplace place --help'"
     ),
-    "total cost": "use climb, random or a policy, or place for the makespan",
+    "total cost": "use climb, random or a refining policy such as giph, or place for the makespan",
 }
 """Objective of a problem -> what to do where a placer does not support it."""
 

@@ -66,8 +66,9 @@ def plan(
     Raises
     ------
     UsageError
-        Under ``engine``, which defines no sustainable rate; if only some devices have a price; or
-        if an argument is out of range.
+        Under ``engine``, which defines no sustainable rate, or if an argument is out of range.
+    ClusterError
+        If only some devices have a price.
     InfeasibleError
         If no placement satisfies the constraints, or if with `survive` an operator may run on one
         device only.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from streamplace.errors import InfeasibleError, ProblemError, UsageError
+from streamplace.errors import ClusterError, InfeasibleError, ProblemError
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import overloaded
 from streamplace.placers.subset.cheapest import Cheapest, Search
@@ -36,7 +36,7 @@ def prices_of(cluster: Cluster, verb: str = "plan") -> Floats | None:
 
     Raises
     ------
-    UsageError
+    ClusterError
         If only some devices have a price.
     """
     devices = cluster.devices
@@ -46,7 +46,7 @@ def prices_of(cluster: Cluster, verb: str = "plan") -> Floats | None:
     if lacking:
         have = "has no price" if len(lacking) == 1 else "have no price"
         fix = "set it (0 if it costs nothing), or remove the prices of all devices"
-        raise UsageError(f"{verb}: {listed(lacking)} {have}, but other devices have one; {fix}")
+        raise ClusterError(f"{verb}: {listed(lacking)} {have}, but other devices have one; {fix}")
     return np.array([device.price for device in devices], dtype=np.float64)
 
 

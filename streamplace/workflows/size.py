@@ -7,7 +7,14 @@ from typing import get_args
 
 import numpy as np
 
-from streamplace.errors import InfeasibleError, PlacementError, StreamplaceError, UsageError
+from streamplace.errors import (
+    ClusterError,
+    InfeasibleError,
+    PlacementError,
+    StreamplaceError,
+    UnsuitableError,
+    UsageError,
+)
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
@@ -115,8 +122,7 @@ def size(
     if objective.model not in CLOSED_FORMS:
         closed_forms = ", ".join(CLOSED_FORMS)
         raise UsageError(f"size: does not support the model engine; choose from {closed_forms}")
-    if graph.firing == "all":
-        raise UsageError('size: does not support firing "all", where instances divide no work')
+    check_firing(graph)
     cluster = Cluster.of(cluster)
     rules = graph.constraints if constraints is None else Constraints.of(constraints)
     limit = SECONDS if seconds is None and evaluations is None else seconds
@@ -138,6 +144,12 @@ def size(
         return sized(objective.target_utilisation)
     asked = LatencyLimit.parse(max_latency) if isinstance(max_latency, str) else max_latency
     return sized_within(sized, objective.target_utilisation, asked, seed)
+
+
+def check_firing(graph: StreamGraph) -> None:
+    """Raise an UnsuitableError if instances of the operators would divide no work."""
+    if graph.firing == "all":
+        raise UnsuitableError('size: does not support firing "all", where instances divide no work')
 
 
 def _sized(
@@ -228,7 +240,7 @@ def _weights(cluster: Cluster, minimise: Minimise) -> Floats:
         return np.ones(len(cluster.devices))
     prices = prices_of(cluster, "size")
     if prices is None:
-        raise UsageError(
+        raise ClusterError(
             "size: no device has a price; set price in the cluster, or choose machines"
         )
     return prices

@@ -163,9 +163,18 @@ def test_a_file_that_names_a_module_requires_the_objective_option(folder: Path) 
         assert code == 2
         assert one_line(err) == (
             "streamplace: net.json: problem.objective: the placement was made under a user's "
-            "objective; only simulate and place --start read it, with --objective "
-            "mine:Net:price=900.0, or in Python read_placement(objective=…)"
+            "objective; pass --objective mine:Net:price=900.0 to simulate, explain, diff or place "
+            "--start, --objective throughput to report, or objective=… to read_placement in "
+            "Python; for other commands, store it under throughput by place GRAPH --start FILE "
+            "--objective throughput --max-moves 0"
         )
+    for command in (["explain", "net.json"], ["diff", "net.json", "net.json"]):
+        assert run_in(folder, *command, *net)[0] == 0
+    throughput = ("--objective", "throughput")
+    assert run_in(folder, "report", "net.json", *throughput, "-o", "net.html")[0] == 0
+    copying = ("place", "graph.json", "--start", "net.json", *throughput, "--max-moves", 0)
+    assert run_in(folder, *copying, "-o", "copy.json")[0] == 0
+    assert run_in(folder, "export", "copy.json", "--to", "csv")[0] == 0
     again = json_from(folder, "place", "graph.json", *CLUSTER, *net, "--start", "net.json")
     assert again["moves"] == []
     options = ("--model", "engine", "--duration", 9)

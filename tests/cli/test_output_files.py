@@ -161,3 +161,15 @@ def test_outputs_are_checked_before_the_work(files: Path, capsys: Capture) -> No
     """The target is checked before the graph is read."""
     for words in (["place", "no.json"], ["import", "no.json", "--from", "dream"]):
         assert "no such folder" in refused(capsys, *words, "-o", files / "nowhere" / "x.json")
+
+
+def test_job_names_that_file_names_cannot_have_here_are_refused(tmp_path: Path) -> None:
+    jobs = tmp_path / "jobs.json"
+    jobs.write_text(json.dumps({"jobs": [{"name": "größe", "graph": GRAPH}]}), encoding="utf-8")
+    ascii_only = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for command in (("place", "--placer", "single"), ("size",)):
+        done = run(*command, "--job-file", jobs, "-o", tmp_path / "out", env=ascii_only)
+        assert done.returncode == 2
+        assert "encoding of file names here, ascii, lacks characters of 'gr\\xf6" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        assert not (tmp_path / "out").exists()

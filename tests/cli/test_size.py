@@ -102,7 +102,7 @@ def test_rates_that_cannot_be_sustained(capsys: Capture, graph: Path) -> None:
         (("-o", "-", "--json"), "only one of -o, --graph-out and --json can write to stdout"),
         (("--survive", "2"), "--survive: must be at most 1 (got 2)"),
         (("--catch-up", "0"), "must be finite and above 0"),
-        (("--minimise", "money"), "no device has a price"),
+        (("--minimise", "money"), "graph.json: size: no device has a price"),
         (("--source-rate", "1e9"), "count: 128 partitions, 800,000 tuples/s at most"),
         (("--source-rate", "1e5"), "cannot keep up: together they carry"),
         (("--objective", "makespan"), "serves no other objective"),
@@ -182,6 +182,33 @@ def test_several_jobs_share_the_devices(capsys: Capture, graph: Path, tmp_path: 
     line = refused(capsys, "place", "--job-file", tmp_path / "jobs.json", *FAST[:2])
     assert "parallelism of" in line
     assert "is free; run `streamplace size`" in line
+
+
+def test_faults_of_graphs_and_clusters_name_their_files(
+    capsys: Capture, graph: Path, tmp_path: Path
+) -> None:
+    stated = json.loads(json.dumps(GRAPH))
+    stated["operators"][2].pop("parallelism")
+    joining = {**stated, "firing": "all"}
+    stated["streams"][1]["selectivity"] = 0.0
+    devices = [{"name": "a", "mips": 100.0, "price": 1.0}, {"name": "b", "mips": 100.0}]
+    cluster, jobs = tmp_path / "cluster.json", tmp_path / "jobs.json"
+    write_json(cluster, {"devices": devices})
+    with_prices = ("--minimise", "money", "--cluster", cluster)
+    for command in (("size", graph), ("size", "--job-file", jobs)):
+        write_json(jobs, {"jobs": [{"name": "views", "graph": GRAPH}]})
+        line = refused(capsys, *command, *with_prices)
+        assert f"{cluster}: size: 'b' has no price, but other devices have one" in line
+    write_json(tmp_path / "joining.json", joining)
+    line = refused(capsys, "size", tmp_path / "joining.json", *FAST)
+    assert f'{tmp_path / "joining.json"}: size: does not support firing "all"' in line
+    for bad, fault in (
+        (joining, 'size: does not support firing "all"'),
+        (stated, "streams: no tuple ever"),
+    ):
+        write_json(jobs, {"jobs": [{"name": "a", "graph": GRAPH}, {"name": "b", "graph": bad}]})
+        line = refused(capsys, "size", "--job-file", jobs, *FAST)
+        assert f"{jobs}: jobs[1] ('b'): {fault}" in line
 
 
 def test_a_folder_has_a_placement_and_a_graph_of_each_job(

@@ -27,8 +27,14 @@ def scored() -> Iterator[Evaluate]:
         yield evaluate
 
 
-def drawn_placements(count: int) -> list[Placement]:
-    """Return random placements of random problems with those fields."""
+def drawn_placements(count: int, *, anywhere: bool = False) -> list[Placement]:
+    """Return random placements of random problems with those fields.
+
+    Parameters
+    ----------
+    anywhere
+        Place operators also on devices on which they cannot run.
+    """
     made = []
     for seed in range(count):
         rng = np.random.default_rng((seed, 9))
@@ -38,7 +44,11 @@ def drawn_placements(count: int) -> list[Placement]:
             flow(problem)
         except (GraphError, InfeasibleError):
             continue
-        made.append(Placement(problem, possible_devices(problem, rng)))
+        if anywhere:
+            devices = rng.integers(len(problem.cluster.devices), size=len(problem.graph.names))
+        else:
+            devices = possible_devices(problem, rng)
+        made.append(Placement(problem, devices))
     return made
 
 
@@ -50,3 +60,24 @@ def test_scores_equal_those_of_python(scored: Evaluate, large: bool) -> None:
     assert len(shown) > 250
     for placement, score in zip(placements, shown, strict=True):
         assert difference(score, simulate(placement)) < 1e-12
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["from the graph", "from sums"])
+def test_operators_where_they_cannot_run_take_the_mean_of_their_times(
+    scored: Evaluate, large: bool
+) -> None:
+    placements = drawn_placements(400, anywhere=True)
+    impossible = [placement for placement in placements if cannot_run(placement)]
+    assert len(impossible) > 10
+    shown = scored([page_input(placement, large) for placement in impossible])
+    for placement, score in zip(impossible, shown, strict=True):
+        assert difference(score, simulate(placement)) < 1e-12
+
+
+def cannot_run(placement: Placement) -> bool:
+    """Return whether an operator is on a device on which it cannot run."""
+    devices, problem = placement.devices, placement.problem
+    return any(
+        seconds.get(problem.cluster.devices[devices[v]].kind, 0.0) is None
+        for v, seconds in problem.graph.seconds_on.items()
+    )

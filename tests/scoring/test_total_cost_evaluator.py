@@ -166,11 +166,11 @@ def test_schedulers_refuse_it(placer: str) -> None:
 
 def test_placers_for_throughput_refuse_it() -> None:
     problem = of_total_cost(makespan_problem(5))
-    with pytest.raises(ObjectiveError, match="supports only throughput, not total cost; use climb"):
+    with pytest.raises(ObjectiveError, match="supports only throughput, not total cost; use climb, random or a refin"):
         make_placer("greedy")(problem, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("placer", ["random", "climb", "single", "round-robin"])
+@pytest.mark.parametrize("placer", ["random", "climb", "single", "round-robin", "giph"])
 def test_other_placers_use_it(placer: str) -> None:
     problem = of_total_cost(makespan_problem(8))
     score = placed(problem, placer).score

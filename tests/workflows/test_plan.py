@@ -14,7 +14,7 @@ from streamplace import (
     Stream,
     StreamGraph,
 )
-from streamplace.errors import InfeasibleError, ProblemError, UsageError
+from streamplace.errors import ClusterError, InfeasibleError, ProblemError, UsageError
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.problem.objective import Model
 from streamplace.scoring.flow import flow
@@ -181,7 +181,7 @@ def test_a_row_has_the_bound_of_a_placement() -> None:
 
 def test_invalid_arguments_are_refused() -> None:
     half_priced = Cluster([Device("a", 2000.0, price=1.0), Device("b", 1000.0)])
-    with pytest.raises(UsageError, match="plan: 'b' has no price, but other devices have one"):
+    with pytest.raises(ClusterError, match="plan: 'b' has no price, but other devices have one"):
         plan(GRAPH, half_priced)
     with pytest.raises(UsageError, match=r"survive must be 0 or 1 \(got 2\)"):
         plan(GRAPH, SLOW, survive=2)
@@ -213,3 +213,13 @@ def test_numbers_of_devices_with_too_little_memory_are_left_out() -> None:
     one = Cluster([Device("d0", 1000, memory_bytes=6.0)])
     found = plan(graph, one, most=4, evaluations=10)
     assert [row.devices for row in found.rows] == [3, 4]
+
+
+@pytest.mark.parametrize("speeds", [(1e-6, 1e-6), (1e-6, 2e-6)], ids=["equal", "unequal"])
+def test_sustained_rates_may_be_below_the_lowest_source_rate(speeds: tuple[float, ...]) -> None:
+    graph = StreamGraph([Operator("a", 1e16, 0.0)], source_rate=1.0)
+    cluster = Cluster([Device(f"d{i}", mips) for i, mips in enumerate(speeds)])
+    found = plan(graph, cluster, evaluations=100)
+    assert found.fewest_devices is None
+    assert found.rows[-1].max_source_rate == pytest.approx(max(speeds) * 1e-10)
+    assert found.rows[-1].bound == pytest.approx(max(speeds) * 1e-10)

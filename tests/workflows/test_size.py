@@ -8,7 +8,7 @@ import pytest
 
 import streamplace as sp
 from benchmarks.reference.sizes import best_sizes
-from streamplace.errors import InfeasibleError, PlacementError, UsageError
+from streamplace.errors import ClusterError, InfeasibleError, PlacementError, UsageError
 from streamplace.workflows.size import size, sizes
 from streamplace.workflows.sizing.result import Minimise
 from tests.support.share import Share
@@ -168,7 +168,7 @@ def test_money_chooses_cheap_devices() -> None:
     assert found.money == 9.0
     assert {name[:5] for name in found.assignment.values()} == {"small"}
     assert size(job(), cluster, evaluations=5_000).machines == 2
-    with pytest.raises(UsageError, match="size: no device has a price"):
+    with pytest.raises(ClusterError, match="size: no device has a price"):
         size(job(), CLUSTER, minimise="money")
 
 

@@ -44,7 +44,7 @@ def portfolio(
     """
     rows = [] if start is None else [feasible(problem, start.devices).devices]
     for placer in placers:
-        with suppress(PlacementError):
+        with suppress(PlacementError, GraphError):  # METIS needs tuples that reach a sink
             rows.append(placer(problem, rng).devices)
     if not rows:
         rows.append(RoundRobin()(problem, rng).devices)

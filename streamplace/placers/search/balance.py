@@ -10,7 +10,7 @@ from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.chains import best_of_chains
 from streamplace.placers.search.consolidate import consolidate, fewest_devices
 from streamplace.placers.search.exhaustive import best_and_cheapest
-from streamplace.problem.objective import MAX_RATE, Throughput
+from streamplace.problem.objective import MAX_RATE, MIN_VALUE, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.quality import qualities
@@ -77,11 +77,12 @@ def most_balanced(problem: Problem, placements: Sequence[Placement]) -> Placemen
 def overloaded(problem: Problem) -> Problem | None:
     """Return the problem under ``bottleneck`` at the lowest rate that is above every bound.
 
-    Relative throughput is then inverse to the largest utilisation, and at most 1. The result is
-    None if practically nothing limits the source rate.
+    Relative throughput is then inverse to the largest utilisation, and at most 1. The rate is at
+    least the lowest that an objective can have. The result is None if practically nothing limits
+    the source rate.
     """
     full = ceiling(_linear(problem, problem.source_rate))
-    return _linear(problem, full) if full <= MAX_RATE else None
+    return _linear(problem, max(full, MIN_VALUE)) if full <= MAX_RATE else None
 
 
 def balances(prefer: Prefer | None, start: Placement | None) -> bool:

@@ -14,7 +14,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import throughput_evaluator
-from streamplace.scoring.throughput import throughput_where_scored
+from streamplace.scoring.throughput import ceiling, throughput_where_scored
 from streamplace.util.arrays import Ints
 
 NOTHING_LIMITS = (
@@ -106,4 +106,5 @@ def _of(problem: Problem, loaded: Problem, devices: Ints) -> Sustained:
     if not throughput_evaluator(problem).linear and relative < CARRIED:
         relative = float(throughput_where_scored(problem, devices[None])[0]) / problem.source_rate
     placement = Placement(problem, devices)
-    return Sustained(placement, placement, highest, loaded.source_rate, relative)
+    bound = min(loaded.source_rate, ceiling(loaded))
+    return Sustained(placement, placement, highest, bound, relative)

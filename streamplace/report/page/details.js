@@ -35,17 +35,20 @@ SP.details = (() => {
 
   /** Return the rows of what an operator does per second. */
   function rates(view, v) {
-    const { flow, cluster, file } = view.problem;
+    const { flow, cluster } = view.problem;
     const { setting } = view;
     const d = setting.assignment[v];
     const capacity = setting.mips[d] * 1e6 * cluster.devices[d].cores;
     const { kind, cores } = cluster.devices[d];
     const time = SP.flow.timeOn(flow, v, cluster.devices[d]); // seconds, or null
     const byTime = time === null ? 0 : time * flow.tuples[v] * Math.min(flow.cores[v], cores);
-    const work = (time === null ? flow.work[v] : byTime * setting.mips[d] * 1e6) * setting.rate;
+    const instructions = SP.flow.instructionsOn(flow, v, cluster.devices[d], cluster.devices);
+    const perSource =
+      time === null ? flow.tuples[v] * instructions : byTime * setting.mips[d] * 1e6;
+    const work = perSource * setting.rate;
     const perTuple =
       time === null
-        ? `${number(file.operators[v].instructions ?? 0)} instructions per tuple`
+        ? `${number(instructions)} instructions per tuple`
         : `${number(time)} s per tuple on devices of kind ${SP.text.isolated(kind)}`;
     return [
       ["Processes", `${number(flow.tuples[v] * setting.rate)} tuples/s`],

@@ -44,6 +44,23 @@ SP.flow = (() => {
     return device.kind == null ? null : (flow.times[v].get(device.kind) ?? null);
   }
 
+  /**
+   * Return the instructions per tuple of operator v on a device without a time. Where it cannot run
+   * there, they are the mean over the devices on which it can, as in streamplace/scoring/times.py.
+   */
+  function instructionsOn(flow, v, device, devices) {
+    if (flow.times[v].size === 0) return flow.instructions[v] ?? 0;
+    const on = (d) => {
+      const time = timeOn(flow, v, d);
+      if (time !== null) return time * d.mips * 1e6 * Math.min(flow.cores[v], d.cores);
+      return flow.times[v].has(d.kind) ? null : flow.instructions[v];
+    };
+    const own = flow.times[v].has(device.kind) ? null : flow.instructions[v];
+    if (own != null) return own;
+    const known = devices.map(on).filter((instructions) => instructions != null);
+    return known.reduce((sum, instructions) => sum + instructions, 0) / Math.max(1, known.length);
+  }
+
   function shares(file, names, target) {
     const fed = new Set(target);
     const sources = names.map((_, v) => v).filter((v) => !fed.has(v));
@@ -92,5 +109,5 @@ SP.flow = (() => {
     return flow.work.reduce((sum, work, v) => sum + (flow.times[v].size > 0 ? 0 : work), 0);
   }
 
-  return { flowOf, timeOn, messagesOf, heaviestOf, plainWork };
+  return { flowOf, timeOn, instructionsOn, messagesOf, heaviestOf, plainWork };
 })();

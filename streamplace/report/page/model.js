@@ -4,7 +4,7 @@
 // times the source rate, divided by the capacity.
 SP.model = (() => {
   "use strict";
-  const { messagesOf, timeOn } = SP.flow;
+  const { instructionsOn, messagesOf, timeOn } = SP.flow;
   const { endsOf, linkCosts, linkName, ownLinks, uplinksBetween } = SP.links;
   const ROUNDING = 1e-12; // relative difference of utilisations that are equal but for rounding
 
@@ -21,11 +21,15 @@ SP.model = (() => {
     assignment.forEach((d, v) => {
       const time = timeOn(flow, v, cluster.devices[d]);
       const used = Math.min(flow.cores[v], cluster.devices[d].cores);
+      const instructions =
+        time === null ? instructionsOn(flow, v, cluster.devices[d], cluster.devices) : 0;
       operators[d] += 1;
-      if (time === null) work[d] += flow.work[v];
+      if (time === null) work[d] += flow.tuples[v] * instructions;
       else busy[d] += flow.tuples[v] * time * used;
       const [most, value] =
-        time === null ? [own, flow.work[v] / flow.cores[v]] : [ownBusy, flow.tuples[v] * time];
+        time === null
+          ? [own, (flow.tuples[v] * instructions) / flow.cores[v]]
+          : [ownBusy, flow.tuples[v] * time];
       if (flow.cores[v] < cluster.devices[d].cores && value > most[d][0]) {
         most[d] = [value, flow.names[v], v];
       }

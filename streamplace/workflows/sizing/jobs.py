@@ -8,16 +8,19 @@ from typing import Any
 
 from streamplace.display.mixins import Displayable, view_of
 from streamplace.display.view import Grid, View
+from streamplace.errors import within
 from streamplace.files import write_dataset, write_json, write_placement
 from streamplace.files.atomic import make_folder
 from streamplace.files.job_results import ENDING, GRAPH, RESULT, TOGETHER
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.jobs import Jobs
+from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.union import union_graph
-from streamplace.workflows.size import size
+from streamplace.scoring.arrays import make_flow
+from streamplace.workflows.size import check_firing, size
 from streamplace.workflows.sizing.result import SizeResult
 from streamplace.workflows.sizing.results import with_parallelism
 
@@ -148,6 +151,11 @@ def size_jobs(jobs: Jobs, cluster: Cluster | str | None = None, **options: Any) 
     InfeasibleError, PlacementError, StreamplaceError
         As `size` does.
     """
+    cluster = Cluster.of(cluster)
+    for j, job in enumerate(jobs):
+        with within(f"jobs[{j}] ({job.name!r})"):
+            check_firing(job.stated.graph)
+            make_flow(job.stated.graph, cluster, Throughput.of(job.offered))  # checks its rates
     graph = union_graph(jobs, [job.offered for job in jobs], stated=True)
     return JobsSize(jobs, size(graph, cluster, **options))
 
