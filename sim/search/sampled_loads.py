@@ -50,7 +50,9 @@ def _by_class(flow: Flow, unit_of: Ints, instance: Instance, draws: Draws) -> tu
     timed = np.flatnonzero(flow.timed >= 0)
     for c, d in enumerate(first_of_classes(flow)[:classes]):
         of_operators = draws.work.copy()
-        tabled = draws.operator_tuples[:, timed] * draws.timed_instructions[:, flow.timed[timed], c]
+        times = draws.timed_instructions[:, flow.timed[timed], c]
+        with np.errstate(invalid="ignore"):  # 0 tuples where the operator cannot run
+            tabled = draws.operator_tuples[:, timed] * times
         of_operators[:, timed] = np.where(np.isfinite(tabled), tabled, of_operators[:, timed])
         np.add.at(work[:, c], unit_of, of_operators.T)
         cores, usable = flow.cores[d], flow.operator_cores

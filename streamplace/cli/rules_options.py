@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 import click
 
-from streamplace.cli.checks import above_0, at_least_0, share, wait
+from streamplace.cli.checks import above_0, share, wait
 from streamplace.cli.param_types import NUMBER, Whole
-from streamplace.control.rules import FLINK_TIMES, Rules
+from streamplace.control.rules import FLINK_TIMES, MAX_S, Rules
 from streamplace.errors import UsageError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -45,6 +45,8 @@ NAMES = {
     "answer_s": "timeout",
 }
 """Options that other commands have too, under another name than the field."""
+OTHER_NAMES = {"band": "--low, --target-utilisation, --high", "factor": "--scale"}
+"""Options that messages of `Rules` call otherwise than a field."""
 SHARES = ("target", "low", "high", "most_scale_down", "rollback_below")
 
 
@@ -83,27 +85,34 @@ def the_rules(scale: float, **chosen: Any) -> Rules:
     Raises
     ------
     click.UsageError
-        If rules contradict each other; the message names the options.
+        If a value is outside its range, or rules contradict each other; the message names the
+        options.
     """
     try:
         return Rules(**chosen).scaled(scale)
     except UsageError as error:
-        text = str(error)
-        for name in sorted(HELP, key=len, reverse=True):
-            text = text.replace(f"{name}:", f"{option_name(name)}:")
-        raise click.UsageError(
-            text.replace("band:", "--low, --target-utilisation, --high:")
-        ) from None
+        what, fault = str(error).split(":", 1)
+        options = {name: option_name(name) for name in HELP} | OTHER_NAMES
+        named = " ".join(options.get(word, word) for word in what.split())
+        raise click.UsageError(f"{named}:{fault}") from None
+
+
+def duration(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """Refuse a time in seconds that is 0 or less, NaN, or longer than those of `Rules` may be."""
+    if value is not None and not 0 < value <= MAX_S:
+        message = f"must be above 0 and at most {MAX_S:,} s (got {value:g})"
+        raise click.BadParameter(message, ctx, param)
+    return value
 
 
 def _option(field: str, default: Any) -> Callable[[Command], Command]:
-    kinds: dict[str, Any] = {"type": NUMBER, "callback": above_0, "metavar": "S"}
+    kinds: dict[str, Any] = {"type": NUMBER, "metavar": "S"}  # `Rules` checks durations and prices
     if field in SHARES:
         kinds |= {"callback": share, "metavar": "U"}
     elif field in FLINK_TIMES:
         kinds |= {"callback": wait}
     elif field.endswith("_price"):
-        kinds |= {"callback": at_least_0, "metavar": "PRICE"}
+        kinds |= {"metavar": "PRICE"}
     elif not field.endswith("_s"):
         kinds = {"type": Whole(1), "metavar": "N"}
     return click.option(

@@ -197,8 +197,11 @@ def size(
             with located(named):
                 constraints = lost.constraints(constraints or read.constraints)
         settings["constraints"] = constraints
-        of_cluster = located(cluster_file or named, only=ClusterError)
-        with working("sizing"), located(named), of_cluster:
+        with (
+            working("sizing"),
+            located(named),
+            located(cluster_file or named, only=ClusterError),
+        ):
             if at is not None:
                 found = sizes(read, cluster, at, **settings)
             else:

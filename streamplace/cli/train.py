@@ -7,7 +7,7 @@ import click
 
 from streamplace.cli import checks, options, param_types, printing
 from streamplace.cli.cluster_lists import clusters_option, read_list
-from streamplace.errors import ConfigError, reworded
+from streamplace.errors import ConfigError, TrainingError, reworded
 
 CURVES = "curves.png"
 
@@ -113,6 +113,7 @@ def train(
         raise click.UsageError(
             f"--jobs, --backend and --address require a stage of imitation; {config} has none"
         )
+    again = "" if seed in (None, settings.run.seed) else f" --seed {seed}"  # needed to resume
     if seed is not None:
         settings = with_seed(settings, seed)
 
@@ -121,6 +122,7 @@ def train(
     from streamplace.training.measuring.measurement_log import MEASUREMENTS  # noqa: PLC0415
     from streamplace.training.problems import unused_times  # noqa: PLC0415
     from streamplace.training.run import WRITTEN  # noqa: PLC0415
+    from streamplace.training.trainer import RESUME  # noqa: PLC0415
     from streamplace.training.trainer import train as run  # noqa: PLC0415
 
     # --config may be the config.json in RUN, which is not overwritten then
@@ -128,7 +130,7 @@ def train(
         dataset,
         cluster_file,
         clusters_file,
-        *(file for teacher in settings.teachers for file in weights_of(teacher)),
+        *(file for placer in settings.placers.values() for file in weights_of(placer)),
     )
     refuse_folder("-o", output, (*WRITTEN, MEASUREMENTS, CURVES), inputs)
     graphs = read_dataset(dataset)
@@ -138,7 +140,10 @@ def train(
     if is_rank_zero():
         printing.print_note(unused_times(graphs, settings.problems, clusters))
     progress = TrainingProgress([(stage.algorithm, stage.epochs) for stage in settings.stage])
-    with naming_the_default(clusters is None, which="those of --config"), _of(config):
+    with (
+        naming_the_default(clusters is None, which="those of --config"),
+        _of(config, RESUME, again),
+    ):
         trained = run(
             graphs,
             settings,
@@ -155,8 +160,8 @@ def train(
         _draw(output)
     if trained.interrupted:
         if is_rank_zero():
-            message = f"streamplace: interrupted after step {trained.steps}; resume with --resume"
-            click.echo(message, err=True)
+            stopped = f"interrupted after step {trained.steps}"
+            click.echo(f"streamplace: {stopped}; {RESUME}{again}", err=True)
         raise SystemExit(130)
     if not is_rank_zero():
         return
@@ -168,10 +173,17 @@ def train(
 
 
 @contextmanager
-def _of(config: str) -> Iterator[None]:
-    """Name the config in the messages of errors that state no more than that it is the config."""
+def _of(config: str, advice: str, again: str) -> Iterator[None]:
+    """Name the config in the messages of errors that state no more than that it is the config.
+
+    Advice to resume is followed by the options that are needed again.
+    """
     try:
         yield
+    except TrainingError as error:
+        if not (again and str(error).endswith(advice)):
+            raise
+        raise reworded(error, f"{error}{again}") from None
     except ConfigError as error:
         before, place, message = str(error).partition("config: ")
         if before or not place:

@@ -1,7 +1,7 @@
 """The command `watch`: a controller of running jobs."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,9 @@ import click
 
 from streamplace.cli import checks, from_options, options, param_types, printing
 from streamplace.cli.program_options import program
-from streamplace.cli.rules_options import rules, the_rules
+from streamplace.cli.rules_options import duration, rules, the_rules
+from streamplace.cli.watch_files import JOURNAL, check_page
+from streamplace.cli.watch_graph import graph_of
 from streamplace.cli.watch_modes import ADAPTIVE, ADVISE, APPLY, RESTART, check_modes
 
 if TYPE_CHECKING:
@@ -22,9 +24,6 @@ if TYPE_CHECKING:
     from streamplace.control.rules import Rules
     from streamplace.integrations.profiling.rest import Server
     from streamplace.problem.cluster import Cluster
-    from streamplace.problem.graph import StreamGraph
-
-JOURNAL, GRAPH = "journal.jsonl", "graph.json"  # in the folder of the journal
 
 
 @click.group()
@@ -73,7 +72,7 @@ def watch() -> None:
 @click.option(
     "--max-age",
     type=param_types.NUMBER,
-    callback=checks.above_0,
+    callback=duration,
     metavar="S",
     help="Largest age of the checkpoint from which a cancelled job goes on.",
 )
@@ -128,6 +127,7 @@ def flink(url: str, job: str, **chosen: Any) -> None:
     fields = {name: chosen.pop(name) for name in Rules.__dataclass_fields__}
     kept = the_rules(chosen["scale"], **fields)
     check_modes(chosen)
+    check_page(chosen["page_file"], chosen["journal_folder"])
     cluster = from_options.the_cluster(chosen["cluster_file"], chosen["devices"])
     if cluster is None:
         raise click.UsageError(
@@ -136,48 +136,12 @@ def flink(url: str, job: str, **chosen: Any) -> None:
     _watch(Server(url), job, cluster, kept, chosen)
 
 
-def _graph(
-    server: "Server",
-    job: str,
-    cluster: "Cluster",
-    kept: "Rules",
-    chosen: dict[str, Any],
-    journal: "Writes",
-) -> "StreamGraph":
-    """Return the graph of the file, that of the journal, or that of the job, measured now.
-
-    A measured graph is kept beside the journal: the next controller may find the job stopped.
-    """
-    from streamplace.control.flink.first_graph import first_graph  # noqa: PLC0415
-    from streamplace.files import read_graph, write_dataset  # noqa: PLC0415 - loaded when it runs
-
-    if chosen["graph_file"] is not None:
-        return read_graph(chosen["graph_file"])
-    folder = chosen["journal_folder"]
-    measured = None if folder is None else Path(folder) / GRAPH
-    if measured is not None and journal.jobs and measured.exists():
-        printing.print_note(f"the graph is that of {measured}, which was measured before")
-        return read_graph(measured)
-    if journal.unfinished:
-        raise click.UsageError(
-            "missing --graph: the journal has an action that was interrupted, so the job cannot be "
-            "measured now; name the graph as before"
-        )
-    printing.print_note(f"measuring the job for {kept.window_s:g} s, as no --graph is named")
-    latest = journal.jobs[-1] if job in journal.jobs else job
-    graph, notes = first_graph(
-        server, latest, cluster, kept.window_s, kept.answer_s, chosen["seed"]
-    )
-    for note in notes:
-        printing.print_note(note)
-    if measured is not None:
-        write_dataset(measured, [graph])
-    return graph
-
-
 def _watch(
     server: "Server", job: str, cluster: "Cluster", kept: "Rules", chosen: dict[str, Any]
 ) -> None:
+    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - slow to load
+
+    load_numba()
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - slow to load
     from streamplace.control.controller import Controller  # noqa: PLC0415 - loaded when it runs
     from streamplace.control.flink.clock import SystemClock  # noqa: PLC0415
@@ -186,7 +150,9 @@ def _watch(
     from streamplace.control.flink.watching import Watching  # noqa: PLC0415
     from streamplace.control.flink.windows import Windows  # noqa: PLC0415
     from streamplace.control.lock import Lock  # noqa: PLC0415
+    from streamplace.control.plannable import check_operators  # noqa: PLC0415
     from streamplace.control.planning import SizePlanner  # noqa: PLC0415
+    from streamplace.errors import located  # noqa: PLC0415
 
     backend = _backend(server, job, kept, chosen)
     with ExitStack() as stack:
@@ -201,13 +167,23 @@ def _watch(
             _check_jar(server, chosen["jar"], kept)
         if not journal.jobs:
             _check_job(server, job, kept, waits=chosen["graph_file"] is not None)
-        graph = _graph(server, job, cluster, kept, chosen, journal)
+        graph, origin = graph_of(server, job, cluster, kept, chosen, journal)
+        with located(origin):
+            planner = SizePlanner(graph, cluster, kept)
+
+        def check_job(operators: Collection[str]) -> None:
+            with located(origin):
+                check_operators(graph, operators)
+
         weights = dict(zip(graph.names, graph.instructions.tolist(), strict=True))
         chooses = chosen["mode"] == ADVISE or chosen["labels"]
-        controller = Controller(kept, SizePlanner(graph, cluster, kept), chooses_devices=chooses)
+        controller = Controller(kept, planner, chooses_devices=chooses)
         clock = SystemClock()
         sampler = Sampler(server, kept.answer_s, clock)
-        windows = Windows(sampler, Devices(cluster.names), kept.window_s, clock, weights)
+        windows = Windows(
+            *(sampler, Devices(cluster.names), kept.window_s, clock, weights),
+            check=check_job,
+        )
         watching = Watching(job, windows, controller, journal, backend, say=_note, follow=follow)
         watching.decided = _output(watching, kept, chosen)
         watching.run(chosen["windows"])

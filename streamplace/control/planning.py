@@ -7,11 +7,12 @@ import numpy as np
 
 from streamplace.control.costs import measured_graph
 from streamplace.control.observation import Observation
+from streamplace.control.plannable import check_plannable
 from streamplace.control.plans import Deployment, Plan
 from streamplace.control.presence import without_lost
 from streamplace.control.rules import Rules
 from streamplace.display.text import several
-from streamplace.errors import InfeasibleError, PlacementError, StreamplaceError, UsageError
+from streamplace.errors import InfeasibleError, PlacementError, StreamplaceError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded, limits_of_count
@@ -49,8 +50,8 @@ class SizePlanner:
 
     Raises
     ------
-    UsageError
-        If the graph has instances instead of operators.
+    StreamplaceError
+        If there can be no plan, whatever is measured; see `check_plannable`.
     """
 
     def __init__(
@@ -62,11 +63,7 @@ class SizePlanner:
         seconds: float = SECONDS,
         evaluations: int = EVALUATIONS,
     ) -> None:
-        if graph.instance_of:
-            raise UsageError(
-                "watch: the graph has single instances; name the graph of their operators, which "
-                "states numbers of instances"
-            )
+        check_plannable(graph, cluster)
         self._graph, self._rules, self._limits = graph, rules, (seconds, evaluations)
         self._cluster = Cluster(
             [replace(each, price=_price(each.price, rules)) for each in cluster.devices],

@@ -4,13 +4,15 @@ from dataclasses import dataclass, fields, replace
 from typing import Self
 
 from streamplace.errors import UsageError
+from streamplace.problem.ranges import MAX_VALUE
 
+MAX_S = 10**8  # three years; sums of much longer times are no dates
 FLINK_TIMES = ("savepoint_s", "start_s", "answer_s")  # Flink needs them, however short windows are
 
 
 @dataclass(frozen=True)
 class Rules:
-    """When the controller acts, and how often at most. All times are in seconds.
+    """When the controller acts, and how often at most. All times are in seconds, at most 1e8.
 
     Parameters
     ----------
@@ -90,10 +92,10 @@ class Rules:
                 raise UsageError(f"{name}: must be above 0 and at most 1 (got {value:g})")
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name.endswith("_s") and not 0 < value < float("inf"):
-                raise UsageError(f"{field.name}: must be seconds above 0 (got {value:g})")
-            if field.name.endswith("_price") and not 0 <= value < float("inf"):
-                raise UsageError(f"{field.name}: must be 0 or more (got {value:g})")
+            if field.name.endswith("_s"):
+                _check_seconds(field.name, value)
+            if field.name.endswith("_price") and not 0 <= value <= MAX_VALUE:
+                raise UsageError(f"{field.name}: must be 0 to {MAX_VALUE:g} (got {value:g})")
         for name in ("agreeing", "actions_per_hour", "actions_per_day"):
             if (count := getattr(self, name)) < 1:
                 raise UsageError(f"{name}: must be at least 1 (got {count})")
@@ -102,10 +104,22 @@ class Rules:
         """Return these rules with all durations multiplied, except what Flink itself needs.
 
         Budgets of actions stay per (unscaled) hour and day.
+
+        Raises
+        ------
+        UsageError
+            If a duration is then outside its range.
         """
         times = {
             field.name: getattr(self, field.name) * factor
             for field in fields(self)
             if field.name.endswith("_s") and field.name not in FLINK_TIMES
         }
+        for name, seconds in times.items():
+            _check_seconds(f"{name} times factor", seconds)
         return replace(self, **times)
+
+
+def _check_seconds(what: str, seconds: float) -> None:
+    if not 0 < seconds <= MAX_S:
+        raise UsageError(f"{what}: must be above 0 and at most {MAX_S:,} s (got {seconds:g})")

@@ -7,10 +7,12 @@ from torch_geometric.data import Data
 
 from sim.flow import run_down
 from streamplace.errors import GraphError, ProblemError
+from streamplace.problem.counts import expanded
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_type
+from streamplace.workflows.makespan_result import MakespanResult
 from streamplace.workflows.result import Result
 
 OPERATOR_COLUMNS = (
@@ -27,7 +29,9 @@ STREAM_COLUMNS = (
 )
 
 
-def to_pyg(graph: StreamGraph, placement: Placement | Result | None = None) -> Data:
+def to_pyg(
+    graph: StreamGraph, placement: Placement | Result | MakespanResult | None = None
+) -> Data:
     """Return a graph of V operators and E streams for PyTorch Geometric.
 
     The numbers are in the graph's units and differ in size by many orders of magnitude: scale them
@@ -37,8 +41,13 @@ def to_pyg(graph: StreamGraph, placement: Placement | Result | None = None) -> D
 
     Parameters
     ----------
+    graph
+        The graph. If its operators have several instances and there is a placement, which has a
+        device for each instance, the data are those of the graph of instances, ``name[0]``,
+        ``name[1]``, …, in the order of the placement's ``problem.graph``. Without a placement, an
+        operator is one node, whatever its number of instances.
     placement
-        A placement of this graph, or a `Result` with one, to use as labels ``y``.
+        A placement of this graph, or the result of `place` with one, to use as labels ``y``.
 
     Returns
     -------
@@ -48,24 +57,25 @@ def to_pyg(graph: StreamGraph, placement: Placement | Result | None = None) -> D
         - ``edge_attr`` (E, 3) float32, columns `STREAM_COLUMNS`;
         - ``source_rate`` (1,) float32, tuples/s, NaN if the graph has none;
         - ``name`` text;
-        - ``y`` (V,) int64 device of each operator, with a placement.
+        - ``y`` (V,) int64 device of each operator or instance, with a placement.
 
     Raises
     ------
     GraphError
-        If a number is unknown, or too large for 32 bits.
+        If a number is unknown, or too large for 32 bits; with a placement, also if a number of
+        instances is free.
     ProblemError
         If the placement is of another graph, or an argument has another type.
     """
     check_type("to_pyg: graph", graph, StreamGraph, ProblemError)
-    if isinstance(placement, Result):
+    if isinstance(placement, Result | MakespanResult):
         placement = placement.placement
     if placement is not None:
         check_type("to_pyg: placement", placement, Placement, ProblemError)
     if graph.lacking:
         raise GraphError(f"unknown: {'; '.join(graph.lacking)}")
-    if placement is not None and placement.problem.graph.sha256 != graph.sha256:
-        raise ProblemError("the placement belongs to another graph")
+    if placement is not None:
+        graph = _placed_graph(graph, placement)
     tuples = run_down(
         graph.source_share, graph.stream_source, graph.stream_target, graph.selectivity
     )
@@ -89,6 +99,16 @@ def to_pyg(graph: StreamGraph, placement: Placement | Result | None = None) -> D
     if placement is not None:
         data.y = torch.from_numpy(placement.devices.astype(np.int64))
     return data
+
+
+def _placed_graph(graph: StreamGraph, placement: Placement) -> StreamGraph:
+    """Return the graph, or that of its instances, whichever the placement belongs to."""
+    own = placement.problem.graph.sha256
+    if own != graph.sha256:
+        graph = expanded(graph)
+        if own != graph.sha256:
+            raise ProblemError("the placement belongs to another graph")
+    return graph
 
 
 def _single(columns: tuple[Floats, ...]) -> Tensor:

@@ -44,7 +44,8 @@ class StreamGraphs(InMemoryDataset):  # type: ignore[misc]  # torch-geometric is
         The dataset: anything that `read_dataset` reads except ``-``.
     placer
         The placer that computes the labels ``y``, by name or as an object, as for `place`; by
-        default there are no labels. Prefer a placer that does not depend on the clock, such as
+        default there are no labels. With a placer, operators with several instances are replaced
+        by these, as in `to_pyg`. Prefer a placer that does not depend on the clock, such as
         ``search:evaluations=20000``.
     cluster, source_rate, model, seed
         For these placements, as for `place`; the source rate is in tuples/s.

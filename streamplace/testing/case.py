@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import torch
 
+from streamplace.errors import UsageError
 from streamplace.generate import Recipe
 from streamplace.policy.base import AnyPolicy, Refiner, constructive
 from streamplace.policy.decoding import Sampler
@@ -39,7 +40,7 @@ class PolicyCase:
     sizes
         The sizes of the policy; small ones keep the checks fast.
     devices
-        The number of devices of all problems, for policies that require a fixed number.
+        The number of devices of all problems, at least 2, for policies that require a fixed number.
     ordered_devices
         Whether the policy may depend on the order of devices in the cluster, as a network with one
         output per device does. Otherwise the order must not matter.
@@ -54,6 +55,11 @@ class PolicyCase:
     objective
         The objective of all problems, as in a config: ``throughput``, or ``makespan`` for policies
         that place problems of makespans.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than 2 devices.
     """
 
     kind: str
@@ -64,6 +70,13 @@ class PolicyCase:
     scale: float = 2.0
     seed: int = 0
     objective: str = "throughput"
+
+    def __post_init__(self) -> None:
+        if self.devices <= 1:
+            raise UsageError(
+                f"PolicyCase: devices must be at least 2 (got {self.devices}); with one device, a "
+                "policy has nothing to choose, and most checks could find no fault"
+            )
 
     @cached_property
     def section(self) -> PolicySection:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from streamplace.policy.base import Constructive, constructive
 from streamplace.policy.decoding import UNAVAILABLE, Sampler
@@ -13,8 +14,7 @@ from streamplace.testing.probabilities import choices_of, scored_choices, small_
 from streamplace.util.arrays import Floats, Ints
 
 DRAWS = 1000
-DEVIATIONS = 5.0  # allowed standard deviations of a frequency
-SPARE = 2.0  # further draws allowed, because counts of rare placements are not normal
+CHANCE = 1e-4  # largest probability that a correct policy fails a comparison
 HOT = 1e5  # a temperature at which every choice is uniform
 
 
@@ -55,19 +55,42 @@ def _compare(
     sampler: Sampler,
     subject: str,
 ) -> None:
-    """Require samples and rollouts to make placements, (N, V), with given probabilities, (N,)."""
-    allowed = DEVIATIONS * np.sqrt(DRAWS * probability * (1 - probability)) + SPARE
+    """Require samples and rollouts to make placements, (N, V), with probabilities, (N,).
+
+    Each of the N counts can be too large or too small; each of these 2N faults has an equal share
+    of `CHANCE`.
+    """
+    allowed = np.log(2 * len(rows) / CHANCE)
     for drawn in (_drawn(policy, problem, sampler), _rolled_out(policy, problem, sampler)):
         distinct, counts = np.unique(np.concatenate([rows, drawn]), axis=0, return_counts=True)
         fault = f"{subject} include placements that canonical() does not return"
         case.require(len(distinct) == len(rows), "sampling", fault)
-        deviation = np.abs(counts - 1 - DRAWS * probability) / allowed  # `rows` adds 1
-        worst = int(deviation.argmax())
+        exponents = chernoff_exponents(counts - 1, probability)  # `rows` adds 1
+        worst = int(exponents.argmax())
         fault = (
             f"{subject} make a placement {counts[worst] - 1} times in {DRAWS} draws, but its "
             f"probability is {probability[worst]:.4f}"
         )
-        case.require(bool(deviation[worst] <= 1), "sampling", fault)
+        case.require(bool(exponents[worst] <= allowed), "sampling", fault)
+
+
+def chernoff_exponents(counts: NDArray[np.integer], probability: Floats) -> Floats:
+    """Return x for each count, (N,).
+
+    By Chernoff's bound, a count at least as far above its mean, or below it, has a probability of
+    at most e^-x. x is DRAWS times the Kullback-Leibler divergence of the frequency from the
+    probability. The bound also holds for rare placements, whose counts are not normal.
+    """
+    frequency = counts / DRAWS
+    terms = _divergence(frequency, probability) + _divergence(1 - frequency, 1 - probability)
+    return DRAWS * terms
+
+
+def _divergence(frequency: Floats, probability: Floats) -> Floats:
+    """Return f log(f / p), which is 0 where f is 0, and infinite where only p is."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = frequency * (np.log(frequency) - np.log(probability))
+    return np.where(frequency > 0.0, terms, 0.0)
 
 
 def _drawn(policy: Constructive[Any, Any], problem: Problem, sampler: Sampler) -> Ints:

@@ -186,6 +186,17 @@ class TrainConfig(StrictModel):
         """The placers whose placements the imitation stages learn."""
         return [stage.teacher for stage in self.stage if isinstance(stage, ImitationStage)]
 
+    @property
+    def placers(self) -> dict[str, str]:
+        """The placers that stages name, teachers and starts, by key such as ``stage[0].start``."""
+        named: dict[str, str] = {}
+        for number, stage in enumerate(self.stage):
+            if isinstance(stage, ImitationStage):
+                named[f"stage[{number}].teacher"] = stage.teacher
+            if isinstance(stage, StepReinforceStage):
+                named[f"stage[{number}].start"] = stage.start
+        return named
+
 
 def with_seed(config: TrainConfig, seed: int) -> TrainConfig:
     """Return a config with another seed.

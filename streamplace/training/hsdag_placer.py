@@ -7,7 +7,7 @@ import numpy as np
 
 from streamplace.errors import PlacementError, UnsuitableError, UsageError
 from streamplace.placers.repair import feasible
-from streamplace.placers.trivial import Single
+from streamplace.placers.trivial import RoundRobin, Single
 from streamplace.policy.config import MAX_PLACEMENTS, MAX_TYPES
 from streamplace.policy.registry import PolicySection, policy_section
 from streamplace.problem.makespan import Makespan
@@ -82,6 +82,7 @@ class HsdagPlacer:
 
         section, stage = self.section(problem), self.stage(problem)
         if not _fits_one_device(problem):
+            RoundRobin()(problem, rng)  # its error names no stage, which users have not written
             stage = stage.model_copy(update={"start": "round-robin"})
         with one_thread():
             ((fitted,),) = fit_each(section, [problem], [stage], rng)

@@ -13,6 +13,7 @@ from streamplace.policy.base import AnyPolicy
 from streamplace.policy.denormals import no_denormals
 from streamplace.policy.encoded import Encoded
 from streamplace.policy.faults import faults_of
+from streamplace.problem.placement import Placement
 from streamplace.training.algorithms.base import Algorithm, Record, State, Step
 from streamplace.training.algorithms.registry import make_algorithm
 from streamplace.training.epochs import first_epochs, schedule_span, stage_at
@@ -21,7 +22,7 @@ from streamplace.training.optimiser import Optimiser
 from streamplace.training.problems import steps_of
 from streamplace.training.sections import OptimiserSection
 from streamplace.training.stages import Stage
-from streamplace.training.validation import validation
+from streamplace.training.validation import starts_of, validation
 
 
 @dataclass
@@ -66,6 +67,7 @@ class Loop:
         self.algorithm: Algorithm[Any] | None = None
         self._stage = -1
         self._held_out = held_out
+        self._starts: Sequence[Placement] | None = None  # of the held-out problems
         self._first_epochs = first_epochs(stages)
 
     @property
@@ -103,10 +105,17 @@ class Loop:
             if is_last:
                 self.position.epoch, self.position.step_of_epoch = following, 0
                 with faults_of(self.learner.policy, "validation"):
-                    record |= validation(self.learner.policy, self._held_out, algorithm.stage)
+                    record |= self._validation(algorithm.stage)
             yield record
             if is_last:
                 return
+
+    def _validation(self, stage: Stage) -> Record:
+        """Return the mean reward of greedy placements of the held-out problems."""
+        policy = self.learner.policy
+        if self._starts is None:  # the run was resumed within the stage
+            self._starts = starts_of(policy, self._held_out, stage, self._stage)
+        return validation(policy, self._held_out, stage, self._starts)
 
     def _stepped(self, algorithm: Algorithm[Any], step: Step) -> Record:
         """Take a step in training mode; random layers such as dropout draw from the step's seed."""
@@ -151,9 +160,10 @@ class Loop:
         else:
             self.position.schedule_step = self.position.step
             optimiser = self._new_optimiser(number)
-        algorithm = make_algorithm(stage, self.learner, optimiser)
+        algorithm = make_algorithm(stage, self.learner, optimiser, number)
         algorithm.begin({} if before is None else before.known())
-        self._stage, self.algorithm = number, algorithm
+        starts = starts_of(self.learner.policy, self._held_out, stage, number)
+        self._stage, self.algorithm, self._starts = number, algorithm, starts
 
     def _new_optimiser(self, number: int) -> Optimiser:
         """Return an optimiser for a stage; its schedule spans all stages that share it."""
@@ -185,7 +195,8 @@ class Loop:
         last_epoch = position.epoch if position.step_of_epoch else position.epoch - 1
         self._stage = stage_at(self.stages, last_epoch)
         optimiser = self._new_optimiser(self._stage)
-        self.algorithm = make_algorithm(self.stages[self._stage], self.learner, optimiser)
+        stage = self.stages[self._stage]
+        self.algorithm = make_algorithm(stage, self.learner, optimiser, self._stage)
         self.algorithm.restore(state)
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from streamplace.errors import UsageError
-from streamplace.policy.base import AnyPolicy
+from streamplace.policy.base import AnyPolicy, refiner
 from streamplace.policy.fresh import new_policy
 from streamplace.policy.registry import PolicySection, make_stack
 from streamplace.problem.problem import Problem
 from streamplace.training.in_memory import Fitted, check_arguments, fit, run_loop
 from streamplace.training.limits import LARGEST_SEED
-from streamplace.training.problems import encoded_by
-from streamplace.training.stages import Stage, measured_stages
+from streamplace.training.problems import encoded_by, refuse_makespans
+from streamplace.training.stages import Stage, StepReinforceStage, measured_stages
 from streamplace.util.checks import check_type
 
 
@@ -60,6 +60,7 @@ def fit_each(
             raise UsageError(f"{name}: must be at least 1 (got {count})")
     tasks = [(number, repeat) for number in range(len(problems)) for repeat in range(repeats)]
     policies = {task: new_policy(section, int(rng.integers(LARGEST_SEED))) for task in tasks}
+    _check_suits(policies[tasks[0]], problems, stages)
     results: dict[tuple[int, int], Fitted] = {}
     for group in _groups(problems, tasks, at_once):
         members = [policies.pop(task) for task in group]
@@ -70,6 +71,17 @@ def fit_each(
     return [
         [results[number, repeat] for repeat in range(repeats)] for number in range(len(problems))
     ]
+
+
+def _check_suits(policy: AnyPolicy, problems: Sequence[Problem], stages: Sequence[Stage]) -> None:
+    """Refuse what policies of this kind do not support, before they are stacked.
+
+    Messages would otherwise name the class of the stack.
+    """
+    for problem in problems:
+        refuse_makespans(policy, problem)
+    if any(isinstance(stage, StepReinforceStage) for stage in stages):
+        refiner(policy)
 
 
 def _groups(

@@ -128,7 +128,7 @@ def encoded_by(policy: AnyPolicy, problems: Sequence[Problem]) -> list[Encoded]:
     """
     encoded: list[Encoded] = []
     for number, problem in enumerate(problems):
-        _refuse_makespans(policy, problem)
+        refuse_makespans(policy, problem)
         name = problem.graph.name or f"problem {number}"
         with within(name), faults_of(policy, "encoding"):
             policy.check(problem)
@@ -136,8 +136,14 @@ def encoded_by(policy: AnyPolicy, problems: Sequence[Problem]) -> list[Encoded]:
     return encoded
 
 
-def _refuse_makespans(policy: AnyPolicy, problem: Problem) -> None:
-    """Refuse makespans if a policy that builds placements supports only throughput."""
+def refuse_makespans(policy: AnyPolicy, problem: Problem) -> None:
+    """Refuse makespans if a policy that builds placements supports only throughput.
+
+    Raises
+    ------
+    ObjectiveError
+        If the problem's objective is one; the message names the kind of the policy.
+    """
     if not isinstance(policy, Constructive) or policy.any_objective:
         return
     if isinstance(problem.objective, Makespan):

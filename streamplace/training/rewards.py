@@ -19,7 +19,8 @@ from streamplace.util.arrays import Bools, Floats, Ints
 
 ENGINE_SETTINGS = Settings(duration_s=30.0, measure_from_s=20.0)  # half the length of a scoring run
 
-LEAST = 1e-9  # smallest number whose logarithm is a reward
+# Problems without work or throughput have losses of 0 or infinity, which have logarithms, too.
+LEAST, LARGEST = 1e-9, 1e300  # numbers beyond these count as these in logarithms
 MOST = 1e30  # largest loss that a reward is made of, for squares of gradients in 32-bit floats
 
 
@@ -121,10 +122,15 @@ class Rewards:
         return np.log(np.maximum(reached / bound(problem), LEAST))
 
 
+def log_of(losses: Floats) -> Floats:
+    """Return the logarithms of losses, which are finite."""
+    return np.log(np.clip(losses, LEAST, LARGEST))
+
+
 def of_losses(kind: str, losses: Floats) -> Floats:
     """Return the rewards of losses, (S,), of a kind in `OF_LOSSES`."""
     if kind == "log-loss":
-        return -np.log(np.maximum(losses, LEAST))
+        return -log_of(losses)
     return -np.sqrt(np.minimum(losses, MOST)) if kind == "sqrt-loss" else -np.minimum(losses, MOST)
 
 

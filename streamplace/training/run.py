@@ -8,17 +8,26 @@ from typing import Any
 import numpy as np
 import torch
 
-from streamplace.errors import CheckpointError, ConfigError
+from streamplace.errors import (
+    CheckpointError,
+    ConfigError,
+    ObjectiveError,
+    StreamplaceError,
+    reworded,
+)
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.files import write_json
 from streamplace.files.atomic import atomic, check_target, make_folder
 from streamplace.files.training_logs import LOG
 from streamplace.placers.registry import ready_placer
+from streamplace.policy.base import AnyPolicy
+from streamplace.policy.encoded import Encoded
 from streamplace.policy.hashed_tensors import exists, unpacked
 from streamplace.policy.registry import make_policy
 from streamplace.policy.weights import pack_policy, parameter_hash
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 from streamplace.training.algorithms.base import Record
 from streamplace.training.checkpoint import identity_of, load_checkpoint, save_checkpoint
@@ -113,12 +122,12 @@ class Run:
             processes = "1 process" if workers.count == 1 else f"{workers.count} processes"
             counts = f"{len(trained)} for {processes}"
             raise ConfigError(f"config: problems: the dataset gives too few problems ({counts})")
-        encoded = encoded_by(policy, trained)
+        encoded, validated = _encoded(policy, trained), _encoded(policy, held_out)
         measurements = None if measure is None else _measurements(measure, trained, folder, card)
         learner = Learner(
             policy, encoded, own, config.run.seed, workers, jobs, backend, measurements
         )
-        loop = Loop(learner, config.stage, encoded_by(policy, held_out))
+        loop = Loop(learner, config.stage, validated)
         run = cls(loop, config, folder, card)
         if resume:
             load_checkpoint(folder / CHECKPOINT, loop, run._identity)
@@ -194,13 +203,29 @@ def check_start(
     if len(graphs) <= config.run.held_out:
         message = f"must be less than the number of graphs, {len(graphs)}"
         raise ConfigError(f"config: run.held_out: {message} (got {config.run.held_out})")
-    for teacher in config.teachers:
-        ready_placer(teacher, config.problems[0].model)
+    problems = config.problems[0]
+    for key, placer in config.placers.items():
+        try:
+            ready_placer(placer, "makespan" if problems.is_makespan else problems.model)
+        except StreamplaceError as error:
+            raise reworded(error, f"{key}: {error}") from None
     if resume != exists(folder / CHECKPOINT):
         existing = "already contains a run; add --resume or choose another folder"
         message = "no checkpoint to resume; leave out --resume" if resume else existing
         raise CheckpointError(f"{folder}: {message}")
     check_target(folder / CHECKPOINT, make=True)
+
+
+def _encoded(policy: AnyPolicy, problems: Sequence[Problem]) -> list[Encoded]:
+    """Return problems encoded for a policy; the remedy for a wrong objective is in the config."""
+    try:
+        return encoded_by(policy, problems)
+    except ObjectiveError as error:
+        if any(isinstance(problem.objective, Makespan) for problem in problems):
+            raise  # which names the kinds that support makespans
+        fault = str(error).partition("; ")[0].removeprefix("placer ")
+        message = f"policy {fault}; set objective = 'makespan' in [[problems]]"
+        raise reworded(error, message) from None
 
 
 def _measurements(

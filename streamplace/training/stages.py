@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 from pydantic import AfterValidator, Field, model_validator
 
 from streamplace.errors import StreamplaceError
-from streamplace.placers.registry import make_placer
+from streamplace.placers.registry import ONLY_MAKESPAN, ONLY_THROUGHPUT, make_placer
 from streamplace.policy.config import MAX_PLACEMENTS, StrictModel
 from streamplace.problem.objective import Model
 from streamplace.training.limits import (
@@ -277,6 +277,17 @@ class StepReinforceStage(Stage):
         if self.baseline == "samples" and self.samples == 1:
             raise ValueError("baseline: 'samples' needs samples of 2 or more (got 1)")
         return self
+
+    def fault_under(self, *, is_makespan: bool) -> tuple[str, str, str] | None:
+        """Return the fault of the model, the start or the penalty, if there is one; see `Stage`."""
+        name, *options = self.start.split(":")
+        weights = any(option.startswith("file=") for option in options)  # they may support both
+        if name in (ONLY_THROUGHPUT if is_makespan else ONLY_MAKESPAN) and not weights:
+            needed = "throughput" if is_makespan else "makespans"
+            return "start", f"placer {name!r} needs {needed}", "choose another placer"
+        if self.memory_penalty and not is_makespan:
+            return "memory_penalty", "only a makespan has outputs to hold", "leave it out"
+        return super().fault_under(is_makespan=is_makespan)
 
 
 def measured_stages(stages: Sequence[Stage]) -> list[int]:

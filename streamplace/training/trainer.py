@@ -1,13 +1,13 @@
 """Training into a folder: the run, the folder's lock, and interruptions."""
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
 import torch
 
-from streamplace.errors import FormatError, reworded
+from streamplace.errors import FormatError, StreamplaceError, TrainingError, reworded
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import cpu_count
 from streamplace.files.folder_lock import held
@@ -22,6 +22,8 @@ from streamplace.training.measuring.measure import Measure
 from streamplace.training.measuring.measurements import MeasuringError
 from streamplace.training.measuring.opening import measuring
 from streamplace.training.run import Run, Trained, check_start
+
+RESUME = "resume with --resume"
 
 
 def train(
@@ -114,6 +116,16 @@ def _finish(run: Run, on_step: Callable[[Record], None]) -> Trained:
         if not (steps := run.loop.position.step):
             raise
         run.save()
-        stopped = f"stopped after step {steps}; resume with --resume"
+        stopped = f"stopped after step {steps}; {RESUME}"
         raise reworded(error, f"{error}; {stopped}") from error
+    except TrainingError:  # the step has left traces: the last checkpoint stays
+        raise
+    except StreamplaceError as error:
+        steps = run.loop.position.step
+        if not steps or run.workers.count > 1:  # other processes may be within a step
+            raise
+        with suppress(StreamplaceError):  # saving may be what failed
+            run.save()
+            error = reworded(error, f"{error}; the run is saved after step {steps}")
+        raise error from None
     return run.finish(interrupted=False)

@@ -6,15 +6,18 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from benchmarks.reference.trainings import SMALL, graphs, opened
+from streamplace.cli.main import main
+from streamplace.errors import TrainingError
 from streamplace.files import read_dataset, write_dataset
 from streamplace.training import read_config, train
 from streamplace.training.run import CHECKPOINT
-from tests.support.cli import CPU_ENVIRONMENT, MODULE
+from tests.support.cli import CPU_ENVIRONMENT, MODULE, Capture
 from tests.support.training_runs import check_finite, check_same, log_of
 
 KILLS = 4
@@ -51,6 +54,12 @@ def start(files: Path, folder: Path, *more: str) -> "subprocess.Popen[str]":
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def in_process(files: Path, folder: Path, *more: str) -> list[str]:
+    """Return the same command for `main`."""
+    words = [files / "graphs.jsonl", "--config", files / "long.toml", "-o", folder, *more]
+    return ["train", *map(str, words)]
 
 
 def wait_for(process: "subprocess.Popen[str]", condition: Callable[[], bool]) -> None:
@@ -130,3 +139,25 @@ def test_a_killed_run_resumes(files: Path, tmp_path: Path) -> None:
     assert process.returncode == 0, err
     assert json.loads(out)["parameter_hash"] == uninterrupted(files, tmp_path / "uninterrupted")
     check_same(run, tmp_path / "uninterrupted")
+
+
+def test_resuming_needs_the_seed_of_the_command_line(
+    files: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streamplace.cli.training_progress.TrainingProgress.__call__", ctrl_c)
+    advice = "interrupted after step 1; resume with --resume"
+    for seed, needed in (("3", " --seed 3\n"), ("0", "\n")):
+        assert main(in_process(files, tmp_path / seed, "--seed", seed)) == 130
+        assert capsys.readouterr().err.endswith(advice + needed)
+
+    def fails(*arguments: Any, **options: Any) -> None:
+        raise TrainingError("the system is down; stopped after step 1; resume with --resume")
+
+    monkeypatch.setattr("streamplace.training.trainer.train", fails)
+    assert main(in_process(files, tmp_path / "run", "--seed", "3")) == 1
+    assert capsys.readouterr().err.endswith("resume with --resume --seed 3\n")
+
+
+def ctrl_c(progress: object, record: object) -> None:
+    """Interrupt the run after a step."""
+    signal.raise_signal(signal.SIGINT)

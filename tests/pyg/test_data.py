@@ -65,6 +65,32 @@ def test_a_placement_becomes_the_labels() -> None:
         to_pyg(other, sp.Placement(problem, [2, 0, 1]))
 
 
+def test_instances_are_nodes_where_a_placement_has_a_device_for_each() -> None:
+    graph = sp.StreamGraph(
+        [sp.Operator("a", 1e5, 10), sp.Operator("b", 2e5, 20, parallelism=3)], [("a", "b", 0.6)]
+    )
+    problem = sp.Problem(graph, "3x1000", source_rate=5)
+    made = to_pyg(graph, sp.Placement(problem, [2, 0, 1, 1]))
+    assert problem.graph.names == ("a", "b[0]", "b[1]", "b[2]")
+    assert made.y.tolist() == [2, 0, 1, 1]
+    assert made.edge_index.tolist() == [[0, 0, 0], [1, 2, 3]]
+    torch.testing.assert_close(made.edge_attr[:, 0], torch.full((3,), 0.2))
+    result = sp.place(graph, "3x1000", source_rate=5, placer="single")
+    for of_instances in (to_pyg(graph, result), to_pyg(result.placement.problem.graph, result)):
+        assert torch.equal(of_instances.x, made.x)
+        assert of_instances.validate()
+    assert to_pyg(graph).num_nodes == 2
+    other = sp.StreamGraph([sp.Operator("a", 1, 1, parallelism=4)])
+    with pytest.raises(ProblemError, match="belongs to another graph"):
+        to_pyg(other, result)
+
+
+def test_the_result_of_a_makespan_becomes_the_labels() -> None:
+    graph = sp.StreamGraph([("a", 1e5, 10), ("b", 2e5, 20)], [("a", "b")], firing="all")
+    result = sp.place(graph, "3x1000", objective=sp.Makespan(), placer="heft")
+    assert to_pyg(graph, result).y.tolist() == result.placement.devices.tolist()
+
+
 def test_numbers_that_do_not_fit_are_refused() -> None:
     with pytest.raises(GraphError, match="unknown: instructions of 'a'"):
         to_pyg(sp.StreamGraph([("a", float("nan"), 1)]))

@@ -68,6 +68,19 @@ def test_a_network_can_be_trained_on_a_dataset(file: Path, tmp_path: Path) -> No
     assert dataset[2].y.tolist() == greedy.devices.tolist()
 
 
+def test_labels_of_operators_with_several_instances(tmp_path: Path) -> None:
+    operators = [sp.Operator("a", 1e5, 10, parallelism=2), sp.Operator("b", 2e5, 20, parallelism=3)]
+    graph = sp.StreamGraph(operators, [("a", "b")], name="parallel", source_rate=5)
+    file = tmp_path / "graphs.jsonl"
+    sp.write_dataset(file, [graph, GRAPHS[0]])
+    placed = sp.place(graph, "3x2500", placer="greedy").placement
+    for _ in range(2):  # computed, then read from the cache
+        dataset = StreamGraphs(tmp_path / "root", file, placer="greedy", cluster="3x2500")
+        assert dataset[0].y.tolist() == placed.devices.tolist()
+        assert [each.num_nodes for each in dataset] == [5, len(GRAPHS[0].names)]
+    assert StreamGraphs(tmp_path / "root", file)[0].num_nodes == 2
+
+
 def test_the_cache_is_used_until_something_changes(file: Path, tmp_path: Path) -> None:
     root = tmp_path / "root"
     StreamGraphs(root, file)

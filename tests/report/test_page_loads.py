@@ -44,10 +44,9 @@ def drawn_placements(count: int, *, anywhere: bool = False) -> list[Placement]:
             flow(problem)
         except (GraphError, InfeasibleError):
             continue
+        devices = possible_devices(problem, rng)
         if anywhere:
-            devices = rng.integers(len(problem.cluster.devices), size=len(problem.graph.names))
-        else:
-            devices = possible_devices(problem, rng)
+            devices[:] = rng.integers(len(problem.cluster.devices), size=len(devices))
         made.append(Placement(problem, devices))
     return made
 

@@ -166,7 +166,8 @@ def test_schedulers_refuse_it(placer: str) -> None:
 
 def test_placers_for_throughput_refuse_it() -> None:
     problem = of_total_cost(makespan_problem(5))
-    with pytest.raises(ObjectiveError, match="supports only throughput, not total cost; use climb, random or a refin"):
+    fault = "supports only throughput, not total cost; use climb, random or a refining policy"
+    with pytest.raises(ObjectiveError, match=fault):
         make_placer("greedy")(problem, np.random.default_rng(0))
 
 

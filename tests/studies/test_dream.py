@@ -1,6 +1,7 @@
 """Tests for the study of Ni et al. (AAAI 2020)."""
 
 import csv
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 
 from streamplace.files import write_dataset
 from streamplace.generate import Recipe
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import StreamGraph
 from streamplace.studies.dream.study import MODELS, SOURCE_RATES, DreamStudy
 from streamplace.workflows.compare import compare
 from tests.support.cli import Capture, json_of, refused
@@ -64,6 +67,34 @@ def test_weights_of_another_run_are_another_plan() -> None:
     assert set(settings["weights_sha256"]) == {"B", "B+F1", "B+F1&F2"}
     assert settings["systems"].index("B") < settings["systems"].index("policy, one pass")
     assert DreamStudy(quick=True).plan().settings["weights_sha256"] == {}
+
+
+def graphs_hash(study: DreamStudy) -> str:
+    """Return the hash of the graphs in a study's plan."""
+    return str(study.plan().settings["graphs_sha256"])
+
+
+def test_graphs_without_constraints_keep_the_hash_of_committed_plans(dataset: Path) -> None:
+    hashes = "".join(Recipe("dream", GRAPHS, seed=7).graph(n).sha256 for n in range(GRAPHS))
+    expected = sha256(hashes.encode()).hexdigest()[:16]
+    assert graphs_hash(DreamStudy(graphs=str(dataset))) == expected
+
+
+def test_other_constraints_are_another_plan(tmp_path: Path) -> None:
+    graph, path = Recipe("dream", 1, seed=7).graph(0), tmp_path / "graph.jsonl"
+    pair = graph.names[:2]
+    hashes = []
+    for rules in (
+        None,
+        Constraints(),
+        Constraints(pins={pair[0]: "d0"}),
+        Constraints(pins={pair[0]: "d1"}),
+        Constraints(exlocate=[pair]),
+    ):
+        write_dataset(path, [StreamGraph(graph.operators, graph.streams, constraints=rules)])
+        hashes.append(graphs_hash(DreamStudy(graphs=str(path))))
+    assert hashes[0] == hashes[1]
+    assert len(set(hashes)) == 4
 
 
 def test_quick_needs_no_graphs(tmp_path: Path, capsys: Capture) -> None:

@@ -110,6 +110,44 @@ class Selection(nn.Module):
         return x.nonzero() + 1
 
 
+class Inverse(nn.Module):
+    """The inverse and a solution, which fail for singular matrices."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Shapes: (N, N) -> (N, N)."""
+        result: Tensor = torch.linalg.inv(x) + torch.linalg.solve(x, x + 1)
+        return result
+
+
+class Printing(nn.Module):
+    """A side effect beside a check of a factorisation."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Shapes: (N, N) -> (N, N)."""
+        torch.ops.aten._print("called")
+        result: Tensor = torch.linalg.inv(x)
+        return result
+
+
+class Counter(nn.Module):
+    """Two buffers that each call changes, one in place and one by an assignment."""
+
+    calls: Tensor
+    total: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+        self.register_buffer("total", torch.zeros(2), persistent=False)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Shapes: (2,) -> (2,), (2,): the sum with the old and with the new buffers."""
+        old = x * self.calls + self.total
+        self.calls += 1
+        self.total = self.total + x
+        return old, x * self.calls + self.total
+
+
 CASES: dict[str, tuple[type[nn.Module], tuple[Any, ...]]] = {
     "net": (Net, (torch.randn(3, 6),)),
     "images": (Images, (torch.randn(2, 3, 10, 10),)),
@@ -117,6 +155,7 @@ CASES: dict[str, tuple[type[nn.Module], tuple[Any, ...]]] = {
     "tied": (Tied, (torch.ones(1, 3, dtype=torch.int64),)),
     "views": (Views, (torch.randn(4, 12),)),
     "modes": (Modes, (torch.randn(4, 4),)),
+    "inverse": (Inverse, (torch.eye(4) + 1,)),
 }
 """Name -> a module that can be exported, and inputs."""
 

@@ -32,3 +32,8 @@ def test_evaluations_are_counted_by_placement() -> None:
         throughput(problem, rows[0])
     throughput(problem, rows)
     assert counted.placements == 6
+
+
+def test_fewer_than_two_devices_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"devices must be at least 2 \(got 1\)"):
+        PolicyCase("device-scorer", devices=1)

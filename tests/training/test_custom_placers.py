@@ -67,5 +67,7 @@ def test_the_fault_of_a_start_names_placer_and_graph(name: str) -> None:
         "start": name,
     }
     loop = loop_of([stage], placeto(), [pass_problem()])
-    with pytest.raises(CustomPlacerError, match=rf"^layered_\d: .*{FAULTS[name]}"):
+    with pytest.raises(
+        CustomPlacerError, match=rf"^stage\[0\].start: layered_\d: .*{FAULTS[name]}"
+    ):
         first_step(loop)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from streamplace import Problem, Recipe
-from streamplace.errors import TrainingError
+from streamplace import Makespan, Problem, Recipe
+from streamplace.errors import ObjectiveError, TrainingError, UnsuitableError
 from streamplace.policy.base import AnyPolicy
 from streamplace.policy.fresh import new_policy
 from streamplace.policy.registry import KINDS, PolicyKind, PolicySection, make_stack, policy_section
@@ -13,7 +13,7 @@ from streamplace.policy.weights import parameter_hash
 from streamplace.training import Fitted, fit_each
 from streamplace.training.optimiser import BAD_STEPS, Optimiser
 from streamplace.training.sections import MemorySection, OptimiserSection
-from streamplace.training.stages import DaggerStage, ReinforceStage, Stage
+from streamplace.training.stages import DaggerStage, ReinforceStage, Stage, StepReinforceStage
 from tests.support.policies import SCRIPTING
 
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)
@@ -178,3 +178,14 @@ def _make_gradients_infinite(stack: AnyPolicy, *members: int) -> None:
     for parameter in stack.parameters():
         assert parameter.grad is not None
         parameter.grad[list(members or (1,))] = torch.inf
+
+
+def test_what_the_kind_does_not_support_is_refused_by_its_name() -> None:
+    rng = np.random.default_rng(0)
+    stage = ReinforceStage(algorithm="reinforce", epochs=1)
+    passes = [problem.with_objective(Makespan()) for problem in problems()]
+    with pytest.raises(ObjectiveError, match="policy 'device-scorer' supports only throughput"):
+        fit_each(SECTION, passes, [stage], rng)
+    steps = StepReinforceStage(algorithm="reinforce-steps", epochs=1)
+    with pytest.raises(UnsuitableError, match=r"^DeviceScorer builds placements and cannot refine"):
+        fit_each(SECTION, problems(), [steps], rng)

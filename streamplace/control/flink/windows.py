@@ -1,6 +1,6 @@
 """Windows of measurements of a Flink job, one after another."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -28,6 +28,8 @@ class Windows:
         The sample with which the next window begins; None: it is taken then.
     skew_s
         What the server's clock is ahead of this machine's, in seconds.
+    check
+        Called once, with the job's operators when they are known; it may refuse them.
     """
 
     sampler: Sampler
@@ -37,6 +39,7 @@ class Windows:
     weights: Mapping[str, float] | None = None
     before: Sample | None = None
     skew_s: float = 0.0
+    check: Callable[[Collection[str]], object] | None = None
 
     @property
     def now_s(self) -> float:
@@ -55,6 +58,8 @@ class Windows:
         ------
         LostError
             If the job has ended.
+        StreamplaceError
+            Errors of `check`.
         """
         began_s, fault = self.now_s, ""
         try:
@@ -89,6 +94,9 @@ class Windows:
     def _sample(self, job: str) -> Sample:
         found = self.sampler.fresh(job)
         self.skew_s = found.asked_s - self.clock()
+        check, self.check = self.check, None
+        if check is not None:
+            check(found.plan.vertex_of.keys())
         return found
 
     def _blind(self, began_s: float, fault: str) -> Observation:

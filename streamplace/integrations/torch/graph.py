@@ -32,7 +32,7 @@ def from_module(module: torch.nn.Module, example_inputs: Sequence[Any]) -> Strea
     an inference. Each node that computes is an operator. Views take no time: a stream leads from
     the operator that computed the data to the one that reads them, and its payload is the part that
     is read. Inputs of the module and parameters are not operators, so operators that read nothing
-    else are sources.
+    else are sources. Neither are the checks of factorisations, such as that of `torch.linalg.inv`.
 
     Operators have these values:
 
@@ -57,7 +57,7 @@ def from_module(module: torch.nn.Module, example_inputs: Sequence[Any]) -> Strea
     ------
     GraphError
         If the module does not run on these inputs, cannot be exported, has control flow or shapes
-        that depend on the data, or computes nothing.
+        that depend on the data, has an operator with a side effect, or computes nothing.
     """
     return read_program(export(module, example_inputs), type(module).__name__).graph
 
@@ -104,7 +104,7 @@ def operators_of(program: Program) -> dict[str, Node]:
     Raises
     ------
     GraphError
-        If there is none, or a node is control flow.
+        If there is none, or a node is control flow or has a side effect.
     """
     named: dict[str, Node] = {}
     for node in program.nodes:

@@ -135,7 +135,7 @@ def measure(
     passes = Passes(
         program.exported.graph_module,
         {*operators.values()},
-        program.arguments(inputs),
+        [*program.arguments(inputs).values()],
         GpuClock() if device == "cuda" else CpuClock(cpu_time=cpu_time),
     )
     with _threads(threads), torch.no_grad(), running(inputs):

@@ -11,6 +11,8 @@ from streamplace.errors import GraphError
 
 _FREE = {"_unsafe_view"}
 """Operators that copy nothing although their schema does not say so."""
+_CHECK = torch.ops.aten._linalg_check_errors.default  # noqa: SLF001 - has no public name
+"""Raises an error if a factorisation failed, and returns nothing."""
 
 
 def tensors_of(node: Node) -> list[torch.Tensor]:
@@ -28,15 +30,27 @@ def computes(node: Node) -> bool:
     Raises
     ------
     GraphError
-        If the node is control flow, whose work depends on the data.
+        If the node is control flow, whose work depends on the data, or has a side effect.
     """
     if node.op != "call_function" or node.target is operator.getitem:
         return False
+    if is_effect(node):
+        raise GraphError(f"it contains {str(node.args[1])!r}, which has a side effect")
     if isinstance(node.target, torch._ops.HigherOrderOperator):  # noqa: SLF001 - has no public name
         raise GraphError(f"it contains {op_name(node)!r}, whose work depends on the data")
     if getattr(node.target, "is_view", False) or op_name(node) in _FREE:
         return False
     return bool(tensors_of(node))
+
+
+def is_effect(node: Node) -> bool:
+    """Return whether a node calls an operator with a side effect, and passes on a token."""
+    return node.op == "call_function" and op_name(node) == "with_effects"
+
+
+def is_check(node: Node) -> bool:
+    """Return whether a node only checks whether a factorisation succeeded."""
+    return _CHECK in ((node.target, *node.args[1:2]) if is_effect(node) else (node.target,))
 
 
 def op_name(node: Node) -> str:
@@ -83,8 +97,15 @@ def shape_of(tensor: torch.Tensor) -> tuple[int, ...]:
 
 
 def bytes_emitted(node: Node) -> int:
-    """Return the bytes of those results of a node that another node uses; if none, of all."""
-    used = [user for user in node.users if user.target is operator.getitem]
+    """Return the bytes of those results of a node that another node uses; if none, of all.
+
+    A check does not count as use.
+    """
+    used = [
+        user
+        for user in node.users
+        if user.target is operator.getitem and not all(map(is_check, user.users))
+    ]
     if not isinstance(node.meta["val"], torch.Tensor) and used:
         return sum(bytes_of(user) for user in used)
     return bytes_of(node)

@@ -8,6 +8,7 @@ from torch.export.graph_signature import OutputKind
 from torch.fx import Interpreter, Node, map_arg
 
 from streamplace.errors import GraphError, UsageError
+from streamplace.integrations.torch.calls import changed_in_place, check_apart
 from streamplace.integrations.torch.graph import operators_of
 from streamplace.integrations.torch.nodes import origin_of
 from streamplace.integrations.torch.program import export, running
@@ -17,14 +18,18 @@ from streamplace.problem.graph_checks import listed
 class PlacedModule(Interpreter):
     """A PyTorch module whose operators run on the devices of a placement.
 
-    A call returns what the module returns. The exported graph runs node by node, in Python. A
-    tensor moves to the devices of the operators that read it, once per call and device; parameters
-    move in the first call only. Results stay on the devices that computed them.
+    A call returns what the module returns, and changes what the module changes in place: inputs,
+    and the module's own buffers and parameters, which both share. The exported graph runs node by
+    node, in Python. A tensor moves to the devices of the operators that read it, once per call and
+    device; parameters, and buffers that no call changes, move in the first call only. Results stay
+    on the devices that computed them.
 
     Parameters
     ----------
     module, example_inputs
-        See `from_module`. Inputs of calls have the same shapes.
+        See `from_module`. Inputs of calls have the same nesting, shapes and types, and the same
+        values where they are not tensors, because these values are constants of the graph. So are
+        the attributes of the module that are not tensors, and whether it is in training mode.
     assignment
         Operator -> device, such as `Placement.assignment`.
     devices
@@ -51,6 +56,8 @@ class PlacedModule(Interpreter):
         _check_operators(operators, assignment)
         usable = _usable(devices, assignment.values())
         self._where = {node: usable[assignment[name]] for name, node in operators.items()}
+        self._changes = changed_in_place(self._program.exported)
+        self._kept = self._program.stored.keys() - self._changes.values()
         self._copies: dict[tuple[Node, torch.device], torch.Tensor] = {}
 
     def __call__(self, *inputs: Any) -> Any:
@@ -59,13 +66,22 @@ class PlacedModule(Interpreter):
         Raises
         ------
         GraphError
-            If it does not run on these inputs.
+            If the inputs are not of the form of the example inputs, if one of them shares memory
+            with another tensor that the module changes in place, or if the module does not run on
+            them.
         """
         exported = self._program.exported
-        with running(inputs):
-            results = self.run(*self._program.arguments(inputs))
-        # parameters stay where they are
-        self._copies = {at: copy for at, copy in self._copies.items() if self._is_stored(at[0])}
+        arguments = self._program.arguments(inputs)
+        changed = {name: arguments[name] for name in self._changes.values()}
+        check_apart({name: arguments[name] for name in self._program.accepted.leaves}, changed)
+        # the graph reads copies, because gradients may need the old values once more
+        arguments |= {name: tensor.clone() for name, tensor in changed.items()}
+        try:
+            with running(inputs):
+                results = self.run(*arguments.values())
+                self._write(changed, results)
+        finally:  # parameters stay where they are
+            self._copies = {at: copy for at, copy in self._copies.items() if self._is_kept(at[0])}
         specs = exported.graph_signature.output_specs
         own = [
             result
@@ -73,6 +89,15 @@ class PlacedModule(Interpreter):
             if spec.kind is OutputKind.USER_OUTPUT
         ]
         return torch.utils._pytree.tree_unflatten(own, exported.call_spec.out_spec)  # noqa: SLF001 - torch.export itself returns such trees
+
+    def _write(self, changed: Mapping[str, torch.Tensor], results: Sequence[Any]) -> None:
+        """Write the new values of the tensors that the module changes in place."""
+        parameters = self._program.exported.graph_signature.inputs_to_parameters
+        for position, name in self._changes.items():
+            tensor = changed[name]
+            if name in parameters:  # which modules change outside of gradients
+                tensor = tensor.detach()
+            tensor.copy_(results[position])
 
     def fetch_args_kwargs_from_env(self, n: Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return what a node reads; what an operator reads is on its device."""
@@ -99,9 +124,9 @@ class PlacedModule(Interpreter):
             self._copies[node, device] = value.to(device, non_blocking=device.type != "cpu")
         return self._copies[node, device]
 
-    def _is_stored(self, node: Node) -> bool:
-        """Return whether a node is a parameter or a view of one."""
-        return origin_of(node)[0].name in self._program.stored
+    def _is_kept(self, node: Node) -> bool:
+        """Return whether a node is a parameter or buffer that stays as it is, or a view of one."""
+        return origin_of(node)[0].name in self._kept
 
 
 def _check_operators(operators: Iterable[str], assignment: Mapping[str, str]) -> None:

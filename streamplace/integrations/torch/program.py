@@ -12,8 +12,11 @@ import torch
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind
 from torch.fx import Node
+from torch.utils import _pytree
 
 from streamplace.errors import GraphError
+from streamplace.integrations.torch.calls import Accepted
+from streamplace.integrations.torch.effects import call_checks_directly
 from streamplace.util.out_of_memory import is_out_of_memory
 
 MAX_MESSAGE = 200
@@ -34,25 +37,36 @@ class Program:
         The result of `torch.export.export`, decomposed.
     stored
         Name of a placeholder -> the parameter, buffer or constant that it represents.
+    accepted
+        The inputs that it accepts.
     """
 
     exported: ExportedProgram
     stored: dict[str, str]
+    accepted: Accepted
 
     @property
     def nodes(self) -> list[Node]:
         """The nodes of the graph, in an order in which they can run."""
         return list(self.exported.graph.nodes)
 
-    def arguments(self, inputs: Sequence[Any]) -> list[Any]:
-        """Return the values of the placeholders, in order, for inputs of the module."""
-        flat = iter(torch.utils._pytree.tree_leaves(tuple(inputs)))  # noqa: SLF001 - torch.export itself returns such trees
+    def arguments(self, inputs: Sequence[Any]) -> dict[str, Any]:
+        """Return the values of the placeholders by name, in order, for inputs of the module.
+
+        Raises
+        ------
+        GraphError
+            If the inputs are not of the form of the example inputs; see `Accepted`.
+        """
+        flat = iter(self.accepted.flat(inputs))
         tensors = {**self.exported.state_dict, **self.exported.constants}
         specs = self.exported.graph_signature.input_specs
-        return [
-            next(flat) if spec.kind is InputKind.USER_INPUT else tensors[str(spec.target)]
+        return {
+            spec.arg.name: next(flat)
+            if spec.kind is InputKind.USER_INPUT
+            else tensors[str(spec.target)]
             for spec in specs
-        ]
+        }
 
 
 def export(module: torch.nn.Module, inputs: Sequence[Any]) -> Program:
@@ -69,7 +83,8 @@ def export(module: torch.nn.Module, inputs: Sequence[Any]) -> Program:
     table.pop(torch.ops.aten.scaled_dot_product_attention.default, None)  # type: ignore[no-untyped-call]  # torch has no types for it
     try:
         with torch.no_grad(), _silence():
-            exported = torch.export.export(module, tuple(inputs)).run_decompositions(table)
+            distinct = _distinct(module, inputs)
+            exported = torch.export.export(module, distinct).run_decompositions(table)
     except (Exception, SystemExit) as error:
         with running(inputs), torch.no_grad():  # a clearer message if the inputs are the fault
             module(*inputs)
@@ -77,9 +92,26 @@ def export(module: torch.nn.Module, inputs: Sequence[Any]) -> Program:
         if type(error).__name__ == _GUARD:
             what += ", because its control flow depends on the data"
         raise _fault(what, error) from None
+    call_checks_directly(exported)
     specs = exported.graph_signature.input_specs
     stored = {spec.arg.name: str(spec.target) for spec in specs if spec.kind in _STORED}
-    return Program(exported, stored)
+    return Program(exported, stored, Accepted.of(exported, inputs))
+
+
+def _distinct(module: torch.nn.Module, inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """Return inputs in which no tensor occurs twice or belongs to the module.
+
+    torch.export would join its occurrences, so that the graph would read only one of them.
+    """
+    known = {id(tensor) for tensor in (*module.parameters(), *module.buffers())}
+
+    def distinct(value: Any) -> Any:
+        if isinstance(value, torch.Tensor) and id(value) in known:
+            return value.detach().clone()
+        known.add(id(value))
+        return value
+
+    return tuple(_pytree.tree_map(distinct, tuple(inputs)))
 
 
 @contextmanager

@@ -111,12 +111,14 @@ def _of_flow(problem: Problem) -> Costs:
     if arrays.timed.size:
         timed = np.flatnonzero(arrays.timed >= 0)
         instructions[timed] = arrays.timed_instructions[arrays.timed[timed]][:, arrays.class_of]
+    cannot_run = np.isinf(instructions)
+    work = arrays.operator_tuples[:, None] * np.where(cannot_run, 0.0, instructions)
     with np.errstate(divide="ignore"):
         bandwidth = 1.0 / _pairwise(arrays.seconds_per_bit, arrays)
     return Costs(
         size=arrays.work,
         speed=arrays.capacity,
-        weight=arrays.operator_tuples[:, None] * instructions / arrays.capacity,
+        weight=np.where(cannot_run, np.inf, work / arrays.capacity),
         source=arrays.source,
         target=arrays.target,
         data=arrays.stream_bits,

@@ -140,10 +140,13 @@ def logits_of(network: nn.Module, questions: Sequence[Question]) -> Tensor:
 def choose(
     logits: Tensor, questions: Sequence[Question], sampler: Sampler, samples: int
 ) -> list[int]:
-    """Return the pair that each of R questions is answered with; -1 where none may be chosen."""
+    """Return the pair that each of R questions is answered with; -1 where none may be chosen.
+
+    Where none may be chosen, the sampler may also choose a column beyond the last node.
+    """
     nodes = sampler(logits, samples).tolist()
     return [
-        int(each.answer[node]) if each.may[node] else -1
+        int(each.answer[node]) if node < len(each.may) and each.may[node] else -1
         for each, node in zip(questions, nodes, strict=True)
     ]
 

@@ -66,7 +66,7 @@ class DreamStudy(Options):
                 for name, file in WEIGHTS.items()
             }
         )
-        hashes = "".join(graph.sha256 for graph in graphs)
+        hashes = "".join(map(_hash_of, graphs))
         settings = {
             "graphs": len(graphs),
             "graphs_sha256": sha256(hashes.encode()).hexdigest()[:16],
@@ -119,3 +119,8 @@ class DreamStudy(Options):
             return graphs if numbers is None else graphs[numbers.start : numbers.stop]
         count = QUICK_GRAPHS if self.quick else GRAPHS
         return generated(count, self.seed, numbers or range(count))
+
+
+def _hash_of(graph: StreamGraph) -> str:
+    """Return the hash of a graph, followed by its constraints if it has any."""
+    return f"{graph.sha256}{graph.constraints!r}" if graph.constraints else graph.sha256

@@ -72,10 +72,13 @@ class Algorithm(ABC, Generic[S]):
         problems.
     rewards
         The rewards that rank the placements.
+    number
+        The number of the stage in the run.
     """
 
-    def __init__(self, stage: S, learner: Learner, optimiser: Optimiser) -> None:
+    def __init__(self, stage: S, learner: Learner, optimiser: Optimiser, number: int = 0) -> None:
         self.stage, self.learner, self.optimiser = stage, learner, optimiser
+        self.number = number
         self.memory = self.new_memory()
         self.rewards = self.new_rewards()
 
@@ -97,7 +100,11 @@ class Algorithm(ABC, Generic[S]):
         """Prepare the stage: store the placements of earlier stages, whatever their reward."""
         for number, placements in known.items():
             rows = np.stack(placements)
-            self.memory.add(number, self.rewards(number, rows), rows, threshold=-math.inf)
+            self.memory.add(number, self.scored(number, rows), rows, threshold=-math.inf)
+
+    def scored(self, number: int, rows: Ints) -> Floats:
+        """Return the rewards, (S,), by which the memory ranks placements of a problem, (S, V)."""
+        return self.rewards(number, rows)
 
     @abstractmethod
     def loss(self, step: Step, record: Record) -> Tensor | None:

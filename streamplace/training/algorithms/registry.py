@@ -25,6 +25,8 @@ ALGORITHMS: dict[type[Stage], type[Algorithm[Any]]] = {
 }
 
 
-def make_algorithm(stage: Stage, learner: Learner, optimiser: Optimiser) -> Algorithm[Any]:
-    """Return a new algorithm for a stage."""
-    return ALGORITHMS[type(stage)](stage, learner, optimiser)
+def make_algorithm(
+    stage: Stage, learner: Learner, optimiser: Optimiser, number: int = 0
+) -> Algorithm[Any]:
+    """Return a new algorithm for a stage, which has this number in its run."""
+    return ALGORITHMS[type(stage)](stage, learner, optimiser, number)

@@ -32,8 +32,10 @@ class Reinforce(Algorithm[ReinforceStage]):
     rows, or the mean of these means over past steps.
     """
 
-    def __init__(self, stage: ReinforceStage, learner: Learner, optimiser: Optimiser) -> None:
-        super().__init__(stage, learner, optimiser)
+    def __init__(
+        self, stage: ReinforceStage, learner: Learner, optimiser: Optimiser, number: int = 0
+    ) -> None:
+        super().__init__(stage, learner, optimiser, number)
         self._baseline = StepBaseline(stage.window) if stage.baseline == "running" else None
 
     def new_memory(self) -> EliteBuffer:

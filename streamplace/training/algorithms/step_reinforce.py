@@ -1,14 +1,12 @@
 """REINFORCE for policies that refine placements: a reward and a baseline per step."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from streamplace.errors import within
-from streamplace.placers.repair import feasible
-from streamplace.placers.running import run_placer
+from streamplace.execution.progress import track
 from streamplace.policy.base import refiner
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch
@@ -19,22 +17,15 @@ from streamplace.scoring.registry import evaluator
 from streamplace.training.algorithms.base import Algorithm, Known, Record, State, Step
 from streamplace.training.algorithms.returns import mean_rewards, returns_of
 from streamplace.training.elite_buffer import EliteBuffer
-from streamplace.training.learner import Learner
+from streamplace.training.learner import Learner, StageInterruptedError
 from streamplace.training.optimiser import Optimiser
+from streamplace.training.rewards import log_of
 from streamplace.training.stages import StepReinforceStage
+from streamplace.training.starts import start_of
 from streamplace.training.step_baseline import StepBaseline
 from streamplace.util.arrays import Floats, Ints
 
 STARTS = "memory.start."
-# losses beyond these count as these: problems without work or throughput have logarithms, too
-LEAST, LARGEST = 1e-300, 1e300
-
-
-def log_of(losses: Floats) -> Floats:
-    """Return the logarithms of losses."""
-    return np.log(np.clip(losses, LEAST, LARGEST))
-
-
 FALLING: Mapping[str, Callable[[Floats], Floats]] = {
     "log": log_of,
     "loss": np.asarray,
@@ -69,8 +60,10 @@ class StepReinforce(Algorithm[StepReinforceStage]):
     step is the fall of the loss or of its logarithm, or what the loss is relative to the start's.
     """
 
-    def __init__(self, stage: StepReinforceStage, learner: Learner, optimiser: Optimiser) -> None:
-        super().__init__(stage, learner, optimiser)
+    def __init__(
+        self, stage: StepReinforceStage, learner: Learner, optimiser: Optimiser, number: int = 0
+    ) -> None:
+        super().__init__(stage, learner, optimiser, number)
         refiner(learner.policy)
         self._starts = self.new_memory()
         self._baseline = StepBaseline(stage.window)
@@ -82,10 +75,37 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         return EliteBuffer(len(self.learner.encoded), 1, -np.inf)
 
     def begin(self, known: Known) -> None:
-        """Prepare the stage: episodes also start from the best placements of earlier stages."""
+        """Prepare the stage: episodes also start from the best placements of earlier stages.
+
+        The other problems' first starts are placed now, so that no later step fails for lack of
+        one.
+
+        Raises
+        ------
+        StageInterruptedError
+            If the run is interrupted during that.
+        StreamplaceError
+            If the placer of starts cannot place a problem.
+        """
         super().begin(known)
         for number, placements in known.items():
-            self._starts.add(number, self.rewards(number, placements[0][None]), placements[0][None])
+            rows = np.stack(placements)
+            self._starts.add(number, self.scored(number, rows), rows)
+        learner, goes_on = self.learner, self.stage.restart == "best"
+        own = [n for n in learner.own.tolist() if not (goes_on and self._starts.of(n))]
+        placed: Iterator[Ints] = map(self._first_of, own)
+        if learner.workers.is_rank_zero:
+            placed = track(placed, len(own), "placing the starts")
+        for _ in placed:
+            if learner.stop.is_set():
+                break
+        if learner.interrupted():
+            raise StageInterruptedError
+
+    def scored(self, number: int, rows: Ints) -> Floats:
+        """Return the rewards of placements, (S,), with the stage's penalty for memory."""
+        self.rewards.count(number, len(rows))
+        return -log_of(self._evaluator(number).loss(rows))
 
     def loss(self, step: Step, record: Record) -> Tensor | None:
         """Return the loss of a step; None for episodes that are only evaluated."""
@@ -135,10 +155,8 @@ class StepReinforce(Algorithm[StepReinforceStage]):
 
     def _placed(self, number: int, rng: np.random.Generator) -> Ints:
         """Return a placement of a problem by the placer of starts, (V,)."""
-        problem = self.learner.encoded[number].problem
-        with within(problem.graph.name):
-            started = run_placer(problem, self.stage.start, rng).placement
-        return feasible(problem, started.devices).devices
+        problem, key = self.learner.encoded[number].problem, f"stage[{self.number}].start"
+        return start_of(problem, self.stage.start, rng, key, number).devices
 
     def _evaluator(self, number: int) -> Evaluator:
         """Return the evaluator of a problem, with the stage's penalty for memory."""

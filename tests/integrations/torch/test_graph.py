@@ -19,6 +19,7 @@ from tests.support.torch_modules import (
     Branching,
     Conditional,
     Net,
+    Printing,
     Selection,
     Tied,
     case,
@@ -84,6 +85,20 @@ def test_attention_is_one_operator() -> None:
     thirds = payloads(graph)["inner.addmm", "scaled_dot_product_attention"]
     assert thirds == 2 * 5 * 24 * FLOAT
     assert list(found) == ["inner.addmm", "scaled_dot_product_attention", "outer.addmm"]
+
+
+def test_checks_of_factorisations_are_no_operators() -> None:
+    graph = from_module(*case("inverse"))
+    matrix = 4 * 4 * FLOAT
+    assert list(graph.names) == ["linalg_inv_ex", "add", "_linalg_solve_ex", "add_1"]
+    assert {name: each[1] for name, each in numbers(graph).items()} == dict.fromkeys(
+        graph.names, matrix
+    )  # the status that a check reads is not sent to another operator
+    assert payloads(graph) == {
+        ("linalg_inv_ex", "add_1"): matrix,
+        ("add", "_linalg_solve_ex"): matrix,
+        ("_linalg_solve_ex", "add_1"): matrix,
+    }
 
 
 def test_streams_carry_the_parts_that_are_read() -> None:
@@ -186,8 +201,8 @@ def test_products_have_the_work_that_pytorch_counts(
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_batch_scales_work(name: str) -> None:
-    """All modules but that of square matrices process the rows of their input independently."""
-    if name in ("modes", "views"):
+    """All modules but those of square matrices process the rows of their input independently."""
+    if name in ("modes", "views", "inverse"):
         return
     module, (x,) = case(name)
     once, twice = (from_module(module, (y,)) for y in (x, torch.cat([x, x])))
@@ -202,6 +217,7 @@ def test_the_batch_scales_work(name: str) -> None:
         (Branching(), (torch.ones(3),), "its control flow depends on the data"),
         (Conditional(), (torch.ones(3),), "it contains 'cond', whose work depends on the data"),
         (Selection(), (torch.ones(3),), "a shape depends on the data"),
+        (Printing(), (torch.eye(3),), "it contains 'aten._print.default', which has a side effect"),
         (nn.Identity(), (torch.ones(3),), "it computes nothing"),
         (nn.Flatten(), (torch.ones(3, 2),), "it computes nothing"),
         (Net(), (torch.ones(3, 7),), "does not run on inputs of shape 3x7: RuntimeError: mat1"),

@@ -29,9 +29,8 @@ def test_a_pass_computes_what_the_module_computes(name: str) -> None:
     module, inputs = case(name)
     program = export(module, inputs)
     nodes = operators_of(program)
-    once = Passes(
-        program.exported.graph_module, {*nodes.values()}, program.arguments(inputs), CpuClock()
-    )
+    arguments = [*program.arguments(inputs).values()]
+    once = Passes(program.exported.graph_module, {*nodes.values()}, arguments, CpuClock())
     with torch.no_grad():
         (result,) = once.run_once()
         torch.testing.assert_close(result, module(*inputs))

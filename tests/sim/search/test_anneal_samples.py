@@ -10,7 +10,7 @@ from sim.flow import Flow
 from sim.search import Schedule, anneal_samples, sampled_loads, sampled_state, search_state
 from sim.search.anneal_samples import BEYOND
 from sim.threads import own_utilisations
-from streamplace import Problem
+from streamplace import Cluster, Device, Operator, Problem, Stream, StreamGraph
 from streamplace.placers.search.search import Search
 from streamplace.problem.uncertainty import Uncertainty
 from streamplace.scoring.compiled import compiled
@@ -70,3 +70,20 @@ def test_the_excess_of_the_best_placement_is_that_from_scratch(seed: int, shared
     assert found <= excess_of(problem, draws, on) + 1e-9
     now = float(sampled.excess.sum())
     assert now == pytest.approx(excess_of(problem, draws, state.on), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+def test_operators_without_tuples_may_be_unable_to_run_somewhere() -> None:
+    idle = Operator("idle", 1e6, 10, seconds_on={"gpu": None, "cpu": 1e-3})
+    graph = StreamGraph(
+        [Operator("a", 1e6, 10, instructions_se=1e5), idle, Operator("b", 1e6, 0.0)],
+        [Stream("a", "idle", selectivity=0.0), Stream("idle", "b"), Stream("a", "b")],
+        source_rate=100.0,
+    )
+    problem = Problem(
+        graph, Cluster([Device("d0", 1000, kind="cpu"), Device("d1", 1000, kind="gpu")])
+    )
+    draws = CostDraws(problem, Uncertainty.of(graph), (0,), DRAWS)
+    instance, rules = compiled(problem).instance, problem.feasibility
+    loads = sampled_loads(flow(problem), rules.unit_of, instance, draws.loads())
+    assert not loads.class_work[rules.unit_of[1]].any()
