@@ -7,8 +7,6 @@ from pathlib import Path
 
 import click
 
-from streamplace.files.bounded import STDIO
-
 JOURNAL, GRAPH = "journal.jsonl", "graph.json"  # in the folder of the journal
 KEPT = {JOURNAL: "the journal", GRAPH: "the graph that is kept beside the journal"}
 
@@ -23,6 +21,8 @@ def check_page(page: str | None, journal: str | None) -> None:
     """
     if page is None:
         return
+    from streamplace.files.bounded import STDIO  # noqa: PLC0415 - slow to load
+
     if page == STDIO or _is_stdout(page):
         raise click.UsageError(
             f"--page {page}: is stdout, where decisions are printed; name a file for the page"

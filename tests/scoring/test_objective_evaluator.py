@@ -178,7 +178,7 @@ def test_a_file_that_names_a_class_needs_the_objective_as_an_argument(tmp_path: 
     assert stored == "tests.support.objectives:Net"
     with pytest.raises(
         FormatError,
-        match=r"p.json: problem.objective: .* with --objective tests.support.objectives:Net",
+        match=r"p.json: problem.objective: .* pass --objective tests.support.objectives:Net",
     ):
         read_placement(file)
     again = read_placement(file, objective=Net())
