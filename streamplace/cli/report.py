@@ -64,7 +64,7 @@ def report(
     from streamplace.files.jobs import outcomes_in  # noqa: PLC0415
     from streamplace.files.placements import placement_from  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
-    from streamplace.files.stored_objectives import objective_in  # noqa: PLC0415
+    from streamplace.files.stored_objectives import names_a_class  # noqa: PLC0415
     from streamplace.report.data import entry  # noqa: PLC0415
     from streamplace.report.html import report_html  # noqa: PLC0415
     from streamplace.report.titles import titles  # noqa: PLC0415
@@ -76,8 +76,8 @@ def report(
     with working("reading and scoring"):
         for file, title in zip(placements, titles(placements), strict=True):
             value, name = read_placement_json(file), name_of(file)
-            unread = objective_in(value) is None  # a user's objective, which no file loads
-            placement = placement_from(value, name, objective=kind if unread else None)
+            instead = kind if names_a_class(value) else None
+            placement = placement_from(value, name, objective=instead)
             with located(name):
                 shown = _under(
                     placement, kind, values, seed, is_bare=objective == makespan_options.BARE

@@ -46,7 +46,7 @@ NAMES = {
 }
 """Options that other commands have too, under another name than the field."""
 OTHER_NAMES = {"band": "--low, --target-utilisation, --high", "factor": "--scale"}
-"""Options that messages of `Rules` call otherwise than a field."""
+"""Words in messages of `Rules` that are not fields -> their options."""
 SHARES = ("target", "low", "high", "most_scale_down", "rollback_below")
 
 

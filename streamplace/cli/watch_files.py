@@ -27,8 +27,10 @@ def check_page(page: str | None, journal: str | None) -> None:
         raise click.UsageError(
             f"--page {page}: is stdout, where decisions are printed; name a file for the page"
         )
-    for name, what in KEPT.items() if journal is not None else ():
-        if _is_same(page, Path(journal or "", name)):
+    if journal is None:
+        return
+    for name, what in KEPT.items():
+        if _is_same(page, Path(journal, name)):
             raise click.UsageError(
                 f"--page {page}: would overwrite {what}; name another file for the page"
             )

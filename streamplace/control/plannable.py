@@ -17,7 +17,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.workflows.size import size
 from streamplace.workflows.sizing.shortage import ShortageError
 
-RATE = 1.0  # tuples/s; its billionth is still a rate, for messages
+RATE = 1.0  # tuples/s; `shortage.LOWEST` times this is still a valid source rate
 EVALUATIONS, SECONDS = 1, 1.0
 SHOWN = 5
 

@@ -55,14 +55,24 @@ def _objective_of(own: ProblemForm) -> Objective:
 
 def objective_in(value: Any) -> Objective | None:
     """Return the objective of a placement file; None if the file holds no valid one."""
-    problem = value.get("problem") if isinstance(value, dict) else None
-    text = problem.get("objective", "throughput") if isinstance(problem, dict) else None
+    text = _stated(value)
     if not isinstance(text, str) or is_custom(text):
         return None
     try:
         return make_objective(text, from_file=True)
     except StreamplaceError:
         return None  # reading the placement reports the fault
+
+
+def names_a_class(value: Any) -> bool:
+    """Return whether a placement file names a user's ``module:Class``, which no file loads."""
+    text = _stated(value)
+    return isinstance(text, str) and is_custom(text)
+
+
+def _stated(value: Any) -> Any:
+    problem = value.get("problem") if isinstance(value, dict) else None
+    return problem.get("objective", "throughput") if isinstance(problem, dict) else None
 
 
 def throughput_to(objective: Objective) -> dict[str, Any]:

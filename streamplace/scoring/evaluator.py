@@ -12,6 +12,9 @@ from streamplace.util.arrays import Floats
 
 Placements = NDArray[np.integer]
 
+LEAST_LOSS = 1e-30
+"""Losses below count as this one in logarithms: a pass without work has a loss of 0."""
+
 
 @dataclass(frozen=True)
 class Trace:

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from streamplace.errors import UnsuitableError
-from streamplace.scoring.evaluator import Evaluator, Placements, Trace
+from streamplace.scoring.evaluator import LEAST_LOSS, Evaluator, Placements, Trace
 from streamplace.scoring.local_search import LocalSearch
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.score import Score
 from streamplace.util.arrays import Floats, Ints
 
 BYTES_PER_GB = 1e9
-LEAST_S = 1e-9  # a shorter makespan counts as this one in logarithms
 LARGEST_LOG = 10.0  # largest logarithm of a penalised makespan, as in the released code
 
 
@@ -57,7 +56,7 @@ class PenalisedEvaluator:
             for row, start, finish in zip(rows, trace.start_s, trace.finish_s, strict=True)
         ]
         excess = np.maximum(np.array(peaks) / BYTES_PER_GB - self.limit_gb, 0.0)
-        logs = np.log(np.maximum(self.of.loss(rows), LEAST_S)) + self.penalty * excess
+        logs = np.log(np.maximum(self.of.loss(rows), LEAST_LOSS)) + self.penalty * excess
         return np.exp(np.where(excess > 0, np.minimum(logs, LARGEST_LOG), logs))
 
     def trace(self, devices: Placements) -> Trace:

@@ -10,7 +10,7 @@ from streamplace.testing.case import PolicyCase, Scored, generator, scored_again
 
 SAMPLES = 3
 WEIGHTS = 3  # random initialisations; a parameter fails the check if it fails with all of them
-RETRY_SCALE = 0.75  # factor of all but the first, which may be so large that choices saturate
+RETRY_SCALE = 0.75  # of the parameters from the second on: those of the first may saturate choices
 DIRECTIONS = 3  # random directions per parameter
 CHANGE = 1e-2  # intended change of the log-probability by a step along the gradient
 RANDOM_CHANGE = 3e-2  # the same along a random direction, where curvature matters less

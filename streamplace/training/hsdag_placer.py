@@ -82,7 +82,7 @@ class HsdagPlacer:
 
         section, stage = self.section(problem), self.stage(problem)
         if not _fits_one_device(problem):
-            RoundRobin()(problem, rng)  # its error names no stage, which users have not written
+            RoundRobin()(problem, rng)  # fails here, as the error of fit_each names a stage
             stage = stage.model_copy(update={"start": "round-robin"})
         with one_thread():
             ((fitted,),) = fit_each(section, [problem], [stage], rng)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from streamplace.errors import StreamplaceError, TrainingError
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.policy.base import AnyPolicy
 from streamplace.policy.encoded import Batch, Encoded
@@ -60,6 +61,29 @@ class Learner:
     def interrupted(self) -> bool:
         """Return whether any process is interrupted; every process must call it."""
         return self.workers.any(self.stop.is_set())
+
+    def agree(self, fault: StreamplaceError | None) -> None:
+        """Raise what stops this or another process; every process must call it.
+
+        Parameters
+        ----------
+        fault
+            The error of this process, if there is one.
+
+        Raises
+        ------
+        StreamplaceError
+            The error of this process.
+        TrainingError
+            If only another process has an error; the message is that of the error.
+        StageInterruptedError
+            If a process is interrupted.
+        """
+        messages = self.workers.gathered("" if fault is None else str(fault))
+        if message := next(filter(None, messages), ""):
+            raise fault or TrainingError(message)
+        if self.interrupted():
+            raise StageInterruptedError
 
     @property
     def problems(self) -> list[Problem]:

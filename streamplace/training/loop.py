@@ -17,7 +17,7 @@ from streamplace.problem.placement import Placement
 from streamplace.training.algorithms.base import Algorithm, Record, State, Step
 from streamplace.training.algorithms.registry import make_algorithm
 from streamplace.training.epochs import first_epochs, schedule_span, stage_at
-from streamplace.training.learner import Learner
+from streamplace.training.learner import Learner, StageInterruptedError
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.problems import steps_of
 from streamplace.training.sections import OptimiserSection
@@ -162,7 +162,10 @@ class Loop:
             optimiser = self._new_optimiser(number)
         algorithm = make_algorithm(stage, self.learner, optimiser, number)
         algorithm.begin({} if before is None else before.known())
-        starts = starts_of(self.learner.policy, self._held_out, stage, number)
+        learner = self.learner
+        starts = starts_of(learner.policy, self._held_out, stage, number, learner.stop)
+        if learner.interrupted():
+            raise StageInterruptedError
         self._stage, self.algorithm, self._starts = number, algorithm, starts
 
     def _new_optimiser(self, number: int) -> Optimiser:

@@ -12,6 +12,7 @@ from sim.engine import Settings
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model
 from streamplace.problem.problem import Problem
+from streamplace.scoring.evaluator import LEAST_LOSS
 from streamplace.scoring.registry import evaluator, throughput_evaluator
 from streamplace.scoring.throughput import bound, throughput
 from streamplace.training.stages import OF_LOSSES
@@ -19,8 +20,8 @@ from streamplace.util.arrays import Bools, Floats, Ints
 
 ENGINE_SETTINGS = Settings(duration_s=30.0, measure_from_s=20.0)  # half the length of a scoring run
 
-# Problems without work or throughput have losses of 0 or infinity, which have logarithms, too.
-LEAST, LARGEST = 1e-9, 1e300  # numbers beyond these count as these in logarithms
+LEAST = 1e-9  # smallest relative throughput whose logarithm is a reward
+LARGEST = 1e300  # losses are infinite without throughput, and 0 without work (`LEAST_LOSS`)
 MOST = 1e30  # largest loss that a reward is made of, for squares of gradients in 32-bit floats
 
 
@@ -123,8 +124,8 @@ class Rewards:
 
 
 def log_of(losses: Floats) -> Floats:
-    """Return the logarithms of losses, which are finite."""
-    return np.log(np.clip(losses, LEAST, LARGEST))
+    """Return the logarithms of losses, (…), which are finite."""
+    return np.log(np.clip(losses, LEAST_LOSS, LARGEST))
 
 
 def of_losses(kind: str, losses: Floats) -> Floats:

@@ -80,6 +80,8 @@ class Run:
     ----------
     card
         Origin of the weights: dataset, hash of the problems, number of processes and config.
+    logged
+        The last step in the log of this process; 0 before the first one.
     """
 
     def __init__(self, loop: Loop, config: TrainConfig, folder: Path, card: dict[str, Any]) -> None:
@@ -87,6 +89,7 @@ class Run:
         self.folder, self.card = folder, card
         self.policy, self.workers = loop.learner.policy, loop.learner.workers
         self.log: TrainingLog | None = None
+        self.logged = 0
 
     @classmethod
     def start(
@@ -154,6 +157,7 @@ class Run:
         for record in self.loop.steps():
             if self.log is not None:
                 self.log.write(record)
+            self.logged = self.loop.position.step
             if self.loop.position.step % interval == 0:
                 self.save()
             yield record
@@ -217,7 +221,10 @@ def check_start(
 
 
 def _encoded(policy: AnyPolicy, problems: Sequence[Problem]) -> list[Encoded]:
-    """Return problems encoded for a policy; the remedy for a wrong objective is in the config."""
+    """Return problems encoded for a policy.
+
+    An error for a wrong objective advises another command; here it names the key to change.
+    """
     try:
         return encoded_by(policy, problems)
     except ObjectiveError as error:

@@ -36,16 +36,19 @@ def start_of(
     except StreamplaceError as error:
         graph = problem.graph.name or f"problem {number}"
         where = f"{key}: {graph}" if error.needs_file else key
-        raise reworded(error, f"{where}: {_with_remedy(error, placer)}") from None
+        cause = error.__cause__  # the traceback of a user's placer
+        raise reworded(error, f"{where}: {_with_remedy(error, placer, key)}") from cause
 
 
-def _with_remedy(error: StreamplaceError, placer: str) -> str:
+def _with_remedy(error: StreamplaceError, placer: str, key: str) -> str:
     """Return the message of a failed start, and what to do."""
     if isinstance(error, ObjectiveError):  # what it recommends is for commands that place
         fault = str(error).partition("; ")[0]
         return f"{fault}; choose another placer, or another objective of [[problems]]"
     if not isinstance(error, PlacementError):
         return str(error)
+    if not key.endswith(".start"):  # the stage names no placer
+        return f"{error}; leave the graph out, or set run.held_out = 0"
     if placer.partition(":")[0] == FALLBACK:
         return f"{error}; choose another placer, or leave the graph out"
     return f'{error}; choose another placer, for example start = "{FALLBACK}"'

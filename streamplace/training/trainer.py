@@ -121,11 +121,12 @@ def _finish(run: Run, on_step: Callable[[Record], None]) -> Trained:
     except TrainingError:  # the step has left traces: the last checkpoint stays
         raise
     except StreamplaceError as error:
-        steps = run.loop.position.step
-        if not steps or run.workers.count > 1:  # other processes may be within a step
+        steps, cause = run.loop.position.step, error.__cause__
+        if not run.logged == steps > 0 or run.workers.count > 1:  # others may be within a step
             raise
         with suppress(StreamplaceError):  # saving may be what failed
             run.save()
-            error = reworded(error, f"{error}; the run is saved after step {steps}")
-        raise error from None
+            saved = f"the run is saved after step {steps}, and --resume needs the same config"
+            error = reworded(error, f"{error}; {saved}")
+        raise error from cause
     return run.finish(interrupted=False)

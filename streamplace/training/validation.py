@@ -1,5 +1,6 @@
 """Validation: mean reward of greedy placements of held-out problems."""
 
+import threading
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -18,7 +19,7 @@ from streamplace.util.arrays import Ints
 
 
 def validation(
-    policy: AnyPolicy, held_out: Sequence[Encoded], stage: Stage, starts: Sequence[Placement] = ()
+    policy: AnyPolicy, held_out: Sequence[Encoded], stage: Stage, starts: Sequence[Placement]
 ) -> dict[str, float]:
     """Return the mean reward of one greedy placement per problem; empty without problems.
 
@@ -29,7 +30,7 @@ def validation(
     reached = []
     for numbers in _batches(held_out, stage.problems_per_step):
         batch = policy.batch([held_out[k] for k in numbers])
-        placements = _placements(policy, batch, [starts[k] for k in numbers] if starts else [])
+        placements = _placements(policy, batch, [starts[k] for k in numbers if starts])
         for number, one, row in zip(numbers, batch.encoded, placements, strict=True):
             _, rows = repaired(one.problem, np.zeros(1, np.int64), row[:, : one.size])
             if len(rows):
@@ -38,7 +39,11 @@ def validation(
 
 
 def starts_of(
-    policy: AnyPolicy, held_out: Sequence[Encoded], stage: Stage, number: int
+    policy: AnyPolicy,
+    held_out: Sequence[Encoded],
+    stage: Stage,
+    number: int,
+    stop: threading.Event | None = None,
 ) -> list[Placement]:
     """Return the placement from which the greedy episode of each problem starts.
 
@@ -49,6 +54,8 @@ def starts_of(
     ----------
     number
         The number of the stage, for messages.
+    stop
+        Set when the run is interrupted; the result is then empty.
 
     Raises
     ------
@@ -64,6 +71,8 @@ def starts_of(
     for numbers in _batches(held_out, stage.problems_per_step):
         rng = np.random.default_rng(0)
         for k in numbers.tolist():
+            if stop is not None and stop.is_set():
+                return []
             problem = held_out[k].problem
             starts[k] = start_of(problem, placer, rng, key, f"{k} of those held out")
     return [starts[k] for k in range(len(held_out))]

@@ -171,3 +171,14 @@ def test_options_of_makespans_need_the_objective(
     refusal = refused(capsys, "report", inputs.placement, *options, "-o", page)
     assert f"{options[0]} requires --objective makespan" in refusal
     assert not page.exists()
+
+
+def test_an_unknown_objective_of_the_file_is_refused_under_any_other(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    value = json.loads(inputs.placement.read_text())
+    value["problem"]["objective"] = "makespann"
+    bad, page = tmp_path / "bad.json", tmp_path / "report.html"
+    bad.write_text(json.dumps(value))
+    line = refused(capsys, "report", bad, "--objective", "throughput", "-o", page)
+    assert "bad.json: problem.objective: unknown objective 'makespann'" in line

@@ -129,6 +129,16 @@ class Printing(nn.Module):
         return result
 
 
+class PrintingAfter(nn.Module):
+    """The same, in the other order."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Shapes: (N, N) -> (N, N)."""
+        result: Tensor = torch.linalg.inv(x)
+        torch.ops.aten._print("called")
+        return result
+
+
 class Counter(nn.Module):
     """Two buffers that each call changes, one in place and one by an assignment."""
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import streamplace as sp
 from benchmarks.reference.trainings import config, graphs, of_kind, opened
 from streamplace.files import write_dataset, write_json
 from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
@@ -113,3 +114,37 @@ def test_a_resumed_run_equals_an_uninterrupted_one(done: Done) -> None:
 def test_only_one_process_prints(done: Done) -> None:
     printed = json.loads(done.out)
     assert printed["parameter_hash"] == done.summary("uninterrupted", LEADER)["parameter_hash"]
+
+
+def test_a_start_that_fails_in_one_process_ends_both_with_its_message(tmp_path: Path) -> None:
+    devices = [{"name": name, "mips": 2500, "memory_bytes": 2e9} for name in "xyz"]
+    write_json(tmp_path / "cluster.json", {"devices": devices})
+    rows = [
+        [sp.Operator(v, 1e6, 1e4, memory_bytes=memory) for v in "abc"] for memory in (0.0, 0.0, 1e9)
+    ]
+    write_dataset(
+        tmp_path / "graphs.jsonl",
+        [
+            sp.StreamGraph(some, [("a", "b"), ("b", "c")], name=f"g{k}")
+            for k, some in enumerate(rows)
+        ]
+        * 2,
+    )
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    program = ["--nproc_per_node", "2", "-m", "streamplace.cli.main", "train"]
+    options = ["--config", "placeto", "--cluster", "cluster.json", "-o", "run"]
+    done = subprocess.run(
+        [*torchrun, *program, "graphs.jsonl", *options],
+        cwd=tmp_path,
+        env={**ON_LOOPBACK, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert done.returncode != 0
+    lines = [line for line in done.stderr.splitlines() if line.startswith("streamplace: ")]
+    assert len(lines) == 2, done.stderr
+    for line in lines:
+        assert "stage[0].start: g2: single: no single device may run every" in line
+    assert "Connection closed" not in done.stderr

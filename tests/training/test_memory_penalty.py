@@ -66,4 +66,4 @@ def test_problems_without_work_are_penalised_without_a_warning() -> None:
     )
     loop = Loop(loop.learner, loop.stages, loop.learner.encoded)
     (record,) = loop.steps()
-    assert record["reward"] == pytest.approx(record["validation"]) == pytest.approx(9 * np.log(10))
+    assert record["reward"] == pytest.approx(record["validation"]) == pytest.approx(30 * np.log(10))

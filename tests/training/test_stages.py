@@ -196,7 +196,7 @@ def test_validation_follows_the_model_of_the_stage() -> None:
             placement = Placement(under(one.problem, model), row)
             scores.append(simulate(placement).relative_throughput)
         (stage,) = stages_of(dagger(model=model))
-        found[model] = validation(learner.policy, learner.encoded, stage)["validation"]
+        found[model] = validation(learner.policy, learner.encoded, stage, [])["validation"]
         assert found[model] == pytest.approx(np.mean(scores))
     assert found["bottleneck"] != pytest.approx(found["path-average"])
 

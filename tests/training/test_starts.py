@@ -12,6 +12,7 @@ from streamplace.errors import CheckpointError, ObjectiveError, PlacementError, 
 from streamplace.placers import registry
 from streamplace.placers.trivial import Random
 from streamplace.training import TrainConfig, fit, read_config, train
+from streamplace.training import loop as loop_module
 from streamplace.training.loop import Loop
 from streamplace.training.run import CHECKPOINT
 from streamplace.training.starts import start_of
@@ -174,12 +175,40 @@ def test_a_failed_step_loses_no_others(
     use(failing_at(0))
     run(config, tmp_path / "whole")
     use(failing_at(call))
-    message = rf"^stage\[1\].start: .*the service is down; the run is saved after step {steps}$"
+    saved = f"the run is saved after step {steps}, and --resume needs the same config"
+    message = rf"^stage\[1\].start: .*the service is down; {saved}$"
     with pytest.raises(StreamplaceError, match=message):
         run(config, tmp_path / "run")
     use(failing_at(0))
     assert not run(config, tmp_path / "run", resume=True).interrupted
     check_same(tmp_path / "run", tmp_path / "whole")
+
+
+def test_a_failed_validation_loses_no_line_of_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run goes on from the last checkpoint, and validates that epoch again."""
+    config = config_of(STEPS, held_out=1)
+    some = [graph(name) for name in ("one", "two", "three")]
+    run(config, tmp_path / "whole", *some)
+    real, calls = loop_module.validation, iter(range(9))
+
+    def failing(*arguments: Any) -> dict[str, float]:
+        if next(calls) == 1:
+            raise StreamplaceError("the service is down")
+        return real(*arguments)
+
+    monkeypatch.setattr(loop_module, "validation", failing)
+    with pytest.raises(StreamplaceError, match=r"the service is down$"):
+        run(config, tmp_path / "run", *some)
+    resumes = (tmp_path / "run" / CHECKPOINT).exists()
+    run(config, tmp_path / "run", *some, resume=resumes)
+    keys = ("step", "validation")
+    whole, parts = (
+        [[record.get(key) for key in keys] for record in log_of(tmp_path / name)]
+        for name in ("whole", "run")
+    )
+    assert parts == whole
 
 
 def test_a_failure_in_the_first_step_saves_nothing(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
@@ -95,14 +96,14 @@ def check_apart(inputs: Mapping[str, Any], changed: Mapping[str, torch.Tensor]) 
     Raises
     ------
     GraphError
-        If the memory of two of them overlaps: the graph reads each before it changes any.
+        If their ranges of memory overlap: the graph reads each before it changes any.
     """
     for name, value in inputs.items():
         for other, tensor in changed.items():
             if name != other and isinstance(value, torch.Tensor) and _overlap(value, tensor):
                 raise GraphError(
-                    f"input {name!r}: it overlaps in memory with {other!r}, which the module "
-                    "changes in place; pass a copy"
+                    f"input {name!r}: its range of memory overlaps that of {other!r}, which the "
+                    "module changes in place; pass a copy"
                 )
 
 
@@ -117,15 +118,25 @@ def _accepts(expected: Any, value: Any) -> bool:
                 for size, got in zip(expected.shape, value.shape, strict=True)
             )
         )
+    value, expected = _plain(value), _plain(expected)
     # the texts of 0.0 and -0.0 differ, and those of two NaN do not
     return type(value) is type(expected) and repr(value) == repr(expected)
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of numpy as one of Python, and everything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, torch.Tensor):
         return _line(repr(value))
-    shape = "x".join(map(str, value.shape)) or "scalar"
-    return f"a tensor {shape}:{str(value.dtype).removeprefix('torch.')}"
+    return f"a tensor {shape_text(value)}:{str(value.dtype).removeprefix('torch.')}"
+
+
+def shape_text(tensor: torch.Tensor) -> str:
+    """Return the shape of a tensor as text: ``3x4``, or ``scalar``."""
+    return "x".join(map(str, tensor.shape)) or "scalar"
 
 
 def _line(text: str) -> str:

@@ -42,7 +42,7 @@ def call_checks_directly(exported: ExportedProgram) -> None:
 
 
 def _unwrap(node: Node) -> None:
-    """Replace a check in ``with_effects`` by a call of it, and the token returned by that taken."""
+    """Replace a wrapped check by a direct call; later nodes read the token that it took."""
     taken: tuple[Any, ...] = node.args
     token, check, *arguments = taken
     with node.graph.inserting_before(node):

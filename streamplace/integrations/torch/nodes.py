@@ -35,6 +35,8 @@ def computes(node: Node) -> bool:
     if node.op != "call_function" or node.target is operator.getitem:
         return False
     if is_effect(node):
+        if is_check(node):
+            return False
         raise GraphError(f"it contains {str(node.args[1])!r}, which has a side effect")
     if isinstance(node.target, torch._ops.HigherOrderOperator):  # noqa: SLF001 - has no public name
         raise GraphError(f"it contains {op_name(node)!r}, whose work depends on the data")

@@ -19,10 +19,11 @@ class PlacedModule(Interpreter):
     """A PyTorch module whose operators run on the devices of a placement.
 
     A call returns what the module returns, and changes what the module changes in place: inputs,
-    and the module's own buffers and parameters, which both share. The exported graph runs node by
-    node, in Python. A tensor moves to the devices of the operators that read it, once per call and
-    device; parameters, and buffers that no call changes, move in the first call only. Results stay
-    on the devices that computed them.
+    and the module's own buffers and parameters, which both share. A changed input that the module
+    returns is returned as another tensor. The exported graph runs node by node, in Python. A tensor
+    moves to the devices of the operators that read it, once per call and device; parameters, and
+    buffers that no call changes, move in the first call only. Results stay on the devices that
+    computed them.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from torch.fx import Node
 from torch.utils import _pytree
 
 from streamplace.errors import GraphError
-from streamplace.integrations.torch.calls import Accepted
+from streamplace.integrations.torch.calls import Accepted, shape_text
 from streamplace.integrations.torch.effects import call_checks_directly
 from streamplace.util.out_of_memory import is_out_of_memory
 
@@ -144,7 +144,7 @@ def running(inputs: Sequence[Any]) -> Iterator[None]:
 def _shape(value: Any) -> str:
     if not isinstance(value, torch.Tensor):
         return type(value).__name__
-    return "x".join(map(str, value.shape)) or "scalar"
+    return shape_text(value)
 
 
 def _fault(what: str, error: BaseException) -> BaseException:

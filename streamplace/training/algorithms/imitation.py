@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from streamplace.errors import ObjectiveError, reworded, within
+from streamplace.errors import ObjectiveError, StreamplaceError, reworded, within
 from streamplace.execution.parallel import each
 from streamplace.execution.progress import track
 from streamplace.placers.registry import make_placer
@@ -23,7 +23,6 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.training.algorithms.base import Algorithm, Known, Record, Step
 from streamplace.training.elite_buffer import EliteBuffer
-from streamplace.training.learner import StageInterruptedError
 from streamplace.training.problems import with_full_runs
 from streamplace.training.stages import ImitationStage
 from streamplace.util.arrays import Ints
@@ -47,6 +46,15 @@ class Imitation(Algorithm[ImitationStage]):
             If the run is interrupted during that.
         StreamplaceError
             If the teacher cannot place a problem.
+        TrainingError
+            If that happens in another process.
+        """
+        self.learner.agree(self._place())
+
+    def _place(self) -> StreamplaceError | None:
+        """Store the teacher's placements until one fails or the run is interrupted.
+
+        The result is the error of the one that failed; other processes learn of it by `agree`.
         """
         stage, learner = self.stage, self.learner
         task = partial(teacher_placement, placer=stage.teacher, seed=learner.seed)
@@ -55,12 +63,14 @@ class Imitation(Algorithm[ImitationStage]):
             placements: Iterator[Ints] = rows
             if learner.workers.is_rank_zero:
                 placements = track(rows, len(tasks), "placing with the teacher")
-            for i, row in zip(learner.own, placements, strict=True):
-                self.memory.add(int(i), self.rewards(int(i), row[None]), row[None])
-                if learner.stop.is_set():
-                    break
-        if learner.interrupted():
-            raise StageInterruptedError
+            try:
+                for i, row in zip(learner.own, placements, strict=True):
+                    self.memory.add(int(i), self.rewards(int(i), row[None]), row[None])
+                    if learner.stop.is_set():
+                        break
+            except StreamplaceError as error:
+                return error
+        return None
 
     def loss(self, step: Step, record: Record) -> Tensor:
         """Return the mean negative log-likelihood per decision of the teacher's placements."""

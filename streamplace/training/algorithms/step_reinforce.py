@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from streamplace.errors import StreamplaceError
 from streamplace.execution.progress import track
 from streamplace.policy.base import refiner
 from streamplace.policy.decoding import Sampler
@@ -17,7 +18,7 @@ from streamplace.scoring.registry import evaluator
 from streamplace.training.algorithms.base import Algorithm, Known, Record, State, Step
 from streamplace.training.algorithms.returns import mean_rewards, returns_of
 from streamplace.training.elite_buffer import EliteBuffer
-from streamplace.training.learner import Learner, StageInterruptedError
+from streamplace.training.learner import Learner
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.rewards import log_of
 from streamplace.training.stages import StepReinforceStage
@@ -77,8 +78,8 @@ class StepReinforce(Algorithm[StepReinforceStage]):
     def begin(self, known: Known) -> None:
         """Prepare the stage: episodes also start from the best placements of earlier stages.
 
-        The other problems' first starts are placed now, so that no later step fails for lack of
-        one.
+        The other problems' first starts are placed now, so that a placer of starts that fails does
+        so before the first step. Where each episode starts anew, this is only a check.
 
         Raises
         ------
@@ -86,21 +87,32 @@ class StepReinforce(Algorithm[StepReinforceStage]):
             If the run is interrupted during that.
         StreamplaceError
             If the placer of starts cannot place a problem.
+        TrainingError
+            If that happens in another process.
         """
         super().begin(known)
         for number, placements in known.items():
             rows = np.stack(placements)
             self._starts.add(number, self.scored(number, rows), rows)
+        self.learner.agree(self._place_starts())
+
+    def _place_starts(self) -> StreamplaceError | None:
+        """Place the first starts of this process until one fails or the run is interrupted.
+
+        The result is the error of the one that failed; other processes learn of it by `agree`.
+        """
         learner, goes_on = self.learner, self.stage.restart == "best"
         own = [n for n in learner.own.tolist() if not (goes_on and self._starts.of(n))]
         placed: Iterator[Ints] = map(self._first_of, own)
         if learner.workers.is_rank_zero:
             placed = track(placed, len(own), "placing the starts")
-        for _ in placed:
-            if learner.stop.is_set():
-                break
-        if learner.interrupted():
-            raise StageInterruptedError
+        try:
+            for _ in placed:
+                if learner.stop.is_set():
+                    break
+        except StreamplaceError as error:
+            return error
+        return None
 
     def scored(self, number: int, rows: Ints) -> Floats:
         """Return the rewards of placements, (S,), with the stage's penalty for memory."""

@@ -4,6 +4,7 @@ from collections import OrderedDict
 from math import nan
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -73,6 +74,8 @@ def test_inputs_of_another_form_are_refused(
 def test_values_that_are_equal_as_constants_are_accepted() -> None:
     program = export(Scaled(), (X, MORE, nan, "on"))
     program.arguments((X, MORE, float("nan"), "on"))
+    program = export(Scaled(), (X, MORE, 2.0, "on"))
+    program.arguments((X, MORE, np.float64(2.0), "on"))
 
 
 def test_axes_of_any_size_are_accepted() -> None:
