@@ -16,6 +16,7 @@ from streamplace.training import loop as loop_module
 from streamplace.training.loop import Loop
 from streamplace.training.run import CHECKPOINT
 from streamplace.training.starts import start_of
+from streamplace.training.validation import validation
 from tests.support.refiners import pass_problem, placeto
 from tests.support.stages import imitation, loop_of, stages_of
 from tests.support.training_runs import check_same, log_of
@@ -191,12 +192,12 @@ def test_a_failed_validation_loses_no_line_of_the_log(
     config = config_of(STEPS, held_out=1)
     some = [graph(name) for name in ("one", "two", "three")]
     run(config, tmp_path / "whole", *some)
-    real, calls = loop_module.validation, iter(range(9))
+    calls = iter(range(9))
 
     def failing(*arguments: Any) -> dict[str, float]:
         if next(calls) == 1:
             raise StreamplaceError("the service is down")
-        return real(*arguments)
+        return validation(*arguments)
 
     monkeypatch.setattr(loop_module, "validation", failing)
     with pytest.raises(StreamplaceError, match=r"the service is down$"):
