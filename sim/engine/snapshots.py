@@ -10,6 +10,7 @@ from sim.engine.state import EngineState
 from sim.flow import Floats, Flow, Ints
 
 ROUNDING = 1e-6  # tolerated share of unaccounted tuples
+OFFERED = 1e-4  # share of the offered tuples below which an operator's own are their rounding
 Columns = dict[str, Floats]
 
 
@@ -130,16 +131,20 @@ def check(state: EngineState, target: Ints, order: Order) -> float:
     if worst <= ROUNDING:
         return worst
     sent, accounted = state.streams["sent"], state.streams["taken"] + queued + away
-    processed = state.operators["processed"]
-    for kind, put, found, places in (
-        ("stream", sent, accounted, order.streams),
-        ("the queue of stream", state.streams["waiting"], queued, order.streams),
-        ("operator", came, processed, order.operators),
+    processed, source = state.operators["processed"], state.operators["source"]
+    # what a source emitted is a difference of what was offered and what waits
+    offered = np.where(source >= 0, np.append(state.sources["offered"], 0.0)[source], 0.0)
+    worst = 0.0
+    for kind, put, found, least, places in (
+        ("stream", sent, accounted, 1.0, order.streams),
+        ("the queue of stream", state.streams["waiting"], queued, 1.0, order.streams),
+        ("operator", came, processed, np.maximum(1.0, OFFERED * offered), order.operators),
     ):
-        lost = np.abs(put - found) / np.maximum(1.0, put)
+        lost = np.abs(put - found) / np.maximum(least, put)
+        worst = max(worst, float(lost.max(initial=0.0)))
         place = int(np.argmax(np.where(np.isnan(lost), np.inf, lost)))
         if not lost[place] <= ROUNDING:
             number = int(np.flatnonzero(places == place)[0])
-            message = f"{put[place]:g} tuples went in, {found[place]:g} are accounted for"
+            message = f"{put[place]:.9g} tuples went in, {found[place]:.9g} are accounted for"
             raise EngineError(f"{kind} {number}: {message}")
     return worst

@@ -55,8 +55,8 @@ INSTRUCTIONS_PER_S, BYTES_PER_S = 1e6 * LAYERED_MIPS, 1e6 / 8 * LAYERED_MBPS
 class Contended:
     """Task graphs with clusters of equal or unequal devices, on `pair` or `egress` links.
 
-    Layered graphs have operators of half a second to one and a half, and messages of three tenths
-    of that or as much. The others are sharded tensor operations on devices like GPUs.
+    Layered graphs have operators of half a second to one and a half per tuple, and messages of
+    three tenths of that or as much; tuples multiply where paths join (``each``). The others are sharded tensor operations on devices like GPUs.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ import numpy as np
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
-from streamplace.errors import within
+from streamplace.errors import UsageError, within
 from streamplace.placers.registry import improver_of, ready_placer, with_limit
 from streamplace.placers.search.balance import Prefer, check_prefer
 from streamplace.placers.search.current import current_devices
@@ -23,6 +23,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.score import Score
 from streamplace.util import work_clock
+from streamplace.util.checks import check_int, check_number
 from streamplace.workflows.diff import Move, moves_between, relative_gain
 from streamplace.workflows.makespan_result import MakespanResult, scheduled
 from streamplace.workflows.place import result_of, schedule, solve
@@ -136,7 +137,7 @@ class Migration(Displayable):
 
 def migrate(
     problem: Problem,
-    old: Placement | Mapping[str, str],
+    old: Placement | Result | MakespanResult | Mapping[str, str],
     *,
     max_moves: int | None = None,
     move_cost: float | None = None,
@@ -150,8 +151,8 @@ def migrate(
     Parameters
     ----------
     old
-        The current placement, or operator -> device. It may belong to another cluster, rate or
-        version of the graph: operators and devices are matched by name.
+        The current placement, its result, or operator -> device. It may belong to another cluster,
+        rate or version of the graph: operators and devices are matched by name.
     max_moves
         Number of operators that may move, in addition to the fewest that must; None: any number.
     move_cost
@@ -172,7 +173,8 @@ def migrate(
     StreamplaceError
         If the problem or a limit is invalid, or no placement is found.
     """
-    check_prefer("migrate", prefer)
+    old = old.placement if isinstance(old, Result | MakespanResult) else old
+    _check(old, max_moves, move_cost, prefer)
     refuse_derived_makespan(problem.objective, "migrate")
     if move_cost is not None and seconds is not None:
         seconds /= 2  # for each of the two searches
@@ -180,8 +182,11 @@ def migrate(
     if max_moves is not None or move_cost is not None:
         improver = improver_of(placer) if move_cost is not None else None
         limited = Migrate(old, max_moves, move_cost, seconds, prefer=prefer, improver=improver)
+    else:
+        limited = Migrate(old, max_moves=0)
     current = current_devices(problem, old)
-    staying = with_fewest_moves(current)
+    fewest = with_fewest_moves(current)
+    staying = limited.necessary(problem, np.random.default_rng(seed))
     if max_moves is None and move_cost is None:
         result = _solved(problem, placer, seed, staying)
     else:
@@ -198,7 +203,7 @@ def migrate(
     if isinstance(old, Placement) and old.job:
         result = replace(result, placement=result.placement.of_job(old.job))
     assignment = old.assignment if isinstance(old, Placement) else old
-    moves, necessary = (moves_between(assignment, one) for one in (result.placement, staying))
+    moves, necessary = (moves_between(assignment, one) for one in (result.placement, fewest))
     index = problem.graph.index
     moved = {move.operator for move in moves}
     if len(moves) == len(necessary):  # the result moves no more, perhaps to better devices
@@ -216,6 +221,18 @@ def migrate(
         _value_before(problem, old),
         len(necessary),
     )
+
+
+def _check(old: object, max_moves: object, move_cost: object, prefer: Prefer) -> None:
+    """Refuse arguments of other types."""
+    if not isinstance(old, Placement | Mapping):
+        expected = "a Placement, the result of place, or a mapping from operators to devices"
+        raise UsageError(f"migrate: old must be {expected}, not {type(old).__name__}")
+    if max_moves is not None:
+        check_int("migrate: max_moves", max_moves, UsageError)
+    if move_cost is not None:
+        check_number("migrate: move_cost", move_cost, UsageError)
+    check_prefer("migrate", prefer)
 
 
 def _solved(problem: Problem, placer: str, seed: int, start: Placement) -> Result | MakespanResult:

@@ -17,6 +17,7 @@ from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Floats, Ints
 
 FEWEST = 200  # placements that are all tried, however large the graph is
+GAIN = 1e-9  # smallest difference that counts, in shares of the makespan
 MAX_PARTS = 4_000_000  # operators and streams x placements x passes up to which more are tried
 
 
@@ -52,6 +53,11 @@ class PassMoves:
         if self._staying_s == 0.0:
             return 0.0
         return 1.0 - (bound_s or 0.0) / self._staying_s
+
+    @property
+    def gain(self) -> float:
+        """The smallest difference of values that counts."""
+        return GAIN
 
     def all_within(self, migration_cost: Floats, limit: float) -> Ints | None:
         """Return all feasible placements, (K, V), whose moves cost at most `limit`."""

@@ -7,16 +7,16 @@ import numpy as np
 
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.current import Current
+from streamplace.placers.search.nearby import Nearby
 from streamplace.util import work_clock
 from streamplace.util.arrays import Floats, Ints
 
-GAIN = 1e-9  # smallest relative difference in throughput or makespan that counts
 MAX_PAIRS = 2_000  # pairs of units that are moved back together
 MIN_TRIES = 50  # groups of units that are tried even if the budget is spent
 MAX_CELLS = 4_000_000  # operators x placements scored at a time
 
 
-def polished(current: Current, row: Ints, worth: Callable[[Ints], Floats], budget: Budget) -> Ints:
+def polished(search: Nearby, row: Ints, worth: Callable[[Ints], Floats], budget: Budget) -> Ints:
     """Return a placement, (V,), that is worth more, or as much with fewer moves.
 
     Many units that moved go back at once, then fewer and fewer. After that one or two go back, two
@@ -28,8 +28,9 @@ def polished(current: Current, row: Ints, worth: Callable[[Ints], Floats], budge
     worth
         Value of placements, (K,) for (K, V): what they are worth less the price of the moves.
     """
+    current, gain = search.current, search.gain
     rules = current.problem.feasibility
-    row = _with_many_returned(current, row, worth, budget)
+    row = _with_many_returned(search, row, worth, budget)
     value, moves = float(worth(row[None])[0]), int(current.moves(row[None])[0])
     neighbours = (_returns, _whole_devices, _single_moves, _double_moves)
     k = 0
@@ -37,7 +38,7 @@ def polished(current: Current, row: Ints, worth: Callable[[Ints], Floats], budge
         rows, begun = neighbours[k](current, row), work_clock.now()
         values, counts = worth(rows), current.moves(rows)
         budget.charge(len(rows), work_clock.now() - begun)
-        better = (values > value + GAIN) | ((values >= value - GAIN) & (counts < moves))
+        better = (values > value + gain) | ((values >= value - gain) & (counts < moves))
         order = [i for i in np.lexsort((counts, -values)).tolist() if better[i]]
         chosen = next((i for i in order if rules.violation(rows[i]) is None), None)
         if chosen is None:
@@ -48,23 +49,23 @@ def polished(current: Current, row: Ints, worth: Callable[[Ints], Floats], budge
     return row
 
 
-def best_with_fewest_moves(current: Current, rows: Ints, worths: Floats) -> Ints:
+def best_with_fewest_moves(search: Nearby, rows: Ints, worths: Floats) -> Ints:
     """Return the placement, (V,), that is worth the most; among equals, the one of fewest moves."""
-    equal = np.flatnonzero(worths >= worths.max() - GAIN)
-    counts = current.moves(rows[equal])
+    equal = np.flatnonzero(worths >= worths.max() - search.gain)
+    counts = search.current.moves(rows[equal])
     best: Ints = rows[equal[np.lexsort((-worths[equal], counts))[0]]]
     return best
 
 
 def _with_many_returned(
-    current: Current, row: Ints, worth: Callable[[Ints], Floats], budget: Budget
+    search: Nearby, row: Ints, worth: Callable[[Ints], Floats], budget: Budget
 ) -> Ints:
     """Return a placement, (V,), after groups of units have gone back where this loses nothing.
 
     All units that moved are tried together, then halves of them, and so on down to single ones.
     When the budget is spent, a minimum of groups is still tried.
     """
-    unit_of, violation = current.problem.feasibility.unit_of, current.problem.feasibility.violation
+    current, rules = search.current, search.current.problem.feasibility
     value, tries = float(worth(row[None])[0]), 0
     homes = _homes(current, row)
     size = len(homes)
@@ -73,12 +74,13 @@ def _with_many_returned(
             if tries >= MIN_TRIES and budget.left() == 0:
                 return row
             tries, begun = tries + 1, work_clock.now()
-            target = np.full(current.problem.feasibility.unit_count, -1, dtype=row.dtype)
+            target = np.full(rules.unit_count, -1, dtype=row.dtype)
             units, devices = zip(*homes[first : first + size], strict=True)
             target[list(units)] = devices
-            returned = np.where(target[unit_of] >= 0, target[unit_of], row)
+            back = target[rules.unit_of]
+            returned = np.where(back >= 0, back, row)
             reached = float(worth(returned[None])[0])
-            if reached >= value - GAIN and violation(returned) is None:
+            if reached >= value - search.gain and rules.violation(returned) is None:
                 row, value = returned, max(value, reached)
             budget.charge(1, work_clock.now() - begun)
         homes = _homes(current, row)

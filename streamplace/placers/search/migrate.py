@@ -11,7 +11,7 @@ from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.balance import Prefer, check_prefer
 from streamplace.placers.search.current import Current, current_devices
 from streamplace.placers.search.forced_moves import with_fewest_moves
-from streamplace.placers.search.limited_moves import best_within_moves
+from streamplace.placers.search.limited_moves import best_within_moves, necessary_moves
 from streamplace.placers.search.moves_search import MovesSearch
 from streamplace.placers.search.nearby import Nearby
 from streamplace.placers.search.priced_moves import best_for_price, improved_for_price
@@ -96,17 +96,23 @@ class Migrate:
         budget = Budget(self.seconds, self.evaluations)
         if self.seconds is None and self.evaluations is None:
             budget = Budget(SECONDS)
-        current = current_devices(problem, self.old)
-        staying = with_fewest_moves(current).devices
-        moves = self._moves(current, staying, rng)
+        moves, staying = self._begun(problem, rng)
         if self.max_moves is not None:
-            return best_within_moves(moves, staying, self.max_moves, budget)
+            return best_within_moves(moves, staying.devices, self.max_moves, budget)
         if self.improver is not None:
-            few = Budget(evaluations=len(staying))
-            least = best_within_moves(moves, staying, 0, few)  # necessary moves to good devices
-            return improved_for_price(moves, least, self.move_cost or 0.0, self.improver, rng)
-        drafts = [staying] if start is None else [staying, start.devices]
+            return improved_for_price(moves, staying, self.move_cost or 0.0, self.improver, rng)
+        drafts = [staying.devices] if start is None else [staying.devices, start.devices]
         return best_for_price(moves, drafts, self.move_cost or 0.0, budget)
+
+    def necessary(self, problem: Problem, rng: np.random.Generator) -> Placement:
+        """Return the placement after the necessary moves only, from which the search starts."""
+        return self._begun(problem, rng)[1]
+
+    def _begun(self, problem: Problem, rng: np.random.Generator) -> tuple[Nearby, Placement]:
+        current = current_devices(problem, self.old)
+        fewest = with_fewest_moves(current).devices
+        moves = self._moves(current, fewest, rng)
+        return moves, necessary_moves(moves, fewest)
 
     def _moves(self, current: Current, staying: Ints, rng: np.random.Generator) -> Nearby:
         """Return the search for moves under the problem's objective."""

@@ -20,6 +20,7 @@ from streamplace.util.arrays import Floats, Ints
 
 SEARCHED = 0.8  # share of a budget for annealing; moves that gain nothing are then removed
 FEW_SLOW = 200  # placements that are all tried if scoring one takes long
+GAIN = 1e-9  # smallest difference that counts, relative to the highest throughput
 PERCENT = 100.0  # steps in which headroom counts
 
 
@@ -58,6 +59,15 @@ class MovesSearch:
         possible = evaluator(self.current.problem).best_possible
         most = 1.0 if possible is None else possible
         return most if self.prefer == "fewest" else most + 1.0
+
+    @property
+    def gain(self) -> float:
+        """The smallest difference of values that counts.
+
+        It is relative: where the source rate is far above what devices can do, all values are low.
+        """
+        possible = evaluator(self.current.problem).best_possible
+        return GAIN if possible is None else GAIN * possible
 
     def all_within(self, migration_cost: Floats, limit: float) -> Ints | None:
         """Return all feasible placements within a limit of costs; see `Nearby`."""

@@ -24,6 +24,11 @@ class Nearby(Protocol):
         """A bound on the value of every placement."""
         ...
 
+    @property
+    def gain(self) -> float:
+        """The smallest difference of values that counts; smaller ones are rounding."""
+        ...
+
     def all_within(self, migration_cost: Floats, limit: float) -> Ints | None:
         """Return all feasible placements, (K, V), whose moves cost at most `limit`.
 

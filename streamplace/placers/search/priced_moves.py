@@ -7,7 +7,7 @@ import numpy as np
 from streamplace.placers.base import Improver
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.current import moving_seconds
-from streamplace.placers.search.fewer_moves import GAIN, best_with_fewest_moves, polished
+from streamplace.placers.search.fewer_moves import best_with_fewest_moves, polished
 from streamplace.placers.search.moves_search import SEARCHED
 from streamplace.placers.search.nearby import Nearby
 from streamplace.problem.placement import Placement
@@ -40,12 +40,12 @@ def best_for_price(search: Nearby, drafts: list[Ints], price: float, budget: Bud
     worth = _worth(search, price)
     staying = drafts[0]
     limit = _largest_cost(search, staying, price, seconds)
-    best_already = search.value(staying[None])[0] >= search.highest_value - GAIN
+    best_already = search.value(staying[None])[0] >= search.highest_value - search.gain
     if best_already and current.costs(staying[None], seconds)[0] == 0.0:
         return Placement(problem, staying)
     every = search.all_within(seconds, limit)
     if every is not None:
-        return Placement(problem, best_with_fewest_moves(current, every, worth(every)))
+        return Placement(problem, best_with_fewest_moves(search, every, worth(every)))
     limits = _limits(search, staying, seconds, limit) if price > 0 else []
     chains = budget.share(SEARCHED)
     row, found = staying, list(drafts)
@@ -57,7 +57,7 @@ def best_for_price(search: Nearby, drafts: list[Ints], price: float, budget: Bud
     promising = distinct[np.argsort(-worth(distinct), kind="stable")[:POLISHED]]
     least = distinct[current.costs(distinct, seconds).argmin()]
     rows = np.stack([_cheaper(search, row, least, worth, seconds, budget) for row in promising])
-    return Placement(problem, best_with_fewest_moves(current, rows, worth(rows)))
+    return Placement(problem, best_with_fewest_moves(search, rows, worth(rows)))
 
 
 def improved_for_price(
@@ -67,7 +67,7 @@ def improved_for_price(
     worth, current = _worth(search, price), search.current
     found = improver.best_by(current.problem, staying, worth, rng).devices
     rows = np.stack([staying.devices, found])
-    return Placement(current.problem, best_with_fewest_moves(current, rows, worth(rows)))
+    return Placement(current.problem, best_with_fewest_moves(search, rows, worth(rows)))
 
 
 def _worth(search: Nearby, price: float) -> Worth:
@@ -93,13 +93,13 @@ def _cheaper(
     """
     current = search.current
     while True:
-        row = polished(current, row, worth, budget)
+        row = polished(search, row, worth, budget)
         limit = float(current.costs(row[None], seconds)[0]) * BELOW
         if limit < current.costs(least[None], seconds)[0] or budget.left() == 0:
             return row
         other = search.annealed([least], seconds, limit, budget.share(REFINED))
-        other = polished(current, other, worth, budget)
-        if worth(other[None])[0] <= worth(row[None])[0] + GAIN:
+        other = polished(search, other, worth, budget)
+        if worth(other[None])[0] <= worth(row[None])[0] + search.gain:
             return row
         row = other
 

@@ -1,5 +1,7 @@
 """Tests for migration with a limit on moves or a cost per move."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,17 @@ from hypothesis import strategies as st
 
 from benchmarks.reference.random_problems import feasible_placements, random_problem
 from benchmarks.reference.strategies import cases
-from streamplace import Cluster, Constraints, Device, Network, Placement, Problem, Recipe
+from streamplace import (
+    Cluster,
+    Constraints,
+    Device,
+    Network,
+    Placement,
+    Problem,
+    Recipe,
+    migrate,
+    place,
+)
 from streamplace.errors import UsageError
 from streamplace.placers.registry import make_placer
 from streamplace.placers.search.current import current_devices, moving_seconds
@@ -236,3 +248,45 @@ def test_bad_options_are_refused(options: dict[str, float], message: str) -> Non
     old = Placement(Problem(chain_graph(1.0, 1.0)), [0, 0])
     with pytest.raises(UsageError, match=message):
         Migrate(old, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("limits", [{"max_moves": 8}, {"move_cost": 0.0}], ids=["moves", "cost"])
+def test_source_rates_far_above_what_devices_do_change_no_moves(limits: dict[str, Any]) -> None:
+    """Relative throughput, in which gains are counted, is then tiny."""
+    graph = chain_graph(1e5, 2e5, 1e5, 2e5)
+    old = Placement(Problem(graph, Cluster.equal(3), source_rate=1.0), np.zeros(4, np.int32))
+    found = []
+    for rate in (1e5, 1e15):
+        problem = Problem(graph, Cluster.equal(3), source_rate=rate)
+        placement = Migrate(old, evaluations=EVALUATIONS, **limits)(problem, seeded_rng())
+        found.append(placement_throughput(placement))
+    assert found[1] == pytest.approx(found[0], rel=1e-6)
+    assert found[0] > 1.5 * placement_throughput(Placement(problem, old.devices))
+
+
+def test_the_necessary_moves_lead_to_the_best_devices() -> None:
+    tried = 0
+    for seed in range(20):
+        case = Replacement(seed, "bottleneck")
+        least = case.moves == case.moves.min()
+        if case.moves.min() == 0 or np.ptp(case.qualities[least]) == 0:
+            continue
+        tried += 1
+        found = Migrate(case.old, max_moves=3).necessary(case.problem, seeded_rng())
+        i = case.index_of(found)
+        assert least[i]
+        assert case.qualities[i] >= case.qualities[least].max() * (1 - SAME)
+    assert tried > 5
+
+
+def test_the_workflow_takes_results_and_refuses_other_types() -> None:
+    problem = Problem(chain_graph(1e5, 2e5), Cluster.equal(2))
+    result = place(problem.graph, problem.cluster, placer="single")
+    assert migrate(problem, result, max_moves=0).result.placement == result.placement
+    for old in (None, [0, 0]):
+        with pytest.raises(UsageError, match="migrate: old must be a Placement, the result of"):
+            migrate(problem, old, max_moves=0)  # type: ignore[arg-type]  # that is the fault
+    with pytest.raises(UsageError, match="migrate: max_moves must be a whole number"):
+        migrate(problem, result, max_moves=1.5)  # type: ignore[arg-type]  # that is the fault
+    with pytest.raises(UsageError, match="migrate: move_cost must be a number"):
+        migrate(problem, result, move_cost="1")  # type: ignore[arg-type]  # that is the fault

@@ -309,3 +309,12 @@ def test_more_event_sets_can_be_added() -> None:
     assert free == set(range(8))
     assert lists[-1]["tail"] == 8
     assert more_totals.shape == (8, 1)
+
+
+@pytest.mark.parametrize("settings", [SHORT, replace(SHORT, queue=1.0)])
+def test_tuples_are_accounted_for_at_the_highest_source_rates(settings: Settings) -> None:
+    """What a source emitted is then a small difference of large numbers."""
+    problem = loaded_chain(0.1, 0.2)
+    for rate in (1e9, 1e12, 1e15):
+        run = engine.run(Placement(problem.with_source_rate(rate), [0, 1]), settings=settings)
+        assert run.throughput == pytest.approx(5000.0, rel=1e-3)
