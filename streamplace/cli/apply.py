@@ -32,7 +32,7 @@ def apply() -> None:
 @apply.command()
 @click.argument("placement", type=param_types.FILE)
 @click.option("--url", required=True, metavar="URL", help="Address of Flink's REST API.")
-@click.option("--job", required=True, metavar="ID", help="Id of the job.")
+@options.identifier("--job", "Id of the job.", required=True)
 @program(required=True)
 @click.option(
     "--savepoint",

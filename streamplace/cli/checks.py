@@ -17,6 +17,13 @@ def file_name(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     return value
 
 
+def checked_id(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse an id without any characters, which would ask for the list of all."""
+    if value is not None and not value.strip():
+        raise click.BadParameter("must not be empty", ctx, param)
+    return value
+
+
 def rates(
     ctx: click.Context, param: click.Parameter, value: str | None
 ) -> tuple[float, ...] | None:

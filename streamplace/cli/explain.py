@@ -53,7 +53,7 @@ WATCHING = ("job", "seconds", "timeout")
     help="Address of the REST API of a Flink cluster whose job runs as placed: print predicted "
     "beside measured utilisation, and which costs are off.",
 )
-@click.option("--job", metavar="ID", help="With --against: id of the job, if several run.")
+@options.identifier("--job", "With --against: id of the job, if several run.")
 @options.seconds("--seconds", 60, "With --against: seconds to watch the job.")
 @options.seconds("--timeout", 10, "With --against: seconds to wait for each answer of the server.")
 @options.common

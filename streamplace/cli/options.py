@@ -5,13 +5,18 @@ from typing import Any, TypeVar
 
 import click
 
-from streamplace.cli.checks import at_least_0, file_name, rates, share, wait
+from streamplace.cli.checks import at_least_0, checked_id, file_name, rates, share, wait
 from streamplace.cli.param_types import FILE, NUMBER, OBJECTIVE, Choice, Whole
 from streamplace.execution.backends import BACKENDS
 from streamplace.execution.progress import quietly
 from streamplace.problem.objective import MODELS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def identifier(name: str, text: str, *, required: bool = False) -> Callable[[Command], Command]:
+    """Return an option for the id of a job or topology, which must not be empty."""
+    return click.option(name, required=required, callback=checked_id, metavar="ID", help=text)
 
 
 def seconds(name: str, default: float, text: str) -> Callable[[Command], Command]:

@@ -63,7 +63,7 @@ profile.add_command(profile_torch.torch)
 
 @profile.command()
 @click.argument("url")
-@click.option("--job", required=True, metavar="ID", help="Id of the job.")
+@options.identifier("--job", "Id of the job.", required=True)
 @options.seconds("--seconds", 60, "Seconds to watch the job.")
 @click.option(
     "--placement",
@@ -146,7 +146,7 @@ def flink(
     graph = graph_of(costed, fold=fold, logical=logical)
     hosts = task_managers_of(watched)
     to_stderr = "-" in (output, placement_file)
-    _write(found, graph, output, fault, as_json, to_stderr, hosts=hosts)
+    _write(found, costed.graph, graph, output, fault, as_json, to_stderr, hosts=hosts)
     if placement_file is not None:
         with suppress(BackendError) if fault else nullcontext():
             instances = graph_of(costed, fold=False, logical=False)
@@ -160,7 +160,7 @@ def flink(
 
 @profile.command()
 @click.argument("source", type=param_types.FILE, metavar="URL|FILE")
-@click.option("--topology", metavar="ID", help="Id of the topology; required with a URL.")
+@options.identifier("--topology", "Id of the topology; required with a URL.")
 @click.option(
     "--window",
     type=param_types.Choice(["600", "10800", "86400"]),
@@ -231,8 +231,9 @@ def storm(
             if topology is None:
                 raise
             raise BackendError(fault or str(error)) from None
-    graph = graph_of(with_costs(found.logical), fold=fold, logical=logical)
-    _write(found, graph, output, fault, as_json, output == "-")
+    costed = with_costs(found.logical)
+    graph = graph_of(costed, fold=fold, logical=logical)
+    _write(found, costed.graph, graph, output, fault, as_json, output == "-")
     _end(fault, output)
 
 
@@ -280,6 +281,7 @@ def _costs(file: str | None) -> Callable[["LogicalGraph"], "LogicalGraph"]:
 
 def _write(
     found: "Profile",
+    costed: "StreamGraph",
     graph: "StreamGraph",
     output: str,
     fault: str,
@@ -287,7 +289,7 @@ def _write(
     to_stderr: bool,
     **more: Any,
 ) -> None:
-    """Write the graph, and print the measurements."""
+    """Write the graph, and print the measurements; `costed` is the logical graph with all costs."""
     from streamplace.cli.profile_summary import print_profile  # noqa: PLC0415 - loaded when the command runs
     from streamplace.files import write_dataset  # noqa: PLC0415
     from streamplace.integrations.profiling.estimates import MIN_INTERVALS  # noqa: PLC0415
@@ -304,7 +306,7 @@ def _write(
         facts = {"file": output, "fault": fault or None, **found.to_dict()}
         printing.print_json({**facts, "unknown": graph.unknown, **more})
     else:
-        print_profile(found, graph, to_stderr)
+        print_profile(found, costed, graph, to_stderr)
 
 
 def _end(fault: str, output: str) -> None:

@@ -1,21 +1,33 @@
 """The summary of a profile: what was measured and what is missing."""
 
+from math import isnan
+
 from streamplace.cli.table import print_table
 from streamplace.cli.terminal import console
 from streamplace.display.view import Grid
 from streamplace.integrations.profiling.estimates import Estimate
 from streamplace.integrations.profiling.profile import Profile
-from streamplace.problem.graph import StreamGraph
+from streamplace.problem.graph import UNKNOWN, StreamGraph
 
 
-def print_profile(profile: Profile, graph: StreamGraph, to_stderr: bool = False) -> None:
-    """Print the measured numbers with their standard errors, and what is unknown."""
+def print_profile(
+    profile: Profile, costed: StreamGraph, graph: StreamGraph, to_stderr: bool = False
+) -> None:
+    """Print the measured numbers with their standard errors, and what is unknown.
+
+    Parameters
+    ----------
+    costed
+        The profile's logical graph after --costs.
+    graph
+        The graph that is written.
+    """
     out = console(to_stderr)
     out.print(f"source rate {figure(profile.source_rate)} tuples/s ({watched(profile)})")
     print_table(out, _operators(profile))
     if profile.streams:
         print_table(out, _streams(profile))
-    for reason in reasons(profile):
+    for reason in reasons(profile, costed):
         out.print(reason)
     for source, target in profile.logical.guessed:
         out.print(f"guessed stream: {source} -> {target}")
@@ -60,17 +72,23 @@ def figure(estimate: Estimate) -> str:
     return f"{estimate.value:,.5g}{error}"
 
 
-def reasons(profile: Profile) -> list[str]:
-    """Return one line per reason for missing numbers and bounds; it names the first of them."""
-    numbers = [("source rate", profile.source_rate)]
+def reasons(profile: Profile, costed: StreamGraph) -> list[str]:
+    """Return one line per reason for missing numbers and bounds; it names the first of them.
+
+    Numbers that the graph has from --costs are left out.
+    """
+    rate = UNKNOWN if costed.source_rate is None else costed.source_rate
+    numbers = [("source rate", profile.source_rate, rate)]
     for each in profile.operators:
-        numbers += [(f"instructions of {each.name}", each.instructions)]
-        numbers += [(f"bytes of {each.name}", each.payload_bytes)]
-    for stream in profile.streams:
-        numbers += [(f"selectivity of {stream.source} -> {stream.target}", stream.selectivity)]
+        v = costed.index[each.name]
+        numbers += [(f"instructions of {each.name}", each.instructions, costed.instructions[v])]
+        numbers += [(f"bytes of {each.name}", each.payload_bytes, costed.payload_bytes[v])]
+    for stream, selectivity in zip(profile.streams, costed.selectivity, strict=True):
+        name = f"selectivity of {stream.source} -> {stream.target}"
+        numbers += [(name, stream.selectivity, selectivity)]
     found: dict[str, list[str]] = {}
-    for name, estimate in numbers:
-        if estimate.why:
+    for name, estimate, number in numbers:
+        if estimate.why and isnan(number):
             found.setdefault(estimate.why, []).append(name)
     return [
         f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {why}"

@@ -20,8 +20,8 @@ def study() -> None:
 
     Tables show the published figures, and the baselines that the publication left out. Results are
     kept in a folder as soon as they are known: the same command continues a run that was
-    interrupted. The folder also receives tables (.csv, .md, .tex), pictures and README.md, the
-    report.
+    interrupted. The folder also receives tables (.csv, .md, .tex), README.md, which is the report,
+    and plots, except with --objective throughput.
 
     \b
     Examples:
@@ -33,7 +33,7 @@ def study() -> None:
 def folder_options(command: Command) -> Command:
     """Add --quick, -o, --plots and those of processes, which every study has."""
     quick = click.option("--quick", is_flag=True, help="A small share of the plan, in minutes.")
-    text = "Folder for results, tables and plots; created if missing, continued if not."
+    text = "Folder for results, tables and any plots; created if missing, continued if not."
     output = folder_and_plots(text, required=True)
     return quick(output(options.processes(options.common(command))))
 
@@ -292,4 +292,6 @@ def _run(
         printing.print_json(outcome.to_dict())
         return
     print_view(console(), outcome.view())
-    printing.print_note(f"results, tables and plots are in {folder}")
+    drawn = outcome.pictures and pictures_of(plots) is not None
+    kinds = "results, tables and plots" if drawn else "results and tables"
+    printing.print_note(f"{kinds} are in {folder}")

@@ -38,7 +38,7 @@ def watch() -> None:
 
 @watch.command()
 @click.argument("url")
-@click.option("--job", required=True, metavar="ID", help="Id of the job.")
+@options.identifier("--job", "Id of the job.", required=True)
 @options.cluster("none; one of the two is required")
 @click.option(
     "--graph",

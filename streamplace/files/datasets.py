@@ -166,8 +166,8 @@ def write_dataset(path: str | Path, graphs: Iterable[StreamGraph]) -> None:
     Raises
     ------
     FormatError
-        If the name has another ending, or if the ending is .json or .npz and there is not exactly
-        one graph.
+        If the name has another ending, if there is no graph, or if the ending is .json or .npz and
+        there are several.
     """
     name = Path(path).name
     if not name.endswith((*LINES, ".json", ".npz")) and str(path) != STDIO:
@@ -185,8 +185,11 @@ def write_dataset(path: str | Path, graphs: Iterable[StreamGraph]) -> None:
             else:
                 file.write(_json(first[0], indent=1))
         else:
-            for graph in graphs:
+            written = 0
+            for written, graph in enumerate(graphs, start=1):  # noqa: B007 - counts the graphs
                 file.write(_json(graph))
+            if not written:
+                raise FormatError(f"{path}: must hold at least one graph (got none)")
 
 
 def _members(folder: Path) -> list[Path]:

@@ -8,19 +8,20 @@ from streamplace.errors import FormatError
 from streamplace.files.reading import read_bytes
 
 LOG = "log.jsonl"
+LARGEST = 1e300  # magnitude of a value; larger ones overflow while a plot is drawn
 Log = list[dict[str, float]]
 
 
 def read_log(folder: str | Path) -> Log:
     """Return the steps in a run's log, even while the run continues.
 
-    The last line is left out if it is incomplete: the process may have been killed while it wrote
-    the line, or may still be writing it.
+    Text after the last line break is left out: the process may have been killed while it wrote a
+    line, or may still be writing it.
 
     Raises
     ------
     FormatError
-        If there is no log, or a line before the last is not a step.
+        If there is no log, a line is not a step, or a value of it is too large to be drawn.
     """
     path = Path(folder) / LOG
     if _is_folder(folder) and not path.is_file():
@@ -29,10 +30,13 @@ def read_log(folder: str | Path) -> Log:
     found: Log = []
     for number, line in enumerate(lines[:-1], start=1):  # text after the last \n is incomplete
         step = _step(line)
-        if step is not None:
-            found.append(step)
-        elif number < len(lines) - 1:
+        if step is None:
             raise FormatError(f"{path}: line {number}: not a step of a training run")
+        for name, value in step.items():
+            if abs(value) > LARGEST:
+                range_of = f"must be {-LARGEST:g} to {LARGEST:g} (got {value:g})"
+                raise FormatError(f"{path}: line {number}: {name!r:.40}: {range_of}")
+        found.append(step)
     return found
 
 

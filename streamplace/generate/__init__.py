@@ -13,6 +13,7 @@ from streamplace.generate.family import Family
 from streamplace.generate.registry import FAMILIES, ClusterSource, graph_source, name_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
+from streamplace.util.checks import check_int, check_seed, check_type, set_plain_numbers
 
 PRESETS = tuple(FAMILIES)
 MAX_GRAPHS = 10**7
@@ -50,10 +51,15 @@ class Recipe:
 
     def __post_init__(self) -> None:
         source = graph_source(self.preset)
+        check_int("count", self.count, UsageError)
         if not 1 <= self.count <= MAX_GRAPHS:
             raise UsageError(f"count must be 1 to {MAX_GRAPHS} (got {self.count})")
-        if self.seed < 0:
-            raise UsageError(f"seed must be at least 0 (got {self.seed})")
+        check_seed(self.seed)
+        set_plain_numbers(self, ("count", "seed"))
+        if self.sizes is not None:
+            check_type("sizes", self.sizes, range, UsageError, "for example range(10, 51)")
+            if not self.sizes:
+                raise UsageError(f"sizes must not be empty (got {self.sizes})")
         source.check(self.count, self.sizes)
 
     def graph(self, number: int) -> StreamGraph:

@@ -56,7 +56,8 @@ class Contended:
     """Task graphs with clusters of equal or unequal devices, on `pair` or `egress` links.
 
     Layered graphs have operators of half a second to one and a half per tuple, and messages of
-    three tenths of that or as much; tuples multiply where paths join (``each``). The others are sharded tensor operations on devices like GPUs.
+    three tenths of that or as much; tuples multiply where paths join (``each``). The others are
+    sharded tensor operations on devices like GPUs.
 
     Parameters
     ----------

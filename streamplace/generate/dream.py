@@ -40,7 +40,9 @@ class Dream:
     def check(self, count: int, sizes: range | None) -> None:
         """Refuse numbers of operators that no class has."""
         if not classes_for(count, sizes):
-            raise UsageError("no class of dream has that many operators; choose 4 to 27")
+            sizes_of_classes = sorted({2 + c[2] * c[3] for c in CLASSES})
+            known = ", ".join(map(str, sizes_of_classes))
+            raise UsageError(f"no class of dream has that many operators; choose from {known}")
 
     def graph(self, draw: Draw) -> StreamGraph:
         """Return one graph."""

@@ -19,6 +19,7 @@ from streamplace.placers.partition.oracle import Oracle
 from streamplace.placers.search.search import Search
 from streamplace.placers.warmup import Scoring, warm_up, warm_up_search
 from streamplace.util import plugins
+from streamplace.util.checks import check_number, plain_number
 from streamplace.util.plugin_calls import read_options
 
 PLACERS = {
@@ -231,19 +232,23 @@ def with_limit(text: str, seconds: float) -> str:
     Raises
     ------
     UsageError
-        If the placer does not accept a time limit, or the name already sets one.
+        If the placer does not accept a time limit or this one, or the name already sets one.
     """
     name, options = plugins.parts_of(text)
     if any(option.partition("=")[0] == "seconds" for option in options):
         raise UsageError(f"placer {text!r} already has a time limit")
+    check_number("seconds", seconds, UsageError)
+    limited_text = f"{text}:seconds={plain_number(seconds)!r}"
     make_placer(text)
     try:
-        make_placer(f"{text}:seconds={seconds!r}")
+        make_placer(limited_text)
     except UsageError:
+        if is_ours(text) and "seconds" in options_of(name):  # the limit is out of range
+            raise
         limited = ", ".join(n for n in NAMES if "seconds" in options_of(n))
         message = f"placer {name!r} does not accept a time limit; these do: {limited}"
         raise UsageError(message) from None
-    return f"{text}:seconds={seconds!r}"
+    return limited_text
 
 
 def with_preference(text: str, prefer: str) -> str:

@@ -24,7 +24,7 @@ from streamplace.problem.network import (
 )
 from streamplace.problem.resources import amounts_text
 from streamplace.util.arrays import Floats, Ints
-from streamplace.util.checks import check_type
+from streamplace.util.checks import check_int, check_type
 from streamplace.util.text import counted
 
 __all__ = [
@@ -88,7 +88,15 @@ class Cluster(Displayable):
     def equal(
         cls, count: int = 5, mips: float = 2500.0, network: Network | None = None
     ) -> "Cluster":
-        """Return `count` devices d0, d1, … of `mips` MIPS each; default: the paper's cluster."""
+        """Return `count` devices d0, d1, … of `mips` MIPS each; default: the paper's cluster.
+
+        Raises
+        ------
+        ClusterError
+            If `count` is not a whole number from 1 to 2048, or `mips` is out of range.
+        """
+        check_int("devices:", count, ClusterError)
+        _check_count(count)
         return cls([Device(f"d{i}", mips) for i in range(count)], network)
 
     @classmethod

@@ -9,9 +9,18 @@ from streamplace.problem.columns import MAX_CORES
 from streamplace.problem.ranges import MAX_MEMORY_BYTES, MIN_SPEED, check_range
 from streamplace.problem.resources import NO_RESOURCES, Resources
 from streamplace.util.added import added_field
-from streamplace.util.checks import check_str
+from streamplace.util.checks import check_str, set_plain_numbers
 
 MAX_SLOTS = 1_000_000
+NUMBERS = (
+    "mips",
+    "cores",
+    "memory_bytes",
+    "price",
+    "startup_s",
+    "overhead_s_per_byte",
+    "slots",
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,31 +80,26 @@ class Device(TruncatedRepr):
         check_str("device: name", self.name, ClusterError)
         if not self.name:
             raise ClusterError("a device's name is empty")
-        check_range(f"device {self.name!r}: mips", self.mips, minimum=MIN_SPEED)
+        set_plain_numbers(self, NUMBERS)
+        where = f"device {self.name!r}"
+        check_range(f"{where}: mips", self.mips, minimum=MIN_SPEED)
         if isinstance(self.labels, str):
-            raise ClusterError(f"device {self.name!r}: labels must be a list, not text")
+            raise ClusterError(f"{where}: labels must be a list, not text")
         object.__setattr__(self, "labels", tuple(self.labels))
-        resources = Resources(self.resources, f"device {self.name!r}: resources", ClusterError)
+        resources = Resources(self.resources, f"{where}: resources", ClusterError)
         object.__setattr__(self, "resources", resources)
         for what in ("group", "kind"):
             self._check_optional_name(what)
-        if not (isinstance(self.cores, int) and 1 <= self.cores <= MAX_CORES):
-            wanted = f"cores must be a whole number from 1 to {MAX_CORES} (got {self.cores!r:.40})"
-            raise ClusterError(f"device {self.name!r}: {wanted}")
+        _check_whole(where, "cores", self.cores, 1, MAX_CORES)
         if self.memory_bytes is not None:
-            check_range(
-                f"device {self.name!r}: memory_bytes", self.memory_bytes, maximum=MAX_MEMORY_BYTES
-            )
-        if self.slots is not None and not (
-            isinstance(self.slots, int) and 0 <= self.slots <= MAX_SLOTS
-        ):
-            wanted = f"slots must be a whole number from 0 to {MAX_SLOTS} (got {self.slots!r:.40})"
-            raise ClusterError(f"device {self.name!r}: {wanted}")
+            check_range(f"{where}: memory_bytes", self.memory_bytes, maximum=MAX_MEMORY_BYTES)
+        if self.slots is not None:
+            _check_whole(where, "slots", self.slots, 0, MAX_SLOTS)
         if self.price is not None:
-            check_range(f"device {self.name!r}: price", self.price)
-        check_range(f"device {self.name!r}: startup_s", self.startup_s)
+            check_range(f"{where}: price", self.price)
+        check_range(f"{where}: startup_s", self.startup_s)
         if self.overhead_s_per_byte is not None:
-            check_range(f"device {self.name!r}: overhead_s_per_byte", self.overhead_s_per_byte)
+            check_range(f"{where}: overhead_s_per_byte", self.overhead_s_per_byte)
 
     def _check_optional_name(self, what: str) -> None:
         """Refuse the name of a group or kind that is not text, or empty."""
@@ -104,3 +108,10 @@ class Device(TruncatedRepr):
             check_str(f"device {self.name!r}: {what}", name, ClusterError)
             if not name:
                 raise ClusterError(f"device {self.name!r}: the {what}'s name is empty")
+
+
+def _check_whole(where: str, what: str, value: object, least: int, most: int) -> None:
+    """Refuse a number of cores or slots that is not whole, or out of range."""
+    if isinstance(value, bool) or not (isinstance(value, int) and least <= value <= most):
+        wanted = f"{what} must be a whole number from {least} to {most} (got {value!r:.40})"
+        raise ClusterError(f"{where}: {wanted}")

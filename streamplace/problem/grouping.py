@@ -57,8 +57,16 @@ class Grouping:
         self.group_of: Ints = values.astype(np.int32)
         self.count = int(values.max()) + 1
 
-    def quotient(self, load: Floats, traffic: Floats) -> Quotient:
-        """Return the quotient graph for operator weights `load`, (V,), and stream weights, (E,)."""
+    def quotient(self, load: ArrayLike, traffic: ArrayLike) -> Quotient:
+        """Return the quotient graph for operator weights `load`, (V,), and stream weights, (E,).
+
+        Raises
+        ------
+        ProblemError
+            If there is not a number for each operator and each stream.
+        """
+        load = _weights("load", load, len(self.graph.names), "operators")
+        traffic = _weights("traffic", traffic, len(self.graph.stream_source), "streams")
         source = self.group_of[self.graph.stream_source].astype(np.int64)
         target = self.group_of[self.graph.stream_target]
         between = source != target
@@ -79,3 +87,14 @@ class Grouping:
     def __repr__(self) -> str:
         operators = counted(len(self.group_of), "operator")
         return f"<Grouping: {operators} in {counted(self.count, 'group')}>"
+
+
+def _weights(what: str, values: ArrayLike, count: int, noun: str) -> Floats:
+    """Return one weight per operator or stream."""
+    try:
+        weights = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        weights = None
+    if weights is None or weights.shape != (count,):
+        raise ProblemError(f"{what}: expected a number for each of {count} {noun}")
+    return weights

@@ -10,10 +10,10 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded, for_instances
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.objective import Throughput
+from streamplace.problem.objective import Throughput, without_axes
 from streamplace.problem.parallelism import FREE
 from streamplace.problem.problem import Problem, with_rates_of
-from streamplace.util.checks import check_number, check_str, check_type
+from streamplace.util.checks import check_number, check_str, check_type, set_plain_numbers
 
 MAX_NAME = 100  # characters; names are parts of file names
 MAX_JOBS = 100
@@ -80,6 +80,8 @@ class Job:
         if self.constraints is not None:
             rules = for_instances(self.graph, Constraints.of(self.constraints))
             object.__setattr__(self, "constraints", rules)
+        object.__setattr__(self, "source_rate", without_axes(self.source_rate))
+        set_plain_numbers(self, ("source_rate", "priority", "weight", "min_throughput"))
         for what in ("priority", "weight", "min_throughput"):
             check_number(f"{what}:", getattr(self, what), ProblemError)
         if not isfinite(self.priority):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, Self, get_args
 
 from streamplace.errors import ProblemError
-from streamplace.util.checks import check_number, check_seed, check_type
+from streamplace.util.checks import check_number, check_seed, check_type, set_plain_numbers
 from streamplace.util.suggest import did_you_mean
 
 DispatchOrder = Literal["fifo", "b-level", "topological", "sequence", "any"]
@@ -64,6 +64,7 @@ class Makespan:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        set_plain_numbers(self, ("batch", "repeats", "seed"))
         _check_whole("batch", self.batch, MAX_BATCH)
         _check_whole("repeats", self.repeats, MAX_REPEATS)
         check_seed(self.seed)
@@ -98,6 +99,12 @@ class Makespan:
             if value is not None:
                 raise ProblemError(f"objective: a makespan has no {name}; leave it out")
         return self
+
+
+def rules_in_words(objective: Makespan) -> str:
+    """Return the rules that hold beside the order, each after a comma, such as ``, barrier``."""
+    barrier = ", barrier" if objective.barrier else ""
+    return barrier + (", inputs everywhere" if objective.inputs_everywhere else "")
 
 
 def _check_whole(name: str, value: object, largest: int) -> None:

@@ -7,10 +7,12 @@ from streamplace.display.mixins import StableRepr
 from streamplace.errors import ClusterError
 from streamplace.problem.ranges import MIN_SPEED, check_range
 from streamplace.util.added import added_field
-from streamplace.util.checks import check_type
+from streamplace.util.checks import check_type, set_plain_numbers
 
 NetworkKind = Literal["pair", "nic", "free", "egress"]
 UplinkDirection = Literal["up", "down"]
+LINK_NUMBERS = ("bandwidth_mbps", "latency_s", "overhead_s", "gap_s")
+UPLINK_NUMBERS = ("up_mbps", "down_mbps")
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,6 +44,9 @@ class LinkOverride(StableRepr):
     source_group: str | None = added_field(None)
     target_group: str | None = added_field(None)
 
+    def __post_init__(self) -> None:
+        set_plain_numbers(self, LINK_NUMBERS)  # `Network` checks them
+
     @property
     def ends(self) -> tuple[str | None, str | None, str | None, str | None]:
         """The devices and groups that it names."""
@@ -68,6 +73,9 @@ class Uplink(StableRepr):
     group: str
     up_mbps: float | None = None
     down_mbps: float | None = None
+
+    def __post_init__(self) -> None:
+        set_plain_numbers(self, UPLINK_NUMBERS)  # `Network` checks them
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,6 +123,7 @@ class Network(StableRepr):
         if self.kind not in get_args(NetworkKind):
             known = "pair, nic, free or egress"
             raise ClusterError(f"network: kind must be {known} (got {self.kind!r:.40})")
+        set_plain_numbers(self, (*LINK_NUMBERS, "overhead_s_per_byte"))
         object.__setattr__(self, "overrides", tuple(self.overrides))
         places = ["network", *(f"network.overrides[{i}]" for i in range(len(self.overrides)))]
         parts: tuple[Network | LinkOverride, ...] = (self, *self.overrides)
@@ -130,7 +139,7 @@ class Network(StableRepr):
             check_type(f"network.uplinks[{i}]:", uplink, Uplink, ClusterError)
             if any(uplink.group == other.group for other in self.uplinks[:i]):
                 raise ClusterError(f"network.uplinks: duplicate group {uplink.group!r}")
-            for name in ("up_mbps", "down_mbps"):
+            for name in UPLINK_NUMBERS:
                 if (value := getattr(uplink, name)) is not None:
                     check_range(
                         f"network.uplinks[{uplink.group!r}]: {name}", value, minimum=MIN_SPEED

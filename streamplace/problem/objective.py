@@ -137,8 +137,14 @@ def check_objective(objective: object) -> None:
         raise ProblemError(f"objective: must be Throughput or Makespan, not {got}; {instead}")
 
 
+def without_axes(value: Any) -> Any:
+    """Return the number in an array without axes, such as ``np.array(1e4)``; else the value."""
+    return value.item() if getattr(value, "ndim", None) == 0 else value
+
+
 def _as_tuple(source_rate: float | Iterable[float]) -> tuple[float, ...]:
     """Return one rate or several as a tuple; text is one rate, which `_checked_rates` refuses."""
+    source_rate = without_axes(source_rate)
     several = isinstance(source_rate, Iterable) and not isinstance(source_rate, str)
     return tuple(source_rate) if several else (source_rate,)  # type: ignore[arg-type,return-value]
 

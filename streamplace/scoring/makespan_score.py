@@ -11,7 +11,7 @@ from sim.schedule.passes import Timetable
 from sim.schedule.queues import NOTHING
 from streamplace.display.text import number
 from streamplace.display.view import Cell, Grid, Line, View
-from streamplace.problem.makespan import CHOICES, DispatchOrder, PublishedName
+from streamplace.problem.makespan import CHOICES, DispatchOrder, PublishedName, rules_in_words
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.loads import DeviceLoad, LinkLoad, device_grid, link_grids
@@ -247,7 +247,8 @@ class MakespanScore(Score):
             noise = f" ± {self.deviation_s:.2g} s"
             what += f", mean and standard deviation over {repeats:,} passes"
         system = "" if self.semantics is None else f", {self.semantics}"
-        first = f"makespan {number(self.makespan_s)} s{noise} for {what} (order {order}{system})"
+        how = f"order {order}{rules_in_words(aim)}{system}"
+        first = f"makespan {number(self.makespan_s)} s{noise} for {what} ({how})"
         lines = [Line(first)]
         if self.bound_s is not None:
             text = f"no placement is below {number(self.bound_s)} s, so the gap is at most"

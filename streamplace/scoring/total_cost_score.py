@@ -5,6 +5,7 @@ from typing import Any
 
 from streamplace.display.text import number
 from streamplace.display.view import Line
+from streamplace.problem.makespan import rules_in_words
 from streamplace.scoring.makespan_score import MakespanScore
 
 
@@ -52,5 +53,6 @@ class TotalCostScore(MakespanScore):
 
     def lines(self) -> tuple[Line, ...]:
         """Return the total cost, its bound and the makespan as lines."""
-        makespan = f"the makespan is {number(self.makespan_s)} s (order {self.order})"
+        how = f"order {self.order}{rules_in_words(self.problem.makespan_objective)}"
+        makespan = f"the makespan is {number(self.makespan_s)} s ({how})"
         return (Line(self.headline), Line(makespan))

@@ -80,8 +80,9 @@ def run_tuples(placement: Placement, settings: Settings) -> TupleRun:
     Raises
     ------
     ProblemError
-        If a device, link or operator is overloaded, so that latencies have no limit, if an operator
-        sends too many tuples for one, or if the problem is not supported; see `deployed`.
+        If a device, link or operator is overloaded, so that latencies have no limit, or used to the
+        target utilisation or above, if an operator sends too many tuples for one, or if the problem
+        is not supported; see `deployed`.
     UsageError
         If the run would have too many tuples.
     """
@@ -108,9 +109,14 @@ def _check_load(problem: Problem, placed: Deployment) -> None:
     full = problem.target_utilisation
     if top.utilisation >= full:
         most = problem.source_rate * full / top.utilisation
+        target, higher = "", ""
+        if full < 1.0:
+            target = f", and the target utilisation is {full * 100:.4g}%"
+            higher = ", or a higher target utilisation"
         raise ProblemError(
-            f"{top.kind} {top.name!r} is used {top.utilisation:.1%}, so with random arrivals its "
-            f"queue grows without limit; choose a source rate below {_rounded_down(most)} tuples/s"
+            f"{top.kind} {top.name!r} is used {top.utilisation:.1%}{target}, so with random "
+            "arrivals its queue grows without limit; choose a source rate below "
+            f"{_rounded_down(most)} tuples/s{higher}"
         )
 
 

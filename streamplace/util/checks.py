@@ -1,10 +1,12 @@
 """Type checks for public arguments."""
 
+from collections.abc import Iterable
 from numbers import Integral, Real
 
 from streamplace.errors import StreamplaceError, UsageError
 
 Fault = type[StreamplaceError]
+PLAIN = frozenset((int, float, type(None)))
 MAX_SHOWN = 40  # characters of a refused value in a message
 
 
@@ -24,6 +26,27 @@ def check_number(what: str, value: object, fault: Fault) -> None:
         float(value)
     except OverflowError:
         raise fault(f"{what} is too large for a float") from None
+
+
+def plain_number(value: object) -> object:
+    """Return a number, such as a NumPy scalar, as Python's int or float; anything else as it is."""
+    if type(value) in PLAIN or isinstance(value, bool) or not isinstance(value, Real):
+        return value
+    try:
+        return int(value) if isinstance(value, Integral) else float(value)
+    except OverflowError:  # `check_number` refuses it
+        return value
+
+
+def set_plain_numbers(value: object, names: Iterable[str]) -> None:
+    """Replace the numbers in fields of a frozen dataclass by Python's; see `plain_number`.
+
+    Others cannot be written as JSON.
+    """
+    for name in names:
+        number = getattr(value, name)
+        if type(number) not in PLAIN:
+            object.__setattr__(value, name, plain_number(number))
 
 
 def check_str(what: str, value: object, fault: Fault) -> None:

@@ -35,11 +35,11 @@ class Asked:
         Raises
         ------
         UsageError
-            If both are set, or text is no limit.
+            If both are set, or `max_latency` is not a limit.
         """
         if confidence is not None and max_latency is not None:
             raise UsageError("cannot combine confidence with max_latency")
-        limit = LatencyLimit.parse(max_latency) if isinstance(max_latency, str) else max_latency
+        limit = None if max_latency is None else LatencyLimit.of(max_latency)
         return cls(confidence, limit)
 
     def __bool__(self) -> bool:

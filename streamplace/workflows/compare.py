@@ -243,7 +243,8 @@ def _placers_by_name(placers: PlacerNames) -> dict[str, str | Placer]:
 
 
 def _rates(source: float | Iterable[float | None] | None) -> tuple[float | None, ...]:
-    return tuple(source) if isinstance(source, Iterable) else (source,)
+    """Return the source rates, each once, in the order in which they first occur."""
+    return tuple(dict.fromkeys(source)) if isinstance(source, Iterable) else (source,)
 
 
 def _relative_throughput_of_case(

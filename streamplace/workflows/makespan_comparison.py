@@ -12,7 +12,7 @@ from streamplace.display.mixins import Displayable, RoundedRepr
 from streamplace.display.text import number
 from streamplace.display.view import Line, View
 from streamplace.errors import UsageError
-from streamplace.problem.makespan import Makespan, PublishedName
+from streamplace.problem.makespan import Makespan, PublishedName, rules_in_words
 from streamplace.scoring.makespan_score import MAKESPAN
 from streamplace.util.arrays import Bools, Floats
 from streamplace.util.bootstrap import mean_intervals
@@ -236,7 +236,8 @@ class MakespanComparison(Displayable):
         aim, system = self.objective, "" if self.semantics is None else f", {self.semantics}"
         batch = "" if aim.batch == 1 else f", batch {aim.batch:,}"
         noise = f", noise {aim.noise:g}" if aim.noise else ""
-        return f"makespan over {self.cases} (order {aim.order}{batch}{noise}{system})"
+        how = f"order {aim.order}{rules_in_words(aim)}{batch}{noise}{system}"
+        return f"makespan over {self.cases} ({how})"
 
     @property
     def columns(self) -> dict[str, Callable[[MakespanRow], str]]:

@@ -174,7 +174,7 @@ def migrate(
         If the problem or a limit is invalid, or no placement is found.
     """
     old = old.placement if isinstance(old, Result | MakespanResult) else old
-    _check(old, max_moves, move_cost, prefer)
+    _check(old, max_moves, move_cost, seconds, prefer)
     refuse_derived_makespan(problem.objective, "migrate")
     if move_cost is not None and seconds is not None:
         seconds /= 2  # for each of the two searches
@@ -223,15 +223,18 @@ def migrate(
     )
 
 
-def _check(old: object, max_moves: object, move_cost: object, prefer: Prefer) -> None:
+def _check(
+    old: object, max_moves: object, move_cost: object, seconds: object, prefer: Prefer
+) -> None:
     """Refuse arguments of other types."""
     if not isinstance(old, Placement | Mapping):
         expected = "a Placement, the result of place, or a mapping from operators to devices"
         raise UsageError(f"migrate: old must be {expected}, not {type(old).__name__}")
     if max_moves is not None:
         check_int("migrate: max_moves", max_moves, UsageError)
-    if move_cost is not None:
-        check_number("migrate: move_cost", move_cost, UsageError)
+    for name, value in (("move_cost", move_cost), ("seconds", seconds)):
+        if value is not None:
+            check_number(f"migrate: {name}", value, UsageError)
     check_prefer("migrate", prefer)
 
 

@@ -142,7 +142,7 @@ def size(
 
     if max_latency is None:
         return sized(objective.target_utilisation)
-    asked = LatencyLimit.parse(max_latency) if isinstance(max_latency, str) else max_latency
+    asked = LatencyLimit.of(max_latency)
     return sized_within(sized, objective.target_utilisation, asked, seed)
 
 

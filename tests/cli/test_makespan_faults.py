@@ -125,6 +125,17 @@ def test_explain_prints_the_whole_critical_path_whatever_top_says(
     assert "for one pass, mean and standard deviation over 4 passes (order fifo)" in text
 
 
+@pytest.mark.parametrize("command", ["place", "simulate", "compare"])
+def test_makespans_name_the_rules_that_hold(command: str, folder: Path, capsys: Capture) -> None:
+    graph, *cluster = files(folder)
+    words = {"simulate": (folder / "good.csv",), "compare": ("--placers", "heft")}
+    common = (command, graph, *words.get(command, ()), *cluster, *AIM)
+    output = ("-o", folder / "out.json") if command == "place" else ()
+    assert "(order fifo)" in succeeds(capsys, *common, *output)
+    text = succeeds(capsys, *common, *output, "--barrier", "--inputs-everywhere")
+    assert "(order fifo, barrier, inputs everywhere)" in text
+
+
 def test_a_graph_of_streamplace_needs_no_import(folder: Path, capsys: Capture) -> None:
     words = ("import", folder / "graph.json", "--from", "dnn-latency", "-o", folder / "x.json")
     assert "graph.json: is a graph of streamplace; only other" in refused(capsys, *words)

@@ -183,6 +183,11 @@ def test_a_topology_of_storm(tmp_path: Path, capsys: Capture) -> None:
     assert "Storm does not count bytes" in printed
     assert "unknown: payload_bytes" in printed
     assert len(json.loads(graph.read_text())["operators"]) == 3
+    assert "0 ± 0" not in printed  # the bytes of the sink
+    costs = tmp_path / "costs.toml"
+    costs.write_text("source_rate = 1\n[default]\ninstructions = 1e6\npayload_bytes = 100\n")
+    words = ("--mips", 1000, "--costs", costs, "-o", graph)
+    assert "--costs" not in succeeds(capsys, "profile", "storm", saved, *words)
     refused(capsys, "profile", "storm", saved, "--mips", 1000, "--topology", "x")
     saved.write_text("{}")
     assert "not a Storm document" in refused(capsys, "profile", "storm", saved, "--mips", 1000)

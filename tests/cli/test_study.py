@@ -2,12 +2,14 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from streamplace.studies.folder import PLAN, REPORT
-from tests.support.cli import Capture, refused
+from streamplace.studies.study import Outcome
+from tests.support.cli import Capture, printed, refused
 from tests.support.input_files import InputFiles
 
 STUDIES = (("dream", "--quick"), ("orders", "--quick"), ("hsdag", "--quick"))
@@ -97,3 +99,24 @@ def test_the_dataset_is_not_overwritten(
     assert "holds results.jsonl but no study.json" in line
     assert [path.name for path in tmp_path.iterdir()] == ["results.jsonl"]
     assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("pictures", "plots", "kinds"),
+    [
+        ({"curves": Path.touch}, "png", "results, tables and plots"),
+        ({"curves": Path.touch}, "none", "results and tables"),
+        ({}, "png", "results and tables"),
+    ],
+)
+def test_the_last_line_names_what_was_written(
+    pictures: dict[str, Callable[[Path], None]],
+    plots: str,
+    kinds: str,
+    capsys: Capture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    outcome = Outcome("title", (), (), pictures)
+    monkeypatch.setattr("streamplace.studies.run.run_study", lambda *_, **__: outcome)
+    words = ("orders", "--quick", "--plots", plots, "-o", "folder")
+    assert printed(capsys, "study", *words)[1].endswith(f"{kinds} are in folder\n")

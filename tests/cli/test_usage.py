@@ -241,3 +241,23 @@ def test_help_names_every_placer(capsys: Capture) -> None:
     listed = output.partition("Placers:")[2].partition("--objective")[0]
     named = set(re.findall(r"[a-z-]+", listed))
     assert [name for name in NAMES if name not in named] == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("apply", "flink", "p.json", "--url", "http://127.0.0.1:9", "--jar", "x.jar", "--job"),
+        ("watch", "flink", "http://127.0.0.1:9", "--job"),
+        ("profile", "flink", "http://127.0.0.1:9", "--mips", "1", "-o", "OUT/g.json", "--job"),
+        ("profile", "storm", "http://127.0.0.1:9", "--mips", "1", "-o", "OUT/g.json", "--topology"),
+        ("explain", "p.json", "--against", "http://127.0.0.1:9", "--job"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("empty", ["", " "])
+def test_ids_are_not_empty(
+    words: tuple[str, ...], empty: str, tmp_path: Path, capsys: Capture
+) -> None:
+    """An empty id would ask a server for the list of all jobs."""
+    line = refused(capsys, *(word.replace("OUT", str(tmp_path)) for word in words), empty)
+    assert f"{words[-1]}: must not be empty" in line

@@ -126,3 +126,11 @@ def test_a_link_out_of_the_shipped_folder_is_not_followed(
     assert resolve("dataset:real").is_dir()
     with pytest.raises(FormatError, match="no such dataset"):
         resolve("dataset:link.json")
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz"])
+def test_no_graphs_are_not_written(name: str, tmp_path: Path) -> None:
+    """Reading refuses such a file."""
+    with pytest.raises(FormatError, match="must hold at least one graph"):
+        write_dataset(tmp_path / name, ())
+    assert not [*tmp_path.iterdir()]

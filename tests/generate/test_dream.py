@@ -115,3 +115,9 @@ def test_metis_performs_as_on_the_released_set() -> None:
     released = metis_row(released_graphs())
     assert np.abs(generated - released) == pytest.approx([0, 0, 0, 0], abs=0.02)
     assert generated[0] == pytest.approx(released[0], abs=0.01)
+
+
+def test_a_number_of_operators_that_no_class_has_is_refused_with_those_that_exist() -> None:
+    message = "no class of dream has that many operators; choose from 4, 5, 6, .*12, 14, .* 27$"
+    with pytest.raises(UsageError, match=message):
+        Recipe("dream", 10, sizes=range(13, 14))

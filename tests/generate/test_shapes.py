@@ -71,6 +71,12 @@ def test_layered_graphs_have_several_sources_with_unequal_shares_and_sinks() -> 
         (("layered", 1, range(3, 9)), "operators must be 4 to 1000000"),
         (("layered", 1, range(4, 1_000_002)), "operators must be 4 to 1000000"),
         (("layered", 1, range(4, 5), -1), "seed must be at least 0"),
+        (("layered", 1, range(4, 5), 1.5), "seed must be a whole number .got 1.5"),
+        (("layered", 3, [10, 20]), "sizes must be range, not list; for example range"),
+        (("layered", 3, range(0)), "sizes must not be empty .got range.0, 0"),
+        (("dream", 3, range(5, 2)), "sizes must not be empty .got range.5, 2"),
+        (("layered", 2.5), "count must be a whole number .got 2.5"),
+        (("layered", True), "count must be a whole number .got True"),
     ],
 )
 def test_invalid_recipes_are_refused(arguments: tuple[object, ...], message: str) -> None:

@@ -1,12 +1,16 @@
 """Tests for placers by name, with options."""
 
+from math import nan
+from typing import Any
+
+import numpy as np
 import pytest
 
 from streamplace.errors import UsageError
 from streamplace.placers.partition.fuser import Fuser
 from streamplace.placers.partition.metis import Metis
 from streamplace.placers.partition.oracle import Oracle
-from streamplace.placers.registry import WITHOUT_WEIGHTS, make_placer, warning_for
+from streamplace.placers.registry import WITHOUT_WEIGHTS, make_placer, warning_for, with_limit
 from streamplace.placers.scheduling.lists import Heft
 from streamplace.training.config import config_names
 
@@ -88,3 +92,24 @@ def test_systems_without_weights_have_a_config_to_train_them() -> None:
 )
 def test_a_warning_where_a_placer_takes_minutes(placer: str, operators: int, warned: bool) -> None:
     assert (warning_for(placer, operators) is not None) == warned
+
+
+@pytest.mark.parametrize("seconds", [np.float64(0.25), np.float32(0.25), 0.25])
+def test_a_time_limit_is_part_of_the_name(seconds: float) -> None:
+    assert with_limit("auto", seconds) == "auto:seconds=0.25"
+    assert with_limit("search", 5) == "search:seconds=5"
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds", "message"),
+    [
+        ("auto", -1, "auto: seconds must be at least 0 .got -1"),
+        ("search", nan, "search.*: seconds must be at least 0 .got nan"),
+        ("auto", "x", "seconds must be a number .got 'x'"),
+        ("metis", 1, "placer 'metis' does not accept a time limit; these do: auto, search"),
+        ("search:seconds=2", 1, "already has a time limit"),
+    ],
+)
+def test_refused_time_limits(name: str, seconds: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        with_limit(name, seconds)

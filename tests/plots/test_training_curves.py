@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from streamplace.errors import FormatError
-from streamplace.files.training_logs import LOG, Log, read_log
+from streamplace.files.training_logs import LARGEST, LOG, Log, read_log
 from streamplace.plots.training_curves import curve, draw_curves, smoothed
 
 STEPS: Log = [
@@ -35,7 +35,7 @@ def test_smoothed_by_hand() -> None:
     assert smoothed(values, 3).tolist() == pytest.approx([1.5, 3.0, 11 / 3, 4.5])
 
 
-@pytest.mark.parametrize("incomplete", ["", '{"step": 4, "rew', '{"step": 4}', "\x00\x00", "{}\n"])
+@pytest.mark.parametrize("incomplete", ["", '{"step": 4, "rew', '{"step": 4}', "\x00\x00"])
 def test_an_incomplete_last_line_is_ignored(incomplete: str, tmp_path: Path) -> None:
     lines = "".join(json.dumps(step) + "\n" for step in STEPS)
     assert read_log(written(tmp_path, lines + incomplete)) == STEPS
@@ -49,6 +49,25 @@ def test_files_that_are_not_logs_are_refused(tmp_path: Path) -> None:
     for bad in ("no json", "[1]", '{"step": "1"}', '{"reward": 1}', '{"step": NaN}'):
         with pytest.raises(FormatError, match="line 1: not a step of a training run"):
             read_log(written(tmp_path, bad + '\n{"step": 2}\n'))
+
+
+@pytest.mark.parametrize("line", ["[]", "garbage", '{"a": 1}', "{}", ""])
+def test_a_complete_last_line_that_is_not_a_step_is_refused(line: str, tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"log\.jsonl: line 2: not a step of a training run"):
+        read_log(written(tmp_path, f'{{"step": 1}}\n{line}\n'))
+
+
+@pytest.mark.parametrize("value", ["1e308", "-1e308"])
+def test_values_too_large_to_be_drawn_are_refused(value: str, tmp_path: Path) -> None:
+    lines = f'{{"step": 1, "loss": 1e300}}\n{{"step": 2, "loss": {value}}}\n'
+    with pytest.raises(FormatError, match=r"log\.jsonl: line 2: 'loss': must be -1e\+300 to"):
+        read_log(written(tmp_path, lines))
+
+
+def test_the_largest_values_can_be_drawn(tmp_path: Path) -> None:
+    steps: Log = [{"step": 1.0, "loss": LARGEST}, {"step": LARGEST, "loss": -LARGEST}]
+    draw_curves(tmp_path / "x.svg", {"run": steps * 100})
+    assert (tmp_path / "x.svg").stat().st_size > 0
 
 
 @pytest.mark.parametrize("logs", [{"new": []}, {"a": STEPS, "_$b$": STEPS[:1], "c": []}])

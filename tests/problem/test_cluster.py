@@ -1,13 +1,22 @@
 """Clusters: devices, links with overrides, the text form, and every error."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from streamplace.errors import ClusterError
-from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network, NetworkKind
+from streamplace.files import read_cluster, write_cluster
+from streamplace.problem.cluster import (
+    Cluster,
+    Device,
+    LinkOverride,
+    Network,
+    NetworkKind,
+    Uplink,
+)
 
 TWO = [Device("a", 100), Device("b", 200, cores=2)]
 
@@ -153,3 +162,66 @@ def test_equal_clusters() -> None:
     assert Cluster(TWO) != Cluster(TWO, Network("nic"))
     assert Cluster(TWO) != "cluster"
     assert repr(Cluster(TWO)) == "<Cluster 1x100,1x200x2: 2 devices, pair links of 1,000 Mbps>"
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int64])
+def test_numbers_of_numpy_become_numbers_of_python(kind: type[Any], tmp_path: Path) -> None:
+    two = kind(2)
+    device = Device(
+        "a",
+        two,
+        memory_bytes=two,
+        group="rack",
+        resources={"gpu": two},
+        price=two,
+        startup_s=two,
+        overhead_s_per_byte=two,
+    )
+    links = {"bandwidth_mbps": two, "latency_s": two, "overhead_s": two, "gap_s": two}
+    network = Network(
+        **links,
+        overrides=(LinkOverride("a", "b", **links),),
+        overhead_s_per_byte=two,
+        uplinks=(Uplink("rack", two, two),),
+    )
+    cluster = Cluster([device, Device("b", 1)], network)
+    write_cluster(tmp_path / "c.json", cluster)
+    assert read_cluster(tmp_path / "c.json") == cluster
+    plain = int if kind is np.int64 else float
+    assert {type(value) for value in (device.mips, device.price, device.startup_s)} == {plain}
+    assert {type(getattr(network, name)) for name in links} == {plain}
+
+
+def test_whole_numbers_of_numpy() -> None:
+    number: Any = np.int64(2)
+    device = Device("a", 1, cores=number, slots=number)
+    assert device == Device("a", 1, cores=2, slots=2)
+    assert (type(device.cores), type(device.slots)) == (int, int)
+
+
+def test_numbers_of_python_stay_as_they_are() -> None:
+    device = Device("a", 2500, memory_bytes=1e9, price=3)
+    numbers = (device.mips, device.memory_bytes, device.price)
+    assert tuple(map(type, numbers)) == (int, float, int)
+
+
+@pytest.mark.parametrize("what", ["cores", "slots"])
+@pytest.mark.parametrize("value", [True, 1.5, np.float64(2), np.bool_(True), "2"])
+def test_cores_and_slots_are_whole_numbers(what: str, value: Any) -> None:
+    with pytest.raises(ClusterError, match=f"device 'a': {what} must be a whole number from"):
+        Device("a", 1, **{what: value})
+
+
+@pytest.mark.parametrize(
+    ("count", "message"),
+    [
+        (3.0, r"devices: must be a whole number \(got 3.0\)"),
+        (True, "devices: must be a whole number"),
+        ("3", "devices: must be a whole number"),
+        (0, "a cluster needs at least one device"),
+        (10**6, "devices: must be at most 2048"),
+    ],
+)
+def test_equal_devices_need_a_count(count: Any, message: str) -> None:
+    with pytest.raises(ClusterError, match=message):
+        Cluster.equal(count, 2500)

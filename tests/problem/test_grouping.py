@@ -78,3 +78,18 @@ def test_expand_rows_and_tables() -> None:
 def test_invalid_groupings_are_refused(group_of: list[Any], message: str) -> None:
     with pytest.raises(ProblemError, match=message):
         Grouping(CHAIN, group_of)
+
+
+def test_weights_may_be_lists() -> None:
+    grouping = Grouping(CHAIN, [0] * len(CHAIN.names))
+    load, traffic = [2.0] * len(CHAIN.names), [1] * len(CHAIN.stream_source)
+    assert grouping.quotient(load, traffic).load.tolist() == [sum(load)]
+
+
+@pytest.mark.parametrize("wrong", [[1.0], 1.0, ["x"] * len(CHAIN.names), None])
+def test_weights_are_a_number_each(wrong: Any) -> None:
+    grouping = Grouping(CHAIN, [0] * len(CHAIN.names))
+    with pytest.raises(ProblemError, match="load: expected a number for each of"):
+        grouping.quotient(wrong, np.ones(len(CHAIN.stream_source)))
+    with pytest.raises(ProblemError, match="traffic: expected a number for each of"):
+        grouping.quotient(np.ones(len(CHAIN.names)), [*np.ones(len(CHAIN.stream_source)), 1.0])

@@ -1,10 +1,13 @@
 """Jobs: their fields, and refusals that name what is wrong."""
 
 import math
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from streamplace import Cluster, Constraints, Job, Jobs
+from streamplace import Cluster, Constraints, Job, Jobs, read_jobs, write_jobs
 from streamplace.errors import ProblemError
 from tests.support.graphs import chain_graph, two_operator_graph
 
@@ -62,3 +65,12 @@ def test_a_fault_of_a_problem_names_the_job() -> None:
     pinned = Job("b", GRAPH, constraints=Constraints(pins={"a": "nowhere"}))
     with pytest.raises(ProblemError, match=r"^jobs\[1\] \('b'\): .*'nowhere'"):
         Jobs([Job("a", GRAPH), pinned]).problems(Cluster.equal(2))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64, np.array])
+def test_numbers_of_numpy_become_numbers_of_python(kind: Any, tmp_path: Path) -> None:
+    number = np.float32 if kind is np.array else kind
+    numbers: Any = kind(8), number(2), number(3), number(4)
+    write_jobs(tmp_path / "jobs.json", Jobs([Job("a", GRAPH, *numbers)]))
+    (job,) = read_jobs(tmp_path / "jobs.json")
+    assert (job.source_rate, job.priority, job.weight, job.min_throughput) == (8, 2, 3, 4)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import streamplace as sp
@@ -103,3 +104,10 @@ def test_published_semantics_refuse_overrides_of_interfaces() -> None:
     cluster = sp.Cluster(sp.Cluster.parse("2x1000").devices, network)
     with pytest.raises(ProblemError, match=r"--semantics giph: network\.overrides of nic links"):
         with_published_semantics(GRAPH, cluster, "giph")
+
+
+def test_whole_numbers_of_numpy_become_numbers_of_python() -> None:
+    three: Any = np.int64(3)
+    made = sp.Makespan(batch=three, noise=0.1, repeats=three, seed=three)
+    assert made == sp.Makespan(batch=3, noise=0.1, repeats=3, seed=3)
+    assert {type(number) for number in (made.batch, made.repeats, made.seed)} == {int}

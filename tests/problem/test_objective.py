@@ -3,6 +3,7 @@
 from math import nan
 from typing import Any
 
+import numpy as np
 import pytest
 
 import streamplace as sp
@@ -74,3 +75,13 @@ def test_changing_one_part_of_a_problem_keeps_the_others() -> None:
     moved = problem.with_cluster("3x100")
     assert (moved.objective, moved.constraints) == (problem.objective, rules)
     assert problem.with_constraints(sp.Constraints()).objective is problem.objective
+
+
+def test_an_array_without_axes_is_one_rate() -> None:
+    rate: Any = np.array(1e4)
+    assert Throughput.of(rate) == Throughput.of(1e4)
+    assert Throughput.of(2).with_changes(source_rate=rate) == Throughput.of(1e4)
+    assert Throughput(rate) == Throughput.of(1e4)
+    assert sp.place(GRAPH, source_rate=rate, placer="greedy").score.source_rate == 1e4
+    with pytest.raises(ProblemError, match=r"source_rate: must be a number \(got 'x'\)"):
+        Throughput.of(np.array("x"))

@@ -80,6 +80,12 @@ def test_single_arguments_equal_lists_of_one() -> None:
     assert named.placers == ("k-way", "mine")
 
 
+def test_equal_source_rates_count_once() -> None:
+    found = compare(GRAPHS[:2], "single", [2e4, 1e4, 20_000, None, None])
+    assert found.source_rates == (2e4, 1e4, None)
+    assert len(found.rows) == 3
+
+
 @pytest.mark.parametrize("graphs", ["dataset:real", ["a"], [GRAPHS[0], None], []])
 def test_objects_that_are_not_graphs_are_refused_in_one_line(graphs: Any) -> None:
     with pytest.raises(UsageError, match="compare") as caught:

@@ -172,6 +172,11 @@ def test_money_chooses_cheap_devices() -> None:
         size(job(), CLUSTER, minimise="money")
 
 
+def test_limits_on_latency_of_other_types_are_refused() -> None:
+    with pytest.raises(UsageError, match="max_latency: must be LatencyLimit, not int"):
+        size(job(), CLUSTER, max_latency=5)  # type: ignore[arg-type]  # that is the fault
+
+
 def test_of_equally_many_devices_the_cheapest_are_chosen() -> None:
     devices = [sp.Device(f"d{i}", 2500.0, price=price) for i, price in enumerate((5.0, 9.0, 1.0))]
     graph = sp.StreamGraph([sp.Operator("read", 1e6, 0.0)], source_rate=1000.0)

@@ -15,6 +15,7 @@ from streamplace.integrations.storm.documents import Topology, topology_from
 PATHS = {"topology": "", "metrics": "/metrics", "visualization": "/visualization"}
 NO_BYTES = "Storm does not count bytes; set them in --costs"
 SPOUT = "Storm does not measure the time of spouts; set it in --costs"
+SENDS_NOTHING = "a sink sends nothing"
 NOTHING = "nothing was executed in the window, or the documents do not include it"
 NO_TIME = "the documents do not include the length of the window"
 
@@ -79,7 +80,7 @@ def fit(value: Any, where: str, mips: float) -> Profile:
             name,
             _rate(topology, name, span),
             work[name],
-            Estimate(0.0, 0.0) if name in sinks else silent,
+            Estimate.missing(SENDS_NOTHING) if name in sinks else silent,
         )
         for name in graph.names
     ]

@@ -17,7 +17,8 @@ class LatencyAnswer:
     Parameters
     ----------
     answer
-        ``feasible``: the simulation of the placement is below the limit, with the margin.
+        ``feasible``: the simulation of the placement is below the limit, with the margin, and it
+        stays below the target utilisation.
         ``infeasible``: provably no placement keeps the limit. ``unproven``: neither.
     screened_s
         The estimate of the placement by queueing theory; None if the placement is overloaded, or
@@ -27,6 +28,8 @@ class LatencyAnswer:
     least_s
         Lower bound on the latency of every placement, in seconds; None if every placement is
         overloaded.
+    target_utilisation
+        The share of every device and link that a placement may use.
     """
 
     limit: LatencyLimit
@@ -34,6 +37,7 @@ class LatencyAnswer:
     screened_s: float | None
     simulated_s: float | None
     least_s: float | None
+    target_utilisation: float = 1.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON value."""
@@ -53,13 +57,17 @@ class LatencyAnswer:
     def reason(self) -> str:
         """Why the limit is kept or not, in words."""
         limit, margin = self.limit, f"a margin of {self.limit.margin:.0%}"
+        target = f"the target utilisation of {self.target_utilisation * 100:.4g}%"
         if self.answer == "infeasible" and self.least_s is None:
+            if self.target_utilisation < 1.0:
+                return f"every placement uses a device, link or operator to {target} or more"
             return "every placement overloads a device, link or operator, so that queues grow"
         if self.answer == "infeasible":
             return f"without any wait, {limit.quantity} is at least {self.least_s:.4g} s"
         if self.screened_s is None:
             during = " during bursts" if limit.arrivals == "bursts" else ""
-            return f"every placement found overloads a device, link or operator{during}"
+            above = f", or uses it to {target} or more" if self.target_utilisation < 1.0 else ""
+            return f"every placement found overloads a device, link or operator{during}{above}"
         if self.simulated_s is None:
             return f"estimated {self.screened_s:.3g} s; too few tuples reach sinks for simulations"
         process = f"{ARRIVALS[limit.arrivals]}, {limit.service} services"

@@ -8,10 +8,12 @@ from typing import Self, get_args
 from sim.engine.settings import Service
 from sim.tuples.arrivals import Process
 from streamplace.errors import UsageError
+from streamplace.util.checks import check_number, check_str, check_type, set_plain_numbers
 from streamplace.util.plugin_calls import read_options
 
 MARGIN = 0.2
 PERCENTILE = r"p\d+(\.\d+)?"
+EXAMPLE = "p99=200ms"
 UNITS = {"ms": 1e-3, "s": 1.0}
 FORM = "QUANTITY=TIME with the time in ms or s, such as p99=200ms, p50=0.1s or mean=50ms"
 LEAST, MOST = 1.0, 99.9  # percentiles; beyond them, runs have too few tuples
@@ -46,6 +48,10 @@ class LatencyLimit:
     margin: float = MARGIN
 
     def __post_init__(self) -> None:
+        check_str("max_latency: quantity", self.quantity, UsageError)
+        for name in ("seconds", "margin"):
+            check_number(f"max_latency: {name}", getattr(self, name), UsageError)
+        set_plain_numbers(self, ("seconds", "margin"))
         if self.quantity != "mean" and not re.fullmatch(PERCENTILE, self.quantity):
             raise UsageError(f"max_latency: must be {FORM} (got {self.quantity!r:.40})")
         if self.quantity != "mean" and not LEAST <= float(self.quantity[1:]) <= MOST:
@@ -61,6 +67,20 @@ class LatencyLimit:
                 )
         if not 0 <= self.margin < float("inf"):
             raise UsageError(f"max_latency: margin must be at least 0 (got {self.margin:g})")
+
+    @classmethod
+    def of(cls, limit: "LatencyLimit | str") -> "LatencyLimit":
+        """Return a limit: `limit` itself, or the one that text describes (see `parse`).
+
+        Raises
+        ------
+        UsageError
+            On other text, or a value of another type.
+        """
+        if isinstance(limit, str):
+            return cls.parse(limit)
+        check_type("max_latency:", limit, LatencyLimit, UsageError, f'for example "{EXAMPLE}"')
+        return limit
 
     @classmethod
     def parse(cls, text: str) -> Self:

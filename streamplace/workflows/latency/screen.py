@@ -1,6 +1,6 @@
 """The screen: placements of low latency by estimate, found from others by single moves."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +19,14 @@ FEW = 500  # placements up to which all are screened
 PER_UNIT = 100  # moves per unit
 SECONDS = 2.0
 NEAR = 0.5  # share of moves to the device of a neighbour
+ROUNDING = 1e-9  # relative error of utilisations
 
 
 class Screened(NamedTuple):
     """A placement, (V,), and its estimate.
 
-    The first two values order placements: whether it is overloaded, then its latency in seconds, or
-    if overloaded its largest utilisation.
+    The first two values order placements: whether it is overloaded or not below the
+    target utilisation, then its latency in seconds, or its largest utilisation if so.
     """
 
     overloaded: bool
@@ -38,41 +39,68 @@ class Screened(NamedTuple):
         return self.overloaded, self.value
 
 
-def screened(problem: Problem, devices: Ints, limit: LatencyLimit) -> Screened:
-    """Return a placement with its estimate."""
+def screened(
+    problem: Problem, devices: Ints, limit: LatencyLimit, target_utilisation: float = 1.0
+) -> Screened:
+    """Return a placement with its estimate.
+
+    Parameters
+    ----------
+    problem
+        The problem with devices and links at their full speed.
+    target_utilisation
+        Everything must be used less than this share of its time.
+    """
     found = estimate(problem, devices, Arrivals(limit.arrivals), exponential=limit.exponential)
-    if found.is_finite:
+    if found.is_finite and target_utilisation == 1.0:
         return Screened(False, found.value(limit.quantity), devices)
-    return Screened(True, busiest(problem, deployed(problem, devices)).utilisation, devices)
+    used = busiest(problem, deployed(problem, devices)).utilisation
+    if found.is_finite and used < target_utilisation * (1.0 - ROUNDING):
+        return Screened(False, found.value(limit.quantity), devices)
+    return Screened(True, used, devices)
 
 
 def of_low_latency(
-    problem: Problem, start: Ints, limit: LatencyLimit, rng: np.random.Generator
+    problem: Problem,
+    start: Ints,
+    limit: LatencyLimit,
+    rng: np.random.Generator,
+    target_utilisation: float = 1.0,
 ) -> list[Screened]:
     """Return feasible placements of low latency, the lowest first.
 
     Where there are few placements, all are screened. Otherwise a climb by random moves of single
     units, also to the device of a neighbour, begins at `start` and at the best of the placements on
-    one device each, and ends once the limit holds with its margin.
+    one device each, and ends once the limit holds with its margin. See `screened` for the problem
+    and the target utilisation.
     """
+
+    def of(row: Ints) -> Screened:
+        return screened(problem, row, limit, target_utilisation)
+
     every = feasible_rows(problem, most=FEW)
     if every is not None:
-        return _sorted([screened(problem, row, limit) for row in every])
+        return _sorted([of(row) for row in every])
     budget = Budget(SECONDS, 2 * PER_UNIT * problem.feasibility.unit_count)
-    starts = [screened(problem, start, limit)]
-    alone = _sorted([screened(problem, row, limit) for row in _on_one_device(problem)])
+    starts = [of(start)]
+    alone = _sorted([of(row) for row in _on_one_device(problem)])
     starts += alone[:1]
     found = [
-        _climbed(problem, one, limit, rng, budget.share(1 / (len(starts) - i)))
+        _climbed(problem, one, limit, rng, budget.share(1 / (len(starts) - i)), of)
         for i, one in enumerate(starts)
     ]
     return _sorted([*found, *starts])
 
 
 def _climbed(
-    problem: Problem, best: Screened, limit: LatencyLimit, rng: np.random.Generator, budget: Budget
+    problem: Problem,
+    best: Screened,
+    limit: LatencyLimit,
+    rng: np.random.Generator,
+    budget: Budget,
+    of: Callable[[Ints], Screened],
 ) -> Screened:
-    """Return the best placement by moves that are not worse."""
+    """Return the best placement, screened by `of`, by moves that are not worse."""
     rules, flow = problem.feasibility, compiled(problem).flow
     units, targets = np.nonzero(rules.allowed)
     first, other = flow.ends[:2]
@@ -86,7 +114,7 @@ def _climbed(
             device = int(best.devices[rng.choice(near)]) if len(near) else device
         row = np.where(rules.unit_of == unit, np.int32(device), best.devices)
         if (row != best.devices).any() and rules.violation(row) is None:
-            moved = screened(problem, row, limit)
+            moved = of(row)
             best = moved if moved.order <= best.order else best
         budget.charge(1, work_clock.now() - begun)
     return best

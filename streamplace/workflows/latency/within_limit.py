@@ -42,13 +42,13 @@ def disproved(problem: Problem, limit: LatencyLimit) -> LatencyAnswer | None:
         If operators join their inputs, or streams share messages.
     """
     only_throughput(problem.objective, "a limit on latency supports only throughput")
-    problem = _without_headroom(problem)
+    target = problem.target_utilisation
     deployed(problem, np.zeros(len(problem.graph.names), np.int32))  # raises if not supported
     if compiled(problem).least_utilisation(links_count=True) >= 1:
-        return LatencyAnswer(limit, "infeasible", None, None, None)
-    least = least_latency(problem, limit)
+        return LatencyAnswer(limit, "infeasible", None, None, None, target)
+    least = least_latency(_without_headroom(problem), limit)
     if least > limit.seconds:
-        return LatencyAnswer(limit, "infeasible", None, None, least)
+        return LatencyAnswer(limit, "infeasible", None, None, least, target)
     return None
 
 
@@ -60,7 +60,8 @@ def within_limit(
     The result is `start` if its estimate keeps the limit with the margin and the simulations
     confirm it. Otherwise placements of lower latency are looked for, among them those that carry as
     much as the best one. Without success, the result is the placement of the lowest simulated
-    latency; it is `start` if every placement found is overloaded.
+    latency. A placement that does not stay below the target utilisation counts as overloaded; the
+    result is `start` if every placement found is.
 
     Parameters
     ----------
@@ -77,9 +78,9 @@ def within_limit(
     proof = disproved(problem, limit)
     if proof is not None:
         return start, proof
-    whole = _without_headroom(problem)
+    whole, target = _without_headroom(problem), problem.target_utilisation
     least = least_latency(whole, limit)
-    first = screened(whole, start.devices, limit)
+    first = screened(whole, start.devices, limit, target)
     best: tuple[float, Screened] | None = None
     for one in _to_simulate(problem, first, limit, seed):
         value = _simulated(whole, one, limit, seed)
@@ -88,11 +89,11 @@ def within_limit(
         if _confirmed(whole, one, value, limit):
             break
     if best is None:
-        return start, LatencyAnswer(limit, "unproven", None, None, least)
+        return start, LatencyAnswer(limit, "unproven", None, None, least, target)
     value, chosen = best
     kept = np.array_equal(chosen.devices, start.devices)
     found = start if kept else Placement(problem, chosen.devices)
-    answer = LatencyAnswer(limit, "unproven", chosen.value, finite(value), least)
+    answer = LatencyAnswer(limit, "unproven", chosen.value, finite(value), least, target)
     if _confirmed(whole, chosen, value, limit):
         answer = replace(answer, answer="feasible")
     return found, answer
@@ -110,7 +111,8 @@ def _to_simulate(
     if is_promising:
         yield first
     rng = np.random.default_rng(seed)
-    found = of_low_latency(_without_headroom(problem), first.devices, limit, rng)
+    whole, target = _without_headroom(problem), problem.target_utilisation
+    found = of_low_latency(whole, first.devices, limit, rng, target)
     found = [one for one in found if not one.overloaded]
     if not found:
         return

@@ -288,5 +288,7 @@ def test_the_workflow_takes_results_and_refuses_other_types() -> None:
             migrate(problem, old, max_moves=0)  # type: ignore[arg-type]  # that is the fault
     with pytest.raises(UsageError, match="migrate: max_moves must be a whole number"):
         migrate(problem, result, max_moves=1.5)  # type: ignore[arg-type]  # that is the fault
+    with pytest.raises(UsageError, match="migrate: seconds must be a number"):
+        migrate(problem, result, move_cost=1.0, seconds="1")  # type: ignore[arg-type]  # the fault
     with pytest.raises(UsageError, match="migrate: move_cost must be a number"):
         migrate(problem, result, move_cost="1")  # type: ignore[arg-type]  # that is the fault

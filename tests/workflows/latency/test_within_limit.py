@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import streamplace as sp
+from sim.engine import Settings
 from streamplace import Cluster, Device, Placement, Problem
 from streamplace.errors import InfeasibleError, ProblemError, UsageError
+from streamplace.scoring.tuple_score import tuple_score
 from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.latency.screen import of_low_latency, screened
 from streamplace.workflows.latency.within_limit import disproved, within_limit
@@ -80,6 +82,39 @@ def test_the_margin_decides() -> None:
     assert within_limit(problem, start, limit)[1].answer == "unproven"
     without = LatencyLimit("p99", 0.0025 * 2, margin=0.0)
     assert within_limit(problem, start, without)[1].answer == "feasible"
+
+
+def aimed(problem: Problem, target_utilisation: float) -> Problem:
+    """Return a problem with a target utilisation."""
+    objective = problem.throughput_objective
+    return problem.with_objective(objective.with_changes(target_utilisation=target_utilisation))
+
+
+def test_a_placement_above_the_target_utilisation_is_not_feasible() -> None:
+    """All placements reach 80%, which keeps the limit, but the bounds prove only 70%."""
+    problem = aimed(loaded_chain(0.5, 0.3, 0.3, 0.3, payload_bytes=0.0), 0.75)
+    start = Placement(problem, np.array([1, 1, 0, 0]))
+    limit = LatencyLimit("p99", 1.0)
+    found, answer = within_limit(problem, start, limit)
+    assert (found, answer.answer, answer.simulated_s) == (start, "unproven", None)
+    assert "or uses it to the target utilisation of 75% or more" in answer.reason
+    message = r"'d1' is used 80.0%, and the target utilisation is 75%.* or a higher target"
+    with pytest.raises(ProblemError, match=message):
+        tuple_score(start, Settings(arrivals="poisson", service="exponential"))
+
+
+def test_a_placement_below_the_target_utilisation_is_found() -> None:
+    problem = aimed(loaded_chain(0.2, 0.2, payload_bytes=0.0), 0.35)
+    start = Placement(problem, np.array([0, 0]))
+    found, answer = within_limit(problem, start, LatencyLimit("p99", 1.0))
+    assert answer.answer == "feasible"
+    assert found.devices[0] != found.devices[1]
+
+
+def test_a_target_utilisation_that_every_placement_reaches_is_infeasible() -> None:
+    problem = aimed(loaded_chain(0.4, 0.1, payload_bytes=0.0), 0.3)
+    with pytest.raises(InfeasibleError, match=r"every placement uses .* of 30% or more"):
+        solve(problem, max_latency="p99=1s")
 
 
 def test_bursts_overload_what_poisson_arrivals_do_not() -> None:
