@@ -137,10 +137,10 @@ def check(state: EngineState, target: Ints, order: Order) -> float:
     worst = 0.0
     for kind, put, found, least, places in (
         ("stream", sent, accounted, 1.0, order.streams),
-        ("the queue of stream", state.streams["waiting"], queued, 1.0, order.streams),
-        ("operator", came, processed, np.maximum(1.0, OFFERED * offered), order.operators),
+        ("the queue of stream", state.streams["waiting"], queued, sent, order.streams),
+        ("operator", came, processed, OFFERED * offered, order.operators),
     ):
-        lost = np.abs(put - found) / np.maximum(least, put)
+        lost = np.abs(put - found) / np.maximum(np.maximum(1.0, least), put)
         worst = max(worst, float(lost.max(initial=0.0)))
         place = int(np.argmax(np.where(np.isnan(lost), np.inf, lost)))
         if not lost[place] <= ROUNDING:

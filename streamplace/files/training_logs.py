@@ -29,13 +29,15 @@ def read_log(folder: str | Path) -> Log:
     lines = read_bytes(path).decode("utf-8", errors="replace").split("\n")
     found: Log = []
     for number, line in enumerate(lines[:-1], start=1):  # text after the last \n is incomplete
+        if not line.strip():
+            continue
         step = _step(line)
         if step is None:
             raise FormatError(f"{path}: line {number}: not a step of a training run")
         for name, value in step.items():
             if abs(value) > LARGEST:
-                range_of = f"must be {-LARGEST:g} to {LARGEST:g} (got {value:g})"
-                raise FormatError(f"{path}: line {number}: {name!r:.40}: {range_of}")
+                wanted = f"must be {-LARGEST:g} to {LARGEST:g} (got {value:g})"
+                raise FormatError(f"{path}: line {number}: {name!r:.40}: {wanted}")
         found.append(step)
     return found
 

@@ -79,9 +79,12 @@ class Learner:
         StageInterruptedError
             If a process is interrupted.
         """
-        messages = self.workers.gathered("" if fault is None else str(fault))
-        if message := next(filter(None, messages), ""):
-            raise fault or TrainingError(message)
+        messages = self.workers.gathered(None if fault is None else str(fault))
+        if fault is not None:
+            raise fault
+        for message in messages:
+            if message is not None:
+                raise TrainingError(message)
         if self.interrupted():
             raise StageInterruptedError
 

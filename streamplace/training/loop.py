@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from streamplace.errors import StreamplaceError
 from streamplace.policy.base import AnyPolicy
 from streamplace.policy.denormals import no_denormals
 from streamplace.policy.encoded import Encoded
@@ -17,7 +18,7 @@ from streamplace.problem.placement import Placement
 from streamplace.training.algorithms.base import Algorithm, Record, State, Step
 from streamplace.training.algorithms.registry import make_algorithm
 from streamplace.training.epochs import first_epochs, schedule_span, stage_at
-from streamplace.training.learner import Learner, StageInterruptedError
+from streamplace.training.learner import Learner
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.problems import steps_of
 from streamplace.training.sections import OptimiserSection
@@ -163,9 +164,12 @@ class Loop:
         algorithm = make_algorithm(stage, self.learner, optimiser, number)
         algorithm.begin({} if before is None else before.known())
         learner = self.learner
-        starts = starts_of(learner.policy, self._held_out, stage, number, learner.stop)
-        if learner.interrupted():
-            raise StageInterruptedError
+        starts, fault = list[Placement](), None
+        try:
+            starts = starts_of(learner.policy, self._held_out, stage, number, learner.stop)
+        except StreamplaceError as error:
+            fault = error
+        learner.agree(fault)
         self._stage, self.algorithm, self._starts = number, algorithm, starts
 
     def _new_optimiser(self, number: int) -> Optimiser:

@@ -122,7 +122,8 @@ def _finish(run: Run, on_step: Callable[[Record], None]) -> Trained:
         raise
     except StreamplaceError as error:
         steps, cause = run.loop.position.step, error.__cause__
-        if not run.logged == steps > 0 or run.workers.count > 1:  # others may be within a step
+        was_logged = steps > 0 and run.logged == steps
+        if not was_logged or run.workers.count > 1:  # others may be within a step
             raise
         with suppress(StreamplaceError):  # saving may be what failed
             run.save()

@@ -175,6 +175,8 @@ def migrate(
     """
     old = old.placement if isinstance(old, Result | MakespanResult) else old
     _check(old, max_moves, move_cost, seconds, prefer)
+    move_cost = None if move_cost is None else float(move_cost)
+    seconds = None if seconds is None else float(seconds)
     refuse_derived_makespan(problem.objective, "migrate")
     if move_cost is not None and seconds is not None:
         seconds /= 2  # for each of the two searches
@@ -192,11 +194,12 @@ def migrate(
     else:
         ready_placer("search:evaluations=1", scoring_of(problem))
         started = work_clock.now()
-        unlimited = None
-        if move_cost is not None and limited.improver is None:
-            unlimited = _solved(problem, placer, seed, staying).placement
+        start: Placement | None = staying
+        if move_cost is not None:
+            own = limited.improver is not None  # which looks for the moves itself
+            start = None if own else _solved(problem, placer, seed, staying).placement
         with within("re-placing"):
-            placement = limited(problem, np.random.default_rng(seed), unlimited)
+            placement = limited(problem, np.random.default_rng(seed), start)
         limit = f"max_moves={max_moves}" if move_cost is None else f"move_cost={move_cost:g}"
         name = "migrate" if limited.improver is None else placer
         result = _result_of(placement, f"{name}:{limit}", work_clock.now() - started)

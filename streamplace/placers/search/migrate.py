@@ -18,6 +18,7 @@ from streamplace.placers.search.priced_moves import best_for_price, improved_for
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Ints
 
 SECONDS = 1.0
@@ -86,7 +87,8 @@ class Migrate:
         Parameters
         ----------
         start
-            A placement to consider besides those that the search finds.
+            A placement to consider besides those that the search finds; with `max_moves`, the one
+            after the fewest necessary moves from which the search starts, such as `necessary`.
 
         Raises
         ------
@@ -96,23 +98,30 @@ class Migrate:
         budget = Budget(self.seconds, self.evaluations)
         if self.seconds is None and self.evaluations is None:
             budget = Budget(SECONDS)
-        moves, staying = self._begun(problem, rng)
+        current = current_devices(problem, self.old)
+        staying = with_fewest_moves(current).devices
+        moves = self._moves(current, staying, rng)
         if self.max_moves is not None:
-            return best_within_moves(moves, staying.devices, self.max_moves, budget)
+            first = staying if start is None else start.devices
+            return best_within_moves(moves, first, self.max_moves, budget)
         if self.improver is not None:
-            return improved_for_price(moves, staying, self.move_cost or 0.0, self.improver, rng)
-        drafts = [staying.devices] if start is None else [staying.devices, start.devices]
+            least = necessary_moves(moves, staying)
+            return improved_for_price(moves, least, self.move_cost or 0.0, self.improver, rng)
+        drafts = [staying] if start is None else [staying, start.devices]
         return best_for_price(moves, drafts, self.move_cost or 0.0, budget)
 
     def necessary(self, problem: Problem, rng: np.random.Generator) -> Placement:
-        """Return the placement after the necessary moves only, from which the search starts."""
-        return self._begun(problem, rng)[1]
+        """Return the best placement that a short search finds with the necessary moves only.
 
-    def _begun(self, problem: Problem, rng: np.random.Generator) -> tuple[Nearby, Placement]:
+        There is no search where scoring a placement takes long: with the engine, and under custom
+        objectives.
+        """
         current = current_devices(problem, self.old)
-        fewest = with_fewest_moves(current).devices
-        moves = self._moves(current, fewest, rng)
-        return moves, necessary_moves(moves, fewest)
+        fewest = with_fewest_moves(current)
+        is_slow = evaluator(problem).best_possible is None
+        if is_slow and not isinstance(problem.objective, Makespan):
+            return fewest
+        return necessary_moves(self._moves(current, fewest.devices, rng), fewest.devices)
 
     def _moves(self, current: Current, staying: Ints, rng: np.random.Generator) -> Nearby:
         """Return the search for moves under the problem's objective."""

@@ -18,7 +18,7 @@ class LatencyAnswer:
     ----------
     answer
         ``feasible``: the simulation of the placement is below the limit, with the margin, and it
-        stays below the target utilisation.
+        stays within the target utilisation.
         ``infeasible``: provably no placement keeps the limit. ``unproven``: neither.
     screened_s
         The estimate of the placement by queueing theory; None if the placement is overloaded, or
@@ -60,13 +60,13 @@ class LatencyAnswer:
         target = f"the target utilisation of {self.target_utilisation * 100:.4g}%"
         if self.answer == "infeasible" and self.least_s is None:
             if self.target_utilisation < 1.0:
-                return f"every placement uses a device, link or operator to {target} or more"
+                return f"every placement uses a device, link or operator above {target}"
             return "every placement overloads a device, link or operator, so that queues grow"
         if self.answer == "infeasible":
             return f"without any wait, {limit.quantity} is at least {self.least_s:.4g} s"
         if self.screened_s is None:
             during = " during bursts" if limit.arrivals == "bursts" else ""
-            above = f", or uses it to {target} or more" if self.target_utilisation < 1.0 else ""
+            above = f", or uses it above {target}" if self.target_utilisation < 1.0 else ""
             return f"every placement found overloads a device, link or operator{during}{above}"
         if self.simulated_s is None:
             return f"estimated {self.screened_s:.3g} s; too few tuples reach sinks for simulations"

@@ -25,8 +25,9 @@ ROUNDING = 1e-9  # relative error of utilisations
 class Screened(NamedTuple):
     """A placement, (V,), and its estimate.
 
-    The first two values order placements: whether it is overloaded or not below the
-    target utilisation, then its latency in seconds, or its largest utilisation if so.
+    The first two values order placements: whether it counts as overloaded, because queues grow or
+    it is above the target utilisation; then its latency in seconds, or its largest utilisation if
+    it does.
     """
 
     overloaded: bool
@@ -49,13 +50,14 @@ def screened(
     problem
         The problem with devices and links at their full speed.
     target_utilisation
-        Everything must be used less than this share of its time.
+        Everything may be used for this share of its time at most; at 1, for less, because queues
+        grow without limit otherwise.
     """
     found = estimate(problem, devices, Arrivals(limit.arrivals), exponential=limit.exponential)
     if found.is_finite and target_utilisation == 1.0:
         return Screened(False, found.value(limit.quantity), devices)
     used = busiest(problem, deployed(problem, devices)).utilisation
-    if found.is_finite and used < target_utilisation * (1.0 - ROUNDING):
+    if found.is_finite and used <= target_utilisation * (1.0 + ROUNDING):
         return Screened(False, found.value(limit.quantity), devices)
     return Screened(True, used, devices)
 

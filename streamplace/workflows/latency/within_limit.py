@@ -20,7 +20,7 @@ from streamplace.util.finite import finite
 from streamplace.workflows.latency.answer import LatencyAnswer
 from streamplace.workflows.latency.least import least_latency
 from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.latency.screen import Screened, of_low_latency, screened
+from streamplace.workflows.latency.screen import ROUNDING, Screened, of_low_latency, screened
 
 RUNS = 3  # simulations of a placement, each with its own seed
 TUPLES = 5e5  # of a simulation
@@ -44,7 +44,10 @@ def disproved(problem: Problem, limit: LatencyLimit) -> LatencyAnswer | None:
     only_throughput(problem.objective, "a limit on latency supports only throughput")
     target = problem.target_utilisation
     deployed(problem, np.zeros(len(problem.graph.names), np.int32))  # raises if not supported
-    if compiled(problem).least_utilisation(links_count=True) >= 1:
+    least_used = compiled(problem).least_utilisation(links_count=True)
+    # with the whole capacity in use, queues grow without limit
+    is_full = least_used >= 1 if target == 1 else least_used > 1 + ROUNDING
+    if is_full:
         return LatencyAnswer(limit, "infeasible", None, None, None, target)
     least = least_latency(_without_headroom(problem), limit)
     if least > limit.seconds:
@@ -60,7 +63,7 @@ def within_limit(
     The result is `start` if its estimate keeps the limit with the margin and the simulations
     confirm it. Otherwise placements of lower latency are looked for, among them those that carry as
     much as the best one. Without success, the result is the placement of the lowest simulated
-    latency. A placement that does not stay below the target utilisation counts as overloaded; the
+    latency. A placement that is above the target utilisation counts as overloaded; the
     result is `start` if every placement found is.
 
     Parameters

@@ -292,3 +292,10 @@ def test_the_workflow_takes_results_and_refuses_other_types() -> None:
         migrate(problem, result, move_cost=1.0, seconds="1")  # type: ignore[arg-type]  # the fault
     with pytest.raises(UsageError, match="migrate: move_cost must be a number"):
         migrate(problem, result, move_cost="1")  # type: ignore[arg-type]  # that is the fault
+
+
+def test_scorings_that_take_long_get_no_short_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = Replacement(3, "engine")
+    monkeypatch.setattr("streamplace.placers.search.migrate.necessary_moves", None)
+    found = Migrate(case.old, max_moves=3).necessary(case.problem, seeded_rng())
+    assert case.moves[case.index_of(found)] == case.moves.min()

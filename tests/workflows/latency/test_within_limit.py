@@ -97,7 +97,7 @@ def test_a_placement_above_the_target_utilisation_is_not_feasible() -> None:
     limit = LatencyLimit("p99", 1.0)
     found, answer = within_limit(problem, start, limit)
     assert (found, answer.answer, answer.simulated_s) == (start, "unproven", None)
-    assert "or uses it to the target utilisation of 75% or more" in answer.reason
+    assert "or uses it above the target utilisation of 75%" in answer.reason
     message = r"'d1' is used 80.0%, and the target utilisation is 75%.* or a higher target"
     with pytest.raises(ProblemError, match=message):
         tuple_score(start, Settings(arrivals="poisson", service="exponential"))
@@ -111,9 +111,15 @@ def test_a_placement_below_the_target_utilisation_is_found() -> None:
     assert found.devices[0] != found.devices[1]
 
 
+def test_the_whole_target_utilisation_may_be_used() -> None:
+    problem = aimed(loaded_chain(0.8), 0.8)
+    start = Placement(problem, np.array([0]))
+    assert within_limit(problem, start, LatencyLimit("p99", 10.0))[1].answer == "feasible"
+
+
 def test_a_target_utilisation_that_every_placement_reaches_is_infeasible() -> None:
     problem = aimed(loaded_chain(0.4, 0.1, payload_bytes=0.0), 0.3)
-    with pytest.raises(InfeasibleError, match=r"every placement uses .* of 30% or more"):
+    with pytest.raises(InfeasibleError, match=r"every placement uses .* above .* of 30%"):
         solve(problem, max_latency="p99=1s")
 
 
