@@ -7,8 +7,15 @@ from pathlib import Path
 from streamplace.errors import FormatError
 from streamplace.files.atomic import atomic, write_text
 from streamplace.files.reading import to_json
-from streamplace.studies.saved import OTHER, check_plan, plan_text, read_results, result_line
-from streamplace.studies.study import Outcome, Plan, Row
+from streamplace.studies.saved import (
+    OTHER,
+    check_plan,
+    outcome_of,
+    plan_text,
+    read_results,
+    result_line,
+)
+from streamplace.studies.study import Outcome, Plan, Row, Study
 
 PLAN, RESULTS, REPORT = "study.json", "results.jsonl", "README.md"
 
@@ -35,6 +42,7 @@ class StudyFolder:
     def __init__(self, path: Path, name: str, plan: Plan) -> None:
         self.path, self._plan = path, plan
         self.done: dict[str, list[Row]] = {}
+        self._has_read = False
         saved, results = path / PLAN, path / RESULTS
         if not os.path.lexists(saved):
             for other in (RESULTS, REPORT):
@@ -47,6 +55,7 @@ class StudyFolder:
         if os.path.lexists(results):
             keys = {unit.key for unit in plan.units}
             self.done, complete = read_results(results, keys, version)
+            self._has_read = bool(self.done)
             if len(complete) < results.stat().st_size:  # the study was killed within a line
                 with atomic(results) as file:
                     file.write(complete)
@@ -73,6 +82,18 @@ class StudyFolder:
     def rows(self) -> list[Row]:
         """Return the results of all units, in the order of the plan."""
         return [row for unit in self._plan.units for row in self.done[unit.key]]
+
+    def outcome(self, study: Study) -> Outcome:
+        """Return the outcome of all units.
+
+        Raises
+        ------
+        FormatError
+            If results that the folder had before are not those of this version of the study.
+        """
+        if self._has_read:
+            return outcome_of(study, self._plan, self.done, self.path / RESULTS)
+        return study.outcome(self._plan, self.rows())
 
     def write(self, outcome: Outcome, pictures: str | None) -> list[Path]:
         """Write the report, the tables as CSV, Markdown and LaTeX, and the pictures.

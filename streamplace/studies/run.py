@@ -41,7 +41,7 @@ def run_study(
     Raises
     ------
     FormatError
-        If the folder holds the results of another study or plan, or cannot be written.
+        If the folder holds the results of another study, plan or version, or cannot be written.
     BackendError
         If the backend fails.
     StreamplaceError
@@ -60,7 +60,7 @@ def run_study(
             for number, (rows, seconds) in track(found, len(waiting), study.name):
                 results.add(waiting[number].key, rows, seconds)
                 progress.advance()
-        outcome = study.outcome(plan, results.rows())
+        outcome = results.outcome(study)
         results.write(outcome, pictures)
     return outcome
 

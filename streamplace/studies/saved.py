@@ -10,7 +10,7 @@ from streamplace.errors import FormatError
 from streamplace.files.bounded import read_failure, read_raw
 from streamplace.files.checksums import NAME, checksum
 from streamplace.files.reading import parse, read_json, to_json
-from streamplace.studies.study import Row
+from streamplace.studies.study import Outcome, Plan, Row, Study
 
 FORMAT, VERSION = "streamplace-study", 2
 WITHOUT_SUMS = 1  # the version whose lines of results have no checksum
@@ -94,6 +94,26 @@ def result_line(key: str, rows: list[Row], seconds: float) -> str:
     """Return the line of a unit's results, with the CPU seconds that they took."""
     entry = {"unit": key, "cpu_s": round(seconds, 3), "rows": rows}
     return json.dumps({**entry, NAME: checksum(entry)}) + "\n"
+
+
+def outcome_of(study: Study, plan: Plan, found: Found, path: Path) -> Outcome:
+    """Return the outcome of a study, some of whose results were read from a file.
+
+    Raises
+    ------
+    FormatError
+        If results have the key of a unit, but not the values that the study reads: another version
+        of the study wrote them, or a line without a checksum has changed.
+    """
+    rows = [row for unit in plan.units for row in found[unit.key]]
+    try:
+        return study.outcome(plan, rows)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        fault = " ".join(f"{type(error).__name__}: {error}".split())
+        raise FormatError(
+            f"{path}: holds results that do not fit this version of {study.name} ({fault:.120}); "
+            f"remove their lines, or {OTHER}"
+        ) from error
 
 
 def _entry(line: bytes, place: str) -> dict[str, Any]:

@@ -84,6 +84,25 @@ def test_lines_without_a_checksum_are_read_in_folders_of_version_1(tmp_path: Pat
     assert run_study(Squares(2), tmp_path, jobs=1).findings == ("The sum is 1.",)
 
 
+@pytest.mark.parametrize("row", [{}, 3, None, {"number": 1, "square": "x"}, {"number": 1}])
+def test_results_with_other_values_are_refused_in_one_line_and_kept(
+    row: Any, tmp_path: Path
+) -> None:
+    run_study(Squares(3), tmp_path, jobs=1)
+    results = tmp_path / RESULTS
+    lines = results.read_text().splitlines(keepends=True)
+    lines[1] = result_line("number 1", [row], 0.0)
+    results.write_text(changed := "".join(lines))
+    with pytest.raises(
+        FormatError, match=r"results\.jsonl: holds results that do not fit"
+    ) as caught:
+        run_study(Squares(3), tmp_path, jobs=1)
+    assert len(str(caught.value).splitlines()) == 1
+    assert results.read_text() == changed
+    results.write_text(lines[0] + lines[2])
+    assert run_study(Squares(3), tmp_path, jobs=1).findings == ("The sum is 5.",)
+
+
 @pytest.mark.parametrize("name", [RESULTS, REPORT])
 def test_files_that_are_not_a_studys_are_not_overwritten(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text("mine")

@@ -6,7 +6,7 @@ from benchmarks.hardening.corpus import study_files
 from benchmarks.hardening.targets.consumers import use_result
 from streamplace.studies.dream.study import DreamStudy
 from streamplace.studies.folder import PLAN, RESULTS
-from streamplace.studies.saved import Found, check_plan, read_results
+from streamplace.studies.saved import Found, check_plan, outcome_of, read_results
 
 NAMES = ("study-plan", "study-results")
 """The names of these readers."""
@@ -27,5 +27,4 @@ def use_found(found: Found) -> None:
     """Make the tables of the study if no unit is missing."""
     plan = study_files.plan()
     if all(unit.key in found for unit in plan.units):
-        rows = [row for unit in plan.units for row in found[unit.key]]
-        use_result(DreamStudy().outcome(plan, rows).to_dict())
+        use_result(outcome_of(DreamStudy(), plan, found, Path(RESULTS)).to_dict())
