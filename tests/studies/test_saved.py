@@ -84,7 +84,7 @@ def test_lines_without_a_checksum_are_read_in_folders_of_version_1(tmp_path: Pat
     assert run_study(Squares(2), tmp_path, jobs=1).findings == ("The sum is 1.",)
 
 
-@pytest.mark.parametrize("row", [{}, 3, None, {"number": 1, "square": "x"}, {"number": 1}])
+@pytest.mark.parametrize("row", [{}, 3, None, {"i": 1, "square": "x"}, {"i": 1}])
 def test_results_with_other_values_are_refused_in_one_line_and_kept(
     row: Any, tmp_path: Path
 ) -> None:
