@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.bytecode import environment
 from benchmarks.plain import PlainScorer
 from streamplace import Cluster, Problem, Recipe, StreamGraph, place, write_dataset
 from streamplace.scoring.throughput import throughput
@@ -152,10 +153,10 @@ def interleaved(
 
 
 def cpu_of(*arguments: str) -> float:
-    """Return the CPU seconds of one command, including its worker processes."""
+    """Return the CPU seconds of one command, with its workers, where modules keep bytecode."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-m", "streamplace.cli.main", *arguments]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment())
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

@@ -10,7 +10,6 @@ is slower. Figures that only one tree has are named.
 
 import argparse
 import math
-import os
 import re
 import statistics
 import subprocess
@@ -19,12 +18,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks.bytecode import environment
+
 HERE = Path(__file__).resolve().parents[1]
 BENCHMARKS: Mapping[str, tuple[str, ...]] = {
     "speed": ("benchmarks.speed",),
     "engine": ("benchmarks.engine", "--only", "speed", "linearity"),
 }
-NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"  # a new checkout would be compiled at every start
 SLOWER = 1.05  # ratio above which a line is marked
 RATE = re.compile(r"/s$|speed-up")  # titles of figures that are better when larger
 RENAMED = (  # in titles of 0.2: old words and new ones
@@ -71,11 +71,10 @@ def measured(tree: Path, kernels: Path, module: str, *options: str) -> dict[str,
         A folder for the compiled kernels of this tree. Those of another version of the same module
         cannot be loaded.
     """
-    around = {key: value for key, value in os.environ.items() if key != NO_BYTECODE}
     run = subprocess.run(
         [sys.executable, "-m", module, *options],
         cwd=tree,
-        env={**around, "PYTHONPATH": str(tree), "NUMBA_CACHE_DIR": str(kernels)},
+        env={**environment(), "PYTHONPATH": str(tree), "NUMBA_CACHE_DIR": str(kernels)},
         stdout=subprocess.PIPE,
         text=True,
         check=True,
