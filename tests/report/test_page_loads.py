@@ -27,6 +27,16 @@ def scored() -> Iterator[Evaluate]:
         yield evaluate
 
 
+@pytest.fixture(scope="module")
+def impossible() -> list[Placement]:
+    """Return placements with an operator on a device on which it cannot run."""
+    found = [
+        placement for placement in drawn_placements(400, anywhere=True) if cannot_run(placement)
+    ]
+    assert len(found) > 10
+    return found
+
+
 def drawn_placements(count: int, *, anywhere: bool = False) -> list[Placement]:
     """Return random placements of random problems with those fields.
 
@@ -63,11 +73,8 @@ def test_scores_equal_those_of_python(scored: Evaluate, large: bool) -> None:
 
 @pytest.mark.parametrize("large", [False, True], ids=["from the graph", "from sums"])
 def test_operators_where_they_cannot_run_take_the_mean_of_their_times(
-    scored: Evaluate, large: bool
+    scored: Evaluate, impossible: list[Placement], large: bool
 ) -> None:
-    placements = drawn_placements(400, anywhere=True)
-    impossible = [placement for placement in placements if cannot_run(placement)]
-    assert len(impossible) > 10
     shown = scored([page_input(placement, large) for placement in impossible])
     for placement, score in zip(impossible, shown, strict=True):
         assert difference(score, simulate(placement)) < 1e-12
