@@ -27,13 +27,21 @@ from tests.support.flink_server.server import JAR, ScriptedFlink
 DEVICES = "2x2000"
 PLAN = dict.fromkeys(("rate_s", "carries_s", "now_carries_s", "price_s", "now_price_s"), 1.0)
 ATTEMPT = {"served": 1.0, "is_rollback": False, "begun": NOON, "ended": None, "worse": 0}
-LIMITS = ("--timeout", "0.5", "--deadline", "0.3", "--start-timeout", "0.6")
+LIMITS = (
+    "--timeout",
+    "20",
+    "--deadline",
+    "20",
+    "--start-timeout",
+    "20",
+)  # which a busy machine keeps
 
 
 @pytest.fixture(autouse=True)
-def clock(monkeypatch: pytest.MonkeyPatch) -> ManualClock:
-    """Let windows take no time."""
+def clock(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> ManualClock:
+    """Let windows take no time, and keep the locks from those of other processes."""
     quick(monkeypatch)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path_factory.mktemp("locks")))
     made = ManualClock()
     monkeypatch.setattr(clocks, "SystemClock", lambda: made)
     return made

@@ -17,15 +17,21 @@ from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.server import JAR, ScriptedFlink
 
 NAMES = ("Source: src", "count", "out: Writer")
-LIMITS = ("--windows", "1", "--timeout", "0.5", "--deadline", "0.3", "--start-timeout", "0.6")
+LIMITS = ("--windows", "1", "--timeout", "20", "--deadline", "20", "--start-timeout", "20")
 AT_MOST = "must be above 0 and at most 100,000,000 s (got"
 NOWHERE = "http://127.0.0.1:1"
 
 
 @pytest.fixture(autouse=True)
-def clock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ManualClock:
-    """Let windows take no time, and run in a folder of the test with the devices a and b."""
+def clock(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> ManualClock:
+    """Let windows take no time, and run in a folder of the test with the devices a and b.
+
+    The locks are kept from those of other processes.
+    """
     quick(monkeypatch)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path_factory.mktemp("locks")))
     monkeypatch.chdir(tmp_path)
     made = ManualClock()
     monkeypatch.setattr(clocks, "SystemClock", lambda: made)

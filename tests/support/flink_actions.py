@@ -30,7 +30,10 @@ from tests.support.flink_server.clock import ManualClock
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.server import JAR, ScriptedFlink
 
-LIMITS = Limits(answer_s=0.5, savepoint_s=0.3, start_s=0.6)
+PATIENT = Limits(answer_s=20.0, savepoint_s=20.0, start_s=20.0)
+"""Limits that even a busy machine keeps, for actions that succeed."""
+HASTY = Limits(answer_s=0.5, savepoint_s=0.3, start_s=0.6)
+"""Limits that are soon over, for actions that may wait until they end."""
 BEFORE = Deployment({"Source: src": ("b",), "count": ("b",), "out: Writer": ("b",)})
 AFTER = Deployment({"Source: src": ("a",), "count": ("b", "b"), "out: Writer": ("a",)})
 HOSTS = {"Source: src": ["tm-a"], "count": ["tm-b", "tm-b"], "out: Writer": ["tm-a"]}
@@ -45,13 +48,15 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(pauses, name, seconds)
 
 
-def restarts(url: str, limits: Limits = LIMITS, labels: bool = True, **more: Any) -> RestartBackend:
+def restarts(
+    url: str, limits: Limits = PATIENT, labels: bool = True, **more: Any
+) -> RestartBackend:
     """Return a backend for the scripted cluster."""
     how = Options(JOB, JAR, limits=limits, **more)
     return RestartBackend(Server(url), how, labels, lambda line: None)
 
 
-def rescales(url: str, limits: Limits = LIMITS) -> AdaptiveBackend:
+def rescales(url: str, limits: Limits = PATIENT) -> AdaptiveBackend:
     """Return a backend for the scripted cluster under the adaptive scheduler."""
     return AdaptiveBackend(Server(url), limits)
 
@@ -84,7 +89,7 @@ def watched_at(
     folder: Path,
     backend: type[RestartBackend] | type[AdaptiveBackend] | None = RestartBackend,
     deployment: Deployment = AFTER,
-    limits: Limits = LIMITS,
+    limits: Limits = PATIENT,
     journal: Callable[[Path], Journal] = Journal,
 ) -> Iterator[tuple[Watching, list[str]]]:
     """Yield a controller of a job at an address, and the lines that it says."""
@@ -123,12 +128,12 @@ class Log:
             raise KeyboardInterrupt
 
 
-def gone_on(flink: ScriptedFlink, log: Log) -> Acted | None:
+def gone_on(flink: ScriptedFlink, log: Log, limits: Limits = PATIENT) -> Acted | None:
     """Go on with an action until it ends, on a server without faults."""
     flink.faults.clear()
     with flink.serving() as url:
         while True:
-            done = restarts(url).resume(JOB, AFTER, log.entries, log)
+            done = restarts(url, limits).resume(JOB, AFTER, log.entries, log)
             if done is None or not done.pending or done.lost:
                 return done
 

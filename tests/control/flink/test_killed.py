@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +10,14 @@ import pytest
 
 from streamplace.control.entries import read_entries
 from streamplace.control.flink.rescaling import AdaptiveBackend
-from streamplace.integrations.flink.applying.progress import Limits
-from tests.support.flink_actions import AFTER, HANGS, HOSTS, quick, watched_at
+from tests.support.flink_actions import AFTER, HANGS, HOSTS, PATIENT, quick, watched_at
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.load import Load
 from tests.support.flink_server.server import ScriptedFlink
 from tests.support.killed_controllers import WINDOWS, Moment, SharedClock, killed
 
 RATE_S = 200.0
-CANCELS = Limits(0.5, 0.1, 0.6, cancel_age_s=60.0)
+CANCELS = replace(PATIENT, savepoint_s=0.1, cancel_age_s=60.0)
 
 
 @pytest.fixture(autouse=True)

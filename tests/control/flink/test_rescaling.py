@@ -1,5 +1,6 @@
 """Changes of numbers of instances under a scripted adaptive scheduler."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,13 +9,15 @@ from streamplace.control.entries import Entry
 from streamplace.control.flink.acting import Acted
 from streamplace.control.flink.rescaling import REQUIRED
 from streamplace.control.plans import Deployment
-from tests.support.flink_actions import AFTER, quick, rescales
+from streamplace.integrations.flink.applying.progress import Limits
+from tests.support.flink_actions import AFTER, PATIENT, quick, rescales
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.faults import Effect, Fault
 from tests.support.flink_server.server import ScriptedFlink
 
 ONE = {"Source: src": 1, "count": 1, "out: Writer": 1}
 TWO = {**ONE, "count": 2}
+ENDS = Limits(answer_s=0.5, savepoint_s=20.0, start_s=1.5)
 
 
 @pytest.fixture(autouse=True)
@@ -26,10 +29,12 @@ def adaptive(**more: Any) -> ScriptedFlink:
     return ScriptedFlink(scheduler="Adaptive", **more)
 
 
-def acted(flink: ScriptedFlink, deployment: Deployment = AFTER) -> tuple[Acted, list[Entry]]:
+def acted(
+    flink: ScriptedFlink, deployment: Deployment = AFTER, limits: Limits = PATIENT
+) -> tuple[Acted, list[Entry]]:
     entries: list[Entry] = []
     with flink.serving() as url:
-        done = rescales(url).act(
+        done = rescales(url, limits).act(
             JOB, deployment, lambda step, details: entries.append(Entry(0.0, step, details))
         )
     return done, entries
@@ -62,7 +67,7 @@ def test_the_journal_is_written_before_the_request() -> None:
 
 def test_numbers_that_have_no_effect_are_taken_back() -> None:
     flink = adaptive(ignores=1)
-    done, _ = acted(flink)
+    done, _ = acted(flink, limits=ENDS)
     assert (done.succeeded, done.runs) == (False, True)
     assert "(count has 1 instead of 2 instances); rolled back; job" in done.reason
     assert flink.jobs[JOB].requirements["count"] == (1, 1)
@@ -101,14 +106,14 @@ def test_slots_are_checked_before() -> None:
 
 def test_a_put_whose_answer_is_lost_is_found() -> None:
     flink = adaptive(faults=[Fault(Effect.LOST, "PUT .*", times=1)])
-    done, _ = acted(flink)
+    done, _ = acted(flink, limits=replace(PATIENT, answer_s=0.5))
     assert done.succeeded
 
 
 @pytest.mark.parametrize("effect", [Effect.ERROR, Effect.SLOW, Effect.REFUSED])
 def test_a_put_without_effect_is_reported(effect: Effect) -> None:
     flink = adaptive(faults=[Fault(effect, "PUT .*", times=1)])
-    done, _ = acted(flink)
+    done, _ = acted(flink, limits=ENDS)
     assert not done.succeeded
     assert "rolled back" in done.reason
     assert flink.jobs[JOB].parallelism == ONE
@@ -119,7 +124,7 @@ def test_an_interrupted_change_goes_on_and_knows_the_numbers_before() -> None:
     flink = adaptive()
     _, entries = acted(flink)
     with flink.serving() as url:
-        backend = rescales(url)
+        backend = rescales(url, ENDS)
         done = backend.resume(JOB, AFTER, entries, lambda step, details: None)
         assert done is not None
         assert done.succeeded

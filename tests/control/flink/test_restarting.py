@@ -1,5 +1,6 @@
 """Restarts of a scripted job: success, refusals, faults of the server, interruptions."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,11 +8,14 @@ import pytest
 from streamplace.control.flink.acting import Acted
 from streamplace.control.plans import Deployment
 from streamplace.integrations.flink.applying.progress import Limits
-from tests.support.flink_actions import AFTER, BEFORE, HANGS, HOSTS, Log, quick, restarts
+from tests.support.flink_actions import AFTER, BEFORE, HANGS, HOSTS, PATIENT, Log, quick, restarts
 from tests.support.flink_server.checkpoint_documents import CHECKPOINT, SAVEPOINT
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.faults import Effect, Fault
 from tests.support.flink_server.server import ScriptedFlink
+
+STARTS = replace(PATIENT, start_s=1.5)
+CANCELS = replace(PATIENT, savepoint_s=0.1, cancel_age_s=60.0)
 
 
 @pytest.fixture(autouse=True)
@@ -104,7 +108,7 @@ def test_numbers_that_have_no_effect_are_rolled_back() -> None:
 @pytest.mark.parametrize("fault", ["refuses", "stuck", "misplaces"])
 def test_a_start_that_fails_is_rolled_back(fault: str) -> None:
     flink = ScriptedFlink(**{fault: 1})  # type: ignore[arg-type]
-    done = acted(flink)
+    done = acted(flink, limits=STARTS)
     assert (done.succeeded, done.runs) == (False, True)
     assert f"rolled back: job {done.job} runs as before" in done.reason
     unharmed(flink, done)
@@ -112,7 +116,7 @@ def test_a_start_that_fails_is_rolled_back(fault: str) -> None:
 
 def test_a_job_that_cannot_be_verified_is_named() -> None:
     flink = ScriptedFlink(faults=[Fault(Effect.ERROR, "GET /jobs/[^/]+/vertices/.*")])
-    done = acted(flink)
+    done = acted(flink, limits=STARTS)
     assert (done.succeeded, done.runs, done.changed) == (False, True, True)
     assert done.reason.endswith(f"; job {done.job} runs")
     unharmed(flink, done)
@@ -120,7 +124,7 @@ def test_a_job_that_cannot_be_verified_is_named() -> None:
 
 def test_a_savepoint_that_hangs_leaves_the_job_running() -> None:
     flink = ScriptedFlink(polls=HANGS)
-    done = acted(flink, limits=Limits(0.5, 0.1, 0.5))
+    done = acted(flink, limits=replace(PATIENT, savepoint_s=0.1))
     assert done.stops
     assert done.pending
     unharmed(flink, done)
@@ -128,7 +132,7 @@ def test_a_savepoint_that_hangs_leaves_the_job_running() -> None:
 
 def test_a_hanging_savepoint_is_abandoned_where_that_is_allowed() -> None:
     flink = ScriptedFlink(polls=HANGS)
-    done = acted(flink, limits=Limits(0.5, 0.1, 0.6, cancel_age_s=60))
+    done = acted(flink, limits=CANCELS)
     assert done.succeeded
     assert flink.running[done.job].restored == CHECKPOINT
 
@@ -173,6 +177,6 @@ def test_a_proxy_that_gives_up_is_no_refusal(request_: str) -> None:
 
 def test_a_proxy_that_gives_up_on_a_cancel_does_not_leave_the_job_stopped() -> None:
     flink = ScriptedFlink(polls=HANGS, faults=[Fault(Effect.LATE, "PATCH .*", times=1)])
-    done = acted(flink, limits=Limits(0.5, 0.1, 0.6, cancel_age_s=60))
+    done = acted(flink, limits=CANCELS)
     assert done.succeeded, done.reason
     assert flink.running[done.job].restored == CHECKPOINT

@@ -7,7 +7,7 @@ import pytest
 
 from streamplace.integrations.flink.applying.progress import Limits
 from streamplace.integrations.profiling.rest import Server
-from tests.support.flink_actions import AFTER, START, Log, gone_on, quick, restarts, stopping
+from tests.support.flink_actions import AFTER, HASTY, START, Log, gone_on, quick, restarts, stopping
 from tests.support.flink_server.checkpoint_documents import SAVEPOINT
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.faults import Effect, Fault
@@ -22,7 +22,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def restart(flink: ScriptedFlink) -> None:
     with flink.serving() as url:
-        restarts(url).act(JOB, AFTER, Log())
+        restarts(url, HASTY).act(JOB, AFTER, Log())
 
 
 @pytest.mark.long
@@ -33,12 +33,12 @@ def test_a_restart_goes_on_after_an_interruption_at_every_step(fault: str | None
         log = Log(until)
         with flink.serving() as url:
             try:
-                restarts(url).act(JOB, AFTER, log)
+                restarts(url, HASTY).act(JOB, AFTER, log)
             except KeyboardInterrupt:
                 pass
             else:
                 break
-        done = gone_on(flink, Log(before=log.entries))
+        done = gone_on(flink, Log(before=log.entries), HASTY)
         assert len(flink.running) == 1, until
         if done is not None:
             assert list(flink.running) == [done.job], done
@@ -68,7 +68,7 @@ def killed(fault: str | None, requests: int, is_after: bool) -> bool:
     flink = ScriptedFlink(**({fault: 1} if fault else {}))  # type: ignore[arg-type]
     log = Log()
     with flink.serving() as url:
-        backend = restarts(url)
+        backend = restarts(url, HASTY)
         backend.server = Killed(url, requests, is_after)
         try:
             backend.act(JOB, AFTER, log)
@@ -76,7 +76,7 @@ def killed(fault: str | None, requests: int, is_after: bool) -> bool:
             pass
         else:
             return False
-    done = gone_on(flink, log)
+    done = gone_on(flink, log, HASTY)
     assert len(flink.running) == 1, (requests, done)
     assert done is None or list(flink.running) == [done.job], (requests, done)
     return True
@@ -139,7 +139,7 @@ def test_a_savepoint_that_fails_meanwhile_is_reported(reached: bool) -> None:
 def test_a_job_that_takes_long_to_end_after_its_savepoint_is_awaited() -> None:
     flink, log = ScriptedFlink(), stopping(savepoint=SAVEPOINT, trigger="")
     with flink.serving() as url:
-        done = restarts(url).resume(JOB, AFTER, log.entries, log)
+        done = restarts(url, HASTY).resume(JOB, AFTER, log.entries, log)
         assert done is not None
         assert done.pending
         flink.jobs[JOB].state, flink.jobs[JOB].stopped_at = "FINISHED", SAVEPOINT
@@ -209,6 +209,6 @@ def check(effect: Effect, times: int, after: int) -> None:
     assert done.succeeded or done.reason, case
     assert "\n" not in done.reason, case
     if done.pending:
-        done = gone_on(flink, log) or done
+        done = gone_on(flink, log, HASTY) or done
     assert len(flink.running) == 1, f"{case}; then {done}"
     assert list(flink.running) == [done.job], f"{case}; then {done}"

@@ -1,12 +1,22 @@
 """Restarts of a scripted job whose job is cancelled, and that go on."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from streamplace.integrations.flink.applying.progress import Limits
 from streamplace.integrations.profiling.rest import Server
-from tests.support.flink_actions import AFTER, HANGS, Log, gone_on, quick, restarts, stopping
+from tests.support.flink_actions import (
+    AFTER,
+    HANGS,
+    HASTY,
+    PATIENT,
+    Log,
+    gone_on,
+    quick,
+    restarts,
+    stopping,
+)
 from tests.support.flink_server.checkpoint_documents import CHECKPOINT
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.server import ScriptedFlink
@@ -51,7 +61,7 @@ def test_a_job_that_takes_long_to_be_cancelled_is_awaited(is_known: bool) -> Non
         flink.triggers["x"] = JOB
     flink.jobs[JOB].state = "CANCELLING"
     with flink.serving() as url:
-        done = restarts(url).resume(JOB, AFTER, log.entries, log)
+        done = restarts(url, HASTY).resume(JOB, AFTER, log.entries, log)
         assert done is not None
         assert (done.pending, done.lost) == (True, False)
         assert f"job {JOB} is CANCELLING" in done.reason
@@ -72,7 +82,7 @@ class Cancelling(Server):
         return found
 
 
-CANCELS = Limits(0.5, 0.1, 0.6, cancel_age_s=60)
+CANCELS = replace(PATIENT, savepoint_s=0.1, cancel_age_s=60.0)
 
 
 def test_a_job_that_was_cancelled_while_its_stop_was_gone_on_with_is_started() -> None:

@@ -1,5 +1,7 @@
 """Restarts against a scripted server: success, failures, rollback, and repeated commands."""
 
+from dataclasses import replace
+
 import pytest
 
 from streamplace.errors import BackendError, ProblemError, UsageError
@@ -17,7 +19,9 @@ from tests.support.flink_server.runs import Run
 from tests.support.flink_server.server import JAR, ScriptedFlink
 
 COUNTS = {"count[0]": "count", "count[1]": "count"}
-LIMITS = Limits(answer_s=5, savepoint_s=0.3, start_s=0.6)
+LIMITS = Limits(answer_s=20.0, savepoint_s=20.0, start_s=20.0)
+STARTS = replace(LIMITS, start_s=1.5)
+ENDS = replace(LIMITS, savepoint_s=0.3)
 NEW, BACK = (requests.successor(JOB, SAVEPOINT, 0, rollback) for rollback in (False, True))
 
 
@@ -101,21 +105,22 @@ def test_a_savepoint_that_hangs_leaves_the_job_running() -> None:
     with pytest.raises(
         FailedError, match=r"has not ended after \d+ s; job .* still runs"
     ) as caught:
-        applied(flink)
+        applied(flink, ENDS)
     assert "if its savepoint" in str(caught.value)
     assert list(flink.running) == [JOB]
 
 
-def test_a_savepoint_that_ends_late_is_used() -> None:
+def test_a_savepoint_that_ends_late_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pauses, "GRACE_S", 20.0)
     flink = ScriptedFlink(polls=25)
-    assert applied(flink).job == NEW
+    assert applied(flink, ENDS).job == NEW
 
 
 @pytest.mark.parametrize("fault", ["refuses", "stuck", "misplaces"])
 def test_a_start_that_fails_is_rolled_back(fault: str) -> None:
     flink = ScriptedFlink(**{fault: 1})  # type: ignore[arg-type]
     with pytest.raises(FailedError, match="rolled back: job"):
-        applied(flink)
+        applied(flink, STARTS)
     (run,) = flink.running.values()
     assert run.mapping is None
     assert run.hosts["count"] == ["tm-b"]
@@ -129,7 +134,7 @@ def test_a_rollback_uses_the_former_mapping() -> None:
         JOB
     ].mapping = "@pe0=label dev_b\nSource\\:\\ src=pe0\ncount=pe0\nout\\:\\ Writer=pe0"
     with pytest.raises(FailedError, match="rolled back"):
-        applied(flink)
+        applied(flink, STARTS)
     (run,) = flink.running.values()
     assert run.mapping == flink.jobs[JOB].mapping
 
@@ -150,7 +155,7 @@ def test_a_rollback_that_fails_says_where_the_state_is() -> None:
 @pytest.mark.long
 def test_a_start_whose_answer_is_lost_is_found() -> None:
     flink = ScriptedFlink(lost_answers=1)
-    assert applied(flink, Limits(5, 0.3, 3)).job == NEW
+    assert applied(flink, replace(LIMITS, start_s=3.0)).job == NEW
     assert sum("/run" in change for change in flink.changes) == 1
 
 
