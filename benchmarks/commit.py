@@ -6,12 +6,22 @@ from pathlib import Path
 
 DIRTY = "-dirty"
 """The end of a commit's name if the tree has changes."""
+ROOT = Path(__file__).parent.parent
+OUTPUTS = ":!benchmarks/results"
+"""The recorded outputs, which runs replace, as a path that git leaves out."""
 
 
 @cache
 def running_commit() -> str:
-    """Return the commit of the running code, with `DIRTY` if it has changes; determined once."""
-    command = ["git", "describe", "--always", "--dirty"]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent
-    ).stdout.strip()
+    """Return the commit of the running code, determined once.
+
+    It ends with `DIRTY` if tracked files have changes, except recorded outputs.
+    """
+    commit = _git("describe", "--always")
+    changes = _git("status", "--porcelain", "--untracked-files=no", "--", ".", OUTPUTS)
+    return commit + DIRTY * bool(changes)
+
+
+def _git(*arguments: str) -> str:
+    run = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False, cwd=ROOT)
+    return run.stdout.strip()

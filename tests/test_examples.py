@@ -11,9 +11,14 @@ from tests.support.cli import ENVIRONMENT
 from tests.support.paths import ROOT
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.out"))
+LONG = ("neural_network",)
 
 
-@pytest.mark.parametrize("expected", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "expected",
+    [pytest.param(p, marks=pytest.mark.long if p.stem in LONG else ()) for p in EXAMPLES],
+    ids=lambda path: path.stem,
+)
 def test_an_example_prints_the_expected_output(expected: Path, tmp_path: Path) -> None:
     script = expected.with_suffix(".py")
     run = subprocess.run(

@@ -5,7 +5,7 @@
 
 Without ``--seconds``, placers get equal evaluations (see `EqualEvaluations`); with it, equal CPU
 time (see `EqualTime`), which does not depend on what else the machine does. A row counts the
-problems on which `auto` is as good, up to rounding, and up to 0.1%, and shows the largest ratio.
+problems on which `auto` is as good, up to rounding, 0.1% and 1%, and shows the largest ratio.
 ``--lines`` keeps a line of JSON per problem, so that a run that was stopped can be resumed.
 """
 

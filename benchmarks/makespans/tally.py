@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from statistics import median
+from statistics import mean, median
 
-ROUNDING, CLOSE = 1 + 1e-9, 1 + 1e-3
+ROUNDING, CLOSE, NEAR = 1 + 1e-9, 1 + 1e-3, 1 + 1e-2
 SAME = "search"  # anneals as `auto` does, so that at equal time they differ by when they stop
 
 
@@ -44,14 +44,31 @@ class Compared:
 def report(done: list[Compared], rivals: tuple[str, ...]) -> None:
     """Print a row per rival, and one per network, order and family for all rivals together."""
     done = sorted(done, key=lambda each: each.number)
-    print(f"{'rival':28}{'problems':>8}{'as good':>9}{'to 0.1%':>9}  largest ratio")
+    _headline("rival", "  largest ratio")
     for rival in rivals:
         rows = [(r, each) for each in done if (r := each.ratio(rival)) is not None]
         worst, where = max(rows, key=lambda row: row[0])
         place = f"{where.problem} ({where.number})" if worst > ROUNDING else ""
-        ratios = [row[0] for row in rows]
-        print(f"{rival:28}{len(rows):8}{_shares(ratios)}  {max(worst, 1.0):.4f} {place}")
-    print(f"\n{'every rival, by':28}{'problems':>8}{'as good':>9}{'to 0.1%':>9}")
+        _row(rival, [row[0] for row in rows], f"  {max(worst, 1.0):.4f} {place}")
+    others = tuple(name for name in rivals if name != SAME)
+    _by_part("every rival, by", done, rivals)
+    _by_part(f"all without {SAME}, by", done, others)
+    ratios = [ratio for each in done if (ratio := each.ratio(SAME)) is not None]
+    shorter, longer = sum(r < 1 / ROUNDING for r in ratios), sum(r > ROUNDING for r in ratios)
+    equal = len(ratios) - shorter - longer
+    print(
+        f"\nauto beside {SAME}: equal on {equal}, shorter on {shorter}, longer on {longer}", end=""
+    )
+    print(f"; mean ratio {mean(ratios):.4f}\n")
+    for name in ("auto", *rivals):
+        seconds = [each.seconds[name] for each in done]
+        print(f"{name:28} seconds: median {median(seconds):.3f}, most {max(seconds):.3f}")
+
+
+def _by_part(title: str, done: list[Compared], rivals: tuple[str, ...]) -> None:
+    """Print rows for the networks, the orders, the families, and all problems."""
+    print()
+    _headline(title)
     parts: tuple[Callable[[Compared], str], ...] = (
         lambda each: each.problem.split(", ")[1],
         lambda each: each.problem.split(", ")[2],
@@ -60,15 +77,13 @@ def report(done: list[Compared], rivals: tuple[str, ...]) -> None:
     )
     for part in parts:
         for name in sorted({part(each) for each in done}):
-            ratios = [each.worst(rivals) for each in done if part(each) == name]
-            print(f"{name:28}{len(ratios):8}{_shares(ratios)}")
-    others = [name for name in rivals if name != SAME]
-    print(f"{'all, without ' + SAME:28}{len(done):8}{_shares([row.worst(others) for row in done])}")
-    for name in ("auto", *rivals):
-        seconds = [each.seconds[name] for each in done]
-        print(f"{name:28} seconds: median {median(seconds):.3f}, most {max(seconds):.3f}")
+            _row(name, [each.worst(rivals) for each in done if part(each) == name])
 
 
-def _shares(ratios: list[float]) -> str:
-    good, close = (sum(r <= limit for r in ratios) / len(ratios) for limit in (ROUNDING, CLOSE))
-    return f"{good:9.1%}{close:9.1%}"
+def _headline(title: str, more: str = "") -> None:
+    print(f"{title:28}{'problems':>8}{'as good':>9}{'to 0.1%':>9}{'to 1%':>9}{more}")
+
+
+def _row(name: str, ratios: list[float], more: str = "") -> None:
+    shares = [sum(r <= limit for r in ratios) / len(ratios) for limit in (ROUNDING, CLOSE, NEAR)]
+    print(f"{name:28}{len(ratios):8}" + "".join(f"{share:9.1%}" for share in shares) + more)

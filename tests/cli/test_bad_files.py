@@ -24,6 +24,7 @@ from tests.support.cli import Capture, one_line, refused, run
 from tests.support.errors import Fault
 from tests.support.guards import hang_guard
 from tests.support.input_files import InputFiles
+from tests.support.long import long_after
 from tests.support.paths import DATA
 from tests.support.policies import SCRIPTING
 
@@ -154,10 +155,10 @@ def test_every_bad_file_is_tested() -> None:
     assert sorted(listed) == sorted(path.name for path in DATA.iterdir() if path.is_file())
 
 
-@pytest.mark.parametrize(
-    "file",
-    ["graph-cycle.json", "graph-nan.json", "graph-load-overflows.json", "graph-truncated.json.gz"],
-)
+SEPARATE = ("graph-cycle.json", "graph-nan.json", "graph-load-overflows.json")
+
+
+@pytest.mark.parametrize("file", long_after(1, [*SEPARATE, "graph-truncated.json.gz"]))
 def test_bad_files_in_a_separate_process(file: str, tmp_path: Path) -> None:
     done = run("place", DATA / file, "-o", tmp_path / "out.json")
     assert (done.returncode, done.stdout) == (2, "")

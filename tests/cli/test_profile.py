@@ -90,6 +90,7 @@ def test_a_command_for_thread_dumps_that_fails(tmp_path: Path, capsys: Capture) 
     assert not graph.exists()
 
 
+@pytest.mark.long
 def test_thread_dumps_without_the_threads_of_the_job(tmp_path: Path, capsys: Capture) -> None:
     dump = '"main" #1 [7] prio=5 os_prio=0 cpu=1.00ms elapsed=2.00s tid=0x1 nid=7 runnable'
     options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 3.2, "-o", tmp_path / "graph.json"]

@@ -15,11 +15,21 @@ from tests.support.policies import SCRIPTING
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LONG = (
+    "comparing.md",
+    "confidence.md",
+    "constraints.md",
     "doppler.md",
     "explain.md",
+    "giph.md",
+    "kubernetes.md",
+    "latency.md",
     "neural-networks.md",
+    "own-family.md",
     "own-policy.md",
+    "paper.md",
     "placeto.md",
+    "scenarios.md",
+    "size.md",
     "training.md",
 )
 SOME_LONG = [

@@ -11,6 +11,7 @@ import streamplace as sp
 from streamplace.errors import UsageError
 from streamplace.files import read_dataset
 from tests.support.cli import ENVIRONMENT, one_line, run
+from tests.support.long import long_after
 from tests.support.paths import ROOT
 
 CUSTOM = '''
@@ -146,7 +147,7 @@ def test_too_few_operators_are_refused(
     assert message in one_line(err)
 
 
-@pytest.mark.parametrize(("family", "message"), FAULTS.items())
+@pytest.mark.parametrize(("family", "message"), long_after(6, FAULTS.items()))
 def test_an_error_of_a_family_is_one_line(folder: Path, family: str, message: str) -> None:
     code, err = generated(folder, family)
     assert code == 2

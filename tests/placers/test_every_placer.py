@@ -13,11 +13,11 @@ from streamplace.placers.registry import make_placer
 from streamplace.scoring.throughput import bound, throughput
 from tests.support.graphs import chain_graph
 from tests.support.placements import some_placement_is_feasible
-from tests.support.placers import QUICK_NAMES
+from tests.support.placers import SOME_LONG
 from tests.support.strategies import constrained_problems
 
 
-@pytest.mark.parametrize("name", QUICK_NAMES)
+@pytest.mark.parametrize("name", SOME_LONG)
 @given(problem=problems(), seed=st.integers(0, 9))
 def test_no_placement_exceeds_the_bound_and_seeds_repeat(
     name: str, problem: Problem, seed: int
@@ -29,7 +29,7 @@ def test_no_placement_exceeds_the_bound_and_seeds_repeat(
     assert (first.devices == second.devices).all()
 
 
-@pytest.mark.parametrize("name", QUICK_NAMES)
+@pytest.mark.parametrize("name", SOME_LONG)
 @settings(max_examples=10)
 @given(problem=problems())
 def test_a_target_of_one_half_has_the_effect_of_a_slower_cluster(
@@ -43,7 +43,7 @@ def test_a_target_of_one_half_has_the_effect_of_a_slower_cluster(
     assert first.devices.tolist() == second.devices.tolist()
 
 
-@pytest.mark.parametrize("name", [name for name in QUICK_NAMES if name != "single"])
+@pytest.mark.parametrize("name", [each for each in SOME_LONG if each.values != ("single",)])
 @given(problem=constrained_problems())
 def test_constraints_are_satisfied_wherever_possible(name: str, problem: Problem | None) -> None:
     if problem is None:

@@ -14,6 +14,7 @@ from streamplace.plots.training_curves import draw_curves
 from streamplace.workflows.capacity_plan import Plan, PlanRow
 from streamplace.workflows.comparison import Comparison
 from tests.support.comparisons import HARD_NAMES, comparison_by_hand, random_comparison
+from tests.support.long import long_after
 
 BEGINS = {"png": b"\x89PNG\r\n", "svg": b"<?xml", "pdf": b"%PDF-"}
 PLAN = Plan(1e4, (PlanRow(1, 6e3, 7e3, 0.6), PlanRow(2, 1.1e4, 1.4e4, 1.0)))
@@ -83,7 +84,7 @@ def test_files_saved_for_a_comparison(kind: str | None, tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "new" / "folder").iterdir()} == names
 
 
-@pytest.mark.parametrize("kind", [*KINDS, None])
+@pytest.mark.parametrize("kind", long_after(1, [*KINDS, None]))
 def test_pictures_of_an_earlier_comparison_are_removed(kind: str | None, tmp_path: Path) -> None:
     for earlier in ("png", "svg"):
         save_report(tmp_path, comparison_by_hand(), earlier)

@@ -31,7 +31,7 @@ def scored() -> Iterator[Evaluate]:
 def impossible() -> list[Placement]:
     """Return placements with an operator on a device on which it cannot run."""
     found = [
-        placement for placement in drawn_placements(400, anywhere=True) if cannot_run(placement)
+        placement for placement in drawn_placements(250, anywhere=True) if cannot_run(placement)
     ]
     assert len(found) > 10
     return found

@@ -11,7 +11,6 @@ from benchmarks.reference import oracle
 from benchmarks.reference.changes import remade
 from benchmarks.reference.strategies import batches, cases, problems
 from streamplace import Cluster, Operator, Stream, StreamGraph
-from streamplace.placers.registry import THROUGHPUT_NAMES
 from streamplace.placers.search.consolidate import fewest_devices
 from streamplace.problem.objective import MODELS, Model
 from streamplace.problem.placement import Placement
@@ -22,6 +21,7 @@ from streamplace.scoring.registry import CLOSED_FORMS, throughput_evaluator
 from streamplace.scoring.throughput import bound, simulate, throughput
 from streamplace.workflows.place import place, solve
 from tests.support.graphs import MBIT
+from tests.support.placers import SOME_LONG
 
 RATES = st.lists(st.integers(3, 20).map(lambda n: n * 100.0), min_size=1, max_size=3)
 SHARES = {"a": 0.3, "b": 0.6, "c": 0.1}
@@ -116,7 +116,7 @@ def test_cases_are_the_rates_that_can_be_the_worst() -> None:
     assert throughput_evaluator(under_backpressure).cases == (under_backpressure,)
 
 
-@pytest.mark.parametrize("name", THROUGHPUT_NAMES)
+@pytest.mark.parametrize("name", SOME_LONG)
 def test_every_placer_supports_several_rates(name: str) -> None:
     """Placers that compare scores use the worst rate."""
     problem = crowded(2000, 4000).problem

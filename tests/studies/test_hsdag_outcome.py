@@ -182,6 +182,7 @@ def test_pairs_with_one_row_and_with_seeds() -> None:
     assert results.effect(HSDAG, "no such system", [first]) is None
 
 
+@pytest.mark.long
 def test_the_pictures_are_drawn(tmp_path: Path) -> None:
     made = _default()
     for name, draw in made.pictures.items():

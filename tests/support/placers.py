@@ -1,8 +1,9 @@
 """Placers by name, with options that make them quick."""
 
 import numpy as np
+import pytest
 
-from streamplace.placers.registry import MAKESPAN_NAMES, THROUGHPUT_NAMES
+from streamplace.placers.registry import MAKESPAN_NAMES, THROUGHPUT_NAMES, TRAINED
 
 QUICK = {
     "auto": "auto:evaluations=300",
@@ -10,6 +11,11 @@ QUICK = {
     "hsdag": "hsdag:episodes=2:steps=2:samples=2",
 }
 QUICK_NAMES = tuple(QUICK.get(name, name) for name in THROUGHPUT_NAMES)
+SOME_LONG = [
+    pytest.param(name, marks=pytest.mark.long if name.partition(":")[0] in TRAINED else ())
+    for name in QUICK_NAMES
+]
+"""`QUICK_NAMES` as parameters, with those that train a policy marked long."""
 QUICK_OF_PASSES = QUICK | {
     "search": "search:evaluations=300",
     "critical-path": "critical-path:samples=3",

@@ -28,8 +28,12 @@ FinishedRun = tuple[TrainConfig, Path]
 
 @pytest.fixture(
     scope="module",
-    params=[(kind, taught) for kind in ("device-scorer", "encoder-decoder") for taught in (0, 1)],
-    ids=["scorer", "scorer, teacher", "decoder", "decoder, teacher"],
+    params=[
+        pytest.param(("device-scorer", 0), id="scorer", marks=pytest.mark.long),
+        pytest.param(("device-scorer", 1), id="scorer, teacher"),
+        pytest.param(("encoder-decoder", 0), id="decoder"),
+        pytest.param(("encoder-decoder", 1), id="decoder, teacher", marks=pytest.mark.long),
+    ],
 )
 def uninterrupted(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory

@@ -9,6 +9,7 @@ from benchmarks.reference.trainings import POLICIES, config, graphs, of_kind
 from streamplace.policy.registry import policy_kind
 from streamplace.training import read_config, train
 from streamplace.training.config import config_names
+from tests.support.long import long_after
 from tests.support.training_runs import check_same, ctrl_c_at
 
 BASELINES = ("episodes", "samples", "steps", "earlier-steps", "none")
@@ -17,7 +18,7 @@ REFINERS = [kind for kind in POLICIES if policy_kind(kind).refines]
 
 
 @pytest.mark.parametrize("evaluate_every", [0, 2])
-@pytest.mark.parametrize("baseline", BASELINES)
+@pytest.mark.parametrize("baseline", long_after(2, BASELINES))
 def test_every_baseline(baseline: str, evaluate_every: int, tmp_path: Path) -> None:
     check_interruptions(tmp_path, of_kind("placeto"), baseline, evaluate_every)
 

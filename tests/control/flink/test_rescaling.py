@@ -17,7 +17,7 @@ from tests.support.flink_server.server import ScriptedFlink
 
 ONE = {"Source: src": 1, "count": 1, "out: Writer": 1}
 TWO = {**ONE, "count": 2}
-ENDS = Limits(answer_s=0.5, savepoint_s=20.0, start_s=1.5)
+ENDS = Limits(answer_s=0.5, savepoint_s=20.0, start_s=1.0)
 
 
 @pytest.fixture(autouse=True)

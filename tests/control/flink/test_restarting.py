@@ -14,7 +14,7 @@ from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.faults import Effect, Fault
 from tests.support.flink_server.server import ScriptedFlink
 
-STARTS = replace(PATIENT, start_s=1.5)
+STARTS = replace(PATIENT, start_s=1.0)
 CANCELS = replace(PATIENT, savepoint_s=0.1, cancel_age_s=60.0)
 
 

@@ -1,5 +1,6 @@
 """The loop on a scripted Flink, whose clock jumps from window to window."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,7 @@ from streamplace.control.flink.sampling import LostError
 from streamplace.control.flink.watching import WAITING
 from streamplace.control.journal import Journal
 from streamplace.errors import UsageError
-from streamplace.integrations.flink.applying.progress import Limits
-from tests.support.flink_actions import AFTER, HANGS, HOSTS, quick, watched
+from tests.support.flink_actions import AFTER, HANGS, HOSTS, PATIENT, quick, watched
 from tests.support.flink_server.checkpoint_documents import SAVEPOINT
 from tests.support.flink_server.clock import ManualClock
 from tests.support.flink_server.cluster import JOB
@@ -86,8 +86,8 @@ def test_hidden_rates_are_no_reason_to_act(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("effect", [Effect.ERROR, Effect.REFUSED, Effect.GARBLED, Effect.SLOW])
 def test_a_server_that_does_not_answer_is_no_reason_to_act(tmp_path: Path, effect: Effect) -> None:
-    flink = overloaded()
-    with watched(flink, ManualClock(), tmp_path) as (watching, lines):
+    flink, limits = overloaded(), replace(PATIENT, answer_s=0.5)
+    with watched(flink, ManualClock(), tmp_path, limits=limits) as (watching, lines):
         watching.window()
         flink.faults = [Fault(effect)]
         watching.window()
@@ -178,7 +178,7 @@ def test_a_start_that_fails_twice_is_tried_again_from_its_savepoint(tmp_path: Pa
 
 def test_a_savepoint_that_ends_late_is_gone_on_with(tmp_path: Path) -> None:
     flink = overloaded(polls=HANGS)
-    limits = Limits(0.5, 0.1, 0.6)
+    limits = replace(PATIENT, savepoint_s=0.1)
     with watched(flink, ManualClock(), tmp_path, limits=limits) as (watching, _):
         until(watching, is_act)
         assert steps(tmp_path)[-1] == WAITING

@@ -185,6 +185,7 @@ def repeated_crossings() -> tuple[Problem, list[int]]:
     return alternating([0.0] * 4198 + [1e6, 0])
 
 
+@pytest.mark.long
 def test_newton_solves_what_damping_cannot() -> None:
     """The last hop offers s**2099 * 1e6 to the link, so s**2100 = 1e-6 arrives."""
     problem, devices = repeated_crossings()

@@ -107,6 +107,7 @@ def test_a_poor_teacher_is_imitated_too() -> None:
     assert all(0 < loss < math.inf for loss in losses)
 
 
+@pytest.mark.long
 def test_a_policy_that_refines_placements_learns_to_reach_the_teacher_s() -> None:
     problem, policy = pass_problem(), placeto()
     stage = imitation(epochs=300, teacher="heft", optimiser={"rate": 3e-3})

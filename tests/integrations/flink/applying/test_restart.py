@@ -20,7 +20,7 @@ from tests.support.flink_server.server import JAR, ScriptedFlink
 
 COUNTS = {"count[0]": "count", "count[1]": "count"}
 LIMITS = Limits(answer_s=20.0, savepoint_s=20.0, start_s=20.0)
-STARTS = replace(LIMITS, start_s=1.5)
+STARTS = replace(LIMITS, start_s=1.0)
 ENDS = replace(LIMITS, savepoint_s=0.3)
 NEW, BACK = (requests.successor(JOB, SAVEPOINT, 0, rollback) for rollback in (False, True))
 

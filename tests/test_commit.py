@@ -1,0 +1,28 @@
+"""The commit that a benchmark records."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from benchmarks import commit
+
+
+def test_changed_code_counts_and_replaced_outputs_do_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commit, "ROOT", tmp_path)
+    code, output = tmp_path / "code.py", tmp_path / "benchmarks" / "results" / "speed.txt"
+    output.parent.mkdir(parents=True)
+    for path in (code, output):
+        path.write_text("1\n")
+    author = ("-c", "user.name=a", "-c", "user.email=a@b")
+    for words in (("init",), ("add", "."), (*author, "commit", "-m", "first")):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True, capture_output=True)
+    clean = commit.running_commit.__wrapped__()
+    assert clean
+    output.write_text("2\n")
+    (tmp_path / "untracked.txt").touch()
+    assert commit.running_commit.__wrapped__() == clean
+    code.write_text("2\n")
+    assert commit.running_commit.__wrapped__() == clean + commit.DIRTY
