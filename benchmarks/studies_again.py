@@ -1,0 +1,157 @@
+"""Units of the studies in benchmarks/studies, run again and compared with the rows kept there.
+
+    python -m benchmarks.studies_again [DATA] [--seconds S] [--only NAME …] [--jobs N]
+
+The studies take hours, so units are drawn at random (seed 0) until those of a study took S seconds
+of CPU time when they were run first; a unit that takes more is left out. All values of their rows
+are compared but CPU times. DATA is the folder with the released data that four of the studies read
+(default: ../shared/data); without it they are left out.
+"""
+
+import argparse
+import json
+import lzma
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.hardening.campaigns.invariants.deviations import relative_difference
+from streamplace.execution.parallel import each_when_known
+from streamplace.studies.doppler.streams import StreamDopplerStudy
+from streamplace.studies.doppler.study import DopplerStudy
+from streamplace.studies.dream.study import DreamStudy
+from streamplace.studies.folder import PLAN, RESULTS
+from streamplace.studies.giph.streams import StreamGiphStudy
+from streamplace.studies.giph.study import GiphStudy
+from streamplace.studies.hsdag.study import HsdagStudy
+from streamplace.studies.orders.streams import StreamOrdersStudy
+from streamplace.studies.orders.study import OrdersStudy
+from streamplace.studies.saved import check_plan
+from streamplace.studies.study import Row, Study, Unit
+
+FOLDERS = Path(__file__).parent / "studies"
+WEIGHTS = Path(__file__).parent / "weights"
+SEED = 0
+NOT_COMPARED = "cpu_s"
+ROUNDING = 1e-9  # relative difference that another order of a sum explains
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A result that is kept: the rows of a unit, and the CPU seconds that it took."""
+
+    rows: list[Row]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Again:
+    """A study, and the units to run again with their rows."""
+
+    study: Study
+    units: tuple[Unit, ...]
+    kept: tuple[Kept, ...]
+    of: int
+
+
+def studies(data: Path) -> dict[str, Study]:
+    """Return the studies with committed folders, by folder; without those whose data is missing."""
+    found: dict[str, Study] = {
+        "orders": OrdersStudy(False, SEED),
+        "streams": StreamOrdersStudy(False, SEED),
+        "giph": GiphStudy(False, SEED),
+        "giph-streams": StreamGiphStudy(False, SEED),
+        "doppler-streams": StreamDopplerStudy(False, SEED),
+    }
+    if data.is_dir():
+        graphs = str(data / "dream" / "graphs.jsonl.gz")
+        found["dream"] = DreamStudy(False, SEED, graphs, str(WEIGHTS))
+        found["doppler"] = DopplerStudy(False, SEED, str(data / "doppler"))
+        found["hsdag"] = HsdagStudy(False, SEED, str(data))
+    else:
+        print(f"{data}: no such folder; dream, doppler and hsdag are left out", file=sys.stderr)
+    return found
+
+
+def kept_in(folder: Path) -> dict[str, Kept]:
+    """Return the kept results of a study by the key of their unit."""
+    path = folder / RESULTS
+    packed = path.with_name(f"{path.name}.xz")
+    data = path.read_bytes() if path.exists() else lzma.decompress(packed.read_bytes())
+    lines = [json.loads(line) for line in data.splitlines()]
+    return {line["unit"]: Kept(line["rows"], line["cpu_s"]) for line in lines}
+
+
+def again(name: str, study: Study, seconds: float) -> Again:
+    """Draw the units of a study; an error if its plan is no longer that of its folder."""
+    plan = study.plan()
+    check_plan(FOLDERS / name / PLAN, study.name, plan.settings)
+    kept, left, drawn = kept_in(FOLDERS / name), seconds, []
+    for number in np.random.default_rng(SEED).permutation(len(plan.units)):
+        unit = plan.units[number]
+        if kept[unit.key].seconds <= left:
+            left -= kept[unit.key].seconds
+            drawn.append(unit)
+    return Again(study, tuple(drawn), tuple(kept[unit.key] for unit in drawn), len(plan.units))
+
+
+def rows_of(study: Study, unit: Unit) -> list[Row]:
+    """Return the rows of a unit as they are written to a file."""
+    rows: list[Row] = json.loads(json.dumps(study.run(unit)))
+    return rows
+
+
+def differences(one: Any, other: Any) -> Iterator[float]:
+    """Yield the relative differences of two rows' numbers; infinite where other values differ."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        for key in one.keys() - {NOT_COMPARED}:
+            yield from differences(one[key], other[key])
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for first, second in zip(one, other, strict=True):
+            yield from differences(first, second)
+    elif isinstance(one, int | float) and isinstance(other, int | float):
+        yield relative_difference(one, other)
+    else:
+        yield 0.0 if one == other else np.inf
+
+
+def compare(name: str, work: Again, jobs: int | None) -> None:
+    """Run the units of a study again, and print a row of the table."""
+    largest: list[float] = []
+    run = partial(rows_of, work.study)
+    for number, rows in each_when_known(run, work.units, jobs):
+        kept = work.kept[number].rows
+        found = [max(differences(*pair), default=0.0) for pair in zip(rows, kept, strict=False)]
+        found += [np.inf] * abs(len(rows) - len(kept))
+        largest += found
+        if max(found, default=0.0) > ROUNDING:
+            print(f"{name}: {work.units[number].key}: {max(found):.3g}", file=sys.stderr)
+    values = np.array(largest)
+    counts = (len(work.units), work.of, len(values), (values == 0).sum(), (values > ROUNDING).sum())
+    print(f"| {name} | " + " | ".join(map(str, counts)) + f" | {values.max():.2g} |", flush=True)
+
+
+def main() -> None:
+    """Print a table with a row for each study."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "data", nargs="?", type=Path, default=FOLDERS.parents[2] / "shared" / "data"
+    )
+    parser.add_argument("--seconds", type=float, default=300.0)
+    parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--jobs", type=int)
+    options = parser.parse_args()
+    print("| study | units | of | rows | equal | different | largest relative difference |")
+    print("|---|---|---|---|---|---|---|", flush=True)
+    for name, study in studies(options.data).items():
+        if not options.only or name in options.only:
+            compare(name, again(name, study, options.seconds), options.jobs)
+
+
+if __name__ == "__main__":
+    main()

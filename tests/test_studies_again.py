@@ -1,0 +1,49 @@
+"""Units of committed studies that are run again."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from benchmarks import studies_again
+from benchmarks.studies_again import FOLDERS, Again, Kept, again, compare, differences, studies
+from streamplace.studies.study import Row, Unit
+from tests.support.cli import Capture
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ({"a": 1, "cpu_s": 3.0}, {"a": 1, "cpu_s": 9.0}, 0.0),
+        ({"a": [1.0, 2.0]}, {"a": [1.0, 2.5]}, 0.2),
+        ({"a": "x", "b": None}, {"a": "x", "b": None}, 0.0),
+        ({"a": "x"}, {"a": "y"}, math.inf),
+        ({"a": 1}, {"b": 1}, math.inf),
+        ({"a": [1]}, {"a": [1, 1]}, math.inf),
+        ({"a": None}, {"a": 1.0}, math.inf),
+    ],
+)
+def test_the_largest_difference_of_two_rows(one: Row, other: Row, expected: float) -> None:
+    assert max(differences(one, other), default=0.0) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", ["orders", "streams", "giph-streams", "doppler-streams"])
+def test_committed_studies_have_the_plan_of_this_version(name: str, capsys: Capture) -> None:
+    study = studies(Path("nowhere"))[name]
+    assert "nowhere: no such folder" in capsys.readouterr().err
+    work = again(name, study, 100.0)
+    assert 0 < len(work.units) < work.of
+    assert sum(kept.seconds for kept in work.kept) <= 100.0
+    assert (FOLDERS / name).is_dir()
+
+
+def test_a_row_counts_what_differs(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    new: dict[str, list[Row]] = {"a": [{"x": 1.0}, {"x": 2.0}], "b": [{"x": 3.0}]}
+    monkeypatch.setattr(studies_again, "rows_of", lambda study, unit: new[unit.key])
+    study = studies(Path("nowhere"))["orders"]
+    kept = (Kept([{"x": 1.0}, {"x": 2.5}], 1.0), Kept([{"x": 3.0}, {"x": 4.0}], 1.0))
+    compare("orders", Again(study, (Unit("a"), Unit("b")), kept, 9), jobs=1)
+    out, err = capsys.readouterr()
+    assert out == "| orders | 2 | 9 | 4 | 2 | 2 | inf |\n"
+    assert "orders: a: 0.2" in err
+    assert "orders: b: inf" in err
