@@ -15,7 +15,7 @@ OUTPUTS = ":!benchmarks/results"
 def running_commit() -> str:
     """Return the commit of the running code, determined once.
 
-    It ends with `DIRTY` if tracked files have changes, except recorded outputs.
+    It ends with `DIRTY` if tracked files have changes, except those in benchmarks/results.
     """
     commit = _git("describe", "--always")
     changes = _git("status", "--porcelain", "--untracked-files=no", "--", ".", OUTPUTS)

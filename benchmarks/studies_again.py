@@ -3,9 +3,9 @@
     python -m benchmarks.studies_again [DATA] [--seconds S] [--only NAME …] [--jobs N]
 
 The studies take hours, so units are drawn at random (seed 0) until those of a study took S seconds
-of CPU time when they were run first; a unit that takes more is left out. All values of their rows
-are compared but CPU times. DATA is the folder with the released data that four of the studies read
-(default: ../shared/data); without it they are left out.
+of CPU time when they were first run; a unit that took more than what is left of S is never drawn.
+All values of their rows except CPU times are compared. DATA is the folder with the released data
+that three of the studies read (default: ../shared/data); without it they are left out.
 """
 
 import argparse
@@ -20,7 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.hardening.campaigns.invariants.deviations import relative_difference
+from benchmarks.hardening.campaigns.invariants.deviations import (
+    largest_difference,
+    relative_difference,
+)
 from streamplace.execution.parallel import each_when_known
 from streamplace.studies.doppler.streams import StreamDopplerStudy
 from streamplace.studies.doppler.study import DopplerStudy
@@ -35,6 +38,7 @@ from streamplace.studies.saved import check_plan
 from streamplace.studies.study import Row, Study, Unit
 
 FOLDERS = Path(__file__).parent / "studies"
+NAMES = sorted(path.name for path in FOLDERS.iterdir() if path.is_dir())
 WEIGHTS = Path(__file__).parent / "weights"
 SEED = 0
 NOT_COMPARED = "cpu_s"
@@ -50,13 +54,19 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Again:
-    """A study, and the units to run again with their rows."""
+class Repetition:
+    """The units of a study that are run again, and what is kept of each.
+
+    Attributes
+    ----------
+    planned
+        Number of units of the whole plan.
+    """
 
     study: Study
     units: tuple[Unit, ...]
     kept: tuple[Kept, ...]
-    of: int
+    planned: int
 
 
 def studies(data: Path) -> dict[str, Study]:
@@ -87,7 +97,7 @@ def kept_in(folder: Path) -> dict[str, Kept]:
     return {line["unit"]: Kept(line["rows"], line["cpu_s"]) for line in lines}
 
 
-def again(name: str, study: Study, seconds: float) -> Again:
+def drawn_from(name: str, study: Study, seconds: float) -> Repetition:
     """Draw the units of a study; an error if its plan is no longer that of its folder."""
     plan = study.plan()
     check_plan(FOLDERS / name / PLAN, study.name, plan.settings)
@@ -97,7 +107,7 @@ def again(name: str, study: Study, seconds: float) -> Again:
         if kept[unit.key].seconds <= left:
             left -= kept[unit.key].seconds
             drawn.append(unit)
-    return Again(study, tuple(drawn), tuple(kept[unit.key] for unit in drawn), len(plan.units))
+    return Repetition(study, tuple(drawn), tuple(kept[unit.key] for unit in drawn), len(plan.units))
 
 
 def rows_of(study: Study, unit: Unit) -> list[Row]:
@@ -120,20 +130,31 @@ def differences(one: Any, other: Any) -> Iterator[float]:
         yield 0.0 if one == other else np.inf
 
 
-def compare(name: str, work: Again, jobs: int | None) -> None:
+def compare(name: str, work: Repetition, jobs: int | None) -> None:
     """Run the units of a study again, and print a row of the table."""
-    largest: list[float] = []
+    found: list[float] = []
     run = partial(rows_of, work.study)
     for number, rows in each_when_known(run, work.units, jobs):
-        kept = work.kept[number].rows
-        found = [max(differences(*pair), default=0.0) for pair in zip(rows, kept, strict=False)]
-        found += [np.inf] * abs(len(rows) - len(kept))
-        largest += found
-        if max(found, default=0.0) > ROUNDING:
-            print(f"{name}: {work.units[number].key}: {max(found):.3g}", file=sys.stderr)
-    values = np.array(largest)
-    counts = (len(work.units), work.of, len(values), (values == 0).sum(), (values > ROUNDING).sum())
-    print(f"| {name} | " + " | ".join(map(str, counts)) + f" | {values.max():.2g} |", flush=True)
+        unit = deviations(rows, work.kept[number].rows)
+        found += unit
+        if not is_rounding(worst := largest_difference(unit)):
+            print(f"{name}: {work.units[number].key}: {worst:.3g}", file=sys.stderr)
+    equal, different = found.count(0.0), sum(not is_rounding(each) for each in found)
+    counts = (len(work.units), work.planned, len(found), equal, different)
+    worst = largest_difference(found)
+    print(f"| {name} | " + " | ".join(map(str, counts)) + f" | {worst:.2g} |", flush=True)
+
+
+def deviations(rows: list[Row], kept: list[Row]) -> list[float]:
+    """Return the largest relative difference of each row; infinite for rows without another."""
+    pairs = zip(rows, kept, strict=False)
+    unmatched = abs(len(rows) - len(kept))
+    return [largest_difference(differences(*pair)) for pair in pairs] + [np.inf] * unmatched
+
+
+def is_rounding(difference: float) -> bool:
+    """Return whether rounding explains a difference; NaN is none that it explains."""
+    return difference <= ROUNDING
 
 
 def main() -> None:
@@ -143,14 +164,16 @@ def main() -> None:
         "data", nargs="?", type=Path, default=FOLDERS.parents[2] / "shared" / "data"
     )
     parser.add_argument("--seconds", type=float, default=300.0)
-    parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--only", nargs="*", default=[], choices=NAMES, metavar="NAME")
     parser.add_argument("--jobs", type=int)
     options = parser.parse_args()
-    print("| study | units | of | rows | equal | different | largest relative difference |")
+    print(
+        "| study | units | units planned | rows | equal | different | largest relative difference |"
+    )
     print("|---|---|---|---|---|---|---|", flush=True)
     for name, study in studies(options.data).items():
-        if not options.only or name in options.only:
-            compare(name, again(name, study, options.seconds), options.jobs)
+        if name in (options.only or NAMES):
+            compare(name, drawn_from(name, study, options.seconds), options.jobs)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,10 @@ class Compared:
 
 
 def report(done: list[Compared], rivals: tuple[str, ...]) -> None:
-    """Print a row per rival, and one per network, order and family for all rivals together."""
+    """Print a row per rival, and one per network, order and family for all rivals together.
+
+    If `SAME` is a rival, print the latter without it as well, and how `auto` compares with it.
+    """
     done = sorted(done, key=lambda each: each.number)
     _headline("rival", "  largest ratio")
     for rival in rivals:
@@ -50,19 +53,21 @@ def report(done: list[Compared], rivals: tuple[str, ...]) -> None:
         worst, where = max(rows, key=lambda row: row[0])
         place = f"{where.problem} ({where.number})" if worst > ROUNDING else ""
         _row(rival, [row[0] for row in rows], f"  {max(worst, 1.0):.4f} {place}")
-    others = tuple(name for name in rivals if name != SAME)
     _by_part("every rival, by", done, rivals)
-    _by_part(f"all without {SAME}, by", done, others)
-    ratios = [ratio for each in done if (ratio := each.ratio(SAME)) is not None]
-    shorter, longer = sum(r < 1 / ROUNDING for r in ratios), sum(r > ROUNDING for r in ratios)
-    equal = len(ratios) - shorter - longer
-    print(
-        f"\nauto beside {SAME}: equal on {equal}, shorter on {shorter}, longer on {longer}", end=""
-    )
-    print(f"; mean ratio {mean(ratios):.4f}\n")
+    if SAME in rivals:
+        _by_part(f"all without {SAME}, by", done, tuple(n for n in rivals if n != SAME))
+        print(f"\nauto beside {SAME}: {_beside([r for e in done if (r := e.ratio(SAME))])}")
+    print()
     for name in ("auto", *rivals):
         seconds = [each.seconds[name] for each in done]
         print(f"{name:28} seconds: median {median(seconds):.3f}, most {max(seconds):.3f}")
+
+
+def _beside(ratios: list[float]) -> str:
+    """Return on how many problems `auto` is equal, shorter and longer, and the mean ratio."""
+    shorter, longer = sum(r < 1 / ROUNDING for r in ratios), sum(r > ROUNDING for r in ratios)
+    counts = f"equal on {len(ratios) - shorter - longer}, shorter on {shorter}, longer on {longer}"
+    return f"{counts}; mean ratio {mean(ratios):.4f}" if ratios else "no placements"
 
 
 def _by_part(title: str, done: list[Compared], rivals: tuple[str, ...]) -> None:

@@ -18,7 +18,7 @@ from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.server import JAR, ScriptedFlink
 
 COUNTS = {"count[0]": "count", "count[1]": "count"}
-LIMITS = ("--deadline", "20", "--start-timeout", "20")  # which a busy machine keeps
+LIMITS = ("--deadline", "20", "--start-timeout", "20")  # which a busy machine meets
 
 
 @pytest.fixture

@@ -138,7 +138,7 @@ def test_what_was_read_before_a_failure_is_compared(file: Path) -> None:
         requests[0] += 1
         return job(path, query) if requests[0] <= 30 else (404, b"")
 
-    options = ["--job", JOB_ID, "--seconds", "60", "--timeout", "0.6", "--json"]
+    options = ["--job", JOB_ID, "--seconds", "60", "--timeout", "20", "--json"]
     with serving(answer) as url:
         done = run("explain", file, "--against", url, *options)
     assert done.returncode == 1

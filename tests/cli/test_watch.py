@@ -27,19 +27,19 @@ from tests.support.flink_server.server import JAR, ScriptedFlink
 DEVICES = "2x2000"
 PLAN = dict.fromkeys(("rate_s", "carries_s", "now_carries_s", "price_s", "now_price_s"), 1.0)
 ATTEMPT = {"served": 1.0, "is_rollback": False, "begun": NOON, "ended": None, "worse": 0}
-LIMITS = (
+LIMITS = [
     "--timeout",
     "20",
     "--deadline",
     "20",
     "--start-timeout",
     "20",
-)  # which a busy machine keeps
+]
 
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> ManualClock:
-    """Let windows take no time, and keep the locks from those of other processes."""
+    """Let windows take no time, and keep locks in a folder of the test's own."""
     quick(monkeypatch)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path_factory.mktemp("locks")))
     made = ManualClock()
@@ -162,9 +162,10 @@ def test_the_page_names_the_present_job_and_may_fail_later(
 
 @pytest.mark.long
 def test_a_graph_is_measured_unless_it_is_named(
-    cluster: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.undo()  # measuring takes real time
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(clocks, "SystemClock", ManualClock)
     flink = ScriptedFlink(reports_waiting=True)
     with flink.serving() as url:
@@ -180,13 +181,14 @@ def test_the_same_command_goes_on_with_the_graph_that_was_measured(
     cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.undo()  # measuring takes real time
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     quick(monkeypatch)
     monkeypatch.setattr(clocks, "SystemClock", ManualClock)
     flink = ScriptedFlink(reports_waiting=True)
     folder = tmp_path / "journal"
     with flink.serving() as url:
         options = ("--cluster", cluster, "--windows", "1", "--window", "3", "--mode", "apply")
-        more = ("--jar", JAR, "--journal", str(folder), "--timeout", "2", "--start-timeout", "2")
+        more = ("--jar", JAR, "--journal", str(folder), "--timeout", "20", "--start-timeout", "20")
         command = ["watch", "flink", url, "--job", JOB, *options, *more]
         assert main(command) == 0
         deployment = {"hosts": {name: ["a"] for name in flink.ids}}

@@ -28,7 +28,7 @@ def clock(
 ) -> ManualClock:
     """Let windows take no time, and run in a folder of the test with the devices a and b.
 
-    The locks are kept from those of other processes.
+    Locks are in a folder of the test's own.
     """
     quick(monkeypatch)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path_factory.mktemp("locks")))

@@ -68,22 +68,22 @@ class Large(Narrow):
 '''
 FAULTS = {
     "nowhere:chain": "family 'nowhere:chain': importing nowhere failed: ModuleNotFoundError",
+    "mine:failing": "family 'mine:failing': graph 0: RuntimeError: a fault in two lines",
+    "mine:Star:copy=true": "unknown option 'copy'; did you mean 'copies'",
+    "mine:Odd": "family 'mine:Odd': sizes must be a range (got 5)",
+    "layered:wide": "family 'layered:wide': unknown option 'wide'; it has no options",
+    "ring": "unknown family 'ring'; choose from dream, series-parallel, layered, giph-paper, ",
     "mine:lost": "module 'mine' (FOLDER/mine.py) has no 'lost'",
     "mine:pair": "is not a family: a family is called with operators, rng and name, but",
     "mine:CUSTOM": "module 'mine' (FOLDER/mine.py) has no 'CUSTOM'",
     "mine:sp": "a module is not a family: a family is called with operators, rng and name",
-    "mine:failing": "family 'mine:failing': graph 0: RuntimeError: a fault in two lines",
     "mine:cyclic": "family 'mine:cyclic': graph 0: ",
     "mine:text": "family 'mine:text': graph 0: must be a StreamGraph, not str",
     "mine:nameless": "graph 0: its name must be 'mine:nameless_0', not ''",
     "mine:chain:depth=3": "unknown option 'depth'; it has no options",
-    "mine:Star:copy=true": "unknown option 'copy'; did you mean 'copies'",
     "mine:Star:copies=yes": "copies must be true or false",
     "mine:Narrow": "family 'mine:Narrow': sizes must be 4 to 1000000 (got range(0, 3))",
-    "mine:Odd": "family 'mine:Odd': sizes must be a range (got 5)",
-    "layered:wide": "family 'layered:wide': unknown option 'wide'; it has no options",
     "dream:size=3": "family 'dream:size=3': unknown option 'size'; it has no options",
-    "ring": "unknown family 'ring'; choose from dream, series-parallel, layered, giph-paper, ",
 }
 
 

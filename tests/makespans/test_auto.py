@@ -64,10 +64,22 @@ def test_rows_count_problems_on_which_auto_is_as_good(capsys: pytest.CaptureFixt
     rows = [made(0, 1.0, 1.0), made(1, 1.0005, 1.0), made(2, 1.25, 1.0), made(3, 1.0, None)]
     report(rows, ("heft",))
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1].split()[:5] == ["heft", "3", "33.3%", "66.7%", "1.2500"]
+    assert lines[1].split()[:6] == ["heft", "3", "33.3%", "66.7%", "66.7%", "1.2500"]
     assert lines[1].endswith("dream, free, fifo (2)")
-    ends = [line.split()[-3:] for line in lines if line.startswith("all")]
-    assert ends == [["4", "50.0%", "75.0%"]] * 2
+    ends = [line.split() for line in lines if line.startswith("all")]
+    assert ends == [["all", "4", "50.0%", "75.0%", "75.0%"]]
+
+
+def test_auto_is_compared_with_search_on_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [made(number, own, 1.0) for number, own in enumerate((1.0, 1.2, 0.9, 1.1))]
+    for row in rows:
+        row.makespans_s["search"], row.seconds["search"] = 1.0, 0.5
+        row.makespans_s["heft"] = 2.0
+    report(rows, ("search", "heft"))
+    lines = capsys.readouterr().out.splitlines()
+    assert "auto beside search: equal on 1, shorter on 1, longer on 2; mean ratio 1.0500" in lines
+    ends = [line.split()[-4:] for line in lines if line.startswith("all ") and "by" not in line]
+    assert ends == [["4", "50.0%", "50.0%", "50.0%"], ["4", "100.0%", "100.0%", "100.0%"]]
 
 
 def test_a_run_is_resumed_after_its_last_complete_line(

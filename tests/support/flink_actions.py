@@ -31,7 +31,7 @@ from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.server import JAR, ScriptedFlink
 
 PATIENT = Limits(answer_s=20.0, savepoint_s=20.0, start_s=20.0)
-"""Limits that even a busy machine keeps, for actions that succeed."""
+"""Limits that even a busy machine meets, for actions that succeed."""
 HASTY = Limits(answer_s=0.5, savepoint_s=0.3, start_s=0.6)
 """Limits that are soon over, for actions that may wait until they end."""
 BEFORE = Deployment({"Source: src": ("b",), "count": ("b",), "out: Writer": ("b",)})

@@ -1,4 +1,4 @@
-"""Parameters of tests that are long in sum."""
+"""Parameters of tests of which only the first are quick."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 
 def long_after(count: int, values: Iterable[Any]) -> list[Any]:
-    """Return the parameters of a test, with those after the first ones marked long.
+    """Return the parameters of a test, with all but the first ones marked long.
 
     Parameters
     ----------

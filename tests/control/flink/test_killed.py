@@ -40,7 +40,7 @@ CASES = {
     "misplaces": Case({"misplaces": 1}),
     "refuses": Case({"refuses": 1}),
     "savepoint_fails": Case({"savepoint_fails": 1}),
-    "cancels": Case({"polls": HANGS}, {"limits": CANCELS}, lands=True),
+    "cancels": Case({"polls": HANGS, "timeout_ms": 20_000}, {"limits": CANCELS}, lands=True),
     "adaptive": Case(
         {"scheduler": "Adaptive"}, {"backend": AdaptiveBackend}, lands=True, keeps_job=True
     ),

@@ -124,8 +124,7 @@ def test_an_interrupted_change_goes_on_and_knows_the_numbers_before() -> None:
     flink = adaptive()
     _, entries = acted(flink)
     with flink.serving() as url:
-        backend = rescales(url, ENDS)
-        done = backend.resume(JOB, AFTER, entries, lambda step, details: None)
+        done = rescales(url).resume(JOB, AFTER, entries, lambda step, details: None)
         assert done is not None
         assert done.succeeded
         flink.jobs[JOB].move(
@@ -133,6 +132,7 @@ def test_an_interrupted_change_goes_on_and_knows_the_numbers_before() -> None:
         )
         flink.ignores = 1
         flink.jobs[JOB].requirements.clear()
+        backend = rescales(url, ENDS)
         back = backend.resume(JOB, AFTER, entries, lambda step, details: None)
         assert backend.resume(JOB, AFTER, [], lambda step, details: None) is None
     assert back is not None

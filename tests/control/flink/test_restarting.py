@@ -14,7 +14,7 @@ from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.faults import Effect, Fault
 from tests.support.flink_server.server import ScriptedFlink
 
-STARTS = replace(PATIENT, start_s=1.0)
+STARTS = replace(PATIENT, start_s=2.0)  # of a job that never starts
 CANCELS = replace(PATIENT, savepoint_s=0.1, cancel_age_s=60.0)
 
 
@@ -108,7 +108,7 @@ def test_numbers_that_have_no_effect_are_rolled_back() -> None:
 @pytest.mark.parametrize("fault", ["refuses", "stuck", "misplaces"])
 def test_a_start_that_fails_is_rolled_back(fault: str) -> None:
     flink = ScriptedFlink(**{fault: 1})  # type: ignore[arg-type]
-    done = acted(flink, limits=STARTS)
+    done = acted(flink, limits=STARTS if fault == "stuck" else PATIENT)
     assert (done.succeeded, done.runs) == (False, True)
     assert f"rolled back: job {done.job} runs as before" in done.reason
     unharmed(flink, done)
@@ -131,7 +131,7 @@ def test_a_savepoint_that_hangs_leaves_the_job_running() -> None:
 
 
 def test_a_hanging_savepoint_is_abandoned_where_that_is_allowed() -> None:
-    flink = ScriptedFlink(polls=HANGS)
+    flink = ScriptedFlink(polls=HANGS, timeout_ms=20_000)
     done = acted(flink, limits=CANCELS)
     assert done.succeeded
     assert flink.running[done.job].restored == CHECKPOINT
@@ -176,7 +176,8 @@ def test_a_proxy_that_gives_up_is_no_refusal(request_: str) -> None:
 
 
 def test_a_proxy_that_gives_up_on_a_cancel_does_not_leave_the_job_stopped() -> None:
-    flink = ScriptedFlink(polls=HANGS, faults=[Fault(Effect.LATE, "PATCH .*", times=1)])
+    faults = [Fault(Effect.LATE, "PATCH .*", times=1)]
+    flink = ScriptedFlink(polls=HANGS, faults=faults, timeout_ms=20_000)
     done = acted(flink, limits=CANCELS)
     assert done.succeeded, done.reason
     assert flink.running[done.job].restored == CHECKPOINT

@@ -7,7 +7,17 @@ import pytest
 
 from streamplace.integrations.flink.applying.progress import Limits
 from streamplace.integrations.profiling.rest import Server
-from tests.support.flink_actions import AFTER, HASTY, START, Log, gone_on, quick, restarts, stopping
+from tests.support.flink_actions import (
+    AFTER,
+    HASTY,
+    PATIENT,
+    START,
+    Log,
+    gone_on,
+    quick,
+    restarts,
+    stopping,
+)
 from tests.support.flink_server.checkpoint_documents import SAVEPOINT
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.faults import Effect, Fault
@@ -68,7 +78,7 @@ def killed(fault: str | None, requests: int, is_after: bool) -> bool:
     flink = ScriptedFlink(**({fault: 1} if fault else {}))  # type: ignore[arg-type]
     log = Log()
     with flink.serving() as url:
-        backend = restarts(url, HASTY)
+        backend = restarts(url, HASTY if fault == "stuck" else PATIENT)
         backend.server = Killed(url, requests, is_after)
         try:
             backend.act(JOB, AFTER, log)
@@ -76,7 +86,7 @@ def killed(fault: str | None, requests: int, is_after: bool) -> bool:
             pass
         else:
             return False
-    done = gone_on(flink, log, HASTY)
+    done = gone_on(flink, log, HASTY if fault == "stuck" else PATIENT)
     assert len(flink.running) == 1, (requests, done)
     assert done is None or list(flink.running) == [done.job], (requests, done)
     return True

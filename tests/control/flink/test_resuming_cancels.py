@@ -86,7 +86,7 @@ CANCELS = replace(PATIENT, savepoint_s=0.1, cancel_age_s=60.0)
 
 
 def test_a_job_that_was_cancelled_while_its_stop_was_gone_on_with_is_started() -> None:
-    flink, log = ScriptedFlink(waiting=HANGS, triggers={"x": JOB}), stopping()
+    flink, log = ScriptedFlink(waiting=HANGS, triggers={"x": JOB}, timeout_ms=20_000), stopping()
     with flink.serving() as url:
         backend = restarts(url, CANCELS)
         backend.server = Cancelling(url)
@@ -100,7 +100,7 @@ def test_a_job_that_was_cancelled_while_its_stop_was_gone_on_with_is_started() -
 
 
 def test_a_job_whose_stop_is_gone_on_with_may_be_cancelled_and_is_started() -> None:
-    flink, log = ScriptedFlink(waiting=HANGS, triggers={"x": JOB}), stopping()
+    flink, log = ScriptedFlink(waiting=HANGS, triggers={"x": JOB}, timeout_ms=20_000), stopping()
     with flink.serving() as url:
         done = restarts(url, CANCELS).resume(JOB, AFTER, log.entries, log)
     assert done is not None
@@ -124,7 +124,7 @@ class HangingLater(Log):
 
 
 def test_a_misplaced_job_that_was_cancelled_to_roll_back_is_gone_on_with() -> None:
-    flink = ScriptedFlink(misplaces=1)
+    flink = ScriptedFlink(misplaces=1, polls=0, timeout_ms=20_000)
     log = HangingLater(flink)
     with flink.serving() as url, pytest.raises(KeyboardInterrupt):
         restarts(url, CANCELS).act(JOB, AFTER, log)

@@ -9,6 +9,7 @@ from streamplace.control.flink.devices import Devices
 from streamplace.control.flink.sampling import Sampler
 from streamplace.control.flink.windows import Windows
 from streamplace.integrations.profiling.rest import Server
+from tests.support.flink_actions import PATIENT
 from tests.support.flink_server.clock import ManualClock
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.faults import Effect, Fault
@@ -23,7 +24,7 @@ def windows(flink: ScriptedFlink) -> Iterator[Windows]:
     clock = ManualClock()
     flink.clock = lambda: clock() + AHEAD_S
     with flink.serving() as url:
-        sampler = Sampler(Server(url), 0.5, clock)
+        sampler = Sampler(Server(url), PATIENT.answer_s, clock)
         yield Windows(sampler, Devices(["a", "b"]), 300.0, clock)
 
 

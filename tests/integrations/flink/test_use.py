@@ -124,7 +124,7 @@ def test_a_server_that_fails_later_keeps_what_was_read() -> None:
         return job(path, query) if requests[0] <= 40 else (404, b"")
 
     with serving(answer) as url:
-        observed = observe(placement(), Server(url), JOB_ID, seconds=60, timeout_s=0.6)
+        observed = observe(placement(), Server(url), JOB_ID, seconds=60, timeout_s=20)
     assert "HTTP 404" in observed.fault
     assert observed.use.labelled == {}
     assert {part for task in observed.use.tasks for part in task.parts.values()} == {

@@ -72,7 +72,7 @@ def test_it_is_better_than_the_plain_placement_on_larger_problems() -> None:
     assert np.mean(gains) > 0.005
 
 
-@pytest.mark.parametrize("parts", [0, pytest.param(8, marks=pytest.mark.long)])
+@pytest.mark.parametrize("parts", [0, 8])
 def test_annealing_and_higher_costs_each_find_better_placements(
     parts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

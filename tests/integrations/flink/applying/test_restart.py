@@ -20,7 +20,7 @@ from tests.support.flink_server.server import JAR, ScriptedFlink
 
 COUNTS = {"count[0]": "count", "count[1]": "count"}
 LIMITS = Limits(answer_s=20.0, savepoint_s=20.0, start_s=20.0)
-STARTS = replace(LIMITS, start_s=1.0)
+STARTS = replace(LIMITS, start_s=2.0)  # of a job that never starts
 ENDS = replace(LIMITS, savepoint_s=0.3)
 NEW, BACK = (requests.successor(JOB, SAVEPOINT, 0, rollback) for rollback in (False, True))
 
@@ -120,7 +120,7 @@ def test_a_savepoint_that_ends_late_is_used(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_start_that_fails_is_rolled_back(fault: str) -> None:
     flink = ScriptedFlink(**{fault: 1})  # type: ignore[arg-type]
     with pytest.raises(FailedError, match="rolled back: job"):
-        applied(flink, STARTS)
+        applied(flink, STARTS if fault == "stuck" else LIMITS)
     (run,) = flink.running.values()
     assert run.mapping is None
     assert run.hosts["count"] == ["tm-b"]

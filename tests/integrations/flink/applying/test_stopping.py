@@ -1,6 +1,7 @@
 """Stops of a job whose savepoint hangs, fails or is lost."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -23,6 +24,7 @@ from tests.support.flink_server.job_documents import plan
 from tests.support.flink_server.server import ScriptedFlink
 
 HANGS = 10**6
+LATE = 3  # requests for a savepoint
 
 
 @pytest.fixture(autouse=True)
@@ -32,18 +34,22 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pauses, "GRACE_S", 0.2)
 
 
-def stopped(flink: ScriptedFlink, cancel_age_s: float | None = None) -> tuple[str, Progress, str]:
+def stopped(
+    flink: ScriptedFlink, cancel_age_s: float | None = None, **limits: float
+) -> tuple[str, Progress, str]:
     """Stop the job; return its state, the progress, and what was reported."""
     lines: list[str] = []
     progress = Progress(JOB)
     with flink.serving() as url:
-        limits = Limits(0.5, 0.1, 0.5, cancel_age_s)
-        asking = Asking(Server(url), limits)
+        asking = Asking(Server(url), replace(Limits(20.0, 0.1, 20.0, cancel_age_s), **limits))
         stop = Stopping(asking, "file:/s", progress, lines.append, lambda: None)
         return stop.stop(JOB, 0.1), progress, "; ".join(lines)
 
 
-def test_a_hanging_savepoint_is_abandoned_for_a_young_checkpoint() -> None:
+def test_a_hanging_savepoint_is_abandoned_for_a_young_checkpoint(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pauses, "GRACE_S", 20.0)
     flink = ScriptedFlink(polls=HANGS, checkpoint_age_s=3)
     path, progress, lines = stopped(flink, cancel_age_s=10)
     assert path == CHECKPOINT
@@ -82,7 +88,10 @@ def test_reasons_against_cancelling() -> None:
         assert cancel_refusal(kept, 10) == expected
 
 
-def test_a_savepoint_that_ends_while_the_job_is_cancelled_has_the_state() -> None:
+def test_a_savepoint_that_ends_while_the_job_is_cancelled_has_the_state(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pauses, "GRACE_S", 20.0)
     flink = ScriptedFlink(polls=HANGS)
 
     def finish() -> float:
@@ -105,7 +114,7 @@ def test_a_refused_cancel_leaves_the_job_running() -> None:
 @pytest.mark.parametrize("effect", [Effect.LOST, Effect.GARBLED])
 def test_a_stop_whose_answer_is_lost_goes_on(effect: Effect) -> None:
     flink = ScriptedFlink(faults=[Fault(effect, "POST .*/stop")])
-    assert stopped(flink)[0] == SAVEPOINT
+    assert stopped(flink, answer_s=0.5, savepoint_s=20.0)[0] == SAVEPOINT
 
 
 def test_a_refused_stop_leaves_the_job_running() -> None:
@@ -118,7 +127,7 @@ def test_a_refused_stop_leaves_the_job_running() -> None:
 def test_a_stop_that_did_not_reach_flink_leaves_the_job_running() -> None:
     flink = ScriptedFlink(faults=[Fault(Effect.SLOW, "POST .*/stop")])
     with pytest.raises(FailedError, match="still runs"):
-        stopped(flink)
+        stopped(flink, answer_s=0.5)
     assert flink.jobs[JOB].state == "RUNNING"
 
 
@@ -133,18 +142,18 @@ def test_a_job_that_others_end_meanwhile_is_not_started_again(state: str) -> Non
 def test_a_job_that_is_still_being_cancelled_has_not_ended() -> None:
     flink = ScriptedFlink(savepoint_fails=1, state_after_failure="CANCELLING")
     with pytest.raises(FailedError, match="is CANCELLING"):
-        stopped(flink)
+        stopped(flink, start_s=0.5)
 
 
 def test_a_stop_that_reaches_flink_late_is_awaited() -> None:
     flink = ScriptedFlink(faults=[Fault(Effect.SLOW, "POST .*/stop")])
-    until = time.monotonic() + 0.8  # after the time limit of the answer
 
     def arrive() -> float:
-        stops = [body for method, path, body in flink.requests if path.endswith("/stop")]
-        if stops and time.monotonic() > until:
+        """Let the stop arrive once the client has asked for its savepoint a few times."""
+        stops = [body for _, path, body in flink.requests if path.endswith("/stop")]
+        if stops and sum("/savepoints/" in path for _, path, _ in flink.requests) > LATE:
             flink.triggers[stops[0]["triggerId"]] = JOB
         return time.time()
 
     flink.clock = arrive
-    assert stopped(flink)[0] == SAVEPOINT
+    assert stopped(flink, answer_s=0.5, savepoint_s=20.0)[0] == SAVEPOINT

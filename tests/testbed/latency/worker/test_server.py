@@ -54,7 +54,9 @@ def test_a_device_serves_what_a_simulation_serves() -> None:
 
 def test_fractions_of_tuples_and_services_are_random() -> None:
     latencies_s, found = served(0.5, exponential=True)
-    assert len({round(one, 6) for one in latencies_s}) == len(latencies_s) > 10
+    assert len(latencies_s) > 10
+    different = {round(one, 6) for one in latencies_s}
+    assert len(different) > 0.9 * len(latencies_s)  # two may agree to a microsecond by chance
     assert found["busy"] > 0
 
 
