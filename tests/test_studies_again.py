@@ -53,6 +53,7 @@ def test_committed_studies_have_the_plan_of_this_version(name: str, capsys: Capt
     check_draw(name, study)
 
 
+@pytest.mark.long
 @needs_dream
 @pytest.mark.parametrize("name", WITH_DATA)
 def test_committed_studies_of_released_data_have_the_plan_of_this_version(name: str) -> None:

@@ -12,6 +12,7 @@ from streamplace.cli.completion import SHELLS, VARIABLE
 from streamplace.placers.registry import NAMES, PLACERS, make_placer, options_of
 from streamplace.training import config_names
 from tests.support.cli import ENVIRONMENT, MODULE, Capture, refused, run, succeeds
+from tests.support.long import long_after
 
 
 def completed(line: str) -> list[str]:
@@ -24,26 +25,32 @@ def completed(line: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("line", "expected"),
-    [
-        ("streamplace pl", ["plain,place", "plain,plan"]),
-        ("streamplace place x --placer exa", ["plain,exact"]),
-        ("streamplace compare x --placers metis,exa", ["plain,metis,exact"]),
-        ("streamplace place x --placer policy:sam", ["plain,policy:samples="]),
-        (
-            "streamplace place x --placer auto:",
-            ["plain,auto:seconds=", "plain,auto:evaluations=", "plain,auto:prefer="],
-        ),
-        ("streamplace place x --placer nobody:", []),
-        ("streamplace generate l", ["plain,layered"]),
-        ("streamplace train x --config ", [f"plain,{name}" for name in config_names()]),
-        ("streamplace export x --to ku", ["plain,kubernetes"]),
-        ("streamplace place x --model p", ["plain,path-average"]),
-        ("streamplace info dataset:real/riotbench-e", ["plain,dataset:real/riotbench-etl.json"]),
-        ("streamplace explain ", ["file,"]),
-        ("streamplace place graph", ["file,graph"]),
-        ("streamplace report x -o rep", ["file,rep"]),
-        ("streamplace place x --qui", ["plain,--quiet"]),
-    ],
+    long_after(
+        8,
+        [
+            ("streamplace pl", ["plain,place", "plain,plan"]),
+            ("streamplace place x --placer exa", ["plain,exact"]),
+            ("streamplace compare x --placers metis,exa", ["plain,metis,exact"]),
+            ("streamplace place x --placer policy:sam", ["plain,policy:samples="]),
+            (
+                "streamplace place x --placer auto:",
+                ["plain,auto:seconds=", "plain,auto:evaluations=", "plain,auto:prefer="],
+            ),
+            ("streamplace place x --placer nobody:", []),
+            ("streamplace generate l", ["plain,layered"]),
+            ("streamplace train x --config ", [f"plain,{name}" for name in config_names()]),
+            ("streamplace export x --to ku", ["plain,kubernetes"]),
+            ("streamplace place x --model p", ["plain,path-average"]),
+            (
+                "streamplace info dataset:real/riotbench-e",
+                ["plain,dataset:real/riotbench-etl.json"],
+            ),
+            ("streamplace explain ", ["file,"]),
+            ("streamplace place graph", ["file,graph"]),
+            ("streamplace report x -o rep", ["file,rep"]),
+            ("streamplace place x --qui", ["plain,--quiet"]),
+        ],
+    ),
 )
 def test_completions(line: str, expected: list[str]) -> None:
     assert completed(line) == expected

@@ -13,6 +13,7 @@ import pytest
 from streamplace.files import read_dataset, read_graph, read_placement
 from tests.support.cli import ENVIRONMENT, MODULE, one_line, run
 from tests.support.input_files import InputFiles
+from tests.support.long import long_after
 
 
 def shell(line: str, folder: Path) -> "subprocess.CompletedProcess[str]":
@@ -82,13 +83,16 @@ def test_stdin_cannot_be_read_twice(inputs: InputFiles, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [
-        "generate dream --count 300 -o -",
-        "schema placement",
-        "compare dataset:real --placers single,round-robin --jobs 1",
-        "info dataset:real/riotbench-etl.json --json",
-        "--help",
-    ],
+    long_after(
+        2,
+        [
+            "generate dream --count 300 -o -",
+            "schema placement",
+            "compare dataset:real --placers single,round-robin --jobs 1",
+            "info dataset:real/riotbench-etl.json --json",
+            "--help",
+        ],
+    ),
 )
 def test_a_reader_that_closes_the_pipe(command: str, tmp_path: Path) -> None:
     """A closed pipe may change the exit code, but causes no traceback."""
@@ -105,7 +109,10 @@ def test_a_reader_that_ends_without_reading(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-@pytest.mark.parametrize("whole_group", [False, True], ids=["kill", "terminal"])
+@pytest.mark.parametrize(
+    "whole_group",
+    [pytest.param(False, id="kill", marks=pytest.mark.long), pytest.param(True, id="terminal")],
+)
 def test_ctrl_c_leaves_no_file(jobs: str, whole_group: bool, tmp_path: Path) -> None:
     """A terminal sends SIGINT to worker processes too; `kill -INT` to one process only."""
     words = ["generate", "series-parallel", "--count", "100000", "--jobs", jobs]

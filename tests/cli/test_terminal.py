@@ -21,6 +21,7 @@ from streamplace.display.view import Grid, Line, Names
 from streamplace.execution.progress import is_quiet
 from tests.support.cli import ENVIRONMENT, MODULE, Capture, run, succeeds
 from tests.support.input_files import GRAPH, InputFiles
+from tests.support.long import long_after
 
 LONG = "com.example.streaming.operators.EnrichmentWithProfile"
 COLOUR = re.compile(r"\x1b\[[0-9;]*(?:3[0-8]|9[0-7])")
@@ -180,12 +181,15 @@ def test_rows_left_out_are_counted(capsys: Capture) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [
-        ["init", "OUT"],
-        ["generate", "layered", "-o", "OUT/x.json"],
-        ["place", "GRAPH", "--placer", "single", "-o", "-"],
-        ["import", "GRAPHML", "--from", "graphml", "-o", "OUT/g.json"],
-    ],
+    long_after(
+        2,
+        [
+            ["place", "GRAPH", "--placer", "single", "-o", "-"],
+            ["generate", "layered", "-o", "OUT/x.json"],
+            ["init", "OUT"],
+            ["import", "GRAPHML", "--from", "graphml", "-o", "OUT/g.json"],
+        ],
+    ),
     ids=lambda words: words[0],
 )
 def test_quiet_prints_nothing_on_stderr(

@@ -10,6 +10,7 @@ from streamplace import read_graph
 from streamplace.cli.main import main
 from streamplace.integrations.torch.graph import from_module
 from tests.support.cli import Capture, refused, succeeds
+from tests.support.long import long_after
 from tests.support.torch_modules import case
 
 MODULE = """
@@ -86,7 +87,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 @pytest.mark.parametrize(
-    "words", ["net_module:Net --input 3x6", "net_module:net --input 3x6", "net_module:with_inputs"]
+    "words",
+    long_after(
+        1, ["net_module:Net --input 3x6", "net_module:net --input 3x6", "net_module:with_inputs"]
+    ),
 )
 def test_a_module_becomes_a_graph(
     command: tuple[str, ...], words: str, folder: Path, capsys: Capture

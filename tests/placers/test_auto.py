@@ -11,11 +11,12 @@ from streamplace.placers.auto import Auto
 from streamplace.placers.registry import AUTO_POLICY, AUTO_TRIES, NAMES, make_placer, ready_placer
 from streamplace.scoring.throughput import throughput
 from tests.support.graphs import chain_graph, preset_graph
+from tests.support.long import long_after
 from tests.support.paths import ROOT
 from tests.support.placers import seeded_rng
 
 
-@pytest.mark.parametrize("preset", ["dream", "layered"])
+@pytest.mark.parametrize("preset", long_after(1, ["dream", "layered"]))
 def test_auto_is_never_worse_than_the_placers_it_runs(preset: str) -> None:
     recipe = Recipe(preset, 20, seed=2)
     for number in range(20):

@@ -129,9 +129,10 @@ def test_few_relocations_after_each_change() -> None:
     "prefix",
     [
         "plain placers: sensor fusion",
-        pytest.param("GiPH: sensor fusion", marks=pytest.mark.long),
+        "GiPH: sensor fusion",
     ],
 )
+@pytest.mark.long
 def test_results_of_sensor_fusion_have_the_placements(prefix: str) -> None:
     study, unit = _unit(prefix)
     problems = fusion_cases(QUICK.cases).problems(Makespan())

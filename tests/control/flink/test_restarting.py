@@ -13,6 +13,7 @@ from tests.support.flink_server.checkpoint_documents import CHECKPOINT, SAVEPOIN
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.faults import Effect, Fault
 from tests.support.flink_server.server import ScriptedFlink
+from tests.support.long import long_after
 
 STARTS = replace(PATIENT, start_s=2.0)  # of a job that never starts
 CANCELS = replace(PATIENT, savepoint_s=0.1, cancel_age_s=60.0)
@@ -105,7 +106,7 @@ def test_numbers_that_have_no_effect_are_rolled_back() -> None:
     unharmed(flink, done)
 
 
-@pytest.mark.parametrize("fault", ["refuses", "stuck", "misplaces"])
+@pytest.mark.parametrize("fault", long_after(2, ["refuses", "misplaces", "stuck"]))
 def test_a_start_that_fails_is_rolled_back(fault: str) -> None:
     flink = ScriptedFlink(**{fault: 1})  # type: ignore[arg-type]
     done = acted(flink, limits=STARTS if fault == "stuck" else PATIENT)

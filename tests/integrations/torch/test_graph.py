@@ -14,6 +14,7 @@ from streamplace import StreamGraph
 from streamplace.errors import GraphError
 from streamplace.integrations.torch.graph import from_module, read_program
 from streamplace.integrations.torch.program import export
+from tests.support.long import long_after
 from tests.support.torch_modules import (
     CASES,
     Branching,
@@ -200,7 +201,7 @@ def test_products_have_the_work_that_pytorch_counts(
     assert from_module(module, (x,)).instructions.sum() == counter.get_total_flops()
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", long_after(4, CASES))
 def test_the_batch_scales_work(name: str) -> None:
     """All modules but those of square matrices process the rows of their input independently."""
     if name in ("modes", "views", "inverse"):

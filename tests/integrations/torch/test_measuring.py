@@ -15,6 +15,7 @@ from streamplace.integrations.torch.graph import from_module, operators_of
 from streamplace.integrations.torch.measuring import WARM_UP, measure, with_times
 from streamplace.integrations.torch.passes import CpuClock, GpuClock, Passes
 from streamplace.integrations.torch.program import export
+from tests.support.long import long_after
 from tests.support.torch_modules import CASES, Net, Tied, case
 
 
@@ -24,7 +25,7 @@ def seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passes, "perf_counter", map(float, count()).__next__)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", long_after(4, CASES))
 def test_a_pass_computes_what_the_module_computes(name: str) -> None:
     module, inputs = case(name)
     program = export(module, inputs)
@@ -37,7 +38,7 @@ def test_a_pass_computes_what_the_module_computes(name: str) -> None:
     assert [len(times) for times in once.times.values()] == [1] * len(nodes)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", long_after(4, CASES))
 def test_every_operator_has_a_time(name: str) -> None:
     module, inputs = case(name)
     found = measure(module, inputs, repeats=4)

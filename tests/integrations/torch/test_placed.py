@@ -12,6 +12,7 @@ from streamplace.errors import GraphError, UsageError
 from streamplace.integrations.torch.graph import from_module
 from streamplace.integrations.torch.placed import PlacedModule
 from tests.support.gpus import needs_gpu, run_on_gpu
+from tests.support.long import long_after
 from tests.support.torch_modules import CASES, Counter, Inverse, case
 
 INPUT = torch.linspace(-1, 1, 12).reshape(3, 4)
@@ -159,7 +160,7 @@ def test_devices_that_are_missing_or_cannot_be_used_are_refused(module: Branches
         PlacedModule(module, (INPUT,), where, {"a": "cpu", "b": "nowhere"})
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", long_after(4, CASES))
 def test_every_case_returns_what_the_module_returns(name: str) -> None:
     module, inputs = case(name)
     with torch.no_grad():

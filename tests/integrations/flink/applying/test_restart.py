@@ -17,6 +17,7 @@ from tests.support.flink_server.checkpoint_documents import CHECKPOINT, SAVEPOIN
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.runs import Run
 from tests.support.flink_server.server import JAR, ScriptedFlink
+from tests.support.long import long_after
 
 COUNTS = {"count[0]": "count", "count[1]": "count"}
 LIMITS = Limits(answer_s=20.0, savepoint_s=20.0, start_s=20.0)
@@ -116,7 +117,7 @@ def test_a_savepoint_that_ends_late_is_used(monkeypatch: pytest.MonkeyPatch) -> 
     assert applied(flink, ENDS).job == NEW
 
 
-@pytest.mark.parametrize("fault", ["refuses", "stuck", "misplaces"])
+@pytest.mark.parametrize("fault", long_after(2, ["refuses", "misplaces", "stuck"]))
 def test_a_start_that_fails_is_rolled_back(fault: str) -> None:
     flink = ScriptedFlink(**{fault: 1})  # type: ignore[arg-type]
     with pytest.raises(FailedError, match="rolled back: job"):
