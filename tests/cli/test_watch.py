@@ -27,14 +27,7 @@ from tests.support.flink_server.server import JAR, ScriptedFlink
 DEVICES = "2x2000"
 PLAN = dict.fromkeys(("rate_s", "carries_s", "now_carries_s", "price_s", "now_price_s"), 1.0)
 ATTEMPT = {"served": 1.0, "is_rollback": False, "begun": NOON, "ended": None, "worse": 0}
-LIMITS = [
-    "--timeout",
-    "20",
-    "--deadline",
-    "20",
-    "--start-timeout",
-    "20",
-]
+LIMITS = ("--timeout", "20", "--deadline", "20", "--start-timeout", "20")
 
 
 @pytest.fixture(autouse=True)

@@ -20,9 +20,7 @@ from streamplace.training.algorithms.base import Record
 from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 from tests.support.training_runs import STEPS_PER_EPOCH, check_finite, check_same, ctrl_c_at, log_of
 
-EPOCHS = 2
-TEACHER = {"placer": "greedy", "epochs": 1}
-
+EPOCHS, TEACHER = 2, {"placer": "greedy", "epochs": 1}
 FinishedRun = tuple[TrainConfig, Path]
 
 
