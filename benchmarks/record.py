@@ -4,7 +4,8 @@
 
 runs ``python -m benchmarks.NAME ARGUMENT …``, prints its output, and writes it to
 benchmarks/results/NAME.txt once it has ended well. Options become part of the file's name, so that
-runs with other options have files of their own.
+runs with other options have files of their own. NAME can also be the path of a script, such as
+examples/flink/size_loop.py, whose stderr is recorded too, since the scripts print progress there.
 """
 
 import re
@@ -28,8 +29,9 @@ def main(words: list[str]) -> int:
     header = f"{command(words)}\ncommit {running_commit()}, on {datetime.now(UTC):%Y-%m-%d}\n\n"
     lines = []
     with subprocess.Popen(
-        [sys.executable, "-m", f"benchmarks.{words[0]}", *words[1:]],
+        [sys.executable, *_program(words[0]), *words[1:]],
         stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if _is_script(words[0]) else None,
         text=True,
     ) as run:
         for line in run.stdout or ():
@@ -44,14 +46,24 @@ def main(words: list[str]) -> int:
 
 
 def command(words: list[str]) -> str:
-    """Return the command line of a benchmark."""
-    return f"python -m benchmarks.{shlex.join(words)}"
+    """Return the command line of a benchmark or script."""
+    return shlex.join(["python", *_program(words[0]), *words[1:]])
 
 
 def file_of(words: list[str]) -> Path:
     """Return the file of a benchmark's output, whose name lists the options but not their files."""
-    named = [words[0], *(word for word in words[1:] if "/" not in word)]
+    name = Path(words[0]).stem if _is_script(words[0]) else words[0]
+    named = [name, *(word for word in words[1:] if "/" not in word)]
     return FOLDER / (re.sub(r"[^a-z0-9.]+", "-", " ".join(named).lower()) + ".txt")
+
+
+def _is_script(name: str) -> bool:
+    return name.endswith(".py")
+
+
+def _program(name: str) -> list[str]:
+    """Return the words of Python's command line that name a benchmark or script."""
+    return [name] if _is_script(name) else ["-m", f"benchmarks.{name}"]
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def test_a_run_that_fails_is_not_recorded(
     monkeypatch.setattr(record, "FOLDER", tmp_path)
     assert record.main(["proofs", "--problems", "none"]) == 2
     assert record.main([]) == 2
-    assert capfd.readouterr().err.endswith("runs with other options have files of their own.\n\n")
+    assert capfd.readouterr().err.endswith(f"{record.__doc__}\n")
     assert not [*tmp_path.iterdir()]
 
 
@@ -36,3 +36,17 @@ def test_names_of_files_have_no_paths() -> None:
     words = ["searching", "../shared/data/dream/graphs.jsonl.gz", "--every", "5"]
     assert record.file_of(words).name == "searching-every-5.txt"
     assert record.command(words).startswith("python -m benchmarks.searching ../shared/data")
+
+
+def test_the_stderr_of_a_script_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(record, "FOLDER", tmp_path / "results")
+    script = tmp_path / "some_loop.py"
+    script.write_text("import sys\nprint('result')\nprint('progress', file=sys.stderr)\n")
+    assert record.main([str(script), "/opt/flink", "3"]) == 0
+    (path,) = (tmp_path / "results").iterdir()
+    assert path.name == "some-loop-3.txt"
+    command, _, _, *rest = path.read_text().splitlines()
+    assert command == f"python {script} /opt/flink 3"
+    assert sorted(rest) == ["progress", "result"]
