@@ -5,13 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from streamplace.util.arrays import Floats
 from streamplace.util.bootstrap import mean_intervals
 
 TABLE = "control.md"  # file of the page
+NOTHING = "never"  # the rule that changes nothing
+LEAST = 0.01  # percentage points of the served share that count as a difference
 COLUMNS = (
     "rule",
     "served share, % [95%]",
     "served on the worst trace, %",
+    "traces where doing nothing serves more, by at most",
     "mean waiting, tuples",
     "delayed, %",
     "rescales",
@@ -40,7 +44,7 @@ def page(rows: Sequence[dict[str, Any]], command: str, settings: dict[str, Any])
         "A tuple is delayed if it is offered in a step of 10 s after which some wait.",
         "A rescale pays if, an hour later, it has freed machines for more than the price of the",
         "tuples that it delayed, or has delayed fewer tuples than doing nothing from the same",
-        "state.",
+        "state. Doing nothing serves more where its share is more than .01 percentage points higher.",
         "",
         "## Served share by kind of trace, %",
         "",
@@ -52,13 +56,15 @@ def page(rows: Sequence[dict[str, Any]], command: str, settings: dict[str, Any])
 
 def _cells(name: str, rows: Sequence[dict[str, Any]]) -> list[str]:
     column = {key: np.array([row["rules"][name][key] for row in rows]) for key in _KEYS}
-    share = 100.0 * column["served"] / column["offered"]
+    share = _shares(name, rows)
+    less = _shares(NOTHING, rows) - share
     low, high = mean_intervals(share[None])[0]
     actions, paid = int(column["actions"].sum()), int(column["paid"].sum())
     return [
         name,
         f"{share.mean():.3f} [{low:.3f}, {high:.3f}]",
         f"{share.min():.1f}",
+        f"{(less > LEAST).sum()}, {less.max():.2f}" if (less > LEAST).any() else "0",
         f"{column['mean_waiting'].mean():,.0f}",
         f"{100.0 * (column['delayed'] / column['offered']).mean():.2f}",
         f"{actions / len(rows):.2f}",
@@ -71,12 +77,16 @@ def _by_kind(names: Sequence[str], rows: Sequence[dict[str, Any]]) -> list[str]:
     kinds = sorted({row["kind"] for row in rows})
     lines = [_row(["rule", *kinds]), _row(["---", *["---:"] * len(kinds)])]
     for name in names:
-        shares = []
-        for kind in kinds:
-            of = [row["rules"][name] for row in rows if row["kind"] == kind]
-            shares.append(np.mean([100.0 * each["served"] / each["offered"] for each in of]))
+        of = [[row for row in rows if row["kind"] == kind] for kind in kinds]
+        shares = [_shares(name, part).mean() for part in of]
         lines.append(_row([name, *(f"{share:.3f}" for share in shares)]))
     return lines
+
+
+def _shares(name: str, rows: Sequence[dict[str, Any]]) -> Floats:
+    """Return the shares of the tuples that a rule serves on each trace, in percent."""
+    figures = [row["rules"][name] for row in rows]
+    return np.array([100.0 * one["served"] / one["offered"] for one in figures])
 
 
 def _row(cells: Sequence[str]) -> str:
