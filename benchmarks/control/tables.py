@@ -44,7 +44,7 @@ def page(rows: Sequence[dict[str, Any]], command: str, settings: dict[str, Any])
         "A tuple is delayed if it is offered in a step of 10 s after which some wait.",
         "A rescale pays if, an hour later, it has freed machines for more than the price of the",
         "tuples that it delayed, or has delayed fewer tuples than doing nothing from the same",
-        "state. Doing nothing serves more where its share is more than .01 percentage points higher.",
+        "state. Doing nothing serves more where its share is over .01 percentage points higher.",
         "",
         "## Served share by kind of trace, %",
         "",
