@@ -6,6 +6,7 @@ runs ``python -m benchmarks.NAME ARGUMENT …``, prints its output, and writes i
 benchmarks/results/NAME.txt once it has ended well. Options become part of the file's name, so that
 runs with other options have files of their own. NAME can also be the path of a script, such as
 examples/flink/size_loop.py, whose stderr is recorded too, since the scripts print progress there.
+Paths in this repository are recorded as relative ones.
 """
 
 import re
@@ -15,7 +16,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.commit import running_commit
+from benchmarks.commit import ROOT, running_commit
 from streamplace.files.atomic import make_folder, write_text
 
 FOLDER = Path(__file__).parent / "results"
@@ -36,7 +37,7 @@ def main(words: list[str]) -> int:
     ) as run:
         for line in run.stdout or ():
             print(line, end="", flush=True)
-            lines.append(line)
+            lines.append(line.replace(f"{ROOT}/", ""))
     if run.returncode:
         print(f"not recorded: exit code {run.returncode}", file=sys.stderr)
         return run.returncode

@@ -43,7 +43,9 @@ def test_the_stderr_of_a_script_is_recorded(
 ) -> None:
     monkeypatch.setattr(record, "FOLDER", tmp_path / "results")
     script = tmp_path / "some_loop.py"
-    script.write_text("import sys\nprint('result')\nprint('progress', file=sys.stderr)\n")
+    script.write_text(
+        f"import sys\nprint('{record.ROOT}/result')\nprint('progress', file=sys.stderr)\n"
+    )
     assert record.main([str(script), "/opt/flink", "3"]) == 0
     (path,) = (tmp_path / "results").iterdir()
     assert path.name == "some-loop-3.txt"
