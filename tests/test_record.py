@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import record
-from benchmarks.commit import running_commit
+from benchmarks.commit import ROOT, running_commit
 
 
 def test_an_output_is_recorded_with_its_command_and_commit(
@@ -43,9 +43,8 @@ def test_the_stderr_of_a_script_is_recorded(
 ) -> None:
     monkeypatch.setattr(record, "FOLDER", tmp_path / "results")
     script = tmp_path / "some_loop.py"
-    script.write_text(
-        f"import sys\nprint('{record.ROOT}/result')\nprint('progress', file=sys.stderr)\n"
-    )
+    words = f"import sys; print('{ROOT}/result'); print('progress', file=sys.stderr)"
+    script.write_text(words)
     assert record.main([str(script), "/opt/flink", "3"]) == 0
     (path,) = (tmp_path / "results").iterdir()
     assert path.name == "some-loop-3.txt"
