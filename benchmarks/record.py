@@ -53,7 +53,7 @@ def command(words: list[str]) -> str:
 
 def file_of(words: list[str]) -> Path:
     """Return the file of a benchmark's output, whose name lists the options but not their files."""
-    name = Path(words[0]).stem if _is_script(words[0]) else words[0]
+    name = Path(words[0]).stem if _is_script(words[0]) else words[0].replace(".", "-")
     named = [name, *(word for word in words[1:] if "/" not in word)]
     return FOLDER / (re.sub(r"[^a-z0-9.]+", "-", " ".join(named).lower()) + ".txt")
 

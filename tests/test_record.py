@@ -35,6 +35,7 @@ def test_a_run_that_fails_is_not_recorded(
 def test_names_of_files_have_no_paths() -> None:
     words = ["searching", "../shared/data/dream/graphs.jsonl.gz", "--every", "5"]
     assert record.file_of(words).name == "searching-every-5.txt"
+    assert record.file_of(["makespans.speed"]).name == "makespans-speed.txt"
     assert record.command(words).startswith("python -m benchmarks.searching ../shared/data")
 
 
