@@ -9,6 +9,7 @@ examples/flink/size_loop.py, whose stderr is recorded too, since the scripts pri
 Paths in this repository are recorded as relative ones.
 """
 
+import os
 import re
 import shlex
 import subprocess
@@ -20,6 +21,7 @@ from benchmarks.commit import ROOT, running_commit
 from streamplace.files.atomic import make_folder, write_text
 
 FOLDER = Path(__file__).parent / "results"
+INSIDE = re.compile(rf"(?<![\w./-])(?P<scheme>file:)?(?://)?{re.escape(str(ROOT))}/")
 
 
 def main(words: list[str]) -> int:
@@ -27,17 +29,19 @@ def main(words: list[str]) -> int:
     if not words or words[0].startswith("-"):
         print(__doc__, file=sys.stderr)
         return 2
-    header = f"{command(words)}\ncommit {running_commit()}, on {datetime.now(UTC):%Y-%m-%d}\n\n"
+    commit = f"commit {running_commit()}, on {datetime.now(UTC):%Y-%m-%d}"
+    header = f"{relative(command(words))}\n{commit}\n\n"
     lines = []
     with subprocess.Popen(
         [sys.executable, *_program(words[0]), *words[1:]],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT if _is_script(words[0]) else None,
         text=True,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},  # keeps the order of stdout and stderr
     ) as run:
         for line in run.stdout or ():
             print(line, end="", flush=True)
-            lines.append(line.replace(f"{ROOT}/", ""))
+            lines.append(relative(line))
     if run.returncode:
         print(f"not recorded: exit code {run.returncode}", file=sys.stderr)
         return run.returncode
@@ -49,6 +53,11 @@ def main(words: list[str]) -> int:
 def command(words: list[str]) -> str:
     """Return the command line of a benchmark or script."""
     return shlex.join(["python", *_program(words[0]), *words[1:]])
+
+
+def relative(line: str) -> str:
+    """Return a line in which paths and file URIs in this repository are relative to it."""
+    return INSIDE.sub(lambda found: found["scheme"] or "", line)
 
 
 def file_of(words: list[str]) -> Path:

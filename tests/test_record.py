@@ -44,11 +44,18 @@ def test_the_stderr_of_a_script_is_recorded(
 ) -> None:
     monkeypatch.setattr(record, "FOLDER", tmp_path / "results")
     script = tmp_path / "some_loop.py"
-    words = f"import sys; print('{ROOT}/result'); print('progress', file=sys.stderr)"
-    script.write_text(words)
+    script.write_text("import sys; print('result'); print('progress', file=sys.stderr)")
     assert record.main([str(script), "/opt/flink", "3"]) == 0
     (path,) = (tmp_path / "results").iterdir()
     assert path.name == "some-loop-3.txt"
     command, _, _, *rest = path.read_text().splitlines()
     assert command == f"python {script} /opt/flink 3"
-    assert sorted(rest) == ["progress", "result"]
+    assert rest == ["result", "progress"]
+
+
+def test_paths_in_the_repository_are_relative() -> None:
+    assert record.relative(f"wrote {ROOT}/a.json to '{ROOT}/b'") == "wrote a.json to 'b'"
+    assert record.relative(f"from file:{ROOT}/a") == "from file:a"
+    assert record.relative(f"below file://{ROOT}/a") == "below file:a"
+    elsewhere = f"/mnt{ROOT}/a and {ROOT}-2/a"
+    assert record.relative(elsewhere) == elsewhere

@@ -17,6 +17,7 @@ RULES = Rules()
 EVALUATIONS = 100  # of each size
 Make = Callable[[Case, tuple[float, float]], Rule]
 LOOP_S = 60.0  # of the autoscaler
+NOTHING = "never"  # the rule that changes nothing
 
 
 class Entry(NamedTuple):
@@ -33,7 +34,7 @@ def entries() -> dict[str, Entry]:
         "ours, simple plans": Entry(_with_simple_plans),
         "autoscaler": Entry(lambda case, _: Autoscaler(case.job), LOOP_S),
         "ds2": Entry(lambda case, _: Ds2(case.job, TARGET)),
-        "never": Entry(lambda _, __: Never()),
+        NOTHING: Entry(lambda _, __: Never()),
         "clairvoyant": Entry(_clairvoyant),
     }
 

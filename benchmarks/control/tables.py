@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.control.rules import NOTHING
 from streamplace.util.arrays import Floats
 from streamplace.util.bootstrap import mean_intervals
 
 TABLE = "control.md"  # file of the page
-NOTHING = "never"  # the rule that changes nothing
 LEAST = 0.01  # percentage points of the served share that count as a difference
 COLUMNS = (
     "rule",
     "served share, % [95%]",
     "served on the worst trace, %",
-    "traces where doing nothing serves more, by at most",
+    "traces on which doing nothing serves more; by at most, percentage points",
     "mean waiting, tuples",
     "delayed, %",
     "rescales",
@@ -44,7 +44,7 @@ def page(rows: Sequence[dict[str, Any]], command: str, settings: dict[str, Any])
         "A tuple is delayed if it is offered in a step of 10 s after which some wait.",
         "A rescale pays if, an hour later, it has freed machines for more than the price of the",
         "tuples that it delayed, or has delayed fewer tuples than doing nothing from the same",
-        "state. Doing nothing serves more where its share is over .01 percentage points higher.",
+        f"state. Shares that differ by {LEAST:g} percentage points or less count as equal.",
         "",
         "## Served share by kind of trace, %",
         "",
@@ -64,7 +64,7 @@ def _cells(name: str, rows: Sequence[dict[str, Any]]) -> list[str]:
         name,
         f"{share.mean():.3f} [{low:.3f}, {high:.3f}]",
         f"{share.min():.1f}",
-        f"{(less > LEAST).sum()}, {less.max():.2f}" if (less > LEAST).any() else "0",
+        f"{(less > LEAST).sum()}; {less.max():.2f}" if (less > LEAST).any() else "0",
         f"{column['mean_waiting'].mean():,.0f}",
         f"{100.0 * (column['delayed'] / column['offered']).mean():.2f}",
         f"{actions / len(rows):.2f}",
@@ -93,4 +93,4 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-_KEYS = ("offered", "served", "mean_waiting", "actions", "paid", "machine_s", "delayed")
+_KEYS = ("offered", "mean_waiting", "actions", "paid", "machine_s", "delayed")

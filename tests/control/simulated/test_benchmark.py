@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.control.__main__ import main, row_of
 from benchmarks.control.cases import DEVICES, STEPS, case
-from benchmarks.control.tables import TABLE
+from benchmarks.control.tables import TABLE, page
 from benchmarks.result_lines import LINES
 from streamplace.control.simulated.run import GAP_S
 
@@ -65,3 +65,17 @@ def test_who_knows_the_trace_leaves_the_fewest_tuples_waiting() -> None:
     assert min(waiting, key=lambda name: waiting[name]) == "clairvoyant"
     assert max(waiting, key=lambda name: waiting[name]) == "never"
     assert all(row["never"]["actions"] == 0 for row in rows)
+
+
+def test_the_page_counts_traces_on_which_doing_nothing_serves_more() -> None:
+    def figures(served: float) -> dict[str, float]:
+        zeros = dict.fromkeys(("mean_waiting", "actions", "paid", "machine_s", "delayed"), 0)
+        return {"offered": 100.0, "served": served, **zeros}
+
+    rows = [
+        {"seed": seed, "kind": "walk", "rules": {"ours": figures(ours), "never": figures(90.0)}}
+        for seed, ours in enumerate((89.5, 89.995, 90.0, 95.0))
+    ]
+    lines = page(rows, "command", {"downtime_s": [1.0, 2.0], "commit": "0"}).splitlines()
+    table = [line.split(" | ") for line in lines if line.startswith(("| ours", "| never"))][:2]
+    assert [cells[3] for cells in table] == ["1; 0.50", "0"]
