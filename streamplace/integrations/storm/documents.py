@@ -10,7 +10,7 @@ from streamplace.errors import FormatError
 from streamplace.files.reading import check
 from streamplace.files.schema import ForeignForm, Name, Title
 from streamplace.integrations.logical_builder import MAX_PARALLELISM
-from streamplace.integrations.storm.settings import Amount, Settings, requested
+from streamplace.integrations.storm.settings import Amount, Settings, is_internal, requested
 
 KINDS = ("visualization", "metrics", "topology")
 
@@ -145,11 +145,6 @@ def topology_from(value: Any, where: str) -> Topology:
             if end not in found.executors:
                 raise FormatError(f"{where}: unknown component {end!r:.40}")
     return found
-
-
-def is_internal(name: str) -> bool:
-    """Return whether a component or stream is internal to Storm."""
-    return name.startswith("__")
 
 
 def _documents(value: Any, where: str) -> Iterator[tuple[str, tuple[Any, str]]]:

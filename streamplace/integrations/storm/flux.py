@@ -17,7 +17,6 @@ from streamplace.integrations.logical_builder import (
     build_logical_graph,
 )
 from streamplace.integrations.parsing.yaml import parse_yaml
-from streamplace.integrations.storm.documents import is_internal
 from streamplace.integrations.storm.groupings import distribution_of
 from streamplace.integrations.storm.placeholders import (
     marked,
@@ -25,7 +24,13 @@ from streamplace.integrations.storm.placeholders import (
     placeholders_in,
     restored,
 )
-from streamplace.integrations.storm.settings import OFF_HEAP, ON_HEAP, Settings, with_requests
+from streamplace.integrations.storm.settings import (
+    OFF_HEAP,
+    ON_HEAP,
+    Settings,
+    is_internal,
+    with_requests,
+)
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph
 

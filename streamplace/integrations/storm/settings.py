@@ -12,6 +12,7 @@ from streamplace.problem.logical import LogicalGraph
 
 MIB = 2**20
 DEFAULT_HEAP = 128  # MiB of an executor whose component states none, such as the acker
+DEFAULT_CPU = 10  # percent of a core, likewise
 ON_HEAP = "topology.component.resources.onheap.memory.mb"
 OFF_HEAP = "topology.component.resources.offheap.memory.mb"
 CPU = "topology.component.cpu.pcore.percent"
@@ -63,6 +64,11 @@ class Settings(ForeignForm):
             "workers and about numbers of executors on a host; add exlocate to the graph's "
             "constraints for operators that need different devices"
         ]
+
+
+def is_internal(name: str) -> bool:
+    """Return whether a component or stream is internal to Storm."""
+    return name.startswith("__")
 
 
 def requested(on_heap: float | None, off_heap: float | None, generic: str) -> dict[str, float]:
