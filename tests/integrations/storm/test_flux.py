@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.storm import FLUX
+from benchmarks.hardening.corpus.engine_documents.storm import FLUX, FLUX_RESOURCES
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import BY_KEY, Distribution
 from tests.support.documents import edges, read_document, refused_document
@@ -83,47 +83,26 @@ def test_too_many_brackets() -> None:
         assert message in refused_document("storm-flux", text)
 
 
-RESOURCES = """\
-name: words
-config:
-  topology.component.resources.offheap.memory.mb: 64
-  topology.max.task.parallelism: 6
-  topology.ras.constraints: {count: {maxNodeCoLocationCnt: 1}}
-spouts:
-  - {id: lines, parallelism: 8, cpuLoad: 50, onHeapMemoryLoad: 1024, offHeapMemoryLoad: 512}
-bolts:
-  - {id: split, parallelism: "3", offHeapMemoryLoad: 512}
-  - id: count
-    parallelism: 4
-    numTasks: 2
-    onHeapMemoryLoad: "2048"
-    config:
-      topology.component.resources.map: {gpu.count: 1, offheap.memory.mb: 0}
-streams:
-  - {from: lines, to: split, grouping: {type: SHUFFLE}}
-  - {from: split, to: count, grouping: {type: SHUFFLE}}
-"""
-
-
 def test_what_executors_request() -> None:
     """Loads are MiB of one executor (VertexDef); a component's settings precede the topology's.
 
     Flux 2.8 passes an off-heap load on only if there is an on-heap load. The map of resources is
     Flux 3's. Amounts that nobody states, which Storm fills in, stay unknown.
     """
-    job = read_document("storm-flux", RESOURCES)
+    job = read_document("storm-flux", FLUX_RESOURCES)
     mib = 2**20
     assert job.graph.memory_bytes.tolist() == [1536 * mib, 64 * mib, 2048 * mib]
     assert job.graph.resources == {2: {"gpu.count": 1.0}}
-    constraints, loads = job.notes
+    constraints, loads, placeholders = job.notes
     assert constraints.startswith("topology.ras.constraints and topology.spread.components are not")
     assert loads.startswith("cpuLoad of 'lines' is not read")
+    assert placeholders.startswith("${path} stands for a value of a properties file")
     assert not read_document("storm-flux", FLUX).graph.memory_bytes.any()
 
 
 def test_tasks_limit_executors() -> None:
     """A component has at most one executor per task (numTasks, topology.max.task.parallelism)."""
-    job = read_document("storm-flux", RESOURCES)
+    job = read_document("storm-flux", FLUX_RESOURCES)
     assert job.parallelism == {"lines": 6, "split": 3, "count": 2}
     assert job.max_parallelism == {"lines": 6, "split": 6, "count": 2}
 
