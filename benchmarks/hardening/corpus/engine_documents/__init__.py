@@ -15,6 +15,7 @@ from benchmarks.hardening.corpus.engine_documents.neural_networks import (
 )
 from benchmarks.hardening.corpus.engine_documents.storm import (
     FLUX,
+    FLUX_RESOURCES,
     METRICS,
     TOPOLOGY,
     VISUALIZATION,
@@ -27,7 +28,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         json.dumps(FLINK_EXECUTION),
         "== Physical Execution Plan ==\n" + json.dumps(FLINK_EXECUTION, indent=2) + "\n",
     ),
-    "storm-flux": (FLUX,),
+    "storm-flux": (FLUX, FLUX_RESOURCES),
     "storm-ui": (
         json.dumps(VISUALIZATION),
         json.dumps(METRICS),
