@@ -23,7 +23,7 @@ class Feasibility:
     A *unit* is a colocated group, or a single operator that is in no group. A placement is feasible
     if every unit is on a device that its mask allows, no two units of an excluding set share a
     device, no two units of a separating set are on devices of one group, and the units on each
-    device need no more memory and resources than it has.
+    device need no more memory, slots and resources than it has.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Feasibility:
         (U, D) bool, the devices that each unit may run on by pins, allowed devices, labels, kinds
         of devices and limits.
     limits
-        Memory and resources, those that some device can run out of.
+        Memory, slots and resources, those that some device can run out of.
     excluding
         Tuples of units; no two units of a tuple may share a device.
     separating

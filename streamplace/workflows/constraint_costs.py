@@ -16,7 +16,7 @@ from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.rules import Rule, RuledParts
+from streamplace.problem.rules import LIMITS, Rule, RuledParts
 from streamplace.scoring.throughput import max_source_rate
 from streamplace.util.arrays import Ints
 
@@ -160,7 +160,7 @@ def constraint_costs(
 
 def _change(rule: Rule) -> str:
     """Return the removal of a rule in words."""
-    if rule.kind in ("memory", "resources"):
+    if rule.kind in LIMITS:
         return f"if {rule.key} had enough {rule.resource or rule.kind}"
     return f"without {rule}"
 
