@@ -16,6 +16,7 @@ from streamplace.problem.logical import (
     Distribution,
     KeyedDistribution,
     LogicalGraph,
+    MeasuredDistribution,
 )
 from streamplace.problem.parallelism import FREE, MAX_PARALLELISM, NO_SCALING, NO_SHARES
 
@@ -230,7 +231,7 @@ def with_counts(logical: LogicalGraph) -> tuple[StreamGraph, list[str]]:
     """
     graph = logical.graph
     numbers = [logical.parallelism.get(name, 1) for name in graph.names]
-    kinds, notes = dict[int, str](), list[str]()
+    kinds, notes = dict[int, str](), uneven_notes(logical)
     for e, distribution in enumerate(logical.stream_distributions):
         ends = int(graph.stream_source[e]), int(graph.stream_target[e])
         kind = _partitioning(distribution, numbers[ends[0]] == numbers[ends[1]])
@@ -258,8 +259,19 @@ def with_counts(logical: LogicalGraph) -> tuple[StreamGraph, list[str]]:
     return stated, notes
 
 
+def uneven_notes(logical: LogicalGraph) -> list[str]:
+    """Return a line for each operator whose measured shares only a graph of instances keeps."""
+    return [
+        f"operator {name!r}: one of its {len(shares)} instances has {max(shares):.0%} of its "
+        "tuples, which only a graph of instances keeps; streams have key_shares for frequent keys"
+        for name, shares in sorted(logical.measured_shares.items())
+    ]
+
+
 def _partitioning(distribution: AnyDistribution, equal: bool) -> str | None:
     """Return the partitioning of a distribution; None if there is none."""
+    if isinstance(distribution, MeasuredDistribution):
+        return _partitioning(distribution.rule, equal)
     if isinstance(distribution, KeyedDistribution):
         return "hash"
     if distribution is Distribution.POINTWISE:

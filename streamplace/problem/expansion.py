@@ -17,6 +17,7 @@ from streamplace.problem.logical import (
     GroupedDistribution,
     KeyedDistribution,
     LogicalGraph,
+    MeasuredDistribution,
     instance_names,
 )
 from streamplace.problem.parallelism import even_shares
@@ -98,10 +99,11 @@ def _source_shares(logical: LogicalGraph, count: Ints) -> Floats:
     """Return the share of the source rate of each instance, (I,); 0 for those with inputs."""
     graph = logical.graph
     parts = [
-        even_shares(logical.partitions.get(name), p)
+        np.array(logical.source_parts.get(name, even_shares(logical.partitions.get(name), p)))
         for name, p in zip(graph.names, count.tolist(), strict=True)
     ]
-    return np.repeat(graph.source_share, count) * np.concatenate(parts)
+    found: Floats = np.repeat(graph.source_share, count) * np.concatenate(parts)
+    return found
 
 
 def to_operators(logical: LogicalGraph) -> StreamGraph:
@@ -180,7 +182,7 @@ def _streams(
     shares = [np.empty(0)]
     for e, (u, v) in enumerate(zip(graph.stream_source, graph.stream_target, strict=True)):
         with within(f"streams: {graph.names[u]!r} -> {graph.names[v]!r}"):
-            a, b, share = _pairs(distribution[e], of_source[e], of_target[e])
+            a, b, share = pairs(distribution[e], of_source[e], of_target[e])
         ends.append(np.stack([first[u] + a, first[v] + b], axis=1).astype(np.int32))
         shares.append(share)
     sizes = [len(some) for some in shares[1:]]
@@ -188,7 +190,7 @@ def _streams(
 
 
 def _number(distribution: AnyDistribution, sources: int, targets: int) -> int:
-    """Return the number of streams that `_pairs` returns."""
+    """Return the number of streams that `pairs` returns."""
     if isinstance(distribution, GroupedDistribution):
         return sources * targets // distribution.groups
     if distribution is Distribution.FIRST:
@@ -198,13 +200,19 @@ def _number(distribution: AnyDistribution, sources: int, targets: int) -> int:
     return sources * targets
 
 
-def _pairs(distribution: AnyDistribution, sources: int, targets: int) -> tuple[Ints, Ints, Floats]:
-    """Return sources, targets and shares of the streams between the instances of two operators."""
-    if isinstance(distribution, KeyedDistribution):
-        shares = np.tile(distribution.shares(targets), sources)
+def pairs(distribution: AnyDistribution, sources: int, targets: int) -> tuple[Ints, Ints, Floats]:
+    """Return sources, targets and shares of the streams between the instances of two operators.
+
+    Instances that receive nothing by measured shares keep their streams.
+    """
+    if isinstance(distribution, KeyedDistribution | MeasuredDistribution):
+        if isinstance(distribution, MeasuredDistribution):
+            own, used = np.array(distribution.shares), np.ones(targets * sources, bool)
+        else:
+            own = distribution.shares(targets)
+            used = np.tile(own > 0.0, sources)
         a, b = np.divmod(np.arange(sources * targets), targets)
-        used = shares > 0.0
-        return a[used], b[used], shares[used]
+        return a[used], b[used], np.tile(own, sources)[used]
     if isinstance(distribution, GroupedDistribution):
         return _in_groups(distribution, sources, targets)
     if distribution is Distribution.FIRST:
