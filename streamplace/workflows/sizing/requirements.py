@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 
 from sim.search import own_loads, unit_loads
-from streamplace.display.text import number
+from streamplace.display.text import rounded_up
 from streamplace.errors import ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
@@ -92,7 +92,7 @@ class Requirement:
 
     def text(self) -> str:
         """Return what limits the operator, in words."""
-        return f"{self.operator}: {self.cause}, {number(self.at_most)} tuples/s at most"
+        return f"{self.operator}: {self.cause}, {rounded_up(self.at_most)} tuples/s at most"
 
 
 def requirements(
