@@ -5,6 +5,7 @@ from heapq import heappop, heappush
 from math import inf, prod
 
 from streamplace.problem.graph import StreamGraph
+from streamplace.util.groups import connected
 from streamplace.workflows.sizing.requirements import CHOICES, Requirement
 
 Vector = tuple[int, ...]
@@ -144,17 +145,6 @@ def _with(vector: Vector, group: Sequence[int], value: int) -> Vector:
 
 def _forward_groups(graph: StreamGraph) -> list[list[int]]:
     """Return the groups of two or more operators that forward streams join."""
-    root = list(range(len(graph.names)))
-
-    def find(v: int) -> int:
-        while root[v] != v:
-            root[v] = v = root[root[v]]
-        return v
-
-    for e, kind in graph.partitioning.items():
-        if kind == "forward":
-            root[find(int(graph.stream_target[e]))] = find(int(graph.stream_source[e]))
-    members: dict[int, list[int]] = {}
-    for v in range(len(root)):
-        members.setdefault(find(v), []).append(v)
-    return [group for group in members.values() if len(group) > 1]
+    forward = [e for e, kind in graph.partitioning.items() if kind == "forward"]
+    ends = zip(graph.stream_source[forward], graph.stream_target[forward], strict=True)
+    return [sorted(group) for group in connected((int(u), int(v)) for u, v in ends)]

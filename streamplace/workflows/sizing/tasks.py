@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from streamplace.problem.graph import StreamGraph
+from streamplace.util.groups import connected
+
+FORWARD = "forward"
 
 
 def tasks_of(graph: StreamGraph, colocate: Iterable[Sequence[str]]) -> list[list[int]]:
@@ -13,15 +16,11 @@ def tasks_of(graph: StreamGraph, colocate: Iterable[Sequence[str]]) -> list[list
     unequal numbers, no stream would lead from an instance to the one of its number, and all
     instances would have to share one device. Groups that have operators in common are one task.
     """
-    found: list[set[int]] = []
     ends = list(zip(graph.stream_source.tolist(), graph.stream_target.tolist(), strict=True))
+    found: list[set[int]] = []
     for names in colocate:
         members = {graph.index[name] for name in names if name in graph.index}
         inside = [e for e, (u, v) in enumerate(ends) if u in members and v in members]
-        kinds = {graph.partitioning.get(e) for e in inside}
-        if len(members) == len(names) and kinds == {"forward"}:
-            for other in [each for each in found if each & members]:
-                found.remove(other)
-                members |= other
+        if len(members) == len(names) and {graph.partitioning.get(e) for e in inside} == {FORWARD}:
             found.append(members)
-    return [sorted(members) for members in found]
+    return [sorted(members) for members in connected(found)]
