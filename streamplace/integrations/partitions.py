@@ -10,8 +10,9 @@ from streamplace.problem.logical import AnyDistribution, KeyedDistribution, Logi
 def with_partitions(logical: LogicalGraph, partitions: Mapping[str, int]) -> LogicalGraph:
     """Return a logical graph with the partitions of some of its operators.
 
-    Those of a source are what it reads, such as the partitions of a topic. Those of an operator
-    with streams by key are its key groups; see the field of `Operator`.
+    Those of a source are what it reads, such as the partitions of a topic: further instances are
+    idle, as in Flink. Those of an operator with streams by key are its key groups, of which each
+    instance needs one; see the field of `Operator`.
 
     Parameters
     ----------
@@ -21,7 +22,7 @@ def with_partitions(logical: LogicalGraph, partitions: Mapping[str, int]) -> Log
     Raises
     ------
     GraphError
-        If an operator has inputs, but none of them by key, or more instances than partitions.
+        If an operator has inputs, but none of them by key, or more instances than key groups.
     """
     if not partitions:
         return logical
@@ -39,7 +40,7 @@ def with_partitions(logical: LogicalGraph, partitions: Mapping[str, int]) -> Log
         if name not in sources | keyed:
             where = f"operators[{name!r:.80}].partitions"
             raise GraphError(f"{where}: only sources and operators with streams by key have them")
-        if (count := logical.parallelism.get(name, 1)) > number:
+        if name in keyed and (count := logical.parallelism.get(name, 1)) > number:
             least = f"must be at least the parallelism, {count:,} (got {number:,})"
             raise GraphError(f"operators[{name!r:.80}].partitions: {least}")
     return replace(

@@ -7,7 +7,8 @@ import pytest
 
 from streamplace.errors import FormatError, GraphError, located
 from streamplace.integrations.flink.chain import chain_of
-from streamplace.integrations.flink.plan import distinct, read
+from streamplace.integrations.flink.nodes import distinct
+from streamplace.integrations.flink.plan import read
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import BY_KEY, Distribution, LogicalGraph
 from tests.support.released_data import engine_document
@@ -171,7 +172,7 @@ def test_sinks_inside_a_forked_chain_feed_nothing() -> None:
         ("[]", "not a Flink plan"),
         ('{"jobs": []}', "expected an object with 'nodes', as GET /jobs/ID/plan answers"),
         ('{"nodes": []}', "nodes"),
-        ('{"nodes": [{"id": 1}, {"id": 1}]}', "1 is also the id of nodes\\[0\\]"),
+        ('{"nodes": [{"id": 1}, {"id": 1, "type": "A"}]}', "1 is also the id of nodes\\[0\\]"),
         ('{"nodes": [{"id": 1, "predecessors": [{"id": 2}]}]}', "unknown node 2"),
         ('{"nodes": [{"id": "a", "inputs": [{"id": "b"}]}]}', "unknown node 'b'"),
         ('{"nodes": [{"id": 1, "parallelism": 0}]}', "parallelism"),
