@@ -4,7 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.kafka_streams import KAFKA, KAFKA_OLD
+from benchmarks.hardening.corpus.engine_documents.kafka_streams import (
+    KAFKA,
+    KAFKA_OLD,
+    STORES,
+    STORES_OF_1_0,
+)
 from streamplace.errors import GraphError
 from streamplace.integrations.costs import CostForm, Costs
 from streamplace.problem.counts import with_counts
@@ -52,29 +57,6 @@ def test_the_parallelism_of_one_node_is_that_of_its_task() -> None:
     unequal = {"count": CostForm(parallelism=3), "out": CostForm(parallelism=2)}
     with pytest.raises(GraphError, match="are one task, so their parallelism must be equal"):
         Costs(operators=unequal).of(job)
-
-
-STORES = """\
-  Sub-topology: 2 for global store (will not generate tasks)
-    Source: names (topics: [names])
-      --> keep-names
-    Processor: keep-names (stores: [all-names])
-      --> none
-      <-- names
-  Sub-topology: 3 for global store (will not generate tasks)
-    Source: places (topics: [counts])
-      --> keep-places
-    Processor: keep-places (stores: [all-places])
-      --> none
-      <-- places
-"""
-STORES_OF_1_0 = """\
-Global Stores:
-  GlobalStore: names (topic: [names])
-      --> keep-names (store: all-names)
-  GlobalStore: places (topic: [counts])
-      --> keep-places (store: all-places)
-"""
 
 
 @pytest.mark.parametrize("stores", [STORES, STORES_OF_1_0])

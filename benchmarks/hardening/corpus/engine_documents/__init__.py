@@ -3,10 +3,24 @@
 import json
 
 from benchmarks.hardening.corpus.documents import DREAM
-from benchmarks.hardening.corpus.engine_documents.flink import FLINK_EXECUTION, FLINK_RUNNING
-from benchmarks.hardening.corpus.engine_documents.ibm_streams import ADL, ADL_PARALLEL, STREAMSX
+from benchmarks.hardening.corpus.engine_documents.flink import (
+    FLINK_COMPILED,
+    FLINK_EXECUTION,
+    FLINK_RUNNING,
+)
+from benchmarks.hardening.corpus.engine_documents.ibm_streams import (
+    ADL,
+    ADL_PARALLEL,
+    STREAMSX,
+    STREAMSX_PLACED,
+)
 from benchmarks.hardening.corpus.engine_documents.interchange import DOT, GRAPHML
-from benchmarks.hardening.corpus.engine_documents.kafka_streams import KAFKA, KAFKA_OLD
+from benchmarks.hardening.corpus.engine_documents.kafka_streams import (
+    KAFKA,
+    KAFKA_OLD,
+    STORES,
+    STORES_OF_1_0,
+)
 from benchmarks.hardening.corpus.engine_documents.neural_networks import (
     DNN_TEXT,
     DOPPLER,
@@ -26,6 +40,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "flink-plan": (
         json.dumps(FLINK_RUNNING),
         json.dumps(FLINK_EXECUTION),
+        json.dumps(FLINK_COMPILED),
         "== Physical Execution Plan ==\n" + json.dumps(FLINK_EXECUTION, indent=2) + "\n",
     ),
     "storm-flux": (FLUX, FLUX_RESOURCES),
@@ -35,8 +50,8 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         json.dumps({"visualization": VISUALIZATION, "metrics": METRICS, "topology": TOPOLOGY}),
     ),
     "ibm-adl": (ADL, ADL_PARALLEL),
-    "ibm-streamsx": (json.dumps(STREAMSX),),
-    "kafka-streams": (KAFKA, KAFKA_OLD),
+    "ibm-streamsx": (json.dumps(STREAMSX), json.dumps(STREAMSX_PLACED)),
+    "kafka-streams": (KAFKA, KAFKA_OLD, KAFKA + STORES, KAFKA_OLD + STORES_OF_1_0),
     "dream": (json.dumps(DREAM),),
     "cepsim": (json.dumps(DREAM),),
     "graphml": (GRAPHML,),

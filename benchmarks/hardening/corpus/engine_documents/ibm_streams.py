@@ -112,3 +112,17 @@ STREAMSX: dict[str, Any] = {
         _streamsx("K", {"i2": ["U"], "i3": ["M"]}, {}, "t", kind="py::ForEach"),
     ],
 }
+STREAMSX_PLACED: dict[str, Any] = {
+    "operators": [
+        _streamsx("S", {}, {"S": ["i0"]}, kind="py::Source"),
+        _streamsx("L", {"i0": ["S"]}, {"L": ["i1"]}, kind="$LowLatency$"),
+        _streamsx("A", {"i1": ["L"]}, {"A": ["i2"]}, kind="py::Map"),
+        _streamsx("E", {"i2": ["A"]}, {"E": ["i3"]}, kind="$EndLowLatency$"),
+        _streamsx("B", {"i3": ["E"]}, {"B": ["i4"]}, kind="py::Map"),
+        _streamsx("I", {"i4": ["B"]}, {"I": ["i5"]}, kind="$Isolate$"),
+        {
+            **_streamsx("K", {"i5": ["I"]}, {}, kind="py::ForEach"),
+            "config": {"placement": {"resourceTags": ["fast"]}},
+        },
+    ],
+}
