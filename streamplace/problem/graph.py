@@ -20,17 +20,17 @@ from streamplace.problem.graph_checks import (
     payload_of_streams,
     shares_of,
 )
-from streamplace.problem.graph_columns import GraphColumns
 from streamplace.problem.graph_view import graph_view
 from streamplace.problem.operators import UNKNOWN, Operator, Stream
 from streamplace.problem.rows import Columns, columns_of_rows
 from streamplace.problem.semantics import Firing, Multicast, check_semantics
+from streamplace.problem.unknown_numbers import UnknownNumbers
 from streamplace.util.arrays import Ints
 
 __all__ = ["UNKNOWN", "Operator", "Stream", "StreamGraph"]
 
 
-class StreamGraph(GraphColumns, Displayable):
+class StreamGraph(UnknownNumbers, Displayable):
     """A stream-processing job with V operators and E streams.
 
     Numbers are stored in numpy columns. Operators keep their order. Streams are sorted
