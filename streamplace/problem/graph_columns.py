@@ -206,6 +206,12 @@ class GraphColumns:
             if isinstance(values, np.ndarray):
                 values.flags.writeable = False
 
+    @property
+    def own_payload_bytes(self) -> Floats:
+        """The payload of each stream, (E,); NaN if it is its source operator's, or unknown."""
+        payload = self.stream_payload_bytes
+        return np.where(payload == self.payload_bytes[self.stream_source], UNKNOWN, payload)
+
     @cached_property
     def sources(self) -> Ints:
         """Indices of the operators without inputs, in increasing order."""
