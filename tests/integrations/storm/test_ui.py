@@ -111,3 +111,18 @@ def test_idle_bolt_is_not_a_source_of_tuples() -> None:
     shares = dict(zip(job.graph.names, job.graph.source_share.tolist(), strict=True))
     assert shares == {"lines": 1.0, "count": 0.0, "alert": 0.0}
     assert "'alert'" in " ".join(job.notes)
+
+
+def test_a_stream_without_a_counter_carried_no_tuple() -> None:
+    """Storm makes the counter of a stream at its first tuple, so the bolt behind needs no costs."""
+    rejected = {":type": "bolt", ":inputs": [{":component": "split", ":stream": "rejected"}]}
+    documents = {"visualization": {**VISUALIZATION, "audit": rejected}, "metrics": METRICS}
+    graph = read_document("storm-ui", json.dumps(documents)).graph
+    (branch,) = [s for s in graph.streams if s.target == "audit"]
+    assert branch.selectivity == 0.0
+    assert graph.unknown_without_tuples == ["audit"]
+    assert "audit" not in " ".join(graph.lacking)
+    uncounted = copy.deepcopy(METRICS)
+    del uncounted["bolts"][0]["emitted"]
+    graph = read_document("storm-ui", json.dumps({**documents, "metrics": uncounted})).graph
+    assert "split->audit" in graph.unknown["selectivity"]
