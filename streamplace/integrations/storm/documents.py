@@ -87,6 +87,9 @@ class Topology:
         Components that a document lists as bolts; they do not generate tuples.
     groupings
         (source, stream id, target) -> the grouping, "" if unknown.
+    counted
+        Components whose emitted tuples are listed. Storm counts them by stream, and a stream has
+        no counter before its first tuple (``MultiCountMetric.scope``).
     emitted
         (component, stream id) -> tuples in the window.
     executed
@@ -107,6 +110,7 @@ class Topology:
     executors: dict[str, int] = field(default_factory=dict)
     bolts: set[str] = field(default_factory=set)
     groupings: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    counted: set[str] = field(default_factory=set)
     emitted: dict[tuple[str, str], float] = field(default_factory=dict)
     executed: dict[tuple[str, str, str], float] = field(default_factory=dict)
     execute_ms: dict[tuple[str, str, str], float] = field(default_factory=dict)
@@ -212,6 +216,8 @@ def _add_metrics(found: Topology, value: Any, where: str) -> None:
         if is_internal(part.id):
             continue
         found.executors.setdefault(part.id, 1)
+        if "emitted" in part.model_fields_set:
+            found.counted.add(part.id)
         for sent in part.emitted:
             if not is_internal(sent.stream_id):
                 found.emitted[part.id, sent.stream_id] = sent.value

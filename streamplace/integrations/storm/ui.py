@@ -16,7 +16,8 @@ def read(text: str, where: str) -> LogicalGraph:
     """Read a visualization, ``/metrics``, or an object of several documents.
 
     A stream's selectivity is the number of tuples that its source emitted on it ÷ the number that
-    the source executed. For a spout, the latter is what it emits on all its streams.
+    the source executed. For a spout, the latter is what it emits on all its streams. A stream that
+    is not among those counted had no tuple.
 
     Raises
     ------
@@ -42,7 +43,10 @@ def logical_graph_from(topology: Topology) -> LogicalGraph:
             source,
             target,
             distribution_of(grouping),
-            _ratio(topology.emitted.get((source, stream)), processed.get(source)),
+            _ratio(
+                topology.emitted.get((source, stream), 0.0 if source in topology.counted else None),
+                processed.get(source),
+            ),
         )
         for (source, stream, target), grouping in topology.groupings.items()
     ]

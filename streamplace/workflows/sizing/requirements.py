@@ -302,7 +302,7 @@ def _alone(problem: Problem) -> Floats:
 def _tuples(graph: StreamGraph, problem: Problem) -> Floats:
     """Return the tuples/s on each stream of a graph, (E,), from the problem of single instances."""
     rate = flow(problem).operator_tuples
-    tuples: Floats = rate[graph.stream_source] * graph.selectivity
+    tuples: Floats = rate[graph.stream_source] * np.nan_to_num(graph.selectivity)
     return tuples
 
 

@@ -134,3 +134,18 @@ def test_what_executors_request() -> None:
     assert job.graph.memory_bytes.tolist() == [0, 1536 * 2**20, 256 * 2**20]
     assert job.graph.resources == {1: {"fpga.count": 1.0, "gpu.count": 2.0}}
     assert "topology.spread.components are not read" in job.notes[0]
+
+
+def test_a_stream_without_a_counter_carried_no_tuple() -> None:
+    """Storm makes the counter of a stream at its first tuple, so the bolt behind needs no costs."""
+    rejected = {":type": "bolt", ":inputs": [{":component": "split", ":stream": "rejected"}]}
+    documents = {"visualization": {**VISUALIZATION, "audit": rejected}, "metrics": METRICS}
+    graph = read_document("storm-ui", json.dumps(documents)).graph
+    (branch,) = [s for s in graph.streams if s.target == "audit"]
+    assert branch.selectivity == 0.0
+    assert graph.unknown_without_tuples == ["audit"]
+    assert "audit" not in " ".join(graph.lacking)
+    uncounted = copy.deepcopy(METRICS)
+    del uncounted["bolts"][0]["emitted"]
+    graph = read_document("storm-ui", json.dumps({**documents, "metrics": uncounted})).graph
+    assert "split->audit" in graph.unknown["selectivity"]
