@@ -5,7 +5,7 @@ from math import ceil, copysign, floor, isfinite, log10
 
 NAME_LENGTH = 40
 DIGITS = 6  # significant digits of a number
-ROUNDING = 1e-9  # relative: numbers that differ by less count as equal (`scoring.rounding`)
+ROUNDING = 2e-9  # relative: twice that of scores, since limits are found with a tolerance too
 
 
 def number(x: float) -> str:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from streamplace.display.text import number, percent_up, rounded_down, rounded_up
 
-SAME = 1e-9  # relative difference that counts as none
+SAME = 2e-9  # relative difference that counts as none
 
 
 def value(text: str) -> float:

@@ -20,7 +20,7 @@ SP.text = (() => {
     [1e-9, "ns"],
   ];
 
-  const ROUNDING = 1e-9; // relative difference that counts as none, as in streamplace.display.text
+  const ROUNDING = 2e-9; // relative difference that counts as none, as in streamplace.display.text
 
   function number(value) {
     if (value === Infinity) return "unlimited";

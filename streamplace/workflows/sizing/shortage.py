@@ -16,7 +16,7 @@ from streamplace.workflows.sizing.requirements import lacking, requirements
 from streamplace.workflows.sizing.restrictions import rules_of
 
 LOWEST = 1e-9  # of the planned source rate, below which no rate is tried
-PRECISION = 1e-7  # of the highest source rate, relative
+PRECISION = 1e-10  # of the highest source rate, relative: below what is shown
 SECONDS = 5.0  # of the search for the highest source rate, less precise if it takes longer
 
 NeedsOf = Callable[[Task, Counts], Sequence[Need]]
