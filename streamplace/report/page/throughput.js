@@ -10,8 +10,7 @@ SP.throughput = (() => {
   function viewOf({ problem, edits, first = null }, setting) {
     const { cluster, network, flow } = problem;
     const usable = problem.target_utilisation;
-    const { assignment, bandwidth } = setting;
-    const sums = problem.sums ?? model.sumsOf(flow, assignment, cluster, network, bandwidth);
+    const sums = problem.sums ?? model.sumsOf(flow, cluster, network, setting);
     const score = model.scoreOf(sums, cluster, network, setting, usable);
     const boundIsFull = state.sameMachines(setting, edits.first);
     return {
