@@ -1,6 +1,7 @@
 """Modules as stream graphs: operators with their work, bytes and memory."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import isnan
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from streamplace.integrations.torch.nodes import (
     tensors_of,
 )
 from streamplace.integrations.torch.program import Program, export
+from streamplace.integrations.unknown_work import unknown_work
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
@@ -38,8 +40,8 @@ def from_module(module: torch.nn.Module, example_inputs: Sequence[Any]) -> Strea
 
     Operators have these values:
 
-    - `instructions`: floating-point operations. `Device.mips` is then a device's speed in million
-      such operations/s.
+    - `instructions`: floating-point operations; NaN where no rule gives them, as for most operators
+      of other libraries. `Device.mips` is then a device's speed in million such operations/s.
     - `payload_bytes`: bytes of the results that are used.
     - `memory_bytes`: bytes of all results, and of the parameters and buffers that are read. One
       that several operators read counts for the first of them.
@@ -96,7 +98,8 @@ def read_program(program: Program, name: str) -> LogicalGraph:
     ]
     rules = Constraints(colocate=_of_states(program, names))
     graph = StreamGraph(operators, streams, name=name, firing="all", constraints=rules)
-    return LogicalGraph(graph, notes=[*_notes(shared), *_guesses(graph)])
+    unknown = unknown_work(o.type for o in operators if o.type and isnan(o.instructions))
+    return LogicalGraph(graph, notes=[*_notes(shared), *unknown])
 
 
 def _of_states(program: Program, names: Mapping[Node, str]) -> list[list[str]]:
@@ -161,14 +164,6 @@ def _memory(program: Program, nodes: Iterable[Node]) -> tuple[dict[Node, int], l
                 if readers[stored] == 1:
                     memory[node] += bytes_of(origin)
     return memory, [stored for stored, count in readers.items() if count > 1]
-
-
-def _guesses(graph: StreamGraph) -> list[str]:
-    """Return a note on operators of other libraries than ATen, whose work is not known."""
-    guessed = sorted({each.type for each in graph.operators if each.type and "." in each.type})
-    if not guessed:
-        return []
-    return [f"one operation per element is assumed for the type {listed(guessed)}"]
 
 
 def _notes(shared: Sequence[str]) -> list[str]:

@@ -46,9 +46,18 @@ def test_products_splits_and_dynamic_shapes() -> None:
     of_scores = graph.index["scores"]
     assert Counter(graph.stream_target.tolist())[of_scores] == 2  # two tensors of one operator
     assert Counter(graph.stream_target.tolist())[graph.index["square"]] == 1  # one, read twice
-    assert graph.unknown == {"instructions": ["found"], "payload_bytes": ["found"]}
+    assert graph.instructions[graph.index["found"]] == 2 * 16 * 16  # it looks at each element
+    assert graph.unknown == {"payload_bytes": ["found"]}
     assert np.isnan(graph.payload_bytes[graph.index["found"]])
-    assert "one operation per element is assumed for the type 'NonZero'" in found.notes
+
+
+def test_types_without_a_rule_are_unknown_and_named() -> None:
+    found = read_document("openvino", OPENVINO.replace('type="MaxPool"', 'type="Proposal"'))
+    assert found.graph.unknown == {"instructions": ["pool"]}
+    assert found.notes[-1] == (
+        "no rule gives the work of 1 type of operators, 'Proposal'; their instructions are unknown "
+        "unless --costs states them"
+    )
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def test_a_shared_parameter_counts_once_and_is_named() -> None:
     assert read_program(export(*case("net")), "net").notes == []
 
 
-def test_the_work_of_other_libraries_is_a_guess_that_a_note_names() -> None:
+def test_the_work_of_other_libraries_is_unknown_and_a_note_names_them() -> None:
     @torch.library.custom_op("streamplace_tests::twist", mutates_args=())
     def twist(x: torch.Tensor) -> torch.Tensor:
         return x.flip(0).clone()
@@ -149,9 +149,13 @@ def test_the_work_of_other_libraries_is_a_guess_that_a_note_names() -> None:
             return result
 
     logical = read_program(export(Twisted(), (torch.ones(3, 4),)), "Twisted")
-    assert logical.graph.instructions.tolist() == [12, 12]
-    note = "one operation per element is assumed for the type 'streamplace_tests.twist'"
-    assert logical.notes == [note]
+    assert logical.graph.unknown == {"instructions": ["streamplace_tests.twist"]}
+    assert logical.graph.instructions[1] == 3 * 4
+    (note,) = logical.notes
+    assert note == (
+        "no rule gives the work of 1 type of operators, 'streamplace_tests.twist'; their "
+        "instructions are unknown unless --costs states them"
+    )
 
 
 def test_types_of_elements_count() -> None:
