@@ -108,8 +108,8 @@ def measured_round(flink: LocalFlink, jar: Path) -> None:
         schedule.set(HIGH)
         controller.until("act", within_s=UP_S)
         controller.until("steady", within_s=UP_S)
-    if (said := controller.log.read_text().count(f"no tuples get to {IDLE!r}")) != 1:
-        raise FlinkError(f"the branch without tuples was named {said} times; see {controller.log}")
+    if (times := controller.log.read_text().count(f"no tuples get to {IDLE!r}")) != 1:
+        raise FlinkError(f"the branch without tuples was named {times} times; see {controller.log}")
     if counts(submitted)[IDLE] != 1 or counts(submitted)["count"] == 1:
         raise FlinkError(f"wrong numbers of instances: {counts(submitted)}")
     complete(submitted, schedule, output)

@@ -179,7 +179,7 @@ def test_few_devices_are_filled_above_the_target() -> None:
         assert plan.carries_s <= 4 / 1.9e-3 * (1 + 1e-9)
     reason = plan_of(2200.0, measured(job(), one, hosts, 500.0), cluster=one)
     assert isinstance(reason, str)
-    assert "2,105.26 of 2,200 tuples/s at most; add devices" in reason
+    assert "2,105.27 of 2,200 tuples/s at most; add devices" in reason
 
 
 def test_prices_are_those_of_the_devices_or_the_rules() -> None:

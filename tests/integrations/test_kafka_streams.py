@@ -94,7 +94,7 @@ def test_an_application_of_global_stores_alone_is_refused(stores: str) -> None:
     assert refused_document("kafka-streams", "Topologies:\n" + stores) == message
 
 
-def test_there_is_one_task_per_partition() -> None:
+def test_each_partition_has_one_task() -> None:
     """The number of tasks is the largest number of partitions that a sub-topology reads."""
     job = read_document("kafka-streams", KAFKA)
     graph = Costs(operators={"words-in": CostForm(partitions=3)}).of(job)

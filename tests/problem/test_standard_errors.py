@@ -114,8 +114,8 @@ def test_a_number_that_is_replaced_loses_its_error() -> None:
     assert small.instructions_se.tolist() == [0.0, 3.0]
     assert small.payload_bytes_se.tolist() == [0.0, 1.0]
     assert small.selectivity_se.tolist() == [0.0]
-    given = graph.with_numbers(instructions=[1.0, 1.0], instructions_se=[0.1, 0.2])[0]
-    assert given.instructions_se.tolist() == [0.1, 0.2]
+    replaced = graph.with_numbers(instructions=[1.0, 1.0], instructions_se=[0.1, 0.2])[0]
+    assert replaced.instructions_se.tolist() == [0.1, 0.2]
     assert graph.with_numbers(source_rate=5.0)[0].instructions_se.tolist() == [1001.0, 3.0]
 
 
