@@ -240,6 +240,9 @@ def test_modules_that_are_no_graph(
 class Recurrent(nn.Module):
     """A module that keeps a state in a buffer, and has a table that it only reads."""
 
+    state: torch.Tensor
+    table: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("state", torch.zeros(2, 3))
