@@ -1,9 +1,10 @@
 """Partitions of sources and key groups of operators, in imported graphs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from streamplace.errors import GraphError
+from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import AnyDistribution, KeyedDistribution, LogicalGraph
 
 
@@ -43,12 +44,21 @@ def with_partitions(logical: LogicalGraph, partitions: Mapping[str, int]) -> Log
         if name in keyed and (count := logical.parallelism.get(name, 1)) > number:
             least = f"must be at least the parallelism, {count:,} (got {number:,})"
             raise GraphError(f"operators[{name!r:.80}].partitions: {least}")
+    idle = [n for n in sources & {*partitions} if logical.parallelism.get(n, 1) > partitions[n]]
     return replace(
         logical,
+        notes=[*logical.notes, *_idle(sorted(idle))],
         distributions=distributions,
         partitions={**logical.partitions, **_of(partitions, sources)},
         max_parallelism={**logical.max_parallelism, **_of(partitions, keyed)},
     )
+
+
+def _idle(names: Sequence[str]) -> list[str]:
+    """Return a note on sources with more instances than partitions."""
+    if not names:
+        return []
+    return [f"{listed(names)}: more instances than partitions, so that some read nothing"]
 
 
 def _grouped(distribution: AnyDistribution, groups: int) -> AnyDistribution:

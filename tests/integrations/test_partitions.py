@@ -10,7 +10,7 @@ from streamplace.files import write_json
 from streamplace.integrations.costs import CostForm, Costs
 from streamplace.integrations.partitions import with_partitions
 from streamplace.problem.counts import expanded, with_counts
-from streamplace.problem.expansion import to_instances
+from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.logical import BY_KEY, LogicalGraph
 from tests.support.cli import Capture, json_of, refused, succeeds
@@ -75,6 +75,8 @@ def test_a_source_may_have_fewer_partitions_than_instances() -> None:
     """Flink runs such a job: the other instances of the source are idle."""
     logical = with_partitions(job(), {"in": 1})
     assert to_instances(logical).source_share.tolist() == [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    assert logical.notes == ["'in': more instances than partitions, so that some read nothing"]
+    assert to_operators(logical).cores.tolist() == [1, 3, 1]
     stated, notes = with_counts(logical)
     assert not notes
     assert expanded(stated).sha256 == to_instances(logical).sha256

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.ibm_streams import ADL, ADL_PARALLEL
+from benchmarks.hardening.corpus.engine_documents.ibm_streams import ADL, ADL_PARALLEL, with_rules
 from streamplace.problem.expansion import to_instances
 from tests.support.documents import edges, read_document, refused_document
 from tests.support.instance_streams import receivers_of, selectivities_of
@@ -101,22 +101,11 @@ def test_invalid_parallel_regions_of_adl(old: str, new: str, message: str) -> No
 @pytest.mark.parametrize("what", ["partitions", "resources"])
 def test_colocations_of_adl(what: str) -> None:
     """Only operators outside regions are colocated; a tag of one operator is dropped."""
-    text = ADL_PARALLEL
-    for index, group in ((0, "x"), (3, "x"), (4, "x"), (4, "alone"), (1, "x")):
-        begin = f'index="{index}" name="'
-        at = text.index(">", text.index(f'definitionIndex="0" {begin}')) + 1
-        text = f'{text[:at]}<{what}><coLocation colocId="{group}"/></{what}>{text[at:]}'
+    groups = ((0, "x"), (3, "x"), (4, "x"), (4, "alone"), (1, "x"))
+    text = with_rules(
+        *((i, f'<{what}><coLocation colocId="{group}"/></{what}>') for i, group in groups)
+    )
     assert read_document("ibm-adl", text).graph.constraints.colocate == (("Source", "Sink"),)
-
-
-def with_rules(*rules: tuple[int, str]) -> str:
-    """Return an application whose operators, by index, have further elements."""
-    text = ADL_PARALLEL
-    for index, element in rules:
-        begin = text.index(f'definitionIndex="0" index="{index}" name="')
-        at = text.index(">", begin) + 1
-        text = f"{text[:at]}{element}{text[at:]}"
-    return text
 
 
 @pytest.mark.parametrize("what", ["partitions", "resources"])
@@ -133,9 +122,7 @@ def test_an_isolated_operator_shares_its_device_with_no_other(what: str) -> None
     rule = f'<{what} isolation="true"/>'
     apart = read_document("ibm-adl", with_rules((0, rule))).graph.constraints.exlocate
     names = read_document("ibm-adl", ADL_PARALLEL).graph.names
-    assert {tuple(pair) for pair in apart} == {
-        ("Source", name) for name in names if name != "Source"
-    }
+    assert {*map(tuple, apart)} == {("Source", name) for name in names if name != "Source"}
     both = read_document("ibm-adl", with_rules((0, rule), (4, rule)))
     assert ("Source", "Sink") in both.graph.constraints.exlocate
     never = read_document("ibm-adl", with_rules((0, f'<{what} isolation="false"/>')))

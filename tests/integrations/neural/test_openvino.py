@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.neural_networks import OPENVINO
+from benchmarks.hardening.corpus.engine_documents.neural_networks import OPENVINO, stateful
 from tests.support.documents import edges, read_document, refused_document
 from tests.support.paths import ROOT
 
@@ -110,33 +110,6 @@ def test_layers_of_the_same_name_are_distinguished() -> None:
 )
 def test_errors_name_the_place(old: str, new: str, message: str) -> None:
     assert message in refused_document("openvino", OPENVINO.replace(old, new))
-
-
-def stateful(shape: str = "<dim>4</dim><dim>8</dim>", write: str = "v") -> str:
-    """Return a model that adds its input to the state ``v`` and emits the product with it."""
-    port = f'<port id="0" precision="FP32">{shape}</port>'
-    layers = {
-        "x": ("Parameter", "", port.replace('id="0"', 'id="2"')),
-        "past": ("ReadValue", '<data variable_id="v"/>', port.replace('id="0"', 'id="2"')),
-        "sum": ("Add", "", f"{port}{port.replace('0', '1', 1)}"),
-        "store": ("Assign", f'<data variable_id="{write}"/>', port),
-        "out": ("Result", "", port),
-    }
-    parts = []
-    for number, (name, (kind, data, ports)) in enumerate(layers.items()):
-        inputs = ports if kind not in ("Parameter", "ReadValue") else ""
-        output = port.replace('id="0"', 'id="2"') if kind not in ("Assign", "Result") else ""
-        parts.append(
-            f'<layer id="{number}" name="{name}" type="{kind}">{data}<input>{inputs}</input>'
-            f"<output>{output}</output></layer>"
-        )
-    ends = [(0, 2, 0), (1, 2, 1), (2, 3, 0), (2, 4, 0)]
-    edges_ = [
-        f'<edge from-layer="{a}" from-port="2" to-layer="{b}" to-port="{port}"/>'
-        for a, b, port in ends
-    ]
-    body = f"<layers>{''.join(parts)}</layers><edges>{''.join(edges_)}</edges>"
-    return f'<net name="n" version="11">{body}</net>'
 
 
 def test_a_state_is_on_one_device_and_takes_its_memory() -> None:

@@ -10,7 +10,9 @@ from benchmarks.hardening.corpus.engine_documents.flink import (
 )
 from benchmarks.hardening.corpus.engine_documents.ibm_streams import (
     ADL,
+    ADL_ISOLATED,
     ADL_PARALLEL,
+    ADL_PLACED,
     STREAMSX,
     STREAMSX_PLACED,
 )
@@ -25,6 +27,7 @@ from benchmarks.hardening.corpus.engine_documents.neural_networks import (
     DNN_TEXT,
     DOPPLER,
     OPENVINO,
+    OPENVINO_STATE,
     PIPEDREAM,
 )
 from benchmarks.hardening.corpus.engine_documents.storm import (
@@ -49,7 +52,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         json.dumps(METRICS),
         json.dumps({"visualization": VISUALIZATION, "metrics": METRICS, "topology": TOPOLOGY}),
     ),
-    "ibm-adl": (ADL, ADL_PARALLEL),
+    "ibm-adl": (ADL, ADL_PARALLEL, ADL_PLACED, ADL_ISOLATED),
     "ibm-streamsx": (json.dumps(STREAMSX), json.dumps(STREAMSX_PLACED)),
     "kafka-streams": (KAFKA, KAFKA_OLD, KAFKA + STORES, KAFKA_OLD + STORES_OF_1_0),
     "dream": (json.dumps(DREAM),),
@@ -60,7 +63,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "dnn-partitioning": (DNN_TEXT,),
     "dnn-latency": (DNN_TEXT,),
     "pipedream": (PIPEDREAM,),
-    "openvino": (OPENVINO,),
+    "openvino": (OPENVINO, OPENVINO_STATE),
 }
 """Format name -> valid documents; those of ``onnx``, which are not text, are in `onnx_models`."""
 IMPORTED = (*DOCUMENTS, *(("onnx",) if INSTALLED else ()))
