@@ -127,8 +127,8 @@ class Feasibility:
         for group in (*self.excluding, *self.separating):
             inside = np.isin(np.arange(self.unit_count), group)
             apart |= inside[units[0]] & inside[units[1]] & (units[0] != units[1])
-        needs = sum(self.needs[unit] for unit in units)
-        shareable = units[0] == units[1]
+        needs = self.needs[units[0]] + self.needs[units[1]]
+        shareable: Bools = units[0] == units[1]
         for d, room in enumerate(self.room):
             allowed = self.allowed[units[0], d] & self.allowed[units[1], d]
             shareable |= allowed & (needs <= room).all(axis=1)

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from streamplace.display.mixins import Displayable, RoundedRepr
-from streamplace.display.text import number
+from streamplace.display.text import number, rounded_down, rounded_up
 from streamplace.display.view import TABLE_ROWS, Cell, Grid, Line, Names, View
 from streamplace.errors import ProblemError
 from streamplace.placers.search.balance import CARRIED
@@ -77,7 +77,7 @@ class PlanRow(RoundedRepr):
         """The source rate that these devices sustain, in words."""
         many = "devices sustain" if self.devices > 1 else "device sustains"
         at = "" if self.price is None else f" at a price of {number(self.price)}"
-        return f"{self.devices} {many} {number(self.max_source_rate)} tuples/s{at}"
+        return f"{self.devices} {many} {rounded_down(self.max_source_rate)} tuples/s{at}"
 
     def cells(self, head: tuple[str, ...]) -> tuple[Cell, ...]:
         """Return the cells of the row under some of the headings of `HEAD`."""
@@ -85,8 +85,8 @@ class PlanRow(RoundedRepr):
         cells: dict[str, Cell] = {
             "devices": str(self.devices),
             "price": "" if self.price is None else number(self.price),
-            "sustained, tuples/s": number(self.max_source_rate),
-            "upper bound": number(self.bound),
+            "sustained, tuples/s": rounded_down(self.max_source_rate),
+            "upper bound": rounded_up(self.bound),
             "relative": f"{self.relative_throughput:.1%}",
             "after a loss": "" if after is None else f"{after:.1%}",
             "names": Names.of(self.names or ()),
@@ -219,7 +219,8 @@ class Plan(Displayable):
             return []
         head = ("without", "carries, tuples/s", "relative")
         worst = min(self.losses, key=lambda loss: loss.rank)
-        text = f"worst loss: {{}}, after which they carry {number(worst.max_source_rate)} tuples/s"
+        carried = rounded_down(worst.max_source_rate)
+        text = f"worst loss: {{}}, after which they carry {carried} tuples/s"
         table = Grid(head, len(self.losses), lambda i: self.losses[i].cells())
         return [table, Line(text, (worst.device,))]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from streamplace.display.text import number
+from streamplace.display.text import number, rounded_down
 from streamplace.display.view import Grid, Line
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.search.annealing import Budget
@@ -84,7 +84,7 @@ class ConstraintCosts:
 
     def body(self) -> list[Line | Grid]:
         """Return the lines and the table of the costs."""
-        rate = f"{number(self.max_source_rate)} tuples/s"
+        rate = f"{rounded_down(self.max_source_rate)} tuples/s"
         more = [] if self.every_rule_tried else [Line("too many constraints to try all of them")]
         if not self.without:
             longer = "" if self.thorough else "; --constraint-costs searches longer"
@@ -95,7 +95,7 @@ class ConstraintCosts:
             cost = self.without[i]
             if cost.max_source_rate >= MAX_RATE:
                 return _change(cost.rule), "any rate", ""
-            return _change(cost.rule), number(cost.max_source_rate), f"+{number(cost.gain)}"
+            return _change(cost.rule), rounded_down(cost.max_source_rate), f"+{number(cost.gain)}"
 
         grid = Grid(
             ("change", "carries up to", "gain"),

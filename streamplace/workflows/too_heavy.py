@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.search import own_loads, unit_loads
 from sim.work import work_of
-from streamplace.display.text import number
+from streamplace.display.text import number, rounded_up
 from streamplace.problem.limits import SLOTS
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -74,7 +74,7 @@ class TooHeavy:
     def text(self) -> tuple[str, tuple[str, ...]]:
         """Return the cause and what would help as text with ``{}`` for names, and the names."""
         rates = f"{number(self.needed_mips)} MIPS at this rate"
-        most, enough = number(self.available_mips), number(self.enough_mips)
+        most, enough = rounded_up(self.available_mips), rounded_up(self.enough_mips)
         if self.timed:
             return self._text_of_times(), (*self.operators, self.device)
         if len(self.operators) > 1:
