@@ -168,20 +168,20 @@ def explain(case: Case) -> None:
     if not best:
         return
     found = sp.place(case.graph, case.cluster)
-    told = explain_throughput(found.placement, constraint_costs=True)
+    explained = explain_throughput(found.placement, constraint_costs=True)
     used, own = case.loads[case.rows.index(tuple(found.placement.devices.tolist()))]
-    top = told.score.bottleneck
+    top = explained.score.bottleneck
     assert top.utilisation == pytest.approx(float(max([*used.values(), *own.values()])), rel=CLOSE)
-    assert not told.violations
+    assert not explained.violations
     rules = [*case.rules]
     without = {r: case.best(rules=[o for o in rules if o != r]) for r in rules}
     costly = {rule: rate for rule, rate in without.items() if rate > best * (1 + FREE + CLOSE)}
-    if told.costs is None:
+    if explained.costs is None:
         assert not costly
         return
-    assert told.costs.every_rule_tried
-    assert told.costs.max_source_rate == pytest.approx(best, rel=CLOSE)
-    listed = {str(cost.rule): cost for cost in told.costs.without}
+    assert explained.costs.every_rule_tried
+    assert explained.costs.max_source_rate == pytest.approx(best, rel=CLOSE)
+    listed = {str(cost.rule): cost for cost in explained.costs.without}
     assert costly.keys() <= listed.keys()
     for name, cost in listed.items():
         assert cost.max_source_rate == pytest.approx(without[name], rel=CLOSE)
