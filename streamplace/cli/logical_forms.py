@@ -18,13 +18,16 @@ def check_forms(*, fold: bool, logical: bool) -> None:
 
 
 def graph_of(found: "LogicalGraph", *, fold: bool, logical: bool) -> "StreamGraph":
-    """Return the graph to write; notes say what --logical does not keep."""
-    from streamplace.problem.counts import with_counts  # noqa: PLC0415 - loaded when it runs
+    """Return the graph to write; notes say what --logical and --fold do not keep."""
+    from streamplace.problem.counts import uneven_notes, with_counts  # noqa: PLC0415 - loaded when it runs
     from streamplace.problem.expansion import to_instances, to_operators  # noqa: PLC0415
 
     if logical:
         graph, notes = with_counts(found)
-        for note in notes:
-            printing.print_note(note)
-        return graph
-    return to_operators(found) if fold else to_instances(found)
+    elif fold:
+        graph, notes = to_operators(found), uneven_notes(found)
+    else:
+        return to_instances(found)
+    for note in notes:
+        printing.print_note(note)
+    return graph

@@ -128,6 +128,7 @@ def flink(
     from streamplace.integrations.flink.growth import TOO_FEW  # noqa: PLC0415
     from streamplace.integrations.flink.poll import Watch, cpu_times_of, task_managers_of  # noqa: PLC0415
     from streamplace.integrations.flink.thread_dumps import ThreadDumps  # noqa: PLC0415
+    from streamplace.integrations.flink.uneven import with_shares  # noqa: PLC0415
     from streamplace.integrations.profiling.rest import Server  # noqa: PLC0415
 
     check_targets({"-o": output, "--placement": placement_file}, (costs_file,))
@@ -143,6 +144,10 @@ def flink(
     short = f"{where}: nothing was measured within {seconds:g} s: {TOO_FEW}" if is_empty else ""
     fault = watched.fault or short
     costed = replace(with_costs(found.logical), max_parallelism=watched.logical_limits)
+    costed = with_shares(costed, watched.plan, watched.subtasks, watched.last)
+    for name, shares in sorted(costed.measured_shares.items()):
+        most = f"{max(shares):.0%} of its tuples, {max(shares) * len(shares):.3g} times the mean"
+        printing.print_note(f"uneven: one of {len(shares)} instances of {name!r} has {most}")
     graph = graph_of(costed, fold=fold, logical=logical)
     hosts = task_managers_of(watched)
     to_stderr = "-" in (output, placement_file)

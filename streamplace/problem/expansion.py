@@ -17,6 +17,7 @@ from streamplace.problem.logical import (
     GroupedDistribution,
     KeyedDistribution,
     LogicalGraph,
+    MeasuredDistribution,
     instance_names,
 )
 from streamplace.problem.parallelism import even_shares
@@ -98,17 +99,19 @@ def _source_shares(logical: LogicalGraph, count: Ints) -> Floats:
     """Return the share of the source rate of each instance, (I,); 0 for those with inputs."""
     graph = logical.graph
     parts = [
-        even_shares(logical.partitions.get(name), p)
+        np.array(logical.source_parts.get(name, even_shares(logical.partitions.get(name), p)))
         for name, p in zip(graph.names, count.tolist(), strict=True)
     ]
-    return np.repeat(graph.source_share, count) * np.concatenate(parts)
+    found: Floats = np.repeat(graph.source_share, count) * np.concatenate(parts)
+    return found
 
 
 def to_operators(logical: LogicalGraph) -> StreamGraph:
     """Return the graph in which each operator stays one operator, whatever its parallelism.
 
-    An operator's memory, cores and resources are those of all its instances together. Its other
-    numbers, which are per tuple, do not change.
+    An operator's memory, cores and resources are those of all its instances together, but instances
+    of a source beyond its partitions use no cores. Its other numbers, which are per tuple, do not
+    change.
 
     Raises
     ------
@@ -118,10 +121,14 @@ def to_operators(logical: LogicalGraph) -> StreamGraph:
     count = _counts(logical)
     if (count == 1).all():
         return logical.graph
+    busy = [
+        min(number, logical.partitions.get(name, number))
+        for name, number in zip(logical.graph.names, count.tolist(), strict=True)
+    ]
     with np.errstate(over="ignore"):  # the graph refuses infinity
         graph, _ = logical.graph.with_numbers(
             memory_bytes=logical.graph.memory_bytes * count,
-            cores=logical.graph.cores * count,
+            cores=logical.graph.cores * np.array(busy, dtype=np.int32),
             resources={
                 v: {name: amount * float(count[v]) for name, amount in taken.items()}
                 for v, taken in logical.graph.resources.items()
@@ -180,7 +187,7 @@ def _streams(
     shares = [np.empty(0)]
     for e, (u, v) in enumerate(zip(graph.stream_source, graph.stream_target, strict=True)):
         with within(f"streams: {graph.names[u]!r} -> {graph.names[v]!r}"):
-            a, b, share = _pairs(distribution[e], of_source[e], of_target[e])
+            a, b, share = pairs(distribution[e], of_source[e], of_target[e])
         ends.append(np.stack([first[u] + a, first[v] + b], axis=1).astype(np.int32))
         shares.append(share)
     sizes = [len(some) for some in shares[1:]]
@@ -188,7 +195,7 @@ def _streams(
 
 
 def _number(distribution: AnyDistribution, sources: int, targets: int) -> int:
-    """Return the number of streams that `_pairs` returns."""
+    """Return the number of streams that `pairs` returns."""
     if isinstance(distribution, GroupedDistribution):
         return sources * targets // distribution.groups
     if distribution is Distribution.FIRST:
@@ -198,13 +205,19 @@ def _number(distribution: AnyDistribution, sources: int, targets: int) -> int:
     return sources * targets
 
 
-def _pairs(distribution: AnyDistribution, sources: int, targets: int) -> tuple[Ints, Ints, Floats]:
-    """Return sources, targets and shares of the streams between the instances of two operators."""
-    if isinstance(distribution, KeyedDistribution):
-        shares = np.tile(distribution.shares(targets), sources)
+def pairs(distribution: AnyDistribution, sources: int, targets: int) -> tuple[Ints, Ints, Floats]:
+    """Return sources, targets and shares of the streams between the instances of two operators.
+
+    Instances that receive nothing by measured shares keep their streams.
+    """
+    if isinstance(distribution, KeyedDistribution | MeasuredDistribution):
+        if isinstance(distribution, MeasuredDistribution):
+            own, used = np.array(distribution.shares), np.ones(targets * sources, bool)
+        else:
+            own = distribution.shares(targets)
+            used = np.tile(own > 0.0, sources)
         a, b = np.divmod(np.arange(sources * targets), targets)
-        used = shares > 0.0
-        return a[used], b[used], shares[used]
+        return a[used], b[used], np.tile(own, sources)[used]
     if isinstance(distribution, GroupedDistribution):
         return _in_groups(distribution, sources, targets)
     if distribution is Distribution.FIRST:

@@ -67,9 +67,25 @@ class KeyedDistribution:
         return key_shares_of(self.groups, self.keys, count)
 
 
+@dataclass(frozen=True)
+class MeasuredDistribution:
+    """Distribution as it was measured: each source instance divides its tuples by these shares.
+
+    Parameters
+    ----------
+    shares
+        The share of the tuples that each target instance received.
+    rule
+        The rule by which another number of target instances would receive them.
+    """
+
+    shares: tuple[float, ...]
+    rule: Distribution | KeyedDistribution
+
+
 BY_KEY = KeyedDistribution()
 """The distribution by keys of which nothing is known; they are spread evenly."""
-AnyDistribution = Distribution | GroupedDistribution | KeyedDistribution
+AnyDistribution = Distribution | GroupedDistribution | KeyedDistribution | MeasuredDistribution
 """The distribution of one stream."""
 
 
@@ -99,11 +115,17 @@ class LogicalGraph:
     partitions
         Source -> the number of partitions, which its instances divide among them; without it, all
         instances have equal shares.
+    source_parts
+        Source -> the measured share of its tuples that each of its instances emits, which counts
+        instead of partitions.
     max_parallelism
         Operator -> the largest number of instances that its state allows.
     by_channel
         Groups of the graph's ``colocate`` that keep instances with the same number together: all
         first instances, all second instances, and so on. Other groups keep all instances together.
+    per_partition
+        Whether every operator, or group of `by_channel`, runs once per partition that its sources
+        read, as the tasks of Kafka Streams do. Known numbers of instances are then no choice.
     cluster
         The devices and links that the file describes, or that its format is used with; None: the
         file has none.
@@ -120,14 +142,26 @@ class LogicalGraph:
     guessed: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
     partitions: Mapping[str, int] = field(default_factory=dict)
+    source_parts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     max_parallelism: Mapping[str, int] = field(default_factory=dict)
     by_channel: Sequence[Sequence[str]] = ()
+    per_partition: bool = False
     cluster: Cluster | None = None
 
     def __post_init__(self) -> None:
         for name, count in self.parallelism.items():
             if count < 1:
                 raise GraphError(f"{name!r}: parallelism must be at least 1 (got {count})")
+
+    @property
+    def measured_shares(self) -> dict[str, tuple[float, ...]]:
+        """Operator -> the measured shares of its instances, where they are uneven."""
+        found = dict(self.source_parts)
+        for (_, target), several in self.distributions.items():
+            for each in several:
+                if isinstance(each, MeasuredDistribution):
+                    found[target] = each.shares
+        return found
 
     @property
     def stream_distributions(self) -> list[AnyDistribution]:
@@ -141,6 +175,12 @@ class LogicalGraph:
             known = self.distributions.get(ends, ())
             found.append(known[number] if number < len(known) else Distribution.ALL)
         return found
+
+    @property
+    def tasks(self) -> list[Sequence[str]]:
+        """The groups of `by_channel`, and each other operator alone."""
+        grouped = {name for group in self.by_channel for name in group}
+        return [*self.by_channel, *([name] for name in self.graph.names if name not in grouped)]
 
     def with_graph(self, graph: StreamGraph, before: Ints) -> "LogicalGraph":
         """Return this logical graph with another graph; every stream keeps its distribution.

@@ -100,7 +100,7 @@ def test_streams_between_instances(
 @given(st.integers(1, 40), st.integers(1, 40))
 def test_pointwise_agrees_with_flink(sources: int, targets: int) -> None:
     """The expected pairs follow the formulas of Flink's VertexInputInfoComputationUtils."""
-    a, b, share = expansion._pairs(Distribution.POINTWISE, sources, targets)
+    a, b, share = expansion.pairs(Distribution.POINTWISE, sources, targets)
     if sources >= targets:
         ranges = [(t, t * sources // targets, (t + 1) * sources // targets) for t in range(targets)]
         flinks = {(s, t) for t, begin, end in ranges for s in range(begin, end)}
@@ -123,18 +123,18 @@ def test_pointwise_agrees_with_flink(sources: int, targets: int) -> None:
 )
 def test_pointwise_by_hand(sources: int, targets: int, feeds: list[list[int]]) -> None:
     """The four cases are those of Flink's tests of VertexInputInfoComputationUtils."""
-    a, b, _ = expansion._pairs(Distribution.POINTWISE, sources, targets)
+    a, b, _ = expansion.pairs(Distribution.POINTWISE, sources, targets)
     assert [a[b == t].tolist() for t in range(targets)] == feeds
 
 
 def test_tuples_stay_within_groups_of_instances() -> None:
     """Instances are connected all-to-all within a group; `copies` targets get every tuple."""
-    a, b, share = expansion._pairs(GroupedDistribution(2, 3), 4, 6)
+    a, b, share = expansion.pairs(GroupedDistribution(2, 3), 4, 6)
     assert {*zip(a.tolist(), b.tolist(), strict=True)} == {
         (s, t) for s in range(4) for t in range(6) if s // 2 == t // 3
     }
     assert share.tolist() == [1.0] * 12
-    assert expansion._pairs(GroupedDistribution(2), 4, 6)[2].tolist() == [1 / 3] * 12
+    assert expansion.pairs(GroupedDistribution(2), 4, 6)[2].tolist() == [1 / 3] * 12
     assert expansion._number(GroupedDistribution(2), 4, 6) == 12
     with pytest.raises(
         GraphError,

@@ -50,8 +50,8 @@ def placement() -> Placement:
 def read(file: str) -> dict[str, Any]:
     """Watch a job for three readings, and compare it with its placement."""
     placed, server = placement(), Answers(file)
-    watch = Watch(server, "job", timeout_s=0.0, every_s=0.0)
-    watched = watch.run(0.1)  # readings follow each other at once; a busy machine needs the time
+    watched = Watch(server, "job", timeout_s=0.0, every_s=0.0).run(
+        0.1  # readings follow each other at once; a busy machine needs the time
+    )
     watched.readings = watched.readings[:3]
-    last = watch.subtasks(watched.plan)
-    return compare(placed, use_of(watched, last, labelled_hosts(placed, server, 0.0))).to_dict()
+    return compare(placed, use_of(watched, labelled_hosts(placed, server, 0.0))).to_dict()

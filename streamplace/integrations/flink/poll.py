@@ -2,7 +2,8 @@
 
 import time
 import urllib.parse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +30,8 @@ from streamplace.problem.logical import LogicalGraph
 
 READING_INTERVAL_S = 1.0
 FINAL = (400, 404)  # faults of a request that are the same when it is repeated
+Subtasks = Mapping[str, Sequence[tuple[str, Counters]]]
+"""Vertex id -> the TaskManager and the counters of each of its subtasks."""
 NOWHERE = "(unassigned)"  # the TaskManager of a subtask that is not running
 
 
@@ -38,8 +41,9 @@ class Watched:
 
     Parameters
     ----------
-    subtasks
-        Vertex id -> the TaskManager and the counters of each of its subtasks, at the beginning.
+    subtasks, last
+        Vertex id -> the TaskManager and the counters of each of its subtasks, at the beginning and
+        at the end; `last` is empty if the observation ended early.
     task_managers
         TaskManager -> number of its slots; includes idle TaskManagers.
     max_parallelism
@@ -55,7 +59,8 @@ class Watched:
     """
 
     plan: RunningPlan
-    subtasks: dict[str, list[tuple[str, Counters]]] = field(default_factory=dict)
+    subtasks: Subtasks = field(default_factory=dict)
+    last: Subtasks = field(default_factory=dict)
     task_managers: dict[str, int] = field(default_factory=dict)
     readings: list[Reading] = field(default_factory=list)
     max_parallelism: dict[str, int] = field(default_factory=dict)
@@ -152,6 +157,9 @@ class Watch:
             watched.fault = str(error)
         except KeyboardInterrupt:
             watched.interrupted = True
+        if not watched.fault:
+            with suppress(BackendError, KeyboardInterrupt):  # the readings suffice
+                watched.last = self._subtasks(watched.plan)
         return watched
 
     def _plan(self) -> RunningPlan:
@@ -164,14 +172,8 @@ class Watch:
             plan = value["plan"] if isinstance(value, dict) else None
             return running(plan, self.server.url + path)
 
-    def subtasks(self, plan: RunningPlan) -> dict[str, list[tuple[str, Counters]]]:
-        """Return vertex id -> the TaskManager and the counters of each of its subtasks, now.
-
-        Raises
-        ------
-        BackendError
-            If the server does not answer.
-        """
+    def _subtasks(self, plan: RunningPlan) -> Subtasks:
+        """Return the TaskManager and the counters of each subtask now."""
         self._begin()
         found = {}
         for vertex in plan.vertices:
@@ -186,7 +188,7 @@ class Watch:
         return found
 
     def _read_task_managers(self, watched: Watched) -> None:
-        watched.subtasks = self.subtasks(watched.plan)
+        watched.subtasks = self._subtasks(watched.plan)
         value = self._ask("/taskmanagers")
         with expecting(f"{self.server.url}/taskmanagers"):
             watched.task_managers = {

@@ -13,14 +13,12 @@ from streamplace.integrations.flink.groups import groups_of
 from streamplace.integrations.flink.growth import Growth
 from streamplace.integrations.flink.jobs import RUNNING, jobs_of, running_text
 from streamplace.integrations.flink.poll import Watch, Watched, task_managers_of
-from streamplace.integrations.profiling.counters import Counters, usable_readings
+from streamplace.integrations.flink.uneven import Row, grown, tuples_grown
+from streamplace.integrations.profiling.counters import usable_readings
 from streamplace.integrations.profiling.rest import Server
 from streamplace.integrations.profiling.use import JobUse, Part, Task
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
-
-Subtasks = Mapping[str, Sequence[tuple[str, Counters]]]
-"""Vertex id -> the TaskManager and the counters of each of its subtasks."""
 
 
 @dataclass(frozen=True)
@@ -81,28 +79,23 @@ def observe(
     BackendError
         If the plan is not available.
     """
-    watch = Watch(server, job, timeout_s, seed=seed)
-    watched = watch.run(seconds, check)
-    last, labelled = watched.subtasks, dict[str, str]()
+    watched = Watch(server, job, timeout_s, seed=seed).run(seconds, check)
+    labelled = dict[str, str]()
     if not watched.fault:
         with suppress(BackendError):
-            last, labelled = (
-                watch.subtasks(watched.plan),
-                labelled_hosts(placement, server, timeout_s),
-            )
-    return Observed(use_of(watched, last, labelled), watched.fault, watched.interrupted)
+            labelled = labelled_hosts(placement, server, timeout_s)
+    return Observed(use_of(watched, labelled), watched.fault, watched.interrupted)
 
 
-def use_of(watched: Watched, last: Subtasks, labelled: Mapping[str, str]) -> JobUse:
+def use_of(watched: Watched, labelled: Mapping[str, str]) -> JobUse:
     """Return a job's use of CPU time, from what was read while it was watched.
 
     Parameters
     ----------
-    last
-        The subtasks at the end.
     labelled
         Device -> the TaskManager with its label.
     """
+    last = watched.last or watched.subtasks
     growth = Growth(watched.plan, usable_readings(watched.readings))
     tasks = [
         Task(
@@ -120,19 +113,15 @@ def use_of(watched: Watched, last: Subtasks, labelled: Mapping[str, str]) -> Job
     return JobUse(profile, tuple(tasks), hosts, idle, labelled)
 
 
-def parts(
-    first: Sequence[tuple[str, Counters]], last: Sequence[tuple[str, Counters]]
-) -> dict[str, Part]:
+def parts(first: Row, last: Row) -> dict[str, Part]:
     """Return TaskManager -> its part of a vertex, from the subtasks at the beginning and the end.
 
     Subtasks count equally if some of their counters are missing or did not grow.
     """
     if [host for host, _ in first] != [host for host, _ in last]:
         first = last
-    busy = _grown([(a.busy_ms, b.busy_ms) for (_, a), (_, b) in zip(first, last, strict=True)])
-    received = [(a.records_in, b.records_in) for (_, a), (_, b) in zip(first, last, strict=True)]
-    sent = [(a.records_out, b.records_out) for (_, a), (_, b) in zip(first, last, strict=True)]
-    tuples = _grown(received, sent)
+    busy = _shares(grown(first, last, "busy_ms"), len(last))
+    tuples = _shares(tuples_grown(first, last), len(last))
     found: dict[str, Part] = {}
     for (host, _), time, count in zip(last, busy, tuples, strict=True):
         before = found.get(host, Part(0, 0.0, 0.0))
@@ -140,13 +129,8 @@ def parts(
     return found
 
 
-def _grown(*rows: Sequence[tuple[float | None, float | None]]) -> list[float]:
-    """Return each subtask's share of the growth of the first counter that grew at all."""
-    for row in rows:
-        grown = [-1.0 if a is None or b is None else b - a for a, b in row]
-        if grown and min(grown) >= 0 and sum(grown) > 0:
-            return [each / sum(grown) for each in grown]
-    return [1 / len(rows[0])] * len(rows[0]) if rows[0] else []
+def _shares(growth: Sequence[float], count: int) -> list[float]:
+    return [each / sum(growth) for each in growth] or [1 / max(count, 1)] * count
 
 
 def labelled_hosts(placement: Placement, server: Server, within_s: float) -> dict[str, str]:

@@ -98,6 +98,7 @@ def _layer(number: str, element: Element, sent: Mapping[Port, Port], where: str)
         {(number, port): _tensor(each, place) for port, each in _ports(element, "output", where)},
         is_constant=kind == "Const",
         keeps_state=kind in WITH_STATE,
+        variable=data.get("variable_id", ""),
         kernel=_sizes(data.get("kernel", ""), place),
         transposed=data.get("transpose_a", "").lower() in ("true", "1"),
         equation=data.get("equation", ""),

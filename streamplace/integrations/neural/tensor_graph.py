@@ -1,7 +1,7 @@
 """Graphs of operators that read and emit tensors, some of which are constants."""
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isnan
 
 from streamplace.errors import FormatError
@@ -9,7 +9,9 @@ from streamplace.integrations.logical_builder import check_links
 from streamplace.integrations.neural.operation import ABSENT, Operation, Shape, elements
 from streamplace.integrations.neural.rules import Rules, estimated_flops
 from streamplace.integrations.unknown_work import unknown_work
+from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph
 from streamplace.util.text import counted
 
@@ -49,6 +51,9 @@ class Layer:
         Whether it is a constant, such as weights.
     keeps_state
         Whether it emits other values each time, even if all that it reads is constant.
+    variable
+        Name of the state that it reads or writes, which stays from one pass to the next; empty if
+        it does neither. What it emits is the state.
     works_as
         The type whose rule gives its work, if not its own.
     kernel, transposed, equation, mode, numbers
@@ -61,6 +66,7 @@ class Layer:
     outputs: Mapping[Hashable, Tensor] = field(default_factory=dict)
     is_constant: bool = False
     keeps_state: bool = False
+    variable: str = ""
     kernel: Sequence[int] = ()
     transposed: bool = False
     equation: str = ""
@@ -93,7 +99,8 @@ def dataflow_graph(
 
     Instructions are floating-point operations by the rules of the types. Constants, and layers that
     read only constants, are not operators: their bytes are memory of the operators that read them.
-    An operator that reads a tensor twice has one stream from its producer.
+    An operator that reads a tensor twice has one stream from its producer. Operators of one state
+    are colocated, and its bytes are memory of the first of them.
 
     Raises
     ------
@@ -130,8 +137,14 @@ def dataflow_graph(
     streams = [
         Stream(names[producer[key]], names[i], 1.0, _known(tensors[key].bytes)) for i, key in links
     ]
-    graph = StreamGraph(operators, streams, name=name, firing="all", multicast="device")
-    return LogicalGraph(graph, notes=_notes(layers, kept, rules))
+    states = _states([layers[i] for i in kept])
+    operators, sized = _with_memory_of(states, operators)
+    together = [[operators[j].name for j in members] for members in states.values()]
+    same_device = Constraints(colocate=[group for group in together if len(group) > 1])
+    graph = StreamGraph(
+        operators, streams, name=name, firing="all", multicast="device", constraints=same_device
+    )
+    return LogicalGraph(graph, notes=[*_notes(layers, kept, rules), *sized])
 
 
 def _constants(layers: Sequence[Layer], producer: Mapping[Hashable, int]) -> list[bool]:
@@ -171,6 +184,34 @@ def _operator(
         type=layer.type,
         output_shape=(emitted[0].shape if emitted else None) or (),
     )
+
+
+def _states(layers: Sequence[Layer]) -> dict[str, list[int]]:
+    """Return state -> the operators that read or write it."""
+    found: dict[str, list[int]] = {}
+    for i, layer in enumerate(layers):
+        if layer.variable:
+            found.setdefault(layer.variable, []).append(i)
+    return found
+
+
+def _with_memory_of(
+    states: Mapping[str, Sequence[int]], operators: Sequence[Operator]
+) -> tuple[list[Operator], list[str]]:
+    """Return the operators with the bytes of states as memory, and a note on unknown ones."""
+    found, unknown = [*operators], []
+    for state, members in states.items():
+        sizes = [found[i].payload_bytes for i in members]
+        size = max((size for size in sizes if not isnan(size)), default=0.0)
+        first = found[members[0]]
+        found[members[0]] = replace(first, memory_bytes=first.memory_bytes + size)
+        unknown += [] if size else [state]
+    if not unknown:
+        return found, []
+    return found, [
+        f"the size of the state {listed(unknown)} is unknown; add it to the memory_bytes of the "
+        "operators that read it"
+    ]
 
 
 def _known(number: float) -> float | None:

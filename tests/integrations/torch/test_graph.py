@@ -239,3 +239,28 @@ def test_modules_that_are_no_graph(
         from_module(module, inputs)
     assert expected in str(error.value)
     assert capfd.readouterr() == ("", "")
+
+
+class Recurrent(nn.Module):
+    """A module that keeps a state in a buffer, and has a table that it only reads."""
+
+    state: torch.Tensor
+    table: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("state", torch.zeros(2, 3))
+        self.register_buffer("table", torch.ones(2, 3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return a product with the new state."""
+        self.state.mul_(0.5).add_(x)
+        return torch.relu(self.state) * self.table + torch.tanh(self.table)
+
+
+def test_operators_of_a_buffer_that_a_pass_changes_are_colocated() -> None:
+    """The state stays on one device; constants may be on several."""
+    graph = from_module(Recurrent().eval(), (torch.zeros(2, 3),))
+    assert graph.constraints.colocate == (("mul", "add"),)
+    assert ("add", "relu") in payloads(graph)
+    assert numbers(graph)["mul"][2] == 2 * 2 * 3 * FLOAT  # the buffer and the result
