@@ -144,3 +144,9 @@ def test_attention(tmp_path: Path) -> None:
         "b": 2 * 4 * 5 * 5 * pair,
         "y": 2 * 4 * 5 * 7 * pair,
     }
+
+
+def test_nodes_that_lack_inputs_are_unknown(tmp_path: Path) -> None:
+    nodes = [own("Attention", ["x"], "a", num_heads=4), own("QGemm", ["a"], "y")]
+    graph = graph_of(tmp_path, nodes, [("x", FLOAT, (2, 5, 10))], [], "y")
+    assert graph.unknown["instructions"] == ["a", "y"]
