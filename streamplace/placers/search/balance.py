@@ -115,7 +115,8 @@ def lowered(loaded: Problem, rng: np.random.Generator, rows: Ints, budget: Budge
     Single moves and swaps lower the largest utilisation that they change, in whole steps.
     """
     annealer, rules = Annealer(loaded, rng), loaded.feasibility
-    most, found = SPREAD[0] + SPREAD[1] * rules.unit_count, []
+    most = SPREAD[0] + SPREAD[1] * rules.unit_count
+    found: list[Ints] = []
     for number, row in enumerate(rows):
         if budget.left() == 0:
             return np.stack([*found, *rows[number:]])
