@@ -190,7 +190,7 @@ def test_faults_of_graphs_and_clusters_name_their_files(
     stated = json.loads(json.dumps(GRAPH))
     stated["operators"][2].pop("parallelism")
     joining = {**stated, "firing": "all"}
-    stated["streams"][1]["selectivity"] = 0.0
+    stated["streams"][1]["selectivity"] = 1e305
     devices = [{"name": "a", "mips": 100.0, "price": 1.0}, {"name": "b", "mips": 100.0}]
     cluster, jobs = tmp_path / "cluster.json", tmp_path / "jobs.json"
     write_json(cluster, {"devices": devices})
@@ -204,7 +204,7 @@ def test_faults_of_graphs_and_clusters_name_their_files(
     assert f'{tmp_path / "joining.json"}: size: does not support firing "all"' in line
     for bad, fault in (
         (joining, 'size: does not support firing "all"'),
-        (stated, "streams: no tuple ever"),
+        (stated, "operators[2]: the load of 'count' overflows"),
     ):
         write_json(jobs, {"jobs": [{"name": "a", "graph": GRAPH}, {"name": "b", "graph": bad}]})
         line = refused(capsys, "size", "--job-file", jobs, *FAST)

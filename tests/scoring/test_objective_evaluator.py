@@ -110,21 +110,21 @@ def on_the_first(devices: int) -> sp.Placer:
 
 def test_a_custom_objective_changes_the_best_placement() -> None:
     """The third device adds 667 tuples/s and costs 1,000."""
-    by_throughput = sp.place(small(), "4x1000").score
+    by_throughput = sp.place(small(), "3x1000").score
     assert (by_throughput.devices_used, by_throughput.throughput) == (3, 4000)
-    by_worth = sp.place(small(), "4x1000", objective=Net()).score
+    by_worth = sp.place(small(), "3x1000", objective=Net()).score
     assert by_worth.devices_used == 2
     assert by_worth.throughput == pytest.approx(4e6 / 1200 - 2000)
     placers = {"two": on_the_first(2), "three": on_the_first(3)}
-    two, three = sp.compare(small(), placers, cluster="4x1000").rows
+    two, three = sp.compare(small(), placers, cluster="3x1000").rows
     assert two.mean < three.mean
-    found = sp.compare(small(), placers, cluster="4x1000", objective=Net())
+    found = sp.compare(small(), placers, cluster="3x1000", objective=Net())
     two, three = found.rows
     assert two.mean > three.mean
     assert found.to_dict()["objective"] == found.objective == "tests.support.objectives:Net"
     assert "objective 'tests.support.objectives:Net'" in repr(found)
     assert found.scored_by == "bottleneck, tests.support.objectives:Net"  # in titles of pictures
-    again = sp.simulate(sp.place(small(), "4x1000"), objective=Net())
+    again = sp.simulate(sp.place(small(), "3x1000"), objective=Net())
     assert again.throughput == pytest.approx(1000)
 
 
