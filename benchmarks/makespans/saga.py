@@ -3,13 +3,16 @@
     python -m benchmarks.makespans.saga PYTHON [--problems 200]
 
 PYTHON is the interpreter of a separate environment with anrg-saga 2.0.2 (831 MB). Schedule
-lengths must be equal. Three things differ from the publications and are accounted for:
+lengths must be equal. Two things differ from the publications and are accounted for:
 
 - SAGA's mean of a message counts each pair of devices once and each device with itself once, so it
-  is n / (n + 1) of the mean over ordered pairs that streamplace uses, for n devices;
+  is (n - 1) / (n + 1) of the mean over pairs of different devices that streamplace uses, for n
+  devices;
 - its downward rank adds the cost of the task itself where CPOP's adds that of the task before it,
-  and divides it by the mean speed; `saga_schedules` replaces it by the published one;
-- it has no PEFT.
+  and divides it by the mean speed; `saga_schedules` replaces it by the published one.
+
+SAGA has had PEFT since 2.1.0, with the link between two devices where the publication has the mean
+over all links; it is not compared here.
 """
 
 import argparse
@@ -80,7 +83,7 @@ def lengths(drawn_problem: dict[str, Any]) -> tuple[float, float]:
     tasks, masks = compiled.tasks, compiled.masks
     count = tasks.devices
     seconds = mean_seconds(tasks, *masks)
-    messages = mean_messages(tasks, *masks) * (count / (count + 1))
+    messages = mean_messages(tasks, *masks) * ((count - 1) / (count + 1))
     rank = upward_rank(tasks, seconds, messages)
     priority = rank + downward_rank(tasks, seconds, messages)
     preferred = preferred_devices(tasks, priority, times_on(tasks.columns, *masks))

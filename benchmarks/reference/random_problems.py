@@ -24,7 +24,7 @@ def random_problem(seed: int, model: Model = "bottleneck", max_placements: int =
         try:
             problem = _drawn(rng, model, max_placements)
             flow(problem)
-        except (GraphError, InfeasibleError):  # no tuple reaches a sink, or constraints contradict
+        except (GraphError, InfeasibleError):  # path-average without tuples at sinks; constraints
             continue
         if next(feasible_placements(problem), None) is not None:
             return problem

@@ -1,4 +1,4 @@
-"""An independent check of constraints, labels, memory and resources, from the names in a problem.
+"""An independent check of constraints, labels and limits of devices, by the names in a problem.
 
 It shares no code with `streamplace.problem.feasibility`. Amounts are added up as the decimal
 fractions that they are written as.
@@ -42,6 +42,8 @@ def obeying(problem: Problem, rows: Ints) -> Bools:
         if device.memory_bytes is not None:
             needs = [operator.memory_bytes for operator in graph.operators]
             fine &= _fits(rows == d, needs, device.memory_bytes)
+        if device.slots is not None:
+            fine &= (rows == d).sum(axis=1) <= device.slots
         for name in {name for operator in graph.operators for name in operator.resources}:
             needs = [operator.resources.get(name, 0.0) for operator in graph.operators]
             fine &= _fits(rows == d, needs, device.resources.get(name, 0.0))

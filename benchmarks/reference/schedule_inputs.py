@@ -187,19 +187,19 @@ class ScheduleInputs:
     def _mean_message_s(self, e: int) -> Fraction:
         """Return the mean time of a stream's own message on an idle network.
 
-        The mean is over all pairs of a device that can run the producer and a device that can run
-        the consumer; a pair of a device with itself counts as zero.
+        The mean is over all pairs of a device that can run the producer and another device that
+        can run the consumer; it is 0 if there is none.
         """
         if self.is_free(e):
             return Fraction(0)
         froms, tos = self._feasible(self.streams[e].source), self._feasible(self.streams[e].target)
-        total = Fraction(0)
+        times = []
         for a in froms:
             for b in tos:
                 if a != b:
                     one = self.crossing(a, b, self.size(e))
-                    total += max(one.transfer_s, one.receive_transfer_s) + one.latency_s
-        return total / (len(froms) * len(tos))
+                    times.append(max(one.transfer_s, one.receive_transfer_s) + one.latency_s)
+        return sum(times, Fraction(0)) / max(1, len(times))
 
     def _feasible(self, v: int) -> list[int]:
         return [d for d in range(len(self.devices)) if self.seconds(v, d) is not None]

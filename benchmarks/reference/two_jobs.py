@@ -3,6 +3,8 @@
 The shares of two jobs follow from a few minima, without progressive filling.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from benchmarks.reference.random_problems import every_placement, random_problem
@@ -59,7 +61,7 @@ def best_shares(jobs: Jobs, cluster: Cluster) -> tuple[float, ...] | None:
     for rows in every_placement(union):
         feasible = rows[obeying(union, rows)]
         if len(feasible):
-            vectors = ordered(jobs, *_shares(jobs, cluster, feasible))
+            vectors = ordered(jobs, *shares_of_two(jobs, *_loads(jobs, cluster, feasible)))
             top = max(map(tuple, vectors.tolist()))
             best = top if best is None else max(best, top)
     return best
@@ -95,15 +97,30 @@ def ordered(jobs: Jobs, first: Floats, second: Floats) -> Floats:
     return rounded
 
 
-def _shares(jobs: Jobs, cluster: Cluster, rows: Ints) -> tuple[Floats, Floats]:
-    """Return the shares of two jobs under K joint placements, (K,) each."""
+def _loads(jobs: Jobs, cluster: Cluster, rows: Ints) -> tuple[list[Floats], list[Floats]]:
+    """Return the loads and caps of two jobs under K joint placements; see `shares_of_two`."""
     size = len(jobs[0].graph.names)
     loads, alone = [], []
     for job, part in zip(jobs, (rows[:, :size], rows[:, size:]), strict=True):
         used, own = resource_loads(flow(job.problem(cluster)), part)
         loads.append(used)
         alone.append(1.0 / np.maximum(own, 1.0))
-    first = second = np.zeros(len(rows))
+    return loads, alone
+
+
+def shares_of_two(
+    jobs: Jobs, loads: Sequence[Floats], alone: Sequence[Floats]
+) -> tuple[Floats, Floats]:
+    """Return the shares of two jobs without minimums under K joint placements, (K,) each.
+
+    Parameters
+    ----------
+    loads
+        (K, R) loads of devices and links by each job at its full source rate.
+    alone
+        (K,) the largest share of each job that its busiest operator allows.
+    """
+    first = second = np.zeros(len(loads[0]))
     if jobs[0].priority == jobs[1].priority:
         a, b = jobs[0].weight, jobs[1].weight
         with np.errstate(divide="ignore"):

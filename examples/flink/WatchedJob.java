@@ -4,8 +4,10 @@ import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
+import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 import org.apache.flink.util.Collector;
 
 /**
@@ -14,7 +16,8 @@ import org.apache.flink.util.Collector;
  * KEYS + 1 if no state is lost and none is doubled.
  *
  * <p>Arguments: the schedule's file, the folder to write to, the microseconds for which "parse" and
- * "count" park for each tuple, and their numbers of instances.
+ * "count" park for each tuple, and their numbers of instances. With a seventh argument, negative
+ * numbers, of which there are none, go from "parse" to a branch of their own.
  */
 public final class WatchedJob {
     static final int KEYS = 512; // so many that instances get about equal shares
@@ -29,19 +32,30 @@ public final class WatchedJob {
         env.setMaxParallelism(KEY_GROUPS);
         env.setBufferTimeout(5);
         env.enableCheckpointing(2000);
-        env.fromSource(
-                        new Clocked(args[0]),
-                        WatermarkStrategy.noWatermarks(),
-                        "numbers",
-                        Types.LONG)
-                .uid("numbers")
-                .rebalance()
-                .flatMap(new ShapedJob.Step(new ShapedJob.Effort(args[2], "1/1")))
-                .returns(Types.LONG)
-                .name("parse")
-                .uid("parse")
-                .setParallelism(Integer.parseInt(args[4]))
-                .keyBy(number -> number % KEYS)
+        SingleOutputStreamOperator<Long> parsed =
+                env.fromSource(
+                                new Clocked(args[0]),
+                                WatermarkStrategy.noWatermarks(),
+                                "numbers",
+                                Types.LONG)
+                        .uid("numbers")
+                        .rebalance()
+                        .flatMap(new ShapedJob.Step(new ShapedJob.Effort(args[2], "1/1")))
+                        .returns(Types.LONG)
+                        .name("parse")
+                        .uid("parse")
+                        .setParallelism(Integer.parseInt(args[4]));
+        if (args.length > 6) {
+            parsed.rebalance()
+                    .filter(number -> number < 0)
+                    .name("negative")
+                    .uid("negative")
+                    .rebalance()
+                    .sinkTo(new DiscardingSink<>())
+                    .name("rejected")
+                    .uid("rejected");
+        }
+        parsed.keyBy(number -> number % KEYS)
                 .process(new Count(new ShapedJob.Effort(args[3], "1/1")))
                 .name("count")
                 .uid("count")

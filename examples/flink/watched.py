@@ -127,16 +127,25 @@ class Controller:
     """`streamplace watch flink` on a job, within a ``with`` statement."""
 
     def __init__(
-        self, url: str, job: str, jar: Path, arguments: Sequence[str], folder: Path
+        self,
+        url: str,
+        job: str,
+        jar: Path,
+        arguments: Sequence[str],
+        folder: Path,
+        *,
+        with_graph: bool = True,
     ) -> None:
         program = [word for text in arguments for word in ("--arg", text)]
         problem = ["--cluster", str(folder.parent / "cluster.json")]
-        problem += ["--graph", str(folder.parent / "graph.json")]
+        if with_graph:
+            problem += ["--graph", str(folder.parent / "graph.json")]
         how = ["--mode", "apply", "--jar", str(jar), *program, "--journal", str(folder / "journal")]
         how += ["--scale", f"{SCALE:.6f}", "--page", str(folder / "page.html"), "--json"]
         command = [sys.executable, "-m", "streamplace.cli.main", "watch", "flink", url]
         self._command = [*command, "--job", job, *problem, *how]
-        self._log = (folder / "watch.log").open("w")
+        self.log = folder / "watch.log"
+        self._log = self.log.open("w")
         self._decisions: list[dict[str, Any]] = []
         self._read_so_far = 0
 

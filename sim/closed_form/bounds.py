@@ -10,7 +10,7 @@ from sim.jit import kernel
 DEEPEST = 3  # largest k of the counting argument
 
 
-def least_utilisation(flow: Flow, unit_of: Ints, *, links_count: bool) -> float:
+def least_utilisation(flow: Flow, unit_of: Ints, apart: NDArray[np.bool_] | None) -> float:
     """Return a lower bound on the largest utilisation of any placement.
 
     The bound is the largest of four: total CPU work over total capacity, or more where times depend
@@ -21,22 +21,23 @@ def least_utilisation(flow: Flow, unit_of: Ints, *, links_count: bool) -> float:
     otherwise load the best link by more than u, or the best device for one of its ends, which also
     sends or receives its messages. The ends of such a stream are then one unit, to which the same
     bounds apply. The result is the smallest u that is consistent with the bounds that follow from
-    it.
+    it, or more if a stream has to leave its device.
 
     Parameters
     ----------
     unit_of
         (V,) unit of each operator; the operators of a unit share a device.
-    links_count
-        Whether an overloaded link throttles all sources, as under ``bottleneck`` but not under
-        ``path-average``.
+    apart
+        (E,) whether the ends of each stream never share a device. None: links do not count, because
+        an overloaded link does not throttle all sources, as under ``path-average``.
     """
     shares = least_shares(flow)
     crowded = _crowded(flow, least_of_units(shares, flow, unit_of))
     least = max(shares.total, float(shares.alone.max()), crowded)
-    if not links_count or not len(flow.source) or flow.devices == 1:
+    if apart is None or not len(flow.source) or flow.devices == 1:
         return least
     crossing = np.maximum(_least_crossing(flow), _least_at_ends(flow, shares))
+    least = max(least, float(crossing[apart].max(initial=0.0)))
     order = np.argsort(-crossing, kind="stable").astype(np.int32)
     order = order[crossing[order] > least]
     # with the i heaviest streams kept within devices: max(their bound, heaviest crossing stream)

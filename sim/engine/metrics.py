@@ -13,7 +13,6 @@ from sim.flow import Floats
 from sim.work import instructions_of
 
 MAX_DIGITS = 4
-NO_TIME_S = 1e-12  # differences of latencies up to this are rounding
 STEADY = 0.01  # tolerance for steady and settled runs, as a share of the expected tuples
 
 
@@ -115,9 +114,7 @@ class RunMetrics:
             return 1
         differences = {name: abs(finer[name] - coarser[name]) for name in finer}
         ratios = [
-            finer[name] / difference
-            for name, difference in differences.items()
-            if difference > NO_TIME_S
+            finer[name] / difference for name, difference in differences.items() if difference > 0.0
         ]
         if not ratios:
             return MAX_DIGITS

@@ -2,8 +2,8 @@
 
 The upward rank and the downward rank are those of HEFT and CPOP (Topcuoglu et al. 2002), and the
 optimistic cost table is that of PEFT (Arabnejad and Barbosa 2014). Means of an operator are over
-the devices that may run it; means of a message are over all pairs of such devices of both ends, in
-which a device with itself counts as zero.
+the devices that may run it; means of a message are over all pairs of two different devices that may
+run its ends, so that on equal links they are the time of a link, as published.
 """
 
 import numpy as np
@@ -15,6 +15,7 @@ from sim.orders import b_levels
 from sim.schedule.task_graph import NIC, Columns, TaskGraph, message_seconds, seconds_on
 
 Bools = NDArray[np.bool_]
+ROUNDING = 1e-12  # difference of ranks, relative to the highest, that counts as none
 
 
 def mean_seconds(tasks: TaskGraph, allowed: Bools, row_of: Ints) -> Floats:
@@ -44,7 +45,7 @@ def _mean_links(tasks: TaskGraph, allowed: Bools) -> tuple[Floats, Floats]:
     """Return the mean seconds per bit and latency between devices of any two masks, (M, M)."""
     masks = allowed.astype(float)
     counts = masks.sum(axis=1)
-    pairs = np.outer(counts, counts)
+    pairs = np.outer(counts, counts) - masks @ masks.T
     per_bit = 1.0 / tasks.rate
     if tasks.network == NIC:
         per_bit = np.maximum(
@@ -57,14 +58,16 @@ def _mean_links(tasks: TaskGraph, allowed: Bools) -> tuple[Floats, Floats]:
 
 
 def _mean_between(masks: Floats, values: Floats, pairs: Floats) -> Floats:
-    """Return the mean of a value of links over the pairs of devices of any two masks, (M, M)."""
+    """Return the mean of a value of links over the pairs of devices of any two masks, (M, M).
+
+    It is 0 where both masks have the same single device, so that no message is sent.
+    """
     devices = masks.shape[1]
     if values.size == 1:
-        apart: Floats = (pairs - masks @ masks.T) / pairs * values.reshape(-1)[0]
-        return apart
+        return np.where(pairs > 0.0, values.reshape(-1)[0], 0.0)
     between = np.broadcast_to(values.reshape(-1, devices), (devices, devices)).copy()
     np.fill_diagonal(between, 0.0)
-    means: Floats = masks @ between @ masks.T / pairs
+    means: Floats = masks @ between @ masks.T / np.maximum(pairs, 1.0)
     return means
 
 
@@ -76,7 +79,7 @@ def upward_rank(tasks: TaskGraph, seconds: Floats, messages: Floats) -> Floats:
     seconds, messages
         (V,) and (E,) times of operators and of messages in seconds.
     """
-    return b_levels(tasks.source, tasks.target, seconds, messages)
+    return with_ties(b_levels(tasks.source, tasks.target, seconds, messages))
 
 
 def downward_rank(tasks: TaskGraph, seconds: Floats, messages: Floats) -> Floats:
@@ -85,6 +88,18 @@ def downward_rank(tasks: TaskGraph, seconds: Floats, messages: Floats) -> Floats
     The parameters are those of `upward_rank`; the result is in seconds.
     """
     return _downward_rank(tasks.source, tasks.target, seconds, messages)
+
+
+def with_ties(rank: Floats) -> Floats:
+    """Return ranks, (V,), of which those that differ only by rounding are equal.
+
+    Ties then go by index, as in the schedules that publications print.
+    """
+    order = np.argsort(rank)
+    rises = np.append(True, np.diff(rank[order]) > ROUNDING * rank.max())
+    tied = np.empty_like(rank)
+    tied[order] = rank[order[rises]][np.cumsum(rises) - 1]
+    return tied
 
 
 def by_rank(rank: Floats) -> Ints:

@@ -59,7 +59,7 @@ def import_(
     """Convert a job of Flink, Storm, … or a neural network to a graph.
 
     \b
-    flink-plan      Flink: getExecutionPlan(), explain_sql(), or GET /jobs/ID/plan
+    flink-plan      Flink: getExecutionPlan(), explain_sql(), COMPILE PLAN, GET /jobs/ID/plan
     storm-flux      Storm: a Flux topology, YAML
     storm-ui        Storm: a topology from the UI's REST API, JSON
     ibm-adl         IBM Streams: an application's ADL, XML

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from streamplace.cli.terminal import console, print_line
 from streamplace.display.view import Line, Names
+from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 
@@ -31,10 +32,10 @@ def print_import(
 
 def assumptions(graph: StreamGraph) -> list[str]:
     """Return the assumptions of an import about facts that job files rarely state."""
+    found = [without_tuples(graph)]
     shares = graph.source_share[graph.sources]
-    if graph.firing == "all":  # every source emits a tuple per tuple of the job
-        return []
-    if len(shares) < 2 or shares.max() > shares.min():  # noqa: PLR2004 - a single source takes the whole rate
-        return []
-    sources = listed(graph.names[v] for v in graph.sources)
-    return [f"{sources} share the source rate equally, unless --costs has [source_shares]"]
+    each_whole = graph.firing == "all"  # every source emits a tuple per tuple of the job
+    if not each_whole and len(shares) > 1 and shares.max() == shares.min():
+        sources = listed(graph.names[v] for v in graph.sources)
+        found += [f"{sources} share the source rate equally, unless --costs has [source_shares]"]
+    return [sentence for sentence in found if sentence]

@@ -84,6 +84,7 @@ def plan(
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.plots.formats import kind_of  # noqa: PLC0415
+    from streamplace.problem.assumptions import without_tuples  # noqa: PLC0415
     from streamplace.problem.cluster import Cluster  # noqa: PLC0415
     from streamplace.problem.counts import expanded  # noqa: PLC0415
     from streamplace.workflows import plan as workflow  # noqa: PLC0415
@@ -120,6 +121,7 @@ def plan(
         from streamplace.plots.plan import draw_plan  # noqa: PLC0415 - heavy
 
         draw_plan(plot, found)
+    printing.print_note(without_tuples(read))
     if found.unpriced:
         printing.print_note(
             "no device has a price: each counts 1, so that the cheapest are the fewest"

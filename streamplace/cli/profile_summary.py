@@ -7,6 +7,7 @@ from streamplace.cli.terminal import console
 from streamplace.display.view import Grid
 from streamplace.integrations.profiling.estimates import Estimate
 from streamplace.integrations.profiling.profile import Profile
+from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.graph import UNKNOWN, StreamGraph
 
 
@@ -35,6 +36,8 @@ def print_profile(
         out.print(f"note: {note}")
     for unknown in graph.lacking:
         out.print(f"unknown: {unknown}")
+    if idle := without_tuples(graph):
+        out.print(f"note: {idle}")
 
 
 def _operators(profile: Profile) -> Grid:

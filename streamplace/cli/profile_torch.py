@@ -171,12 +171,14 @@ def _print_times(found: "Measurement", to_stderr: bool) -> None:
     from streamplace.cli.table import print_table  # noqa: PLC0415 - loaded when the command runs
     from streamplace.cli.terminal import console  # noqa: PLC0415
     from streamplace.display.view import Grid  # noqa: PLC0415
+    from streamplace.util.finite import finite  # noqa: PLC0415
 
     operators = found.graph.operators
 
     def row(i: int) -> tuple[str, ...]:
         each = operators[i]
-        numbers = (f"{each.instructions:,.5g}", f"{each.payload_bytes:,.5g}")
+        work = finite(each.instructions)
+        numbers = ("-" if work is None else f"{work:,.5g}", f"{each.payload_bytes:,.5g}")
         return each.name, *numbers, _milliseconds(found.seconds[each.name], unit="")
 
     columns = ("operator", "instructions", "bytes", "ms")

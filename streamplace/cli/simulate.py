@@ -64,8 +64,8 @@ def simulate(
     format does not store them; the defaults are then the graph's source rate, the cluster 5x2500
     and the bottleneck model.
 
-    Constraints, labels, memory and resources that the placement violates are listed on stderr; the
-    score is that of the placement as it is.
+    Constraints, labels, memory, slots and resources that the placement violates are listed on
+    stderr; the score is that of the placement as it is.
 
     The options marked "Engine" require --model engine, and those marked "Makespan" require
     --objective makespan, unless the placement was made with it.

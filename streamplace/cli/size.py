@@ -9,6 +9,7 @@ from streamplace.cli import checks, from_options, options, param_types, printing
 from streamplace.cli.latency_limit import latency_limit
 
 if TYPE_CHECKING:
+    from streamplace.problem.graph import StreamGraph
     from streamplace.workflows.latency.limit import LatencyLimit
 
 
@@ -164,8 +165,8 @@ def size(
     )
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.problem.cluster import Cluster  # noqa: PLC0415
-    from streamplace.workflows.size import SINGLE, sizes  # noqa: PLC0415
     from streamplace.workflows.size import size as sized  # noqa: PLC0415
+    from streamplace.workflows.size import sizes  # noqa: PLC0415
 
     settings: dict[str, Any] = {
         "minimise": minimise,
@@ -207,7 +208,7 @@ def size(
             else:
                 rate = None if source_rates is None else max(source_rates)
                 found = sized(read, cluster, source_rate=rate, **settings)
-        printing.print_note(SINGLE if read.instance_of else "")
+        _print_notes(read)
         if output is not None:
             found.save(output)
     one = None if at is not None else found if job_file is None else found.whole
@@ -245,3 +246,12 @@ def _check_options(
             raise click.UsageError(f"cannot combine --at with {name}: there are several results")
     if [*outputs, "-" if as_json else None].count("-") > 1:
         raise click.UsageError("only one of -o, --graph-out and --json can write to stdout")
+
+
+def _print_notes(graph: "StreamGraph") -> None:
+    """Print what is assumed of a graph."""
+    from streamplace.problem.assumptions import without_tuples  # noqa: PLC0415
+    from streamplace.workflows.size import SINGLE  # noqa: PLC0415 - slow to load
+
+    printing.print_note(SINGLE if graph.instance_of else "")
+    printing.print_note(without_tuples(graph))

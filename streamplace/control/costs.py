@@ -23,7 +23,8 @@ def measured_graph(graph: StreamGraph, cluster: Cluster, observation: Observatio
     """Return a graph with the costs and selectivities that were measured.
 
     Instances of an operator count as equally busy and as processing equally many tuples. Operators
-    that processed nothing keep their numbers, and sources their shares of the source rate.
+    that processed nothing keep their costs. Those that got no tuples get none in the graph either;
+    the other sources keep their shares of the source rate in proportion.
 
     Parameters
     ----------
@@ -52,7 +53,16 @@ def measured_graph(graph: StreamGraph, cluster: Cluster, observation: Observatio
         instructions=instructions,
         seconds_on=seconds_on,
         selectivity=_selectivities(graph, observation),
+        source_shares=_source_shares(graph, observation),
     )[0]
+
+
+def _source_shares(graph: StreamGraph, observation: Observation) -> dict[str, float] | None:
+    """Return the shares of the sources, 0 for idle ones; None if no source with a share is left."""
+    shares = {graph.names[v]: float(graph.source_share[v]) for v in graph.sources.tolist()}
+    shares |= dict.fromkeys(shares.keys() & observation.idle, 0.0)
+    total = sum(shares.values())
+    return {name: share / total for name, share in shares.items()} if total else None
 
 
 def _seconds_per_tuple(instructions: float, times: Seconds, devices: Sequence[Device]) -> float:
@@ -90,9 +100,11 @@ def _selectivities(graph: StreamGraph, observation: Observation) -> Floats:
 
     The streams into an operator are scaled alike. What waits in buffers was sent, too. Where that
     is unknown, and an operator before is under backpressure, buffers may be filling, so that what
-    is read is a lower bound of what is sent.
+    is read is a lower bound of what is sent. An idle operator is sent nothing.
     """
     found, readings = graph.selectivity.copy(), observation.readings
+    for name in observation.idle:
+        found[graph.stream_target == graph.index[name]] = 0.0
     for v, name in enumerate(graph.names):
         reading = readings[name]
         if not reading.tuples_s:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+ALWAYS = 0.95  # share of the time from which on an instance may be held up by a single tuple
 BUFFERED = 0.05  # share of the tuples sent to an operator that it did not process; less is noise
 
 
@@ -37,6 +38,11 @@ class Reading:
         """Tuples per second that it processed, or that were sent to it if that is clearly more."""
         sent_s = self.arriving_s or 0.0
         return sent_s if self.tuples_s < (1.0 - BUFFERED) * sent_s else self.tuples_s
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it got no tuples; one that is always busy or held back may have a long one."""
+        return self.received_s == 0.0 and self.busy + self.backpressured < ALWAYS
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,12 @@ class Observation:
         """Share of the tuples sent to an operator that it processed: the least of all operators."""
         received = (each for each in self.readings.values() if each.received_s > 0.0)
         return min((each.tuples_s / each.received_s for each in received), default=1.0)
+
+    @property
+    def idle(self) -> list[str]:
+        """The operators that got no tuples while others did, sorted."""
+        idle = sorted(name for name, reading in self.readings.items() if reading.is_idle)
+        return idle if len(idle) < len(self.readings) else []
 
     @property
     def begin_s(self) -> float:

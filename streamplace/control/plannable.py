@@ -48,8 +48,11 @@ def check_plannable(graph: StreamGraph, cluster: Cluster) -> None:
             "if operators process single tuples"
         )
     inputs = np.bincount(graph.stream_target, minlength=len(graph.names))
+    payload = graph.stream_payload_bytes
     idle = graph.with_numbers(  # no operator has more tuples than all sources together
-        instructions=np.ones(len(graph.names)), selectivity=1.0 / inputs[graph.stream_target]
+        instructions=np.ones(len(graph.names)),
+        selectivity=1.0 / inputs[graph.stream_target],
+        stream_payload_bytes=np.where(graph.carrying, payload, np.nan_to_num(payload)),
     )[0]
     try:
         size(

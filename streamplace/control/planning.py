@@ -119,14 +119,21 @@ class SizePlanner:
         return next((f"{what}: {several(sorted(found), SHOWN)}" for what, found in wrong), "")
 
     def _limited(self, graph: StreamGraph, observation: Observation) -> StreamGraph:
-        """Return the graph with the least numbers of instances that one action may leave."""
-        least = {}
-        for v, name in enumerate(graph.names):
+        """Return the graph with the least numbers of instances that one action may leave.
+
+        Operators without tuples keep their numbers: nothing says how many they need.
+        """
+        least, most = dict[int, int](), dict(graph.max_parallelism)
+        kept = {graph.index[name] for name in observation.idle}
+        present = {v: len(observation.hosts[name]) for v, name in enumerate(graph.names)}
+        for v, count in present.items():
             low, high = limits_of_count(graph, v)
-            kept = len(observation.hosts[name]) * (1.0 - self._rules.most_scale_down)
-            least[v] = min(high, max(low, ceil(kept - ROUNDING)))
-        present = dict(enumerate(len(observation.hosts[name]) for name in graph.names))
-        return graph.with_numbers(of_counts={"min_parallelism": least, "parallelism": present})[0]
+            share = 1.0 if v in kept else 1.0 - self._rules.most_scale_down
+            least[v] = min(high, max(low, ceil(count * share - ROUNDING)))
+            if v in kept:
+                most[v] = least[v]
+        counts = {"min_parallelism": least, "max_parallelism": most, "parallelism": present}
+        return graph.with_numbers(of_counts=counts)[0]
 
     def _sized(
         self, graph: StreamGraph, cluster: Cluster, constraints: Constraints, rate_s: float

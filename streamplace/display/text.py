@@ -1,13 +1,40 @@
 """Numbers, names and columns as text."""
 
 from collections.abc import Iterable, Sequence
+from math import ceil, copysign, floor, isfinite, log10
 
 NAME_LENGTH = 40
+DIGITS = 6  # significant digits of a number
+ROUNDING = 2e-9  # relative: twice that of scores, since limits are found with a tolerance too
 
 
 def number(x: float) -> str:
     """Return a number to six significant digits, with commas between thousands."""
-    return f"{x:,.6g}"
+    return f"{x:,.{DIGITS}g}"
+
+
+def rounded_up(x: float, digits: int = DIGITS) -> str:
+    """Return an upper limit as `number` does, but rounded up."""
+    return _towards(1.0, x, digits)
+
+
+def rounded_down(x: float, digits: int = DIGITS) -> str:
+    """Return a lower limit as `number` does, but rounded down."""
+    return _towards(-1.0, x, digits)
+
+
+def percent_up(share: float) -> str:
+    """Return an upper limit in percent with one decimal, rounded up."""
+    return f"{ceil((share - ROUNDING) * 1e3) / 1e3:.1%}"
+
+
+def _towards(direction: float, x: float, digits: int) -> str:
+    text = f"{x:,.{digits}g}"
+    shown = float(text.replace(",", ""))
+    if not isfinite(x) or (shown - x) * direction >= -ROUNDING * abs(x):
+        return text
+    step = 10.0 ** (floor(log10(abs(x))) - digits + 1)
+    return f"{shown + copysign(step, direction):,.{digits}g}"
 
 
 def byte_count(x: float, digits: int = 3) -> str:

@@ -132,9 +132,7 @@ def graph_to(graph: StreamGraph) -> dict[str, Any]:
     value["operators"] = [
         _operator_to(operator, operator.name in graph.stated_cores) for operator in graph.operators
     ]
-    of_source = graph.payload_bytes[graph.stream_source]
-    own = graph.stream_payload_bytes
-    default = (of_source == own) | np.isnan(own)
+    default = np.isnan(graph.own_payload_bytes)
     value["streams"] = [
         _stream_to(stream, bool(same)) for stream, same in zip(graph.streams, default, strict=True)
     ]

@@ -125,12 +125,21 @@ class Costs:
         stated = {name: form.parallelism for name, form in self.operators.items()}
         found = dict(logical.parallelism)
         found |= {name: count for name, count in stated.items() if count is not None}
-        for task in logical.by_channel:
+        partitions = {name: form.partitions for name, form in self.operators.items()}
+        for task in logical.tasks:
             counts = {count for name in task if (count := stated.get(name)) is not None}
             if len(counts) > 1:
                 raise GraphError(
                     f"operators: {listed(task)} are one task, so their parallelism must be equal"
                 )
+            read = max((partitions.get(name) or 0 for name in task), default=0)
+            if logical.per_partition and read:
+                if counts - {read}:
+                    raise GraphError(
+                        f"operators: {listed(task)} run as one task per partition, so their "
+                        f"parallelism must be {read:,} (got {max(counts):,})"
+                    )
+                counts = {read}
             found |= {name: count for count in counts for name in task}
         return {name: count for name, count in found.items() if count > 1}
 

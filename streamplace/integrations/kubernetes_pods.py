@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from streamplace.integrations.comments import shown
 from streamplace.integrations.kubernetes_names import dns_label
 from streamplace.integrations.kubernetes_parts import Part, parts_of, pod_numbers
 from streamplace.integrations.kubernetes_resources import extended_resources
@@ -66,6 +67,19 @@ def pods_of(placement: Placement) -> list[Pods]:
         )
         first += part.replicas
     return found
+
+
+def assumed_nodes(placement: Placement) -> str:
+    """Return on which nodes pods do not fit, as text; empty if there are none."""
+    devices, used = placement.problem.cluster.devices, operator_cores(placement, "kubernetes")
+    cores = np.bincount(placement.devices, used, minlength=len(devices))
+    full = [device.name for device, n in zip(devices, cores, strict=True) if n >= device.cores]
+    if not full:
+        return ""
+    return (
+        f"the nodes of {shown(full)} have more cores than their devices; pods stay pending "
+        "otherwise, since they request all cores or more; place with a lower --target-utilisation"
+    )
 
 
 def _component(part: Part, number: int) -> str:

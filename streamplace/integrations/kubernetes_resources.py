@@ -7,6 +7,7 @@ from math import ceil
 import numpy as np
 
 from streamplace.errors import ProblemError
+from streamplace.integrations.comments import shown
 from streamplace.integrations.kubernetes_names import LABEL_VALUE, label_value
 from streamplace.integrations.kubernetes_parts import has_replicas, pod_numbers
 from streamplace.problem.graph_checks import listed
@@ -18,8 +19,9 @@ GPU = "nvidia.com/gpu"
 DOMAIN = "streamplace"
 KNOWN = {"gpu": GPU}
 """Resources whose extended resource differs from ``streamplace/NAME``."""
-PREFIX = re.compile(r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-RESERVED = ("kubernetes.io", ".kubernetes.io")  # extended resources must be outside of it
+PREFIX = re.compile(r"(?=.{1,244}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+QUOTA = "requests."  # precedes the name of an extended resource in a quota, so no name may have it
+RESERVED = "kubernetes.io"  # Kubernetes takes every domain that ends in this for its own
 
 
 def extended_name(resource: str) -> str:
@@ -37,7 +39,7 @@ def extended_name(resource: str) -> str:
         return KNOWN.get(resource, f"{DOMAIN}/{label_value(resource)}")
     prefix, _, name = resource.partition("/")
     valid = PREFIX.fullmatch(prefix) and LABEL_VALUE.fullmatch(name)
-    if not valid or prefix.endswith(RESERVED[1]) or prefix == RESERVED[0]:
+    if not valid or prefix.endswith(RESERVED) or prefix.startswith(QUOTA):
         raise ProblemError(
             f"resource {resource!r:.80}: not an extended resource of Kubernetes, which is "
             "DOMAIN/NAME outside of kubernetes.io"
@@ -64,7 +66,7 @@ def extended_resources(placement: Placement) -> list[dict[str, int]]:
 def assumed_names(placement: Placement) -> str:
     """Return which extended resources stand for other names, as text; empty if none do."""
     changed = {name: to for name, to in _names(placement).items() if name != to}
-    return ", ".join(f"{to} stands for {_shown(name)}" for name, to in changed.items())
+    return ", ".join(f"{to} stands for {shown([name])}" for name, to in changed.items())
 
 
 def rounded_up(placement: Placement) -> str:
@@ -73,7 +75,7 @@ def rounded_up(placement: Placement) -> str:
     if not names:
         return ""
     each = "pod" if has_replicas(placement) else "PE"
-    text = ", ".join(map(_shown, names))
+    text = ", ".join(shown([name]) for name in names)
     return f"fractions of {text} are rounded up for each {each}, since Kubernetes counts whole ones"
 
 
@@ -98,7 +100,3 @@ def _names(placement: Placement) -> dict[str, str]:
             raise ProblemError(f"resources {listed([*same, resource])}: both stand for {name!r}")
         names[resource] = name
     return names
-
-
-def _shown(name: str) -> str:
-    return " ".join(listed([name]).encode("ascii", "backslashreplace").decode().split())

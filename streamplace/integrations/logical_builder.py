@@ -42,6 +42,8 @@ def build_logical_graph(
     *,
     name: str = "",
     parallelism: Mapping[str, int] | None = None,
+    instructions: Mapping[str, float] | None = None,
+    requires: Mapping[str, Sequence[str]] | None = None,
     source_rate: float | None = None,
     source_shares: Mapping[str, float] | None = None,
     constraints: Constraints | None = None,
@@ -49,12 +51,16 @@ def build_logical_graph(
 ) -> LogicalGraph:
     """Return the logical graph of these operators and links.
 
-    Instructions and payloads are `UNKNOWN`.
+    Payloads are `UNKNOWN`.
 
     Parameters
     ----------
     parallelism
         Operator -> number of its instances; operators without an entry have one.
+    instructions
+        Operator -> its instructions per tuple; those without an entry are `UNKNOWN`.
+    requires
+        Operator -> the labels that its device must have.
     by_channel
         See `LogicalGraph`.
 
@@ -64,8 +70,12 @@ def build_logical_graph(
         If the operators and links do not form a stream graph.
     """
     ordered = sorted(links, key=_order_in_graph)
+    known, labels = instructions or {}, requires or {}
     graph = StreamGraph(
-        [Operator(operator, UNKNOWN, UNKNOWN) for operator in names],
+        [
+            Operator(each, known.get(each, UNKNOWN), UNKNOWN, requires=tuple(labels.get(each, ())))
+            for each in names
+        ],
         [Stream(link.source, link.target, link.selectivity) for link in ordered],
         name=name,
         source_rate=source_rate,

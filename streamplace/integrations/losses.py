@@ -1,13 +1,15 @@
 """Facts that an export loses or assumes, for notes on stderr and in the file."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
+from streamplace.integrations.comments import shown
 from streamplace.integrations.flink.groups import groups_of
 from streamplace.integrations.kubernetes_parts import lost_numbers, shared_requests
+from streamplace.integrations.kubernetes_pods import assumed_nodes
 from streamplace.integrations.kubernetes_resources import assumed_names, rounded_up
+from streamplace.integrations.storm.ras import assumed_capacities, assumed_room
 from streamplace.integrations.whole_operators import devices_of_instances
-from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
 from streamplace.problem.symmetry import interchangeable
 
@@ -54,7 +56,7 @@ def _accelerators(placement: Placement) -> str:
         ("it", "requires", "needs") if len(names) == 1 else ("they", "require", "need")
     )
     return (
-        f"the work of {_shown(names)}, which {require} an accelerator, is counted as CPU; "
+        f"the work of {shown(names)}, which {require} an accelerator, is counted as CPU; "
         f"set what {who} {need} by hand"
     )
 
@@ -64,7 +66,7 @@ def _resources(placement: Placement) -> str:
     if not names:
         return ""
     return (
-        f"the file does not reserve {_shown(names)}, which the placement counts; "
+        f"the file does not reserve {shown(names)}, which the placement counts; "
         "reserve what is needed by hand"
     )
 
@@ -80,7 +82,10 @@ def _memory(placement: Placement) -> str:
 def _hosts(placement: Placement) -> str:
     if len(set(interchangeable(placement.problem).tolist())) == 1:
         return ""
-    return "devices differ, but Storm chooses the host of each component"
+    return (
+        "devices differ, but Storm chooses the host of each component; addResource in the "
+        "topology's code and supervisor.resources.map tie a component to a host"
+    )
 
 
 def _executors(placement: Placement) -> str:
@@ -88,7 +93,7 @@ def _executors(placement: Placement) -> str:
     if not split:
         return ""
     return (
-        f"Storm chooses which executors of {_shown(split)} run on which host, and how many, up to "
+        f"Storm chooses which executors of {shown(split)} run on which host, and how many, up to "
         "the most that the placement has on one device"
     )
 
@@ -102,7 +107,7 @@ def _instances(placement: Placement) -> str:
     names = [name for group in split for name in group.operators]
     if not names:
         return ""
-    return f"Flink chooses which instances of {_shown(names)} run on which device; counts are kept"
+    return f"Flink chooses which instances of {shown(names)} run on which device; counts are kept"
 
 
 def _slots(placement: Placement) -> str:
@@ -110,11 +115,7 @@ def _slots(placement: Placement) -> str:
     several = [g.name for g in groups.groups if g.slot is None and max(g.slots.values()) > 1]
     if not several:
         return ""
-    return f"Flink chooses the TaskManagers of the slots of {_shown(several)}"
-
-
-def _shown(names: Sequence[str]) -> str:
-    return " ".join(listed(names).encode("ascii", "backslashreplace").decode().split())
+    return f"Flink chooses the TaskManagers of the slots of {shown(several)}"
 
 
 FINDERS: dict[str, tuple[Callable[[Placement], str], ...]] = {
@@ -129,6 +130,7 @@ FINDERS: dict[str, tuple[Callable[[Placement], str], ...]] = {
 """Format -> what finds its losses."""
 
 ASSUMED: dict[str, tuple[Callable[[Placement], str], ...]] = {
-    "kubernetes": (assumed_names, shared_requests)
+    "kubernetes": (assumed_names, shared_requests, assumed_nodes),
+    "storm-ras": (assumed_capacities, assumed_room),
 }
 """Format -> what finds its assumptions."""

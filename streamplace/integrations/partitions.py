@@ -1,17 +1,19 @@
 """Partitions of sources and key groups of operators, in imported graphs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from streamplace.errors import GraphError
+from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import AnyDistribution, KeyedDistribution, LogicalGraph
 
 
 def with_partitions(logical: LogicalGraph, partitions: Mapping[str, int]) -> LogicalGraph:
     """Return a logical graph with the partitions of some of its operators.
 
-    Those of a source are what it reads, such as the partitions of a topic. Those of an operator
-    with streams by key are its key groups; see the field of `Operator`.
+    Those of a source are what it reads, such as the partitions of a topic: further instances are
+    idle, as in Flink. Those of an operator with streams by key are its key groups, of which each
+    instance needs one; see the field of `Operator`.
 
     Parameters
     ----------
@@ -21,7 +23,7 @@ def with_partitions(logical: LogicalGraph, partitions: Mapping[str, int]) -> Log
     Raises
     ------
     GraphError
-        If an operator has inputs, but none of them by key, or more instances than partitions.
+        If an operator has inputs, but none of them by key, or more instances than key groups.
     """
     if not partitions:
         return logical
@@ -39,15 +41,24 @@ def with_partitions(logical: LogicalGraph, partitions: Mapping[str, int]) -> Log
         if name not in sources | keyed:
             where = f"operators[{name!r:.80}].partitions"
             raise GraphError(f"{where}: only sources and operators with streams by key have them")
-        if (count := logical.parallelism.get(name, 1)) > number:
+        if name in keyed and (count := logical.parallelism.get(name, 1)) > number:
             least = f"must be at least the parallelism, {count:,} (got {number:,})"
             raise GraphError(f"operators[{name!r:.80}].partitions: {least}")
+    idle = [n for n in sources & {*partitions} if logical.parallelism.get(n, 1) > partitions[n]]
     return replace(
         logical,
+        notes=[*logical.notes, *_idle(sorted(idle))],
         distributions=distributions,
         partitions={**logical.partitions, **_of(partitions, sources)},
         max_parallelism={**logical.max_parallelism, **_of(partitions, keyed)},
     )
+
+
+def _idle(names: Sequence[str]) -> list[str]:
+    """Return a note on sources with more instances than partitions."""
+    if not names:
+        return []
+    return [f"{listed(names)}: more instances than partitions, so that some read nothing"]
 
 
 def _grouped(distribution: AnyDistribution, groups: int) -> AnyDistribution:

@@ -28,6 +28,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.quality import qualities
 from streamplace.scoring.registry import evaluator
+from streamplace.scoring.rounding import ROUNDING
 from streamplace.util import work_clock
 
 SECONDS = 1.0
@@ -43,9 +44,10 @@ class Auto:
 
     Where everything offered is carried, ``balance`` lowers the largest utilisation (see
     `balance`). Otherwise, and with ``fewest``, the result has the fewest devices among placements
-    within 0.1% of the best throughput, and among those the least traffic between devices. The
-    search for throughput stops early when a placement reaches the bound. Identical devices are used
-    in the order of the cluster, unless there is an initial placement.
+    within 0.1% of the best throughput, and among those the least traffic between devices. Where
+    there are at most 5,000 placements, all are tried, and nothing is given up for this. The search
+    for throughput stops early when a placement reaches the bound. Identical devices are used in the
+    order of the cluster, unless there is an initial placement.
 
     Under the makespan objective, the quick placers of `Search` are run. Where there are at most
     100,000 placements, all that the bounds do not rule out are tried, for up to half of the budget.
@@ -105,15 +107,17 @@ class Auto:
         placements, at_bound = self._results(problem, rng, start, budget)
         if evaluator(problem).best_possible is None:
             return self._chosen(problem, start, placements)
-        every = best_and_cheapest(problem, AS_GOOD, FEW_PLACEMENTS)
-        if every:
-            placements += every
-        elif not at_bound:
+        as_good = 1.0 - ROUNDING  # where all placements are tried, nothing is given up
+        every = best_and_cheapest(problem, as_good, FEW_PLACEMENTS)
+        placements += every
+        if not every:
+            as_good = AS_GOOD
+        if not every and not at_bound:
             placements = self._searched(problem, rng, start, placements, budget)
         if balances(self.prefer, start) and carries_all(problem, placements):
             best = balanced(problem, rng, placements, budget)
         else:
-            best = consolidate(problem, rng, placements, budget)
+            best = consolidate(problem, rng, placements, budget, as_good)
         return best.canonical() if start is None else best
 
     def _chosen(

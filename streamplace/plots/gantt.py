@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from streamplace.display.labels import shortened
-from streamplace.display.text import number
+from streamplace.display.text import number, rounded_down
 from streamplace.plots.style import COLOURS, GREY, legend_below, picture
 from streamplace.problem.placement import Placement
 from streamplace.scoring.makespan_score import MakespanScore
@@ -97,7 +97,7 @@ def draw_schedule(path: str | Path, placement: Placement, score: MakespanScore) 
 def _title(score: MakespanScore) -> str:
     text = f"makespan {number(score.makespan_s)} s, order {score.order}"
     if score.bound_s is not None:
-        text += f"; no placement is below {number(score.bound_s)} s"
+        text += f"; no placement is below {rounded_down(score.bound_s)} s"
     return text + ("" if score.deviation_s is None else "; the first of the passes with noise")
 
 

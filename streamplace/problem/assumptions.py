@@ -1,18 +1,35 @@
-"""What scores assume where the numbers of a graph do not match the devices, for notes."""
+"""What scores assume where numbers of a graph are unknown or do not match the devices."""
 
 import numpy as np
 
 from streamplace.problem.device_kinds import unknown_kinds
+from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
 from streamplace.problem.seconds import NO_SECONDS
 
 
 def assumptions(placement: Placement) -> list[str]:
-    """Return what the score of a placement assumes about times and cores, a sentence each."""
+    """Return what the score of a placement assumes about its graph, a sentence each."""
     problem = placement.problem
-    found = unknown_kinds(problem.graph, problem.cluster), mixed_times(placement), cut(placement)
+    found = (
+        without_tuples(problem.graph),
+        unknown_kinds(problem.graph, problem.cluster),
+        mixed_times(placement),
+        cut(placement),
+    )
     return [sentence for sentence in found if sentence]
+
+
+def without_tuples(graph: StreamGraph) -> str:
+    """Return which operators get no tuples, so that their unknown numbers do not matter.
+
+    The text is empty if there are none.
+    """
+    names = graph.unknown_without_tuples
+    if not names:
+        return ""
+    return f"no tuples get to {listed(names)}, so unknown numbers there count as no load"
 
 
 def mixed_times(placement: Placement) -> str:

@@ -46,8 +46,8 @@ def stated_count(graph: StreamGraph, v: int) -> int | None:
     stated = graph.parallelism.get(v)
     if stated == FREE:
         return None
-    least, most = limits_of_count(graph, v)
     count = 1 if stated is None else int(stated)
+    least, most = _limits(graph, v)
     if stated is not None and not least <= count <= most:
         expected = f"parallelism must be {least:,} to {most:,} (got {count:,})"
         why = " because of its partitions" if most == graph.partitions.get(v) else ""
@@ -56,16 +56,26 @@ def stated_count(graph: StreamGraph, v: int) -> int | None:
 
 
 def limits_of_count(graph: StreamGraph, v: int) -> tuple[int, int]:
-    """Return the smallest and the largest number of instances of an operator.
+    """Return the smallest and the largest number of instances to choose for an operator.
+
+    A source may have more instances than partitions, but they would be idle.
 
     Raises
     ------
     GraphError
         If the first is above the second.
     """
+    least, most = _limits(graph, v)
+    if v in graph.partitions and is_source(graph, v):
+        most = min(most, max(least, graph.partitions[v]))
+    return least, most
+
+
+def _limits(graph: StreamGraph, v: int) -> tuple[int, int]:
+    """Return the smallest and the largest number of instances that an operator may have."""
     least = graph.min_parallelism.get(v, 1)
     own = {"max_parallelism": graph.max_parallelism.get(v)}
-    if v in graph.partitions and is_partitioned(graph, v):
+    if v in graph.partitions and has_keys(graph, v):
         own["partitions"] = graph.partitions[v]
     stated = {name: most for name, most in own.items() if most is not None}
     if not stated:
@@ -77,10 +87,15 @@ def limits_of_count(graph: StreamGraph, v: int) -> tuple[int, int]:
     return least, stated[name]
 
 
-def is_partitioned(graph: StreamGraph, v: int) -> bool:
-    """Return whether an operator is a source, or has a ``hash`` stream into it."""
+def is_source(graph: StreamGraph, v: int) -> bool:
+    """Return whether an operator has no inputs."""
+    return not (graph.stream_target == v).any()
+
+
+def has_keys(graph: StreamGraph, v: int) -> bool:
+    """Return whether an operator has a ``hash`` stream into it."""
     into = np.flatnonzero(graph.stream_target == v).tolist()
-    return not into or any(graph.partitioning.get(e) == "hash" for e in into)
+    return any(graph.partitioning.get(e) == "hash" for e in into)
 
 
 def expanded(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> StreamGraph:
@@ -219,7 +234,8 @@ def with_counts(logical: LogicalGraph) -> tuple[StreamGraph, list[str]]:
     """Return a logical graph as a graph that states its numbers of instances.
 
     Every operator states its number, 1 too, and every stream its partitioning. The largest number
-    of an operator with keys is that of its key groups.
+    of an operator with keys is that of its key groups. Where there is an instance per partition,
+    its number is also the least and the largest one.
 
     Returns
     -------
@@ -248,10 +264,12 @@ def with_counts(logical: LogicalGraph) -> tuple[StreamGraph, list[str]]:
     keyed = {int(graph.stream_target[e]) for e, kind in kinds.items() if kind == "hash"}
     largest = {graph.index[name]: count for name, count in logical.max_parallelism.items()}
     partitions = {graph.index[name]: count for name, count in logical.partitions.items()}
+    fixed = {graph.index[name]: count for name, count in _fixed(logical).items()}
     stated, _ = graph.with_numbers(
         of_counts={
             "parallelism": dict(enumerate(numbers)),
-            "max_parallelism": {v: count for v, count in largest.items() if v not in keyed},
+            "min_parallelism": fixed,
+            "max_parallelism": fixed | {v: n for v, n in largest.items() if v not in keyed},
             "partitions": partitions | {v: n for v, n in largest.items() if v in keyed},
             "partitioning": kinds,
         }
@@ -266,6 +284,14 @@ def uneven_notes(logical: LogicalGraph) -> list[str]:
         "tuples, which only a graph of instances keeps; streams have key_shares for frequent keys"
         for name, shares in sorted(logical.measured_shares.items())
     ]
+
+
+def _fixed(logical: LogicalGraph) -> dict[str, int]:
+    """Return operator -> its number of instances, where that is a number of partitions."""
+    count = {name: logical.parallelism.get(name, 1) for name in logical.graph.names}
+    known = {name for name in count if count[name] > 1 or name in logical.partitions}
+    tasks = [task for task in logical.tasks if logical.per_partition and not known.isdisjoint(task)]
+    return {name: count[name] for task in tasks for name in task}
 
 
 def _partitioning(distribution: AnyDistribution, equal: bool) -> str | None:

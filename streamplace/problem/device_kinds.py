@@ -1,7 +1,6 @@
 """Kinds of devices on which operators cannot run."""
 
 from collections.abc import Iterable, Sequence
-from math import isnan
 
 import numpy as np
 
@@ -20,7 +19,7 @@ def confined(graph: StreamGraph, cluster: Cluster) -> dict[int, Bools]:
     """Return the operators that cannot run on some devices because of their kinds.
 
     An operator cannot run on a device if its `seconds_on` is None for the device's kind, or if it
-    has neither a time for this kind nor instructions.
+    has neither a time for this kind nor instructions, unless it gets no tuples.
 
     Returns
     -------
@@ -31,7 +30,7 @@ def confined(graph: StreamGraph, cluster: Cluster) -> dict[int, Bools]:
     number = np.array([kinds.index(device.kind) for device in cluster.devices])
     found: dict[int, Bools] = {}
     for v, seconds in graph.seconds_on.items():
-        known = not isnan(graph.instructions[v])
+        known = graph.has_plain_work(v)
         runs = [seconds.runs_on(kind, with_instructions=known) for kind in kinds]
         if not all(runs):
             found[v] = np.array(runs)[number]
@@ -91,7 +90,7 @@ def why_not(graph: StreamGraph, v: int, devices: Sequence[Device]) -> str | None
     seconds = graph.seconds_on.get(v)
     if seconds is None:
         return None
-    known = not isnan(graph.instructions[v])
+    known = graph.has_plain_work(v)
     kinds = dict.fromkeys(device.kind for device in devices)
     impossible = [k for k in kinds if not seconds.runs_on(k, with_instructions=known)]
     named = [kind for kind in impossible if kind is not None]

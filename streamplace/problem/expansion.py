@@ -109,8 +109,9 @@ def _source_shares(logical: LogicalGraph, count: Ints) -> Floats:
 def to_operators(logical: LogicalGraph) -> StreamGraph:
     """Return the graph in which each operator stays one operator, whatever its parallelism.
 
-    An operator's memory, cores and resources are those of all its instances together. Its other
-    numbers, which are per tuple, do not change.
+    An operator's memory, cores and resources are those of all its instances together, but instances
+    of a source beyond its partitions use no cores. Its other numbers, which are per tuple, do not
+    change.
 
     Raises
     ------
@@ -120,10 +121,14 @@ def to_operators(logical: LogicalGraph) -> StreamGraph:
     count = _counts(logical)
     if (count == 1).all():
         return logical.graph
+    busy = [
+        min(number, logical.partitions.get(name, number))
+        for name, number in zip(logical.graph.names, count.tolist(), strict=True)
+    ]
     with np.errstate(over="ignore"):  # the graph refuses infinity
         graph, _ = logical.graph.with_numbers(
             memory_bytes=logical.graph.memory_bytes * count,
-            cores=logical.graph.cores * count,
+            cores=logical.graph.cores * np.array(busy, dtype=np.int32),
             resources={
                 v: {name: amount * float(count[v]) for name, amount in taken.items()}
                 for v, taken in logical.graph.resources.items()

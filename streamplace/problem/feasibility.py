@@ -23,7 +23,7 @@ class Feasibility:
     A *unit* is a colocated group, or a single operator that is in no group. A placement is feasible
     if every unit is on a device that its mask allows, no two units of an excluding set share a
     device, no two units of a separating set are on devices of one group, and the units on each
-    device need no more memory and resources than it has.
+    device need no more memory, slots and resources than it has.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Feasibility:
         (U, D) bool, the devices that each unit may run on by pins, allowed devices, labels, kinds
         of devices and limits.
     limits
-        Memory and resources, those that some device can run out of.
+        Memory, slots and resources, those that some device can run out of.
     excluding
         Tuples of units; no two units of a tuple may share a device.
     separating
@@ -117,6 +117,22 @@ class Feasibility:
         packed = np.packbits(self.allowed, axis=1)
         _, first, row_of = np.unique(packed, axis=0, return_index=True, return_inverse=True)
         return self.allowed[first], row_of.ravel().astype(np.int32)
+
+    def kept_apart(self, first: Ints, second: Ints) -> Bools:
+        """Return which pairs of operators never share a device, (E,), from their indices, (E,)."""
+        units = self.unit_of[first], self.unit_of[second]
+        apart: Bools = np.zeros(len(first), dtype=np.bool_)
+        if self.is_free:
+            return apart
+        for group in (*self.excluding, *self.separating):
+            inside = np.isin(np.arange(self.unit_count), group)
+            apart |= inside[units[0]] & inside[units[1]] & (units[0] != units[1])
+        needs = self.needs[units[0]] + self.needs[units[1]]
+        shareable: Bools = units[0] == units[1]
+        for d, room in enumerate(self.room):
+            allowed = self.allowed[units[0], d] & self.allowed[units[1], d]
+            shareable |= allowed & (needs <= room).all(axis=1)
+        return apart | ~shareable
 
     @cached_property
     def first_of(self) -> Ints:

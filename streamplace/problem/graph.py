@@ -16,21 +16,22 @@ from streamplace.problem.graph_checks import (
     check_indices,
     checked_rate,
     ends_of,
+    errors_with,
     index_of,
     payload_of_streams,
     shares_of,
 )
-from streamplace.problem.graph_columns import GraphColumns
 from streamplace.problem.graph_view import graph_view
 from streamplace.problem.operators import UNKNOWN, Operator, Stream
 from streamplace.problem.rows import Columns, columns_of_rows
 from streamplace.problem.semantics import Firing, Multicast, check_semantics
+from streamplace.problem.unknown_numbers import UnknownNumbers
 from streamplace.util.arrays import Ints
 
 __all__ = ["UNKNOWN", "Operator", "Stream", "StreamGraph"]
 
 
-class StreamGraph(GraphColumns, Displayable):
+class StreamGraph(UnknownNumbers, Displayable):
     """A stream-processing job with V operators and E streams.
 
     Numbers are stored in numpy columns. Operators keep their order. Streams are sorted
@@ -238,8 +239,11 @@ class StreamGraph(GraphColumns, Displayable):
     ) -> tuple["StreamGraph", Ints]:
         """Return a graph of the same operators and streams with other numbers.
 
-        None keeps a number. Names, ends and the topological order stay the same, so they are not
-        checked again. Streams between the same two operators are sorted by their new numbers.
+        None keeps a number. What belongs to a number that is replaced is replaced with it: a new
+        number is exact unless its standard error is given, and streams with the payload of their
+        source operator have its new payload. Names, ends and the topological order stay the same,
+        so they are not checked again. Streams between the same two operators are sorted by their
+        new numbers.
 
         Parameters
         ----------
@@ -281,8 +285,12 @@ class StreamGraph(GraphColumns, Displayable):
                 "payload_bytes": payload_bytes,
                 "memory_bytes": memory_bytes,
                 "cores": cores,
-                "instructions_se": instructions_se,
-                "payload_bytes_se": payload_bytes_se,
+                "instructions_se": errors_with(
+                    instructions, instructions_se, self.instructions, self.instructions_se
+                ),
+                "payload_bytes_se": errors_with(
+                    payload_bytes, payload_bytes_se, self.payload_bytes, self.payload_bytes_se
+                ),
             },
         )
         others = of_counts or {}
@@ -293,11 +301,11 @@ class StreamGraph(GraphColumns, Displayable):
         graph.firing, graph.multicast = firing or self.firing, multicast or self.multicast
         check_semantics(graph.firing, graph.multicast)
         ends = np.stack([self.stream_source, self.stream_target], axis=1)
-        payload = self.stream_payload_bytes
-        if stream_payload_bytes is not None:
-            payload = payload_of_streams(ends, stream_payload_bytes, graph.payload_bytes)
+        own = self.own_payload_bytes if stream_payload_bytes is None else stream_payload_bytes
+        payload = payload_of_streams(ends, own, graph.payload_bytes)
         chosen = changed_column(SELECTIVITY, selectivity, self.selectivity)
-        error = changed_column(SELECTIVITY_SE, selectivity_se, self.selectivity_se)
+        errors = errors_with(selectivity, selectivity_se, self.selectivity, self.selectivity_se)
+        error = changed_column(SELECTIVITY_SE, errors, self.selectivity_se)
         of_streams = {
             one.name: others.get(one.name, getattr(self, one.name)) for one in STREAM_DETAILS
         }

@@ -156,6 +156,22 @@ def check_errors(rows: str, name: str, values: Floats, errors: Floats) -> None:
         raise GraphError(f"{rows}[{first}].{name}_se: must be {limit} (got {errors[first]:g})")
 
 
+def errors_with(
+    numbers: ArrayLike | None, errors: ArrayLike | None, before: Floats, errors_before: Floats
+) -> ArrayLike | None:
+    """Return the standard errors of new numbers; None if all stay as they were.
+
+    A number that is replaced loses the error of the former one: it is exact unless `errors` says
+    otherwise. Columns that are not valid are left to the checks of the numbers.
+    """
+    if numbers is None or errors is not None:
+        return errors
+    now = np.asarray(numbers)
+    if now.shape != before.shape or now.dtype.kind not in "iufO":
+        return None
+    return np.where(np.equal(now, before), errors_before, 0.0)
+
+
 def payload_of_streams(ends: Ints, values: ArrayLike, of_operators: Floats) -> Floats:
     """Return the payload of each stream, (E,) bytes; NaN becomes that of its source operator."""
     own = np.asarray(values, dtype=np.float64)

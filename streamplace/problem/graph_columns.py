@@ -25,7 +25,6 @@ from streamplace.problem.graph_checks import (
     checked_rate,
     column_of,
     indices_not_in,
-    listed,
     payload_of_streams,
     shares_of,
 )
@@ -207,6 +206,12 @@ class GraphColumns:
             if isinstance(values, np.ndarray):
                 values.flags.writeable = False
 
+    @property
+    def own_payload_bytes(self) -> Floats:
+        """The payload of each stream, (E,); NaN if it is its source operator's, or unknown."""
+        payload = self.stream_payload_bytes
+        return np.where(payload == self.payload_bytes[self.stream_source], UNKNOWN, payload)
+
     @cached_property
     def sources(self) -> Ints:
         """Indices of the operators without inputs, in increasing order."""
@@ -233,35 +238,6 @@ class GraphColumns:
     def owners(self) -> tuple[str, ...]:
         """For each operator, the operator of which it is an instance, or else its own name."""
         return tuple(self.instance_of.get(v, name) for v, name in enumerate(self.names))
-
-    @cached_property
-    def unknown(self) -> dict[str, list[str]]:
-        """Kind of number -> operators or streams that lack it; empty if the graph can be placed.
-
-        Instances appear under the name of their operator, which is the one to use in ``--costs``.
-        """
-        names = self.owners
-        ends = np.stack([self.stream_source, self.stream_target], axis=1)
-        without_payload = self.stream_source[np.isnan(self.stream_payload_bytes)]
-        unknown = {
-            "instructions": [names[v] for v in self._without_work],
-            "payload_bytes": [names[v] for v in np.unique(without_payload).tolist()],
-            "selectivity": [
-                f"{names[u]}->{names[v]}" for u, v in ends[np.isnan(self.selectivity)].tolist()
-            ],
-        }
-        return {kind: list(dict.fromkeys(found)) for kind, found in unknown.items() if found}
-
-    @property
-    def _without_work(self) -> list[int]:
-        """The operators with neither instructions nor a time on any kind of device."""
-        unknown = np.flatnonzero(np.isnan(self.instructions)).tolist()
-        return [v for v in unknown if not self.seconds_on.get(v, NO_SECONDS).has_times]
-
-    @property
-    def lacking(self) -> list[str]:
-        """Descriptions of the unknown numbers, one line per kind of number."""
-        return [f"{kind} of {listed(names)}" for kind, names in self.unknown.items()]
 
     @property
     def semantics(self) -> dict[str, str]:

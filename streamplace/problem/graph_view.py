@@ -2,11 +2,11 @@
 
 from streamplace.display.text import number, quoted
 from streamplace.display.view import MAX_NAMES, Cell, Grid, Names, View
-from streamplace.problem.graph_columns import GraphColumns
+from streamplace.problem.unknown_numbers import UnknownNumbers
 from streamplace.util.text import counted
 
 
-def graph_view(graph: GraphColumns) -> View:
+def graph_view(graph: UnknownNumbers) -> View:
     """Return a graph as a header line and a table of its operators in topological order."""
     label = f" {quoted(graph.name)}" if graph.name else ""
     head = ["operator", "instructions", "payload, bytes", "memory, bytes", "streams to"]
@@ -23,7 +23,7 @@ def graph_view(graph: GraphColumns) -> View:
     )
 
 
-def _facts(graph: GraphColumns) -> list[str]:
+def _facts(graph: UnknownNumbers) -> list[str]:
     """Return what else the header line says."""
     errors = (graph.instructions_se, graph.payload_bytes_se, graph.selectivity_se)
     facts = {
@@ -36,7 +36,7 @@ def _facts(graph: GraphColumns) -> list[str]:
     return [*rate, *(fact for fact, is_so in facts.items() if is_so), *others]
 
 
-def _cells(graph: GraphColumns, i: int) -> tuple[Cell, ...]:
+def _cells(graph: UnknownNumbers, i: int) -> tuple[Cell, ...]:
     """Return the cells of the i-th operator in topological order."""
     v = int(graph.order[i])
     columns = (graph.instructions, graph.payload_bytes, graph.memory_bytes)

@@ -1,6 +1,7 @@
-"""Limits of devices: memory and resources, which operators on a device take and may exhaust."""
+"""Limits of devices: memory, slots and resources, which operators on a device may exhaust."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from streamplace.problem.graph_checks import listed
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.text import counted
 
-SLOTS = "slots"
+Kind = Literal["memory", "slots", "resources"]
+SLOTS: Kind = "slots"
 DIGITS = 6  # of numbers of bytes in messages
 STEPS = 1e6  # fractions of an amount are counted in millionths
 NOISE_DIGITS = 3  # decimals of a millionth that are kept, far above rounding errors of fractions
@@ -20,14 +22,17 @@ NOISE_DIGITS = 3  # decimals of a millionth that are kept, far above rounding er
 
 @dataclass(frozen=True)
 class Limit:
-    """Memory or a resource, in counts that add up without rounding errors.
+    """Memory, slots or a resource, in counts that add up without rounding errors.
 
-    Memory is counted in bytes, a resource in ones, or in millionths if any amount is a fraction.
+    Memory is counted in bytes, slots in operators, a resource in ones, or in millionths if any
+    amount is a fraction.
 
     Parameters
     ----------
+    kind
+        What is limited.
     resource
-        Name of the resource; None for memory.
+        Name of the resource; None for memory and slots.
     of_operators
         (V,) counts that each operator takes.
     needs
@@ -38,6 +43,7 @@ class Limit:
         Counts per byte or per amount of 1.
     """
 
+    kind: Kind
     resource: str | None
     of_operators: Floats
     needs: Floats
@@ -47,7 +53,7 @@ class Limit:
     @property
     def name(self) -> str:
         """The name, for messages."""
-        return "memory" if self.resource is None else self.resource
+        return self.kind if self.resource is None else self.resource
 
     @property
     def can_run_out(self) -> bool:
@@ -56,15 +62,15 @@ class Limit:
 
     def text(self, count: float) -> str:
         """Return an amount in words, such as ``2 GB of memory`` or ``1 gpu``."""
-        if self.resource is None:
+        if self.kind == "memory":
             return f"{byte_count(count, DIGITS)} of memory"
-        if self.resource == SLOTS:
+        if self.kind == SLOTS:
             return counted(int(count), "slot")
         return f"{number(count / self.steps)} {self.resource}"
 
     def available(self, count: float) -> str:
         """Return an amount that devices have, such as ``2 GB`` or ``none``, after a verb."""
-        if self.resource is None:
+        if self.kind == "memory":
             return byte_count(count, DIGITS)
         return number(count / self.steps) if count else "none"
 
@@ -73,12 +79,12 @@ class Limit:
         needed, available = self.needs.sum(), self.room.sum()
         if needed <= available:
             return None
-        if self.resource is None:
+        if self.kind == "memory":
             return (
                 f"memory: the operators need {byte_count(needed, DIGITS)}, but the devices have "
                 f"{byte_count(available, DIGITS)} in all; add devices or memory"
             )
-        if self.resource == SLOTS:
+        if self.kind == SLOTS:
             return (
                 f"slots: the operators need {self.text(needed)}, but the devices have "
                 f"{self.available(available)} in all; add devices or slots"
@@ -97,9 +103,9 @@ class Limit:
         if not len(small):
             return None
         largest = self.room[small].max()
-        verb = "have" if self.resource is None else "offer"
+        verb = "offer" if self.kind == "resources" else "have"
         several = len(small) > 1
-        most = " at most" if several and (largest or self.resource is None) else ""
+        most = " at most" if several and (largest or self.kind == "memory") else ""
         has = f"{listed([names[d] for d in small])} {verb if several else _third(verb)}{most}"
         return f"{subject} {self.text(self.needs[unit])} ({has} {self.available(largest)})"
 
@@ -117,11 +123,11 @@ def limits_of(graph: StreamGraph, cluster: Cluster, unit_of: Ints) -> tuple[Limi
     ProblemError
         If the sum of memory overflows.
     """
-    memory = _limit(None, graph.memory_bytes, cluster.memory_bytes, unit_of, 1.0)
+    memory = _limit("memory", None, graph.memory_bytes, cluster.memory_bytes, unit_of, 1.0)
     with np.errstate(over="ignore"):
         if not np.isfinite(memory.needs.sum()):
             raise ProblemError("operators: the sum of memory_bytes overflows")
-    slots = _limit(SLOTS, np.ones(len(graph.names)), cluster.slots, unit_of, 1.0)
+    slots = _limit(SLOTS, None, np.ones(len(graph.names)), cluster.slots, unit_of, 1.0)
     resources = (_of_resource(name, graph, cluster, unit_of) for name in graph.resource_names)
     limits = [memory, slots, *resources]
     return tuple(limit for limit in limits if limit.can_run_out)
@@ -152,7 +158,8 @@ def used_counts(taken: Floats, devices: Ints, offered: Floats) -> tuple[Floats, 
 def _of_resource(name: str, graph: StreamGraph, cluster: Cluster, unit_of: Ints) -> Limit:
     taken, offered = graph.resource(name), cluster.resource(name)
     steps = _steps(taken, offered)
-    return _limit(name, _counts(taken, steps), _counts(offered, steps), unit_of, steps)
+    counts = _counts(taken, steps), _counts(offered, steps)
+    return _limit("resources", name, *counts, unit_of, steps)
 
 
 def _steps(taken: Floats, offered: Floats) -> float:
@@ -161,9 +168,11 @@ def _steps(taken: Floats, offered: Floats) -> float:
     return 1.0 if (amounts == np.rint(amounts)).all() else STEPS
 
 
-def _limit(name: str | None, taken: Floats, room: Floats, unit_of: Ints, steps: float) -> Limit:
+def _limit(
+    kind: Kind, name: str | None, taken: Floats, room: Floats, unit_of: Ints, steps: float
+) -> Limit:
     needs = np.bincount(unit_of, weights=taken).astype(np.float64)
-    return Limit(name, taken, needs, room, steps)
+    return Limit(kind, name, taken, needs, room, steps)
 
 
 def _counts(amounts: Floats, steps: float) -> Floats:

@@ -123,6 +123,9 @@ class LogicalGraph:
     by_channel
         Groups of the graph's ``colocate`` that keep instances with the same number together: all
         first instances, all second instances, and so on. Other groups keep all instances together.
+    per_partition
+        Whether every operator, or group of `by_channel`, runs once per partition that its sources
+        read, as the tasks of Kafka Streams do. Known numbers of instances are then no choice.
     cluster
         The devices and links that the file describes, or that its format is used with; None: the
         file has none.
@@ -142,6 +145,7 @@ class LogicalGraph:
     source_parts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     max_parallelism: Mapping[str, int] = field(default_factory=dict)
     by_channel: Sequence[Sequence[str]] = ()
+    per_partition: bool = False
     cluster: Cluster | None = None
 
     def __post_init__(self) -> None:
@@ -171,6 +175,12 @@ class LogicalGraph:
             known = self.distributions.get(ends, ())
             found.append(known[number] if number < len(known) else Distribution.ALL)
         return found
+
+    @property
+    def tasks(self) -> list[Sequence[str]]:
+        """The groups of `by_channel`, and each other operator alone."""
+        grouped = {name for group in self.by_channel for name in group}
+        return [*self.by_channel, *([name] for name in self.graph.names if name not in grouped)]
 
     def with_graph(self, graph: StreamGraph, before: Ints) -> "LogicalGraph":
         """Return this logical graph with another graph; every stream keeps its distribution.

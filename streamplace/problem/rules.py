@@ -4,10 +4,13 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.device_kinds import confined
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.limits import limits_of
 from streamplace.problem.operators import Operator
 from streamplace.problem.seconds import NO_SECONDS
 
@@ -20,10 +23,11 @@ Kind = Literal[
     "requires",
     "seconds_on",
     "memory",
+    "slots",
     "resources",
 ]
 OF_OPERATORS: tuple[Kind, ...] = ("requires", "seconds_on")
-LIMITS: tuple[Kind, ...] = ("memory", "resources")
+LIMITS: tuple[Kind, ...] = ("memory", "slots", "resources")
 BY_OPERATOR: tuple[Kind, ...] = ("pins", "allowed")
 BY_NUMBER: tuple[Kind, ...] = ("colocate", "exlocate", "apart_groups")
 
@@ -36,8 +40,8 @@ class Rule:
     ----------
     kind
         A field of `Constraints`; ``requires``: the labels of one operator; ``seconds_on``: the
-        kinds of devices on which it can run; ``memory`` and ``resources``: the memory of one
-        device, and one of its resources.
+        kinds of devices on which it can run; ``memory``, ``slots`` and ``resources``: the memory of
+        one device, its slots, and one of its resources.
     key
         Name of the operator or device, or the number of a group in its list.
     resource
@@ -69,17 +73,13 @@ class RuledParts(NamedTuple):
     def rules(self) -> Iterator[Rule]:
         """Yield all rules: limits, labels, kinds of devices, then constraints as their fields.
 
-        The memory or a resource of a device counts only if all operators together could exceed it.
+        A limit of a device counts only if all operators together could exceed it.
         """
-        needed = float(self.graph.memory_bytes.sum())
-        for device in self.cluster.devices:
-            if device.memory_bytes is not None and needed > device.memory_bytes:
-                yield Rule("memory", device.name)
-        for name in self.graph.resource_names:
-            taken = float(self.graph.resource(name).sum())
-            for device in self.cluster.devices:
-                if device.resources.get(name, 0.0) < taken:
-                    yield Rule("resources", device.name, name)
+        names = self.cluster.names
+        each = np.arange(len(self.graph.names), dtype=np.int32)
+        for limit in limits_of(self.graph, self.cluster, each):
+            small = np.flatnonzero(limit.room < limit.needs.sum())
+            yield from (Rule(limit.kind, names[d], limit.resource) for d in small)
         for v in self.graph.requires:
             yield Rule("requires", self.graph.names[v])
         for v in confined(self.graph, self.cluster):
@@ -92,9 +92,9 @@ class RuledParts(NamedTuple):
     def with_only(self, kept: Collection[Rule]) -> "RuledParts":
         """Return the parts with only some of their rules.
 
-        The operators keep their order, memory and resources. They have no streams and hardly any
-        work, since neither matters to feasibility. Without limits, operators that no rule names are
-        left out.
+        The operators keep their order and what they take of limits. They have no streams and hardly
+        any work, since neither matters to feasibility. Without limits, operators that no rule names
+        are left out.
         """
         if any(rule.kind in LIMITS for rule in kept):
             found = list(range(len(self.graph.names)))
@@ -151,12 +151,13 @@ class RuledParts(NamedTuple):
         taken = {name: float(self.graph.resource(name).sum()) for name in self.graph.resource_names}
         devices = []
         for device in self.cluster.devices:
-            limited = Rule("memory", device.name) in kept
+            limited = {kind for kind in LIMITS if Rule(kind, device.name) in kept}
             free = {n: x for n, x in taken.items() if Rule("resources", device.name, n) not in kept}
             devices.append(
                 replace(
                     device,
-                    memory_bytes=device.memory_bytes if limited else None,
+                    memory_bytes=device.memory_bytes if "memory" in limited else None,
+                    slots=device.slots if "slots" in limited else None,
                     resources={**device.resources, **free},
                 )
             )

@@ -9,7 +9,7 @@ from streamplace.display.view import Grid
 from streamplace.problem.device_kinds import why_not
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
-from streamplace.problem.rules import Kind, Rule
+from streamplace.problem.rules import Rule
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Violation:
 def violations(placement: Placement) -> Iterator[Violation]:
     """Yield every rule that a placement violates, in the order of the constraints' fields.
 
-    Labels, kinds of devices, memory and resources follow after the constraints.
+    Labels, kinds of devices, memory, slots and resources follow after the constraints.
     """
     if placement.problem.feasibility.violation(placement.devices) is None:
         return
@@ -97,9 +97,8 @@ def _of_limits(placement: Placement) -> Iterator[Violation]:
     for limit in placement.problem.feasibility.limits:
         used = np.bincount(placement.devices, limit.of_operators, len(names))
         for d in np.flatnonzero(used > limit.room):
-            kind: Kind = "memory" if limit.resource is None else "resources"
             why = f"it needs {limit.available(used[d])} but has {limit.available(limit.room[d])}"
-            yield Violation(Rule(kind, names[d], limit.resource), why)
+            yield Violation(Rule(limit.kind, names[d], limit.resource), why)
 
 
 def violation_grid(found: Sequence[Violation]) -> Grid:

@@ -42,10 +42,11 @@ def to_pyg(
     Parameters
     ----------
     graph
-        The graph. If its operators have several instances and there is a placement, which has a
-        device for each instance, the data are those of the graph of instances, ``name[0]``,
-        ``name[1]``, …, in the order of the placement's ``problem.graph``. Without a placement, an
-        operator is one node, whatever its number of instances.
+        The graph. Unknown numbers of operators and streams that get no tuples are 0. If its
+        operators have several instances and there is a placement, which has a device for each
+        instance, the data are those of the graph of instances, ``name[0]``, ``name[1]``, …, in the
+        order of the placement's ``problem.graph``. Without a placement, an operator is one node,
+        whatever its number of instances.
     placement
         A placement of this graph, or the result of `place` with one, to use as labels ``y``.
 
@@ -76,13 +77,17 @@ def to_pyg(
         raise GraphError(f"unknown: {'; '.join(graph.lacking)}")
     if placement is not None:
         graph = _placed_graph(graph, placement)
-    tuples = run_down(
-        graph.source_share, graph.stream_source, graph.stream_target, graph.selectivity
+    # what is still unknown cannot matter, except for work that is stated in times
+    instructions = np.where(graph.flowing, graph.instructions, np.nan_to_num(graph.instructions))
+    selectivity, payload, of_streams = (
+        np.nan_to_num(column)
+        for column in (graph.selectivity, graph.payload_bytes, graph.stream_payload_bytes)
     )
-    on_streams = tuples[graph.stream_source] * graph.selectivity
+    tuples = run_down(graph.source_share, graph.stream_source, graph.stream_target, selectivity)
+    on_streams = tuples[graph.stream_source] * selectivity
     operator_columns = (
-        graph.instructions,
-        graph.payload_bytes,
+        instructions,
+        payload,
         graph.memory_bytes,
         graph.source_share,
         tuples,
@@ -91,7 +96,7 @@ def to_pyg(
     data = Data(
         x=_single(operator_columns),
         edge_index=torch.from_numpy(ends),
-        edge_attr=_single((graph.selectivity, graph.stream_payload_bytes, on_streams)),
+        edge_attr=_single((selectivity, of_streams, on_streams)),
     )
     rate = float("nan") if graph.source_rate is None else graph.source_rate
     data.source_rate = torch.tensor([rate], dtype=torch.float32)

@@ -19,6 +19,7 @@ SCHEDULE = ("tasks", "queues", "run", "messages", "dispatch", "engine", "critica
 SCRIPTS = (  # in order: each script uses those before it
     "text",
     "labels",
+    "times",
     "flow",
     "links",
     "model",

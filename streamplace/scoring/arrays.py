@@ -28,11 +28,15 @@ def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Fl
     Raises
     ------
     GraphError
-        If tuple rates overflow, or no tuple ever reaches a sink.
+        If tuple rates overflow; if throughput is counted at the sinks (every model but
+        ``bottleneck``), and no tuple ever reaches one.
     """
     share = objective.target_utilisation
     times = times_of(graph, cluster)
-    check_loads(graph, times.instructions, graph.stream_payload_bytes)
+    payload_bytes, selectivity = (  # unknown only where they cannot matter
+        np.nan_to_num(column) for column in (graph.stream_payload_bytes, graph.selectivity)
+    )
+    check_loads(graph, times.instructions, payload_bytes)
     joins = graph.firing == "all"
     offered: Floats = graph.source_share
     if joins:  # each source emits every element
@@ -45,8 +49,8 @@ def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Fl
         instructions=times.instructions,
         source=graph.stream_source,
         target=graph.stream_target,
-        selectivity=np.ones(len(graph.selectivity)) if joins else graph.selectivity,
-        bits=graph.stream_payload_bytes * 8.0,
+        selectivity=np.ones(len(selectivity)) if joins else selectivity,
+        bits=payload_bytes * 8.0,
         capacity=cluster.capacity * share,
         cores=np.array([float(device.cores) for device in cluster.devices]),
         nic=cluster.network.kind == "nic",
@@ -68,7 +72,7 @@ def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Fl
     with np.errstate(over="ignore", invalid="ignore"):
         check_loads(graph, flow.operator_tuples, flow.stream_tuples)
         check_loads(graph, flow.work, flow.stream_bits)
-    if flow.nominal_sink_tuples < SMALLEST_NORMAL:
+    if objective.model != "bottleneck" and flow.nominal_sink_tuples < SMALLEST_NORMAL:
         raise GraphError("streams: no tuple ever reaches a sink")
     return flow
 

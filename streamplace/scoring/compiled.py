@@ -50,12 +50,14 @@ class CompiledProblem:
         Parameters
         ----------
         links_count
-            Whether to include the bound from streams that are too heavy for any link.
+            Whether to include the bounds from streams that are too heavy for any link, and from
+            those that cross one because their ends never share a device.
         """
         if links_count not in self._least:
-            self._least[links_count] = least_utilisation(
-                self.flow, self._rules.unit_of, links_count=links_count
-            )
+            flow, apart = self.flow, None
+            if links_count:
+                apart = self._rules.kept_apart(flow.source, flow.target)
+            self._least[links_count] = least_utilisation(flow, self._rules.unit_of, apart)
         return self._least[links_count]
 
     def simulation(self, settings: Settings) -> Simulation:

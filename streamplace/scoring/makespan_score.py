@@ -9,7 +9,7 @@ import numpy as np
 from sim.schedule.fastest import FastestPaths
 from sim.schedule.passes import Timetable
 from sim.schedule.queues import NOTHING
-from streamplace.display.text import number
+from streamplace.display.text import number, percent_up, rounded_down
 from streamplace.display.view import Cell, Grid, Line, View
 from streamplace.problem.makespan import CHOICES, DispatchOrder, PublishedName, rules_in_words
 from streamplace.problem.placement import Placement
@@ -215,7 +215,7 @@ class MakespanScore(Score):
     def headline(self) -> str:
         """The makespan as a phrase."""
         noise = "" if self.deviation_s is None else f" ± {self.deviation_s:.2g}"
-        gap = "" if self.gap is None else f", gap {self.gap:.1%}"
+        gap = "" if self.gap is None else f", gap {percent_up(self.gap)}"
         return f"makespan {number(self.makespan_s)}{noise} s ({self.order}){gap}"
 
     def _view(self) -> View:
@@ -250,9 +250,9 @@ class MakespanScore(Score):
         how = f"order {order}{rules_in_words(aim)}{system}"
         first = f"makespan {number(self.makespan_s)} s{noise} for {what} ({how})"
         lines = [Line(first)]
-        if self.bound_s is not None:
-            text = f"no placement is below {number(self.bound_s)} s, so the gap is at most"
-            lines.append(Line(f"{text} {self.gap:.1%}; SLR {self.slr:.3g}"))
+        if self.bound_s is not None and self.gap is not None:
+            text = f"no placement is below {rounded_down(self.bound_s)} s, so the gap is at most"
+            lines.append(Line(f"{text} {percent_up(self.gap)}; SLR {self.slr:.3g}"))
         return tuple(lines)
 
     @cached_property

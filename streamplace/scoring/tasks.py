@@ -27,8 +27,9 @@ def make_tasks(graph: StreamGraph, cluster: Cluster, objective: Makespan) -> Tas
     tuples, on_stream = tuples_of_pass(graph, objective.batch)
     with np.errstate(over="ignore", invalid="ignore"):
         check_loads(graph, tuples, on_stream)
-        work = np.nan_to_num(graph.instructions) * tuples  # NaN if unknown: see `_measured`
-        bits = graph.stream_payload_bytes * 8.0 * on_stream
+        # NaN: unknown, and either replaced by a time (see `_measured`) or without effect
+        work = np.nan_to_num(graph.instructions) * tuples
+        bits = np.nan_to_num(graph.stream_payload_bytes) * 8.0 * on_stream
         check_loads(graph, work, bits)
     rows, table, kinds = _measured(graph, cluster, tuples)
     silent = on_stream == 0.0
@@ -88,8 +89,9 @@ def tuples_of_pass(graph: StreamGraph, batch: int) -> tuple[Floats, Floats]:
         return np.full(operators, float(batch)), np.full(streams, float(batch))
     ends = graph.stream_source, graph.stream_target
     with np.errstate(over="ignore", invalid="ignore"):
-        tuples = run_down(graph.source_share * float(batch), *ends, graph.selectivity)
-        return tuples, tuples[graph.stream_source] * graph.selectivity
+        selectivity = np.nan_to_num(graph.selectivity)  # unknown only where it cannot matter
+        tuples = run_down(graph.source_share * float(batch), *ends, selectivity)
+        return tuples, tuples[graph.stream_source] * selectivity
 
 
 def _measured(graph: StreamGraph, cluster: Cluster, tuples: Floats) -> tuple[Ints, Floats, Ints]:
@@ -103,7 +105,7 @@ def _measured(graph: StreamGraph, cluster: Cluster, tuples: Floats) -> tuple[Int
     table = np.full((len(graph.seconds_on), len(kinds)), np.nan)
     for row, (v, seconds) in enumerate(graph.seconds_on.items()):
         rows[v] = row
-        known = not np.isnan(graph.instructions[v])
+        known = graph.has_plain_work(v)
         for k, kind in enumerate(kinds):
             time = None if kind is None else seconds.get(kind)
             if time is not None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from streamplace.display.text import number
+from streamplace.display.text import number, percent_up
 from streamplace.display.view import Line
 from streamplace.problem.makespan import rules_in_words
 from streamplace.scoring.makespan_score import MakespanScore
@@ -43,7 +43,7 @@ class TotalCostScore(MakespanScore):
     def headline(self) -> str:
         """The total cost as a phrase."""
         noise = "" if self.deviation_s is None else f" ± {self.deviation_s:.2g}"
-        gap = "" if self.gap is None else f", gap {self.gap:.1%}"
+        gap = "" if self.gap is None else f", gap {percent_up(self.gap)}"
         return f"total cost {number(self.total_cost_s)}{noise} s{gap}"
 
     def summary(self) -> dict[str, Any]:

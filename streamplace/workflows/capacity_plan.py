@@ -4,9 +4,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from streamplace.display.mixins import Displayable, RoundedRepr
-from streamplace.display.text import number
+from streamplace.display.text import number, rounded_down, rounded_up
 from streamplace.display.view import TABLE_ROWS, Cell, Grid, Line, Names, View
+from streamplace.errors import ProblemError
 from streamplace.placers.search.balance import CARRIED
+from streamplace.problem.objective import MAX_RATE
 from streamplace.scoring.loads import Bottleneck
 from streamplace.util.text import counted
 from streamplace.workflows.device_sets import CheapestSet, DeviceLoss
@@ -26,6 +28,12 @@ class Limits(NamedTuple):
     seed: int
 
 
+NOTHING_LIMITS = (
+    "operators: nothing limits the source rate, because no operator needs CPU time and no stream "
+    "has to cross a link; set the instructions of operators"
+)
+
+
 @dataclass(frozen=True, repr=False)
 class PlanRow(RoundedRepr):
     """The capacity of a number of devices.
@@ -38,7 +46,8 @@ class PlanRow(RoundedRepr):
         Source rate in tuples/s that the best placement found sustains: at this rate, no device or
         link exceeds the target utilisation.
     bound
-        Upper bound in tuples/s on the source rate that any placement on these devices sustains.
+        Upper bound in tuples/s on the source rate that any placement on so many devices sustains;
+        on unequal ones, on any so many of the cluster's devices.
     relative_throughput
         Throughput / planned source rate, at that rate and under the model.
     relative_after_loss
@@ -68,7 +77,7 @@ class PlanRow(RoundedRepr):
         """The source rate that these devices sustain, in words."""
         many = "devices sustain" if self.devices > 1 else "device sustains"
         at = "" if self.price is None else f" at a price of {number(self.price)}"
-        return f"{self.devices} {many} {number(self.max_source_rate)} tuples/s{at}"
+        return f"{self.devices} {many} {rounded_down(self.max_source_rate)} tuples/s{at}"
 
     def cells(self, head: tuple[str, ...]) -> tuple[Cell, ...]:
         """Return the cells of the row under some of the headings of `HEAD`."""
@@ -76,8 +85,8 @@ class PlanRow(RoundedRepr):
         cells: dict[str, Cell] = {
             "devices": str(self.devices),
             "price": "" if self.price is None else number(self.price),
-            "sustained, tuples/s": number(self.max_source_rate),
-            "upper bound": number(self.bound),
+            "sustained, tuples/s": rounded_down(self.max_source_rate),
+            "upper bound": rounded_up(self.bound),
             "relative": f"{self.relative_throughput:.1%}",
             "after a loss": "" if after is None else f"{after:.1%}",
             "names": Names.of(self.names or ()),
@@ -129,6 +138,11 @@ class Plan(Displayable):
     missing: tuple[int, ...] = ()
     left_out: tuple[int, ...] = ()
     limit: Bottleneck | None = None
+
+    def __post_init__(self) -> None:
+        """Raise a ProblemError if the fewest devices sustain every rate."""
+        if self.rows[0].max_source_rate >= MAX_RATE:
+            raise ProblemError(NOTHING_LIMITS)
 
     @property
     def fewest_devices(self) -> int | None:
@@ -205,7 +219,8 @@ class Plan(Displayable):
             return []
         head = ("without", "carries, tuples/s", "relative")
         worst = min(self.losses, key=lambda loss: loss.rank)
-        text = f"worst loss: {{}}, after which they carry {number(worst.max_source_rate)} tuples/s"
+        carried = rounded_down(worst.max_source_rate)
+        text = f"worst loss: {{}}, after which they carry {carried} tuples/s"
         table = Grid(head, len(self.losses), lambda i: self.losses[i].cells())
         return [table, Line(text, (worst.device,))]
 

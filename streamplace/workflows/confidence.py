@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from streamplace.display.text import number
+from streamplace.display.text import number, rounded_down
 from streamplace.display.view import Line
 from streamplace.errors import UsageError
 from streamplace.placers.search.confident import confident_rows
@@ -111,7 +111,9 @@ class Confidence:
 
     def lines(self) -> tuple[Line, ...]:
         """Return the result in words, for a view."""
-        rate = "any rate" if self.source_rate is None else f"{number(self.source_rate)} tuples/s"
+        rate = (
+            "any rate" if self.source_rate is None else f"{rounded_down(self.source_rate)} tuples/s"
+        )
         offered = f"the {number(self.offered)} offered"
         found = [
             Line(

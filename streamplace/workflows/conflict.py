@@ -13,6 +13,7 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.feasibility import Feasibility
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.limits import SLOTS
 from streamplace.problem.problem import Problem
 from streamplace.problem.rules import LIMITS, Rule, RuledParts
 
@@ -43,7 +44,7 @@ class Conflict:
 
     def __str__(self) -> str:
         if self.is_minimal and all(rule.kind in LIMITS for rule in self.rules):
-            return f"the operators do not fit on the devices: {self._limits()} is too small"
+            return f"the operators do not fit on the devices: {self._limits()}"
         names = self._names()
         text = listed_and(names)
         if not self.is_minimal:
@@ -51,10 +52,11 @@ class Conflict:
         return f"no placement satisfies {text}" + (" together" if len(names) > 1 else "")
 
     def _limits(self) -> str:
-        """Return what devices have too little of, such as ``the memory and gpu of a and b``."""
-        kinds = listed_and(dict.fromkeys(rule.resource or "memory" for rule in self.rules))
+        """Return which limits are too small, such as ``the memory of a and b is too small``."""
+        kinds = dict.fromkeys(rule.resource or rule.kind for rule in self.rules)
         names = dict.fromkeys(str(rule.key) for rule in self.rules)
-        return f"the {kinds} of {listed_and(names, self._all(len(names)))}"
+        verdict = "are too few" if [*kinds] == [SLOTS] else "is too small"
+        return f"the {listed_and(kinds)} of {listed_and(names, self._all(len(names)))} {verdict}"
 
     def _names(self) -> list[str]:
         """Return the names of the rules; a limit of all devices has one name."""
@@ -99,10 +101,10 @@ def conflict(
 ) -> Conflict | None:
     """Return rules that cannot hold together, as few as possible; None if a placement exists.
 
-    Rules are the constraints one by one, the labels that each operator requires, and the memory of
-    each device. They are dropped in turn, many at a time first, for as long as the others are
-    proven infeasible: by the checks of `Feasibility`, by a search that tries everything, or by
-    CP-SAT if it is installed. The source rate and all costs are irrelevant.
+    Rules are the constraints one by one, the labels that each operator requires, and the memory,
+    slots and resources of each device. They are dropped in turn, many at a time first, for as long
+    as the others are proven infeasible: by the checks of `Feasibility`, by a search that tries
+    everything, or by CP-SAT if it is installed. The source rate and all costs are irrelevant.
 
     Parameters
     ----------

@@ -2,21 +2,21 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
-from math import inf
 from typing import Any
 
 import numpy as np
 
-from streamplace.display.text import number
+from streamplace.display.text import number, rounded_down
 from streamplace.display.view import Grid, Line
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.search.annealing import Budget
-from streamplace.placers.search.balance import overloaded
+from streamplace.placers.search.balance import FEW_PLACEMENTS, overloaded
 from streamplace.placers.search.chains import best_of_chains, starts
-from streamplace.problem.objective import Throughput
+from streamplace.placers.search.exhaustive import best_and_cheapest
+from streamplace.problem.objective import MAX_RATE, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.rules import Rule, RuledParts
+from streamplace.problem.rules import LIMITS, Rule, RuledParts
 from streamplace.scoring.throughput import max_source_rate
 from streamplace.util.arrays import Ints
 
@@ -84,7 +84,7 @@ class ConstraintCosts:
 
     def body(self) -> list[Line | Grid]:
         """Return the lines and the table of the costs."""
-        rate = f"{number(self.max_source_rate)} tuples/s"
+        rate = f"{rounded_down(self.max_source_rate)} tuples/s"
         more = [] if self.every_rule_tried else [Line("too many constraints to try all of them")]
         if not self.without:
             longer = "" if self.thorough else "; --constraint-costs searches longer"
@@ -93,7 +93,9 @@ class ConstraintCosts:
 
         def row(i: int) -> tuple[str, ...]:
             cost = self.without[i]
-            return _change(cost.rule), number(cost.max_source_rate), f"+{number(cost.gain)}"
+            if cost.max_source_rate >= MAX_RATE:
+                return _change(cost.rule), "any rate", ""
+            return _change(cost.rule), rounded_down(cost.max_source_rate), f"+{number(cost.gain)}"
 
         grid = Grid(
             ("change", "carries up to", "gain"),
@@ -112,9 +114,8 @@ def constraint_costs(
     A search, limited by its number of changes, runs with all rules, from the placement and from
     placers, and then without each rule, from the best placement with all of them and, unless there
     are many rules, from placers. Loads are those of ``bottleneck``. The same seed gives the same
-    result. The result is None if there are no rules, if nothing limits the source rate, for custom
-    objectives, if no placement that obeys the rules is found, and if `quick` is set and the graph
-    is too large.
+    result. The result is None if there are no rules, for custom objectives, if no placement that
+    obeys the rules is found, and if `quick` is set and the graph is too large.
 
     Parameters
     ----------
@@ -127,7 +128,7 @@ def constraint_costs(
     size = len(problem.graph.names) + len(problem.graph.selectivity)
     most, total = (FEW, SMALL) if quick else (MANY, LARGE)
     tried = rules[: min(most, total // size)]
-    if not tried or type(problem.objective) is not Throughput or overloaded(problem) is None:
+    if not tried or type(problem.objective) is not Throughput:
         return None
     rng = np.random.default_rng(seed)
     each = EVALUATIONS if quick else max(EVALUATIONS, min(THOROUGH, IN_ALL // len(tried)))
@@ -136,7 +137,7 @@ def constraint_costs(
         return problem.feasibility.violation(row) is None
 
     def carried(row: Ints) -> float:
-        return max_source_rate(problem, row) or inf
+        return min(max_source_rate(problem, row) or MAX_RATE, MAX_RATE)
 
     own = [placement.devices] if obeys(placement.devices) else []
     try:
@@ -160,7 +161,7 @@ def constraint_costs(
 
 def _change(rule: Rule) -> str:
     """Return the removal of a rule in words."""
-    if rule.kind in ("memory", "resources"):
+    if rule.kind in LIMITS:
         return f"if {rule.key} had enough {rule.resource or rule.kind}"
     return f"without {rule}"
 
@@ -175,10 +176,13 @@ def _others(problem: Problem, rng: np.random.Generator) -> list[Ints]:
 def _searched(
     problem: Problem, rng: np.random.Generator, rows: list[Ints], evaluations: int
 ) -> Ints:
-    """Return the devices, (V,), of the placement that carries most, as a short search finds it."""
+    """Return the devices, (V,), of the placement that carries most, as a short search finds it.
+
+    If there are few placements, all are tried.
+    """
     loaded = overloaded(problem)
-    if loaded is None:
-        return rows[0]
+    if every := best_and_cheapest(loaded, 1.0, FEW_PLACEMENTS):
+        return every[0].devices
     budget, best, tries = Budget(evaluations=evaluations), rows[0], 0
     while budget.left() and tries < TRIES:  # a search ends early when it no longer improves
         best = best_of_chains(loaded, rng, [best, *rows], budget).devices

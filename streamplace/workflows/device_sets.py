@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamplace.display.mixins import RoundedRepr
-from streamplace.display.text import number
+from streamplace.display.text import number, percent_up, rounded_down
 from streamplace.problem.placement import Placement
 from streamplace.util.text import counted
 
@@ -35,7 +35,7 @@ class DeviceLoss(RoundedRepr):
 
     def cells(self) -> tuple[str, ...]:
         """Return the cells of a table's row."""
-        return self.device, number(self.max_source_rate), f"{self.relative_throughput:.1%}"
+        return self.device, rounded_down(self.max_source_rate), f"{self.relative_throughput:.1%}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,8 +72,8 @@ class CheapestSet(RoundedRepr):
         text = f"{count} {keep} up with {rate} at a price of {number(self.price)}, "
         if self.gap == 0.0:
             return text + "the lowest possible (proven)"
-        least = f"proven: at least {number(self.bound)}"
-        return text + f"which could be at most {self.gap:.1%} lower ({least})"
+        least = f"proven: at least {rounded_down(self.bound)}"
+        return text + f"which could be at most {percent_up(self.gap)} lower ({least})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry ``cheapest`` of `plan --json`."""

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from streamplace.display.mixins import Displayable
+from streamplace.display.text import rounded_down
 from streamplace.display.view import Grid, Line, View
 from streamplace.problem.placement import Placement
 from streamplace.problem.violations import Violation, violation_grid
@@ -134,7 +135,8 @@ class Explanation(Displayable):
         else:
             busiest = f"the busiest {top.kind}, {{}}, is {at}"
             yield Line(f"nothing limits throughput: {busiest}", (top.name,))
-            yield Line(f"the placement sustains up to {self.rate_factor:.4g} times the source rate")
+            factor = rounded_down(self.rate_factor, 4)
+            yield Line(f"the placement sustains up to {factor} times the source rate")
 
     def _objective_lines(self) -> Iterator[Line]:
         """Yield what a custom objective deducts, if the bottleneck is not the limit."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from streamplace.display.mixins import Displayable, RoundedRepr
-from streamplace.display.text import number
+from streamplace.display.text import number, percent_up
 from streamplace.display.view import Line, View
 from streamplace.errors import UsageError
 from streamplace.problem.makespan import Makespan, PublishedName, rules_in_words
@@ -85,7 +85,7 @@ COLUMNS: dict[str, Callable[[MakespanRow], str]] = {
     "over heft": lambda row: _text(row.mean_over_heft, ".3f"),
     "95% interval": lambda row: row.interval,
     "vs heft": lambda row: row.shares,
-    "gap": lambda row: _text(row.mean_gap, ".1%"),
+    "gap": lambda row: "-" if row.mean_gap is None else percent_up(row.mean_gap),
     "evaluations": lambda row: _text(row.evaluations, ",.0f"),
     "ms": lambda row: _text(row.milliseconds, ".2f"),
     PLACED: lambda row: f"{row.placed:,}",

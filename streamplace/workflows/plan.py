@@ -36,9 +36,9 @@ def plan(
 ) -> Plan:
     """Find the devices that sustain a source rate: the fewest equal ones, or the cheapest.
 
-    If the devices and links of the cluster are equal, the plan has the capacity of 1, 2, … devices
-    of their kind. Otherwise it has the cheapest set of the cluster's devices that keeps up, with a
-    lower bound on the price of any such set.
+    If the devices and links of the cluster are equal, and no operator is limited to some of them,
+    the plan has the capacity of 1, 2, … devices of their kind. Otherwise it has the cheapest set of
+    the cluster's devices that keeps up, with a lower bound on the price of any such set.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def plan(
     objective = with_rates_of(objective, graph)
     rules = graph.constraints if constraints is None else Constraints.of(constraints)
     limits = Limits(most, seconds, evaluations, survive, seed)
-    if _is_equal(cluster) and not (survive and (rules.pins or rules.allowed)):
+    if _is_equal(cluster) and not rules.allowed and not (survive and rules.pins):
         return plan_equal(graph, cluster, objective, rules, limits)
     with naming_conflicts():
         problem = Problem(graph, cluster, objective=objective, constraints=rules)

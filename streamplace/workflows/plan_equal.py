@@ -104,8 +104,8 @@ def _infeasible(failure: Exception | None, message: str) -> StreamplaceError:
 
 
 def _named_first(cluster: Cluster, rules: Constraints) -> Cluster:
-    """Return the cluster, starting with the devices that constraints name: all are needed."""
-    named = {*rules.pins.values(), *(d for devices in rules.allowed.values() for d in devices)}
+    """Return the cluster, starting with the devices of pins: all are needed."""
+    named = {*rules.pins.values()}
     devices = sorted(cluster.devices, key=lambda device: device.name not in named)
     return Cluster(devices, cluster.network)
 

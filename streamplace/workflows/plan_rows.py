@@ -1,6 +1,6 @@
 """The rows of a plan on unequal devices: the best set of each number of devices."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -17,8 +17,10 @@ from streamplace.workflows.capacity_plan import PlanRow
 MAX_ROWS = 24  # numbers of devices in the table, at most
 MAX_LOSSES = 24  # different losses of a set in the table, at most, besides the cheapest
 MAX_SETS = 20_000  # sets of a cluster's devices, up to which all of one size are candidates
-TRIED = 40  # sets of one size that are searched where none keeps up, at most
+TRIED = 300  # sets of one size that are searched where none keeps up, at most
 DIGITS = 9  # to which relative throughputs are compared
+Ranked = tuple[tuple[float, float, float], Counts]
+"""A key by which a set is better if it is smaller, and the set."""
 
 
 class Rows:
@@ -130,7 +132,7 @@ class Rows:
         row = PlanRow(
             sum(counts),
             found.max_source_rate,
-            found.bound,
+            max(found.bound, self._highest(sum(counts))),
             found.relative_throughput,
             price=None if self._scale is None else kinds.cost(counts) * self._scale,
             names=tuple(names[d] for d in kinds.devices(counts)),
@@ -153,54 +155,50 @@ class Rows:
 
     def _best_of(self, size: int) -> Counts | None:
         """Return the best set of so many devices: the cheapest that keeps up, or the best."""
-        if self._survive and size > self._survive:
-            return self._best_after_loss(size)
-        results = self._examiner.results
-        if not self._is_late():
-            self.measure(self._fastest(size))
-        if not any(sum(counts) == size for counts in results):
-            for counts in self._candidates(size, 0):
-                if self._is_late() or self.measure(counts) is not None:
-                    break
-        return min((c for c in results if sum(c) == size), key=self._rank, default=None)
-
-    def _rank(self, counts: Counts) -> tuple[float, float, float]:
-        """Return a key by which a set is better without losses if it is smaller."""
-        found, price = self._examiner.results[counts], self._examiner.kinds.cost(counts)
-        if found.carries_all and not self._survive:
-            return 0.0, price, 0.0
-        return 1.0, -found.max_source_rate, price
-
-    def _best_after_loss(self, size: int) -> Counts | None:
-        """Return the cheapest set that survives losses; if none does, the best after a loss."""
         examiner, cost = self._examiner, self._examiner.kinds.cost
-        candidates = self._candidates(size, self._survive)
-        if candidates:
-            held = examiner.conditions.hold(np.array(candidates), self._survive)
-            possible = [counts for counts, ok in zip(candidates, held, strict=True) if ok]
-            for counts in sorted(possible, key=cost):
-                if self._is_late():
-                    break
-                if examiner.survives(counts, self._survive) is Verdict.CARRIES:
-                    return counts
-        best: tuple[tuple[float, float, float], Counts] | None = None
-        for counts in candidates[:TRIED]:
+        survive = self._survive if size > self._survive else 0
+        candidates = self._candidates(size, survive)
+        held = examiner.conditions.hold(np.array(candidates), survive)
+        possible = [counts for counts, ok in zip(candidates, held, strict=True) if ok]
+        for counts in sorted(possible, key=cost) if survive == self._survive else ():
             if self._is_late():
                 break
-            after = round(self._after_loss(counts), DIGITS)
-            whole = None if after else self.measure(counts)
-            if not after and whole is None:
-                continue
-            rank = -after, 0.0 if whole is None else -whole.max_source_rate, cost(counts)
-            if best is None or (rank, counts) < best:
-                best = rank, counts
-        return None if best is None else best[1]
+            if examiner.survives(counts, survive) is Verdict.CARRIES:
+                return counts
+        ranked: list[Ranked] = []
+        for counts in candidates[:TRIED]:
+            known = examiner.results.get(counts)
+            if self._is_late() and (survive or known is None):
+                break
+            after = round(self._after_loss(counts), DIGITS) if survive else 0.0
+            whole = None if after else self._measured_above(counts, ranked)
+            if after or whole is not None:
+                sustained = 0.0 if whole is None else whole.max_source_rate
+                ranked.append(((-after, -sustained, cost(counts)), counts))
+        return min(ranked)[1] if ranked else None
+
+    def _highest(self, size: int) -> float:
+        """Return an upper bound on the source rate that any set of so many devices sustains."""
+        highest, candidates = self._examiner.highest, self._candidates(size, 0)
+        if len(candidates) > TRIED or self._is_late() or not self._all_listed:
+            return highest(self._examiner.kinds.everything)
+        return max(highest(counts) for counts in candidates)
+
+    @property
+    def _all_listed(self) -> bool:
+        """Whether all sets of a number of devices can be listed."""
+        return bool(np.prod(self._examiner.kinds.total + 1.0) <= MAX_SETS)
+
+    def _measured_above(self, counts: Counts, ranked: Sequence[Ranked]) -> Sustained | None:
+        """Return the best placement on a set; None if it sustains less than one of the others."""
+        best = max((-rank[1] for rank, _ in ranked), default=0.0)
+        return None if self._examiner.highest(counts) < best else self.measure(counts)
 
     def _candidates(self, size: int, survive: int) -> list[Counts]:
         """Return sets of so many devices, those first that seem to carry most after a loss."""
         kinds, conditions = self._examiner.kinds, self._examiner.conditions
         sets = [self._fastest(size)]
-        if np.prod(kinds.total + 1.0) <= MAX_SETS:
+        if self._all_listed:
             every = np.indices(tuple((kinds.total + 1).tolist())).reshape(len(kinds.total), -1).T
             sets += [tuple(row) for row in every[every.sum(axis=1) == size].tolist()]
         else:

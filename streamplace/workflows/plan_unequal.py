@@ -2,13 +2,11 @@
 
 import numpy as np
 
-from streamplace.errors import ClusterError, InfeasibleError, ProblemError
+from streamplace.errors import ClusterError, InfeasibleError
 from streamplace.placers.search.annealing import Budget
-from streamplace.placers.search.balance import overloaded
 from streamplace.placers.subset.cheapest import Cheapest, Search
 from streamplace.placers.subset.examination import Examiner
 from streamplace.placers.subset.kinds import Counts, Kinds
-from streamplace.placers.subset.sustained import NOTHING_LIMITS
 from streamplace.placers.warmup import warm_up_plan
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph_checks import listed
@@ -55,8 +53,6 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
     prices = prices_of(problem.cluster)
     survive, evaluations = limits.survive, limits.evaluations
     check_losses(problem, survive)
-    if overloaded(problem) is None:
-        raise ProblemError(NOTHING_LIMITS)
     seconds = SECONDS if limits.seconds is None and evaluations is None else limits.seconds
     with work_clock.loading():
         warm_up_plan(problem.model)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.display.mixins import Displayable
-from streamplace.display.text import number, quoted
+from streamplace.display.text import number, percent_up, quoted, rounded_down, rounded_up
 from streamplace.display.view import Line, View
 from streamplace.files import write_placement
 from streamplace.problem.placement import Placement
@@ -75,7 +75,7 @@ class Result(Displayable):
     @property
     def headline(self) -> str:
         """Throughput, gap and placer, in words."""
-        gap = "" if self.gap is None else f", gap {self.gap:.1%}"
+        gap = "" if self.gap is None else f", gap {percent_up(self.gap)}"
         proven = ", proven optimal" if self.status == "OPTIMAL" else ""
         by = f"by {quoted(self.placer)} in {self.seconds:.3g} s"
         sustained = self._sustained()
@@ -87,7 +87,7 @@ class Result(Displayable):
         highest = self.max_source_rate
         if highest is None or highest <= self.score.source_rate:
             return ""
-        return f"carries up to {number(highest)} tuples/s"
+        return f"carries up to {rounded_down(highest)} tuples/s"
 
     def save(self, file: str | Path) -> None:
         """Write a placement file: the placement, its whole problem and its score."""
@@ -125,9 +125,9 @@ class Result(Displayable):
     def _line(self) -> Line:
         """Return the placer, its time, and the gap to the bound."""
         text = f"placed by {{}} in {self.seconds:.3g} s"
-        if self.bound is not None:
+        if self.bound is not None and self.gap is not None:
             text += f"; at {number(self.score.source_rate)} tuples/s, no placement exceeds "
-            text += f"{number(self.bound)}, so the gap is at most {self.gap:.1%}"
+            text += f"{rounded_up(self.bound)}, so the gap is at most {percent_up(self.gap)}"
         if self.status is not None:
             text += ": proven optimal" if self.status == "OPTIMAL" else "; not proven in time"
         return Line(text, (self.placer,))

@@ -8,7 +8,8 @@ import numpy as np
 
 from sim.search import own_loads, unit_loads
 from sim.work import work_of
-from streamplace.display.text import number
+from streamplace.display.text import number, rounded_up
+from streamplace.problem.limits import SLOTS
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
@@ -40,8 +41,8 @@ class TooHeavy:
     device
         Name of that device.
     scarce
-        ``memory`` or a resource, of which so many instances of a single operator as would be enough
-        need more than the devices that may run them have; None if they fit.
+        ``memory``, ``slots`` or a resource, of which so many instances of a single operator as
+        would be enough need more than the devices that may run them have; None if they fit.
     timed
         Whether all of them have times for the kind of that device, which no other speed shortens.
         The speeds are then those of instructions that take as long.
@@ -73,7 +74,7 @@ class TooHeavy:
     def text(self) -> tuple[str, tuple[str, ...]]:
         """Return the cause and what would help as text with ``{}`` for names, and the names."""
         rates = f"{number(self.needed_mips)} MIPS at this rate"
-        most, enough = number(self.available_mips), number(self.enough_mips)
+        most, enough = rounded_up(self.available_mips), rounded_up(self.enough_mips)
         if self.timed:
             return self._text_of_times(), (*self.operators, self.device)
         if len(self.operators) > 1:
@@ -144,6 +145,7 @@ def _scarce(problem: Problem, v: int, allowed: Bools, instances: int) -> str | N
     """Return what runs out if an operator has so many instances; None if they fit."""
     graph, cluster = problem.graph, problem.cluster
     amounts = {"memory": (float(graph.memory_bytes[v]), cluster.memory_bytes)}
+    amounts[SLOTS] = 1.0, cluster.slots
     for name in graph.resource_names:
         amounts[name] = float(graph.resource(name)[v]), cluster.resource(name)
     for name, (needed, offered) in amounts.items():

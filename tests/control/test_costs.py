@@ -115,12 +115,49 @@ def test_an_unknown_selectivity_is_measured() -> None:
     assert found.selectivity.tolist() == pytest.approx([0.25])
 
 
-def test_idle_operators_keep_their_numbers() -> None:
+@pytest.mark.parametrize("selectivity", [2.0, np.nan])
+def test_idle_operators_keep_their_costs_and_are_sent_nothing(selectivity: float) -> None:
     window = counts(0.0)
     window = replace(window, readings={**window.readings, "count": Reading(0.0, 0.0, 0.0, 0.0, 2)})
-    found = measured_graph(two(2.0), cluster(), window)
+    found = measured_graph(two(selectivity), cluster(), window)
     assert found.instructions[1] == 1e5
-    assert found.selectivity.tolist() == [2.0]
+    assert found.selectivity.tolist() == [0.0]
+
+
+def test_an_operator_that_works_on_one_tuple_all_the_time_is_not_idle() -> None:
+    window = counts(0.0)
+    window = replace(window, readings={**window.readings, "count": Reading(0.0, 1.0, 1.0, 0.0, 2)})
+    assert window.idle == []
+    assert measured_graph(two(2.0), cluster(), window).selectivity.tolist() == [2.0]
+
+
+def test_nothing_is_learned_from_a_window_without_any_tuples() -> None:
+    window = observed(0.0, offered_s=0.0)
+    assert window.idle == []
+    assert measured_graph(two(2.0), cluster(), window).selectivity.tolist() == [2.0]
+
+
+def test_the_share_of_an_idle_source_is_that_of_the_others() -> None:
+    graph = sp.StreamGraph(
+        [sp.Operator(name, 1e5, 0.0) for name in ("x", "y", "z", "join")],
+        [sp.Stream(name, "join") for name in "xyz"],
+        source_shares={"x": 0.4, "y": 0.4, "z": 0.2},
+    )
+    window = observed(0.1, hosts=dict.fromkeys(graph.names, ("a",)))
+    readings = {**window.readings, "y": Reading(0.0, 0.0, 0.0, 0.0, 1)}
+    found = measured_graph(graph, cluster(), replace(window, readings=readings))
+    assert found.source_share == pytest.approx([2 / 3, 0.0, 1 / 3, 0.0])
+
+
+def test_errors_of_former_costs_are_not_those_of_measured_ones() -> None:
+    operators = [
+        sp.Operator("decode", 1e5, 0.0, instructions_se=9e7),
+        sp.Operator("count", 1e5, 0.0, instructions_se=9e7),
+    ]
+    stream = sp.Stream("decode", "count", 5.0, selectivity_se=4000.0)
+    found = measured_graph(sp.StreamGraph(operators, [stream]), cluster(), counts(1.0))
+    assert not found.instructions_se.any()
+    assert not found.selectivity_se.any()
 
 
 def test_the_cost_of_scaling_is_not_counted_twice() -> None:

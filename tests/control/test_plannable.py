@@ -29,6 +29,22 @@ def test_costs_do_not_count_since_they_are_measured() -> None:
     check_plannable(job(), CLUSTER)
 
 
+def test_standard_errors_do_not_count_either() -> None:
+    """Those of every measured graph are far above a thousandth of an instruction."""
+    check_plannable(job(instructions=5e7, instructions_se=2e5, payload_bytes_se=1.0), CLUSTER)
+
+
+def test_what_gets_no_tuples_needs_no_numbers() -> None:
+    operators = [sp.Operator("read", 1e5, 10.0), sp.Operator("count", 1e5, 0.0)]
+    operators += [sp.Operator("rejected", nan, nan), sp.Operator("audit", nan, nan)]
+    streams = [
+        sp.Stream("read", "count"),
+        sp.Stream("read", "rejected", 0.0),
+        sp.Stream("rejected", "audit"),
+    ]
+    check_plannable(sp.StreamGraph(operators, streams), CLUSTER)
+
+
 def test_a_graph_whose_paths_are_many_has_plans() -> None:
     names = [f"{kind}{layer}" for layer in range(1100) for kind in "ab"]
     operators = [sp.Operator(name, 1.0, 1.0) for name in names]

@@ -1,7 +1,7 @@
 """Plans by sizing, compared with DS2 by hand and with `size` itself."""
 
 from dataclasses import replace
-from math import ceil
+from math import ceil, nan
 from random import Random
 from typing import Any
 
@@ -134,6 +134,26 @@ def test_no_operator_loses_more_than_half() -> None:
     assert plan.deployment.parallelism == {"read": 3, "decode": 4, "count": 2}
 
 
+@pytest.mark.parametrize("running", [1, 4])
+def test_what_gets_no_tuples_keeps_its_instances_and_blocks_nothing(running: int) -> None:
+    """Its cost is unknown, and no window measures it; without tuples it is no load."""
+    graph = job()
+    rejected = sp.Operator("rejected", nan, 0.0)
+    guess, truth = (
+        sp.StreamGraph(
+            [*graph.operators, operator],
+            [*graph.streams, sp.Stream("decode", "rejected", selectivity)],
+        )
+        for operator, selectivity in ((rejected, 1.0), (sp.Operator("rejected", 0.0, 0.0), 0.0))
+    )
+    hosts = {**HOSTS, "rejected": ("d3",) * running}
+    window = measured(truth, machines(), hosts, 500.0)
+    assert window.idle == ["rejected"]
+    plan, without = known(plan_of(1500.0, window, guess)), known(plan_of(1500.0))
+    assert plan.deployment.parallelism == {**without.deployment.parallelism, "rejected": running}
+    assert plan.now_carries_s == pytest.approx(without.now_carries_s)
+
+
 def test_limits_of_the_graph_hold() -> None:
     plan = known(plan_of(100.0, graph=job(min_parallelism=3)))
     assert plan.deployment.parallelism["decode"] == 3
@@ -159,7 +179,7 @@ def test_few_devices_are_filled_above_the_target() -> None:
         assert plan.carries_s <= 4 / 1.9e-3 * (1 + 1e-9)
     reason = plan_of(2200.0, measured(job(), one, hosts, 500.0), cluster=one)
     assert isinstance(reason, str)
-    assert "2,105.26 of 2,200 tuples/s at most; add devices" in reason
+    assert "2,105.27 of 2,200 tuples/s at most; add devices" in reason
 
 
 def test_prices_are_those_of_the_devices_or_the_rules() -> None:

@@ -4,9 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.kafka_streams import KAFKA, KAFKA_OLD
+from benchmarks.hardening.corpus.engine_documents.kafka_streams import (
+    KAFKA,
+    KAFKA_OLD,
+    STORES,
+    STORES_OF_1_0,
+)
 from streamplace.errors import GraphError
 from streamplace.integrations.costs import CostForm, Costs
+from streamplace.problem.counts import with_counts
 from streamplace.problem.expansion import to_instances
 from tests.support.documents import edges, read_document, refused_document
 
@@ -53,9 +59,52 @@ def test_the_parallelism_of_one_node_is_that_of_its_task() -> None:
         Costs(operators=unequal).of(job)
 
 
-def test_a_global_store_has_no_tasks() -> None:
-    text = KAFKA.replace("Sub-topology: 1", "Sub-topology: 1 for global store (no tasks)")
-    assert len(read_document("kafka-streams", text).graph.constraints.colocate) == 1
+@pytest.mark.parametrize("stores", [STORES, STORES_OF_1_0])
+def test_global_stores_are_left_out(stores: str) -> None:
+    """They generate no tasks, says Kafka: each instance of the application reads their topics.
+
+    Kafka 1.0 prints them under a heading, later versions as sub-topologies. A sink that writes to
+    the topic of a global store feeds no operator through it.
+    """
+    job = read_document("kafka-streams", KAFKA + stores)
+    plain = read_document("kafka-streams", KAFKA)
+    assert job.graph.sha256 == plain.graph.sha256
+    assert job.graph.constraints == plain.graph.constraints
+    assert not plain.notes
+    (note,) = job.notes
+    assert note.startswith("2 global stores left out ('names', 'places'): no tasks run them")
+
+
+def test_headings_without_global_stores() -> None:
+    text = KAFKA_OLD + "\nGlobal Stores:\n  none\n"
+    assert read_document("kafka-streams", text).graph.sha256 == (
+        read_document("kafka-streams", KAFKA_OLD).graph.sha256
+    )
+
+
+def test_a_sub_topology_after_a_global_store_has_tasks() -> None:
+    first, second = KAFKA.split("  Sub-topology: 1\n")
+    job = read_document("kafka-streams", first + STORES + "  Sub-topology: 1\n" + second)
+    assert job.graph.sha256 == read_document("kafka-streams", KAFKA).graph.sha256
+
+
+@pytest.mark.parametrize("stores", [STORES, STORES_OF_1_0])
+def test_an_application_of_global_stores_alone_is_refused(stores: str) -> None:
+    message = "contains no Kafka Streams topology besides global stores"
+    assert refused_document("kafka-streams", "Topologies:\n" + stores) == message
+
+
+def test_each_partition_has_one_task() -> None:
+    """The number of tasks is the largest number of partitions that a sub-topology reads."""
+    job = read_document("kafka-streams", KAFKA)
+    graph = Costs(operators={"words-in": CostForm(partitions=3)}).of(job)
+    assert graph.parallelism == {"words-in": 3, "count": 3, "out": 3}
+    stated, _ = with_counts(graph)
+    tasks = {stated.index[name]: 3 for name in ("words-in", "count", "out")}
+    assert stated.min_parallelism == stated.max_parallelism == tasks
+    wrong = {"words-in": CostForm(partitions=3), "count": CostForm(parallelism=2)}
+    with pytest.raises(GraphError, match=r"one task per partition, .* must be 3 \(got 2\)"):
+        Costs(operators=wrong).of(job)
 
 
 def test_arrows_on_the_same_line() -> None:
@@ -77,7 +126,7 @@ def test_windows_lines_and_tabs() -> None:
 
 def test_patterns_stores_and_extractors_are_not_read_as_streams() -> None:
     text = (
-        "Topologies:\n Sub-topology: 0 for global store (will not generate tasks)\n"
+        "Topologies:\n Sub-topology: 0\n"
         " Source: a (topicPattern: words.(x|y))\n  --> b\n"
         " Processor: b (stores: [words])\n  --> c\n"
         " Sink: c (extractor class: words)\n  <-- b\n"

@@ -87,10 +87,26 @@ def test_assumed_names_are_in_the_file() -> None:
     assert assumptions(placement({"amd.com/gpu": 1}), "kubernetes") == []
 
 
+LONGEST = ".".join(["a" * 48] * 5)  # 244 characters, and 253 with ``requests.``
+
+
 @pytest.mark.parametrize(
-    "name", ["/gpu", "a b/gpu", "amd.com/", "amd.com/a/b", "kubernetes.io/x", "x.kubernetes.io/y"]
+    "name",
+    [
+        "/gpu",
+        "a b/gpu",
+        "amd.com/",
+        "amd.com/a/b",
+        "kubernetes.io/x",
+        "x.kubernetes.io/y",
+        "mykubernetes.io/x",
+        "requests.amd.com/gpu",
+        f"{LONGEST}a/gpu",
+    ],
 )
 def test_names_that_kubernetes_refuses(name: str) -> None:
+    """By IsExtendedResourceName; the name must also be valid with ``requests.`` before it."""
+    assert f"{LONGEST}/gpu" in export_text(placement({f"{LONGEST}/gpu": 1}), "kubernetes")
     with pytest.raises(ProblemError, match="not an extended resource of Kubernetes"):
         export_text(placement({name: 1}), "kubernetes")
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from streamplace.integrations.kinds import WRITERS
-from streamplace.integrations.losses import losses
+from streamplace.integrations.losses import assumptions, losses
 from streamplace.integrations.registry import export_text
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.graph import Operator, Stream, StreamGraph
@@ -36,10 +36,27 @@ def test_work_on_accelerators_is_counted_as_cpu(kind: str) -> None:
 
 
 def test_storm_chooses_hosts_of_unequal_devices() -> None:
-    assert losses(chain_placement(["s", "t"], [0, 1], {}, UNEQUAL), "storm-ras") == [
-        "devices differ, but Storm chooses the host of each component"
-    ]
+    (lost,) = losses(chain_placement(["s", "t"], [0, 1], {}, UNEQUAL), "storm-ras")
+    assert lost.startswith("devices differ, but Storm chooses the host of each component; ")
     assert not losses(chain_placement(["s", "t"], [0, 1], {}), "storm-ras")
+
+
+@pytest.mark.parametrize(
+    ("kind", "fault", "utilisation"),
+    [
+        # an acker takes 10% of a core, and Storm rounds 89.x up
+        ("storm-ras", "an acker, which takes 10% of a core", 0.9),
+        ("kubernetes", "pods stay pending", 0.999),
+    ],
+)
+def test_devices_that_an_engine_takes_for_full(kind: str, fault: str, utilisation: float) -> None:
+    def assumed(rate: float) -> str:
+        graph = StreamGraph([Operator("a", 1e6, 0.0)], [], source_rate=rate)
+        placement = Placement(Problem(graph, Cluster([Device("d", 1000.0)])), [0])
+        return "; ".join(assumptions(placement, kind))
+
+    assert fault not in assumed(1000 * utilisation)
+    assert fault in assumed(1000 * utilisation + 1)
 
 
 def test_an_overlay_has_no_operators() -> None:

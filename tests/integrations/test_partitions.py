@@ -10,7 +10,7 @@ from streamplace.files import write_json
 from streamplace.integrations.costs import CostForm, Costs
 from streamplace.integrations.partitions import with_partitions
 from streamplace.problem.counts import expanded, with_counts
-from streamplace.problem.expansion import to_instances
+from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.logical import BY_KEY, LogicalGraph
 from tests.support.cli import Capture, json_of, refused, succeeds
@@ -64,12 +64,22 @@ def test_the_logical_graph_states_them() -> None:
     [
         ({"out": 4}, r"^operators\['out'\].partitions: only sources and operators with streams by"),
         ({"count": 2}, r"partitions: must be at least the parallelism, 3 \(got 2\)"),
-        ({"in": 1}, r"partitions: must be at least the parallelism, 2 \(got 1\)"),
     ],
 )
 def test_what_does_not_fit_is_refused(partitions: dict[str, int], message: str) -> None:
     with pytest.raises(GraphError, match=message):
         with_partitions(job(), partitions)
+
+
+def test_a_source_may_have_fewer_partitions_than_instances() -> None:
+    """Flink runs such a job: the other instances of the source are idle."""
+    logical = with_partitions(job(), {"in": 1})
+    assert to_instances(logical).source_share.tolist() == [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    assert logical.notes == ["'in': more instances than partitions, so that some read nothing"]
+    assert to_operators(logical).cores.tolist() == [1, 3, 1]
+    stated, notes = with_counts(logical)
+    assert not notes
+    assert expanded(stated).sha256 == to_instances(logical).sha256
 
 
 def test_import_reads_them_from_a_costs_file(tmp_path: Path, capsys: Capture) -> None:

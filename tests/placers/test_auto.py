@@ -1,14 +1,19 @@
 """Tests for the placer `auto`, compared with the placers that it runs."""
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from streamplace import Cluster, Problem, Recipe
+from streamplace import Cluster, Network, Operator, Problem, Recipe, Stream, StreamGraph
 from streamplace.errors import CheckpointError
 from streamplace.placers.auto import Auto
 from streamplace.placers.registry import AUTO_POLICY, AUTO_TRIES, NAMES, make_placer, ready_placer
+from streamplace.problem.network import NetworkKind
+from streamplace.problem.objective import Model
+from streamplace.scoring.quality import qualities, qualities_of_rows
 from streamplace.scoring.throughput import throughput
 from tests.support.graphs import chain_graph, preset_graph
 from tests.support.long import long_after
@@ -56,3 +61,37 @@ def test_auto_places_a_large_graph() -> None:
     problem = Problem(graph, Cluster.equal(8))
     best = throughput(problem, make_placer("auto")(problem, seeded_rng()).devices)[0]
     assert best >= throughput(problem, make_placer("metis")(problem, seeded_rng()).devices)[0]
+
+
+def tiny_problem(seed: int, model: Model) -> Problem:
+    """Return a problem of a few hundred placements; costs from 1e-4 to 1 are of many sizes."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(2, 6))
+    work = 10 ** rng.uniform(-4, 0, count)
+    graph = StreamGraph(
+        [Operator(f"o{v}", 1e6 * work[v], 0.0) for v in range(count)],
+        [
+            Stream(f"o{rng.integers(w)}", f"o{w}", payload_bytes=10 ** rng.uniform(0, 5))
+            for w in range(1, count)
+        ],
+    )
+    kind: NetworkKind = ("pair", "nic", "egress", "free")[seed % 4]
+    cluster = Cluster.equal(2 + seed % 2, 1.0, network=Network(kind, bandwidth_mbps=1.0))
+    return Problem(graph, cluster, source_rate=3.0, model=model)
+
+
+@pytest.mark.parametrize("model", ["bottleneck", "path-average"])
+@pytest.mark.parametrize("options", ["", ":prefer=fewest", ":evaluations=100"])
+def test_auto_finds_the_optimum_where_all_placements_are_tried(options: str, model: Model) -> None:
+    """It gives up no throughput for fewer devices: placements within 0.1% are not as good."""
+    close = 0
+    for seed in range(60):
+        problem = tiny_problem(seed, model)
+        rows = np.array(list(product(range(2 + seed % 2), repeat=len(problem.graph.names))))
+        reached = qualities_of_rows(problem, rows.astype(np.int32))
+        found = make_placer("auto" + options)(problem, np.random.default_rng(0))
+        own = qualities(problem, [found])[0]
+        assert own >= reached.max() * (1 - 3e-9), seed
+        lower = reached[reached < reached.max() * (1 - 1e-6)]
+        close += bool((lower > reached.max() * (1 - 1e-3)).any())
+    assert close > 3

@@ -26,7 +26,7 @@ from streamplace.files.clusters import cluster_from, cluster_to
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.npz import read_columns, write_columns
 from streamplace.integrations.formats import dot, graphml
-from streamplace.problem.counts import STATED, expanded
+from streamplace.problem.counts import STATED, expanded, limits_of_count
 from streamplace.problem.networkx_interop import from_networkx, to_networkx
 from streamplace.problem.parallelism import PARTITIONINGS
 from tests.support.documents import read_document
@@ -235,7 +235,7 @@ def test_free_counts_are_for_size_only() -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"parallelism": 5, "partitions": 4}, "'a': parallelism must be 1 to 4"),
+        ({"parallelism": 5, "max_parallelism": 4}, "'a': parallelism must be 1 to 4"),
         ({"parallelism": 1, "min_parallelism": 2}, "'a': parallelism must be 2 to 100,000"),
         (
             {"min_parallelism": 3, "max_parallelism": 2, "parallelism": 3},
@@ -246,6 +246,20 @@ def test_free_counts_are_for_size_only() -> None:
 def test_counts_beyond_their_limits(row: dict[str, Any], message: str) -> None:
     with pytest.raises(GraphError, match=message):
         expanded(StreamGraph([Operator("a", 1.0, 1.0, **row)]))
+
+
+def test_instances_beyond_the_key_groups_are_refused() -> None:
+    """Flink refuses a parallelism above the maximum parallelism of an operator."""
+    message = "'count': parallelism must be 1 to 1 .* because of its partitions"
+    with pytest.raises(GraphError, match=message):
+        expanded(job(groups=1, partitioning="hash"))
+
+
+def test_instances_of_a_source_beyond_its_partitions_are_idle() -> None:
+    """A Kafka source of Flink runs with more subtasks than partitions; some read nothing."""
+    graph = StreamGraph([Operator("a", 1.0, 1.0, parallelism=6, partitions=4)], source_rate=8.0)
+    assert expanded(graph).source_share.tolist() == [0.25] * 4 + [0.0, 0.0]
+    assert limits_of_count(graph, 0) == (1, 4)  # those to choose
 
 
 def test_colocated_operators_with_equal_counts_share_devices_by_number() -> None:

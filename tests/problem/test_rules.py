@@ -19,8 +19,8 @@ GRAPH = StreamGraph(
 CLUSTER = Cluster(
     [
         Device("x", 10, memory_bytes=5, labels=("gpu", "ssd")),
-        Device("y", 20, memory_bytes=100),
-        Device("z", 20),
+        Device("y", 20, memory_bytes=100, slots=4),
+        Device("z", 20, slots=3),
     ]
 )
 RULES = Constraints(
@@ -34,9 +34,10 @@ PARTS = RuledParts(GRAPH, CLUSTER, RULES)
 
 
 def test_rules_have_the_names_of_the_files() -> None:
-    """The memory of y cannot run out, and that of z has no limit."""
+    """The memory and slots of y cannot run out, and the memory of z has no limit."""
     assert [str(rule) for rule in PARTS.rules()] == [
         "memory of x",
+        "slots of z",
         "requires of a",
         "requires of d",
         "constraints.pins['a']",
@@ -49,13 +50,14 @@ def test_rules_have_the_names_of_the_files() -> None:
 
 
 def test_only_some_rules() -> None:
-    kept = {Rule("memory", "x"), Rule("requires", "d"), Rule("colocate", 1)}
+    kept = {Rule("memory", "x"), Rule("slots", "z"), Rule("requires", "d"), Rule("colocate", 1)}
     graph, cluster, rules = PARTS.with_only(kept)
     assert graph.names == GRAPH.names
     assert graph.memory_bytes.tolist() == [4, 3, 0, 0]
     assert graph.requires == {3: ("ssd",)}
     assert len(graph.streams) == 0
     assert [device.memory_bytes for device in cluster.devices] == [5, None, None]
+    assert [device.slots for device in cluster.devices] == [None, None, 3]
     assert rules == Constraints(colocate=[["b", "c"]])
     nothing = PARTS.with_only(())
     assert Feasibility(*nothing).is_free
@@ -70,8 +72,8 @@ def test_without_one_rule_the_others_and_the_numbers_stay() -> None:
         same = left.graph == GRAPH, left.cluster == CLUSTER, left.constraints == RULES
         assert same == (
             rule.kind != "requires",
-            rule.kind != "memory",
-            rule.kind in ("requires", "memory"),
+            rule.kind not in ("memory", "slots"),
+            rule.kind in ("requires", "memory", "slots"),
         )
     changed = PARTS.without(Rule("requires", "a")).graph
     assert changed.requires == {3: ("ssd",)}

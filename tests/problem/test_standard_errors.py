@@ -97,9 +97,32 @@ def test_errors_follow_their_streams_when_these_are_sorted() -> None:
     assert graph.selectivity.tolist() == [1.0, 2.0]
     assert graph.selectivity_se.tolist() == [0.1, 0.2]
     assert graph.sha256 == StreamGraph(ROWS, streams[::-1]).sha256
-    swapped, before = graph.with_numbers(selectivity=[4.0, 3.0])
+    swapped, before = graph.with_numbers(selectivity=[4.0, 3.0], selectivity_se=[0.1, 0.2])
     assert before.tolist() == [1, 0]
     assert swapped.selectivity_se.tolist() == [0.2, 0.1]
+
+
+def test_a_number_that_is_replaced_loses_its_error() -> None:
+    # The error is that of the former number. A new one is exact unless it comes with its own, as
+    # in a costs file; numbers that stay the same keep theirs.
+    rows = [Operator("a", 5e7, 100.0, instructions_se=1001.0, payload_bytes_se=2.0)]
+    rows.append(Operator("b", 2e6, 50.0, instructions_se=3.0, payload_bytes_se=1.0))
+    graph = StreamGraph(rows, [Stream("a", "b", 0.5, selectivity_se=0.1)])
+    small = graph.with_numbers(
+        instructions=[1.0, 2e6], payload_bytes=[0.01, 50.0], selectivity=[1e-6]
+    )[0]
+    assert small.instructions_se.tolist() == [0.0, 3.0]
+    assert small.payload_bytes_se.tolist() == [0.0, 1.0]
+    assert small.selectivity_se.tolist() == [0.0]
+    replaced = graph.with_numbers(instructions=[1.0, 1.0], instructions_se=[0.1, 0.2])[0]
+    assert replaced.instructions_se.tolist() == [0.1, 0.2]
+    assert graph.with_numbers(source_rate=5.0)[0].instructions_se.tolist() == [1001.0, 3.0]
+
+
+def test_a_payload_that_is_replaced_is_that_of_the_streams_without_their_own() -> None:
+    graph = StreamGraph(ROWS, [Stream("a", "b"), Stream("a", "b", payload_bytes=7.0)])
+    changed = graph.with_numbers(payload_bytes=[11.0, 0.0])[0]
+    assert sorted(changed.stream_payload_bytes.tolist()) == [7.0, 11.0]
 
 
 def test_streams_that_differ_only_in_their_errors_may_come_in_any_order() -> None:

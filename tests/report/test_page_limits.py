@@ -49,7 +49,7 @@ NAMES = ("__proto__", "constructor", "gpu")
 
 @pytest.fixture(scope="module")
 def shown() -> Iterator[Evaluate]:
-    files = ("text", "labels", "flow", "links", "model", "limits", "rules")
+    files = ("text", "labels", "times", "flow", "links", "model", "limits", "rules")
     script = "\n".join((PAGE / f"{name}.js").read_text() for name in files)
     with called_in_node(script, SHOWN) as evaluate:
         if evaluate is None:

@@ -19,7 +19,7 @@ from streamplace.scoring.makespan import makespan_score
 from tests.support.page_schedules import EDITS, can_run, check_page, edited
 from tests.support.share import Share
 
-FILES = ("text", "labels", "flow", "links", "model", "limits", *SCHEDULE, "rules", "state")
+FILES = ("text", "labels", "times", "flow", "links", "model", "limits", *SCHEDULE, "rules", "state")
 SHOWN = """(batch) => batch.map(({ data, edits }) => {
   const [row] = data.placements;
   const [graph] = data.graphs;

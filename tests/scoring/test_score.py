@@ -137,10 +137,14 @@ def test_loads_that_overflow(rows: list[Operator], streams: list[Stream]) -> Non
 
 @pytest.mark.parametrize("selectivity", [0.0, 5e-324, 2e-308])
 def test_graphs_whose_sinks_get_no_tuples(selectivity: float) -> None:
+    """Throughput is in source tuples, except where it is counted at the sinks."""
     rows = [Operator("a", 1, 1), Operator("b", 1, 1)]
-    problem = Problem(StreamGraph(rows, [Stream("a", "b", selectivity)]), source_rate=1)
-    with pytest.raises(GraphError, match="no tuple ever reaches a sink"):
-        simulate(Placement(problem, [0, 0]))
+    graph = StreamGraph(rows, [Stream("a", "b", selectivity)])
+    assert simulate(Placement(Problem(graph, source_rate=1), [0, 0])).relative_throughput == 1.0
+    for model in ("path-average", "engine"):
+        problem = Problem(graph, source_rate=1, model=model)
+        with pytest.raises(GraphError, match="no tuple ever reaches a sink"):
+            simulate(Placement(problem, [0, 0]))
 
 
 def test_unsolved_equations_are_a_simulation_error(monkeypatch: pytest.MonkeyPatch) -> None:

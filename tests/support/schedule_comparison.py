@@ -64,13 +64,11 @@ def first_difference(
 
 
 def is_exact(problem: ScheduleForm) -> bool:
-    """Return whether all times, and ranks under `b-level`, are exact in binary."""
+    """Return whether all times are exact in binary."""
     inputs = ScheduleInputs(**problem)
     times = [inputs.seconds(v, d) for v, d in enumerate(inputs.place)]
     for message in inputs.messages():
         times += [time for crossing in message.to.values() for time in vars(crossing).values()]
-    if inputs.order_name == "b-level":
-        times += inputs.upward_ranks()
     return all(time is None or _is_binary(time) for time in times)
 
 

@@ -47,6 +47,7 @@ def parts(draw: st.DrawFn) -> RuledParts:
             labels=("gpu",) if draw(st.booleans()) else (),
             group=draw(st.sampled_from([None, "rack"])),
             resources={"fpga": draw(st.sampled_from([0, 1, 1.5, 2]))},
+            slots=draw(st.sampled_from([None, None, 0, 1, 2])),
         )
         for name in DEVICES
     ]
@@ -70,12 +71,14 @@ def obeyed(of: RuledParts, rule: Rule, on: dict[str, str]) -> bool:
     if rule.kind == "requires":
         wanted = next(row.requires for row in of.graph.operators if row.name == key)
         return set(wanted) <= set(devices[on[str(key)]].labels)
-    if rule.kind in ("memory", "resources"):
-        here = [row for row in of.graph.operators if on[row.name] == key]
-        if rule.kind == "memory":
-            return sum(row.memory_bytes for row in here) <= (devices[str(key)].memory_bytes or 0)
-        taken = sum(row.resources.get("fpga", 0) for row in here)
-        return taken <= devices[str(key)].resources.get("fpga", 0)
+    if rule.kind in ("memory", "slots", "resources"):
+        here, device = [row for row in of.graph.operators if on[row.name] == key], devices[str(key)]
+        taken, room = {
+            "memory": (sum(row.memory_bytes for row in here), device.memory_bytes),
+            "slots": (len(here), device.slots),
+            "resources": (sum(row.resources.get("fpga", 0) for row in here), None),
+        }[rule.kind]
+        return taken <= (device.resources.get("fpga", 0) if room is None else room)
     group = getattr(rules, rule.kind)[int(key)]
     if rule.kind == "colocate":
         return len({on[name] for name in group}) == 1
@@ -163,6 +166,21 @@ def test_a_resource_is_named_with_its_device() -> None:
         InfeasibleError, match=r"resources\['gpu'\] of x and constraints.pins\['a'\]"
     ):
         sp.place(graph, cluster, constraints=Constraints(pins={"a": "x"}))
+
+
+def test_slots_are_named_with_their_device() -> None:
+    """Slots limit the operators on a device as memory does."""
+    graph = StreamGraph([Operator(name, 1, 1) for name in "ab"], source_rate=1)
+    few = Cluster([Device("x", 10, slots=1), Device("y", 10, slots=2)])
+    rules = Constraints(pins={"a": "x"}, colocate=[["a", "b"]])
+    assert str(conflict(graph, few, rules)) == (
+        "no placement satisfies slots of x, constraints.pins['a'] and constraints.colocate[0] "
+        "together"
+    )
+    none = Cluster([Device("x", 10, slots=1), Device("y", 10, slots=0)])
+    assert str(conflict(graph, none)) == (
+        "the operators do not fit on the devices: the slots of x and y are too few"
+    )
 
 
 def test_standard_errors_do_not_matter() -> None:

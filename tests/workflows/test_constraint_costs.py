@@ -66,6 +66,20 @@ def test_memory_and_labels_count_too() -> None:
     assert table(costs) == {"memory of y": pytest.approx(2000)}
 
 
+def test_slots_are_tried_like_memory() -> None:
+    """One slot of the fast device leaves two operators to the slow one."""
+    rows = [Operator(name, 2e5, 0) for name in "ab"]
+    graph = StreamGraph([*rows, Operator("c", 5e4, 0)], source_rate=30_000)
+    cluster = Cluster([Device("x", 1000), Device("y", 4000, slots=1)])
+    costs = found(Placement(Problem(graph, cluster), [1, 0, 0]))
+    assert costs.max_source_rate == pytest.approx(12_000)
+    # with slots, b and c carry 1e9 / (2.5e5 / 3); without, y carries a third of all: 4e9 / 1.33e5
+    assert table(costs)["slots of y"] == pytest.approx(30_000)
+    grid = costs.body()[1]
+    assert isinstance(grid, Grid)
+    assert grid.row(0)[0] == "if y had enough slots"
+
+
 def test_a_poor_placement_is_no_fault_of_the_constraints() -> None:
     """The best placement under all constraints is the base, not the one that is explained."""
     costs = found(placed(Constraints(exlocate=[["a", "f"]])))

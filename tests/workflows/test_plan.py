@@ -20,6 +20,7 @@ from streamplace.problem.objective import Model
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
 from streamplace.workflows.plan import plan
+from streamplace.workflows.size import size
 from tests.support.graphs import chain_graph
 from tests.support.placements import every_placement
 from tests.support.share import Share
@@ -200,6 +201,33 @@ def test_a_graph_without_work_has_no_plan(instructions: float) -> None:
     )
     with pytest.raises(ProblemError, match="nothing limits the source rate"):
         plan(graph, source_rate=1.0)
+
+
+def test_a_link_that_a_stream_has_to_cross_limits_the_source_rate() -> None:
+    """1e9 bit/s carry 125,000 tuples/s of 1,000 bytes, although no operator needs CPU time."""
+    graph = StreamGraph(
+        [Operator("a", 0.0, 1000.0), Operator("b", 0.0, 0.0)], [Stream("a", "b")], source_rate=1e3
+    )
+    apart = Constraints(exlocate=[["a", "b"]])
+    found = plan(graph, "3x2500", constraints=apart)
+    assert [(row.devices, row.max_source_rate, row.bound) for row in found.rows] == [
+        (2, 125_000.0, 125_000.0),
+        (3, 125_000.0, 125_000.0),
+    ]
+    assert (found.fewest_devices, found.missing) == (2, (1,))
+    short = plan(graph, "3x2500", constraints=apart, source_rate=2e5)
+    assert short.fewest_devices is None
+    assert short.limit is not None
+    assert short.limit.kind == "link"
+    assert size(graph, "3x2500", constraints=apart).machines == 2
+    assert size(graph, "3x2500").machines == 1  # nothing limits it, so one device is enough
+
+
+def test_allowed_devices_are_not_all_needed() -> None:
+    """Two of three equal devices are enough for an operator that may run on either of two."""
+    graph = StreamGraph([Operator("a", 1e6, 0.0), Operator("b", 1e6, 0.0)], source_rate=1.0)
+    rules = Constraints(pins={"a": "d0"}, allowed={"b": ["d1", "d2"]})
+    assert plan(graph, "3x2500", constraints=rules).fewest_devices == 2
 
 
 def test_the_same_seed_gives_the_same_plan() -> None:

@@ -271,6 +271,34 @@ def _plan(problem: Problem, survive: int) -> Plan:
     )
 
 
+def test_a_row_has_the_device_that_sustains_the_most_and_not_the_largest_one() -> None:
+    """One core of 1,000 MIPS runs 50,000 instructions 20,000 times/s, one of 800 MIPS 16,000."""
+    cluster = Cluster([Device("fast", 1000, price=1), Device("wide", 800, cores=3, price=2)])
+    graph = StreamGraph([("a", 5e4, 0.0)], source_rate=24_000)
+    row = plan(graph, cluster).rows[0]
+    assert (row.names, row.max_source_rate, row.bound) == (("fast",), 20_000.0, 20_000.0)
+    assert row.price == 1
+
+
+def test_a_row_has_the_cheapest_device_that_keeps_up() -> None:
+    """The first carries 1,976e6 * 2 / 290,000 tuples/s, enough at less than the price of the last.
+
+    Half of the source rate goes to each operator.
+    """
+    cluster = Cluster(
+        [
+            Device("x", 1976, price=1.62),
+            Device("y", 800, price=0),
+            Device("z", 2500, cores=3, price=9),
+        ]
+    )
+    graph = StreamGraph([("a", 2.7e5, 0.0), ("b", 2e4, 0.0)], source_rate=5900)
+    row = plan(graph, cluster).rows[0]
+    assert (row.names, row.price) == (("x",), 1.62)
+    assert row.max_source_rate == pytest.approx(1976e6 * 2 / 290_000)
+    assert row.bound >= 2500e6 * 2 / 270_000 * (1 - 1e-9)  # what one core of the last one carries
+
+
 def test_a_graph_without_work_has_no_plan_on_unequal_devices() -> None:
     graph = StreamGraph([("a", 0.0, 0.0)], source_rate=1.0)
     with pytest.raises(ProblemError, match="nothing limits the source rate"):

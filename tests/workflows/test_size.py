@@ -128,7 +128,7 @@ def test_what_cannot_keep_up_is_named_with_its_limit() -> None:
     message = r"cannot keep up: read: 16 partitions, 4,000 tuples/s at most"
     with pytest.raises(InfeasibleError, match=message):
         size(graph, CLUSTER)
-    with pytest.raises(InfeasibleError, match=r"parse: parallelism 3, 8,333\.33 tuples/s at"):
+    with pytest.raises(InfeasibleError, match=r"parse: parallelism 3, 8,333\.34 tuples/s at"):
         size(job(parse={"parallelism": 3}), CLUSTER)
     with pytest.raises(InfeasibleError, match="2 devices cannot keep up: together they carry 15,1"):
         size(job(), "2x2500x4")

@@ -39,7 +39,8 @@ def test_colocated_operators_may_need_equal_numbers(minimise: str) -> None:
     assert found.parallelism == {"a": 2, "b": 2}
     assert found.bound <= found.value
     small = sp.Cluster([replace(device, slots=1) for device in SLOTS])
-    with pytest.raises(InfeasibleError, match=r"no placement satisfies constraints\.colocate"):
+    rules = r"no placement satisfies slots of all 3 devices and constraints\.colocate"
+    with pytest.raises(InfeasibleError, match=rules):
         size(graph, small, evaluations=2_000)
 
 

@@ -37,6 +37,14 @@ def test_several_cores_and_headroom() -> None:
     assert found.enough_mips == pytest.approx(6000)
 
 
+def test_slots_for_more_instances_may_be_missing() -> None:
+    """Two instances of an operator take two slots; the cluster has one."""
+    graph = StreamGraph([Operator("a", 3e6, 0.0)], source_rate=1000.0)
+    found = too_heavy(Problem(graph, Cluster([Device("x", 2000.0, slots=1)])))
+    assert found is not None
+    assert found.text()[0].endswith("or add devices with enough slots for 2 instances of it")
+
+
 def test_operators_that_are_kept_together() -> None:
     graph = chain_graph(6e5, 6e5, 1e5, payload_bytes=10.0)
     rules = Constraints(colocate=[["a", "b"]])

@@ -112,7 +112,7 @@ class Window:
             yield f"{name}: its counters fell, so it was started anew"
         elif any(self._tuples(member, vertex) is None for member in vertex.operators):
             yield f"{name}: Flink does not count the tuples of its chain"
-        elif len(vertex.operators) > 1 and not self._work(vertex) > 0:  # NaN: a cost is unknown
+        elif self._is_shared(vertex) and not self._work(vertex) > 0:  # NaN: a cost is unknown
             yield (
                 f"{name} is chained with {', '.join(vertex.operators[1:])}, and Flink measures "
                 "only their busy time together; state their costs in the graph, or run the job "
@@ -130,7 +130,7 @@ class Window:
             ]
             whole = self._work(vertex)
             for name in vertex.operators:
-                part = self._work_of(name, vertex) / whole if len(vertex.operators) > 1 else 1.0
+                part = self._work_of(name, vertex) / whole if self._is_shared(vertex) else 1.0
                 yield (
                     name,
                     Reading(
@@ -180,6 +180,11 @@ class Window:
         rows = self.before.subtasks.get(vertex.id, ()), self.after.subtasks[vertex.id]
         return list(zip(*rows, strict=True))
 
+    def _is_shared(self, vertex: Vertex) -> bool:
+        """Return whether several operators divide the busy time of a vertex that gets tuples."""
+        members = vertex.operators
+        return len(members) > 1 and any(self._tuples(each, vertex) for each in members)
+
     def _tuples(self, name: str, vertex: Vertex) -> float | None:
         """Return the tuples that an operator processed; None if unknown."""
         is_source = name in self.after.sources
@@ -216,7 +221,8 @@ class Window:
         return sum(self._work_of(name, vertex) for name in vertex.operators)
 
     def _work_of(self, name: str, vertex: Vertex) -> float:
-        return self.weights.get(name, 0.0) * (self._tuples(name, vertex) or 0.0)
+        tuples = self._tuples(name, vertex)
+        return self.weights.get(name, 0.0) * tuples if tuples else 0.0
 
 
 def _fell(before: Counters, after: Counters) -> bool:

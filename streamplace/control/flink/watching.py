@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
@@ -16,9 +16,11 @@ from streamplace.control.flink.windows import Windows
 from streamplace.control.observation import Observation
 from streamplace.control.outcomes import Outcome
 from streamplace.control.plans import Deployment
+from streamplace.display.text import several
 from streamplace.errors import FormatError, StreamplaceError, UsageError
 
 WINDOW, WAITING = "window", "waiting"
+SHOWN = 5
 RETRY_S = 30.0  # at most, while no job runs
 GO_ON = "the action on job {} has not ended, which may be stopped; the same command goes on with it"
 
@@ -51,6 +53,7 @@ class Watching:
     decided: Callable[[Observation, Decision], object] = lambda observation, decision: None
     say: Callable[[str], object] = lambda line: None
     follow: Callable[[str], object] = lambda job: None
+    idle: set[str] = field(default_factory=set, init=False)
 
     def begin(self) -> None:
         """Go on where the journal ends, also with an action that was interrupted.
@@ -111,6 +114,7 @@ class Watching:
             return None
         self.follow(self.job)
         observation = self.windows.next(self.job)
+        self._say_idle(observation)
         decision = self.controller.step(observation)
         if self.backend is None and decision.action is Action.ACT:
             text = f"{Action.ADVISE}{decision.reason.removeprefix(Action.ACT)}"
@@ -120,6 +124,13 @@ class Watching:
         if decision.action is Action.ACT and decision.plan is not None:
             self._act(observation, decision, decision.plan.deployment)
         return decision
+
+    def _say_idle(self, observation: Observation) -> None:
+        """Say once of each operator that it gets no tuples."""
+        if new := [name for name in observation.idle if name not in self.idle]:
+            self.idle.update(new)
+            text = "what gets none adds no load, and keeps its number of instances"
+            self.say(f"no tuples get to {several(new, SHOWN)}; {text}")
 
     def _act(self, observation: Observation, decision: Decision, deployment: Deployment) -> None:
         if self.backend is None:

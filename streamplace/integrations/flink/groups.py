@@ -16,6 +16,7 @@ UNCOUNTED = 1000
 """Amount of a device's own label; every slot on the device takes one."""
 CORES, HEAP_MB, MANAGED_MB = 0.1, 8, 1
 """Share of a TaskManager that a slot asks for, if the TaskManager has room for that many."""
+MAX_PARALLELISM = 2**15  # of Flink's KeyGroupRangeAssignment, for every operator
 ANYWHERE = "(any)"
 LABEL_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -95,7 +96,8 @@ def groups_of(placement: Placement, labels: bool | None = None) -> Groups:
     Raises
     ------
     ProblemError
-        If the parts of a sink are apart, or an operator has a name that the format reserves.
+        If the parts of a sink are apart, or an operator has a name that the format reserves or
+        more than 32,768 instances.
     """
     devices_of = devices_of_instances(placement)
     divided = bool(placement.problem.graph.instance_of)  # not where --fold kept operators whole
@@ -131,6 +133,8 @@ def groups_on(
         As for `groups_of`.
     """
     _check_sinks(devices_of)
+    if divided:
+        _check_parallelism(devices_of)
     whole = {name: on for name, on in devices_of.items() if len(set(on)) == 1}
     split: dict[tuple[str, ...], list[str]] = {}
     for name, on in devices_of.items():
@@ -207,6 +211,14 @@ def _labelled(
 def _differ(placement: Placement) -> bool:
     """Return whether it matters which device a group runs on."""
     return len(set(interchangeable(placement.problem).tolist())) > 1
+
+
+def _check_parallelism(devices_of: Mapping[str, Sequence[str]]) -> None:
+    for name, on in devices_of.items():
+        if len(on) > MAX_PARALLELISM:
+            raise ProblemError(
+                f"{name!r} has {len(on):,} instances, but Flink runs at most {MAX_PARALLELISM:,}"
+            )
 
 
 def _check_sinks(devices_of: Mapping[str, Sequence[str]]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from streamplace.integrations.flink.plan import RunningPlan, Vertex
 from streamplace.integrations.profiling.counters import Counters, Reading
-from streamplace.integrations.profiling.estimates import Estimate, slope, solve_flows
+from streamplace.integrations.profiling.estimates import ROUNDING, Estimate, slope, solve_flows
 from streamplace.problem.graph import Stream
 from streamplace.problem.logical import Distribution, LogicalGraph
 from streamplace.util.arrays import Floats
@@ -174,6 +174,8 @@ class Growth:
             return {}
         position = {e: i for i, e in enumerate(self.outer)}
         complete = np.all([np.isfinite(values) for _, values, _ in known], axis=0)
+        largest = max(np.abs(values[complete]).sum() for _, values, _ in known)
+        silent = {e for terms, values, _ in known if not values[complete].any() for e, _ in terms}
         flows, certain = solve_flows(
             [
                 ([(position[e], f) for e, f in terms], values[complete], t)
@@ -186,7 +188,8 @@ class Growth:
         for e, i in position.items():
             if certain[i]:
                 found[e] = np.full(self.intervals, np.nan)
-                found[e][complete] = flows[i]
+                is_rounding = e in silent and np.abs(flows[i]).sum() <= ROUNDING * largest
+                found[e][complete] = 0.0 if is_rounding else flows[i]
         return found
 
     def _copies(self, e: int) -> float:

@@ -1,8 +1,8 @@
-"""Readers of Flink's plans: the execution plan of a program and the REST plan of a job."""
+"""Readers of Flink's plans: of a program, of a running job, and compiled ones of SQL."""
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -12,20 +12,14 @@ from streamplace.errors import FormatError
 from streamplace.files.reading import check, parse
 from streamplace.files.schema import ForeignForm
 from streamplace.integrations.flink.chain import Chain, chain_of
+from streamplace.integrations.flink.compiled_plan import is_compiled, read_compiled
+from streamplace.integrations.flink.nodes import distinct, distribution_of, each_once
 from streamplace.integrations.flink.senders import senders
 from streamplace.integrations.logical_builder import Link, build_logical_graph
 from streamplace.problem.graph_checks import listed
-from streamplace.problem.logical import BY_KEY, AnyDistribution, Distribution, LogicalGraph
+from streamplace.problem.logical import AnyDistribution, Distribution, LogicalGraph
 
 MAX_PARALLELISM = 1 << 15  # Flink's own limit
-DISTRIBUTIONS: dict[str, AnyDistribution] = {
-    "FORWARD": Distribution.POINTWISE,
-    "RESCALE": Distribution.POINTWISE,
-    "BROADCAST": Distribution.BROADCAST,
-    "GLOBAL": Distribution.FIRST,
-    "HASH": BY_KEY,
-}
-"""Flink's ship strategy -> distribution; other strategies are `ALL`."""
 Parallelism = Annotated[int, Field(ge=1, le=MAX_PARALLELISM)]
 
 
@@ -107,7 +101,9 @@ class RunningPlan:
 
 
 def read(text: str, where: str) -> LogicalGraph:
-    """Read either plan, alone or inside another text (that of `explain_sql`, or ``/jobs/<id>``).
+    """Read any of the plans, alone or inside another text (of `explain_sql`, or ``/jobs/<id>``).
+
+    Nodes that the plan repeats count once.
 
     Raises
     ------
@@ -124,6 +120,8 @@ def read(text: str, where: str) -> LogicalGraph:
             f"{where}: not a Flink plan: expected an object with 'nodes', as GET /jobs/ID/plan "
             "answers"
         )
+    if is_compiled(value):
+        return read_compiled(value, where)
     first = value["nodes"][0] if value["nodes"] else None
     if isinstance(first, dict) and isinstance(first.get("id"), str):
         return running(value, where).logical
@@ -133,9 +131,9 @@ def read(text: str, where: str) -> LogicalGraph:
 def running(value: Any, where: str) -> RunningPlan:
     """Read the object ``plan`` of ``/jobs/<id>/plan``; see `read`."""
     form = check(RunningForm, value, where)
-    index = _index([node.id for node in form.nodes], where)
-    chains = [chain_of(node.description or f"vertex {node.id}") for node in form.nodes]
-    vertices = _vertices(form.nodes, chains)
+    nodes, index = each_once(form.nodes, where)
+    chains = [chain_of(node.description or f"vertex {node.id}") for node in nodes]
+    vertices = _vertices(nodes, chains)
     links = [
         Link(vertex.operators[parent], name, Distribution.POINTWISE)
         for vertex in vertices
@@ -143,11 +141,13 @@ def running(value: Any, where: str) -> RunningPlan:
         if parent is not None
     ]
     targets: dict[int, list[tuple[int, AnyDistribution]]] = {}
-    for t, node in enumerate(form.nodes):
+    for t, node in enumerate(nodes):
         for i, source in enumerate(node.inputs):
             if source.id not in index:
                 raise FormatError(f"{where}: nodes[{t}].inputs[{i}].id: unknown node {source.id!r}")
-            targets.setdefault(index[source.id], []).append((t, _distribution(source)))
+            targets.setdefault(index[source.id], []).append(
+                (t, distribution_of(source.ship_strategy))
+            )
     guessed: list[tuple[str, str]] = []
     for s, fed in targets.items():
         ends = senders(chains[s], [chains[t] for t, _ in fed])
@@ -186,48 +186,19 @@ def _notes(chains: Sequence[Chain]) -> list[str]:
     ]
 
 
-def distinct(names: Iterable[str]) -> list[str]:
-    """Return the names with repetitions numbered: ``Map``, ``Map#2``, …"""
-    originals = [name or "unnamed" for name in names]
-    taken, counts, found = set(originals), dict[str, int](), []
-    for name in originals:
-        counts[name] = count = counts.get(name, 0) + 1
-        unique = name
-        while count > 1 and unique in taken:
-            unique = f"{name}#{count}"
-            count += 1
-        counts[name] = max(counts[name], count - 1)
-        taken.add(unique)
-        found.append(unique)
-    return found
-
-
 def _execution(form: ExecutionForm, where: str) -> LogicalGraph:
-    index = _index([node.id for node in form.nodes], where)
-    names = distinct(node.type or node.contents for node in form.nodes)
+    nodes, index = each_once(form.nodes, where)
+    names = distinct(node.type or node.contents for node in nodes)
     links = []
-    for t, node in enumerate(form.nodes):
+    for t, node in enumerate(nodes):
         for i, source in enumerate(node.predecessors):
             if source.id not in index:
                 place = f"{where}: nodes[{t}].predecessors[{i}].id"
                 raise FormatError(f"{place}: unknown node {source.id!r:.40}")
-            links.append(Link(names[index[source.id]], names[t], _distribution(source)))
-    parallelism = {name: n.parallelism for name, n in zip(names, form.nodes, strict=True)}
+            distribution = distribution_of(source.ship_strategy)
+            links.append(Link(names[index[source.id]], names[t], distribution))
+    parallelism = {name: n.parallelism for name, n in zip(names, nodes, strict=True)}
     return build_logical_graph(names, links, parallelism=parallelism)
-
-
-def _distribution(source: InputForm | PredecessorForm) -> AnyDistribution:
-    return DISTRIBUTIONS.get(source.ship_strategy.upper(), Distribution.ALL)
-
-
-def _index(ids: Sequence[Any], where: str) -> dict[Any, int]:
-    index: dict[Any, int] = {}
-    for i, key in enumerate(ids):
-        if index.setdefault(key, i) != i:
-            raise FormatError(
-                f"{where}: nodes[{i}].id: {key!r:.40} is also the id of nodes[{index[key]}]"
-            )
-    return index
 
 
 def _value(text: str, where: str) -> Any:

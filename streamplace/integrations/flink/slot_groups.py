@@ -1,5 +1,6 @@
 """Writer of Flink's slot-sharing groups: a properties file that the Java helper reads."""
 
+from streamplace.integrations.comments import on_one_line
 from streamplace.integrations.flink.groups import Group, Groups, groups_of
 from streamplace.problem.placement import Placement
 
@@ -55,7 +56,7 @@ def _comment(group: Group) -> str:
     several = len(group.slots) > 1
     parts: list[str] = []
     for device, slots in group.slots.items():
-        name, count = _on_one_line(device), f"{slots} slots" if slots > 1 else "1 slot"
+        name, count = on_one_line(device), f"{slots} slots" if slots > 1 else "1 slot"
         if several:
             parts.append(f"{slots if parts else count} on {name}")
         else:
@@ -68,10 +69,6 @@ def _comment(group: Group) -> str:
         else ""
     )
     return parts[0] + chooses
-
-
-def _on_one_line(text: str) -> str:
-    return " ".join(text.split()).encode("ascii", "backslashreplace").decode()
 
 
 def _key(name: str) -> str:

@@ -1,15 +1,16 @@
 """Reader of ADL, the SPL compiler's description of IBM Streams applications."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from streamplace.errors import FormatError
+from streamplace.integrations.ibm.adl_placement import rules_of
 from streamplace.integrations.ibm.adl_regions import Regions, regions_of
 from streamplace.integrations.ibm.regions import Enclosing, channels, distribution_between
 from streamplace.integrations.logical_builder import Link, build_logical_graph, check_links
 from streamplace.integrations.parsing.xml import attribute, inside, kind_of, parse_xml
-from streamplace.problem.constraints import Constraints
 from streamplace.problem.logical import LogicalGraph
 
 PRIMITIVE, COMPOSITE = "primitiveOperInstance", "compositeOperInstance"
@@ -37,8 +38,8 @@ def read(text: str, where: str) -> LogicalGraph:
     """Read an application; its primitive operators become the operators, with their full names.
 
     Composite operators are flattened. Channels of parallel regions are instances; a region whose
-    width is set at submission has one channel. Operators of one partition or host colocation stay
-    together if they are outside all regions.
+    width is set at submission has one channel. The placement rules of operators outside all
+    regions are constraints; see `rules_of`.
 
     Raises
     ------
@@ -67,13 +68,21 @@ def read(text: str, where: str) -> LogicalGraph:
         links = _links(instances, names, regions, where)
     except ValueError as error:
         raise FormatError(f"{where}: {error}") from None
-    return build_logical_graph(
+    rules = rules_of(
+        root,
+        {name: instances[i].element for i, name in names.items() if not instances[i].enclosing},
+        {name: instances[i].element for i, name in names.items() if instances[i].enclosing},
+        where,
+    )
+    logical = build_logical_graph(
         list(names.values()),
         links,
         name=attribute(applications[0], "name", where),
         parallelism={names[i]: channels(instances[i].enclosing, regions.widths) for i in names},
-        constraints=Constraints(colocate=_together(instances, names, where)),
+        requires=rules.requires,
+        constraints=rules.constraints,
     )
+    return replace(logical, notes=rules.notes)
 
 
 def _instances(application: Element, widths: Mapping[str, int], where: str) -> dict[str, _Instance]:
@@ -165,17 +174,3 @@ def _reached(
                 raise FormatError(f"{where}: operator {fault}")
             elif kind == PRIMITIVE:
                 yield end, copies
-
-
-def _together(
-    instances: Mapping[str, _Instance], names: Mapping[str, str], where: str
-) -> list[list[str]]:
-    """Return the operators of each partition or host colocation with several members."""
-    groups: dict[tuple[str, str], dict[str, None]] = {}
-    for index, name in names.items():
-        element, enclosing = instances[index]
-        for what in ("partitions", "resources") if not enclosing else ():
-            for colocation in inside(element, what, "coLocation"):
-                key = what, attribute(colocation, "colocId", where)
-                groups.setdefault(key, {})[name] = None
-    return [[*group] for group in groups.values() if len(group) > 1]

@@ -1,7 +1,7 @@
 """Reader of IBM Streams applications in the JSON format of the Python package streamsx."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import Field
@@ -9,6 +9,15 @@ from pydantic import Field
 from streamplace.errors import FormatError
 from streamplace.files.reading import check, parse
 from streamplace.files.schema import ForeignForm, Name, Title
+from streamplace.integrations.ibm.labels import labels_note
+from streamplace.integrations.ibm.markers import (
+    END_PARALLEL,
+    PARALLEL,
+    is_marker,
+    isolated_pairs,
+    low_latency_groups,
+    with_hashes_inside,
+)
 from streamplace.integrations.ibm.regions import Enclosing, channels, distribution_between, regions
 from streamplace.integrations.logical_builder import (
     Link,
@@ -18,6 +27,7 @@ from streamplace.integrations.logical_builder import (
 )
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.logical import LogicalGraph
+from streamplace.util.groups import connected
 
 Width = Parallelism | dict[str, Any] | None
 """Number of channels of a parallel region; an object if it is set at submission."""
@@ -32,6 +42,7 @@ class _Port(ForeignForm):
 
 class _PlacementConfig(ForeignForm):
     tags: list[Name] = Field([], alias="colocateTags")
+    resource_tags: list[str] = Field([], alias="resourceTags")
 
 
 class _Config(ForeignForm):
@@ -45,17 +56,18 @@ class _Operator(ForeignForm):
     inputs: list[_Port] = Field([])
     outputs: list[_Port] = Field([])
     config: _Config = _Config()
+    adds_hash: bool = Field(False, alias="hashAdder")
 
     @property
     def is_marker(self) -> bool:
         """Whether it only marks a region or joins streams, and does not run ($Union$, …)."""
-        return self.kind.startswith("$")
+        return is_marker(self.kind)
 
     @property
     def width(self) -> int | None:
         """Channels of the region that begins here (1 if unknown); None if no region begins here."""
         widths = [self.config.width, *(port.width for port in self.outputs)]
-        unknown = 1 if self.kind == "$Parallel$" or any(widths) else None
+        unknown = 1 if self.kind == PARALLEL or any(widths) else None
         return next((width for width in widths if isinstance(width, int)), unknown)
 
 
@@ -65,11 +77,12 @@ class _Graph(ForeignForm):
 
 
 def read(text: str, where: str) -> LogicalGraph:
-    """Read a graph; operators that share a colocation tag stay together.
+    """Read a graph; operators that share a colocation tag or low latency stay together.
 
     Channels of a parallel region are instances. Inside the region they are connected one to one,
-    and each channel has its own splitter into a region that begins after it. If all operators that
-    share a tag are in one region, they stay together channel by channel.
+    and each channel has its own splitter into a region that begins after it. If all operators of a
+    colocation are in one region, they stay together channel by channel. Operators with an isolation
+    between them are on different devices, and resource tags are labels of devices.
 
     Raises
     ------
@@ -82,23 +95,35 @@ def read(text: str, where: str) -> LogicalGraph:
     ports = _ports(form.operators, where)
     operators = [operator for operator in form.operators if not operator.is_marker]
     widths = {o.name: o.width for o in form.operators if o.width is not None}
+    feeds, kinds = with_hashes_inside(
+        _feeds(form.operators, ports),
+        {o.name: o.kind for o in form.operators},
+        [o.name for o in operators if o.adds_hash],
+    )
     try:
-        enclosing = _enclosing(form.operators, ports, widths)
+        ends = frozenset(name for name, kind in kinds.items() if kind == END_PARALLEL)
+        enclosing = regions(feeds, widths, ends)
         counts = {o.name: channels(enclosing.get(o.name, ()), widths) for o in operators}
         links = _links(ports, enclosing, widths, where)
+        together = connected([*_tagged(operators), *low_latency_groups(feeds, kinds)])
     except ValueError as error:
         raise FormatError(f"{where}: {error}") from None
-    together = _together(operators)
-    return build_logical_graph(
+    tags = {
+        o.name: tuple(dict.fromkeys(filter(None, o.config.placement.resource_tags)))
+        for o in operators
+    }
+    logical = build_logical_graph(
         [operator.name for operator in operators],
         links,
         name=form.name,
         parallelism=counts,
-        constraints=Constraints(colocate=together),
+        requires=tags,
+        constraints=Constraints(colocate=together, exlocate=isolated_pairs(feeds, kinds)),
         by_channel=[
             group for group in together if len({enclosing.get(name, ()) for name in group}) == 1
         ],
     )
+    return replace(logical, notes=labels_note([name for name in tags if tags[name]]))
 
 
 @dataclass
@@ -138,17 +163,14 @@ def _ports(operators: list[_Operator], where: str) -> _Ports:
     return _Ports(senders, receivers, feeds)
 
 
-def _enclosing(
-    operators: list[_Operator], ports: _Ports, widths: dict[str, int]
-) -> dict[str, Enclosing]:
-    """Return operator -> its enclosing parallel regions."""
+def _feeds(operators: list[_Operator], ports: _Ports) -> dict[str, list[str]]:
+    """Return operator or marker -> the operators and markers that it feeds."""
     feeds: dict[str, list[str]] = {operator.name: [] for operator in operators}
     for output, targets in ports.feeds.items():
         feeds[ports.senders[output].name] += [
             ports.receivers[input_port].name for input_port in targets
         ]
-    ends = frozenset(o.name for o in operators if o.kind == "$EndParallel$")
-    return regions(feeds, widths, ends)
+    return feeds
 
 
 def _links(
@@ -205,10 +227,10 @@ def _reached(output: str, ports: _Ports) -> Iterator[tuple[str, int]]:
                 waiting.append((out.name, copies * width if copied else copies))
 
 
-def _together(operators: list[_Operator]) -> list[list[str]]:
-    """Return the operators of each tag that several operators have."""
+def _tagged(operators: list[_Operator]) -> list[list[str]]:
+    """Return the operators of each colocation tag."""
     groups: dict[str, dict[str, None]] = {}
     for operator in operators:
         for tag in operator.config.placement.tags:
             groups.setdefault(tag, {})[operator.name] = None
-    return [[*group] for group in groups.values() if len(group) > 1]
+    return [[*group] for group in groups.values()]

@@ -5,6 +5,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from streamplace.errors import FormatError, UsageError
+from streamplace.integrations.neural.onnx_runtime import (
+    EQUIVALENTS,
+    inputs_of,
+    replace_for_inference,
+    type_of,
+)
+from streamplace.integrations.neural.onnx_types import RULES
 from streamplace.integrations.neural.tensor_graph import Layer, Tensor, dataflow_graph
 from streamplace.problem.graph import UNKNOWN
 from streamplace.problem.logical import LogicalGraph
@@ -22,6 +29,7 @@ BITS = {
     **dict.fromkeys((25, 26), 2),
 }
 """`TensorProto.DataType` -> bits of an element; others, such as text, have no fixed size."""
+INT64_BYTES = 8
 WITH_STATE = frozenset({"RandomNormal", "RandomUniform", "Multinomial", "Bernoulli"})
 WITH_STATE |= {"RandomNormalLike", "RandomUniformLike"}
 
@@ -40,24 +48,26 @@ def read(data: bytes, where: str) -> LogicalGraph:
     GraphError
         If it is not a graph without cycles.
     """
-    graph, notes = _inferred(data, where)
+    model = _model(data, where)
+    graph = model.graph
     try:
-        tensors = _tensors(graph)
+        inferred, notes = _inferred(model)
+        tensors = _tensors(inferred)
         layers = [*_constants(graph), *_inputs(graph)]
-        layers += [_layer(node, tensors) for node in graph.node]
+        layers += [_layer(node, graph, tensors) for node in graph.node]
     except UnicodeDecodeError:
         raise FormatError(f"{where}: a text is not UTF-8") from None
     texts = (each for a in layers for each in (a.name, a.type, *a.inputs, *a.outputs))
     if any(isinstance(text, bytes) for text in (graph.name, *texts)):  # what protobuf returns
         raise FormatError(f"{where}: a text is not UTF-8")
-    logical = dataflow_graph(layers, where, graph.name)
+    logical = dataflow_graph(layers, RULES, where, graph.name)
     return replace(logical, notes=[*logical.notes, *notes])
 
 
-def _inferred(data: bytes, where: str) -> "tuple[GraphProto, list[str]]":
-    """Return the graph of a model with inferred shapes, and notes if inference fails."""
+def _model(data: bytes, where: str) -> "ModelProto":
+    """Return a model, with the bodies of its own functions in the place of their calls."""
     try:
-        import onnx  # noqa: PLC0415 - an extra
+        import onnx.inliner  # noqa: PLC0415 - an extra
         from google.protobuf.message import DecodeError  # noqa: PLC0415
     except ImportError:
         raise UsageError("--from onnx needs onnx: pip install 'streamplace[onnx]'") from None
@@ -67,11 +77,31 @@ def _inferred(data: bytes, where: str) -> "tuple[GraphProto, list[str]]":
         raise FormatError(f"{where}: not an ONNX model") from None
     if not model.graph.node:
         raise FormatError(f"{where}: not an ONNX model: it contains no nodes")
+    if not model.functions:
+        return model
     try:
-        return onnx.shape_inference.infer_shapes(model).graph, []
-    except (onnx.shape_inference.InferenceError, RuntimeError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        return model.graph, [f"shapes cannot be inferred, so that some are unknown: {reason:.80}"]
+        return onnx.inliner.inline_local_functions(model)
+    except (RuntimeError, ValueError) as error:
+        raise FormatError(f"{where}: its functions cannot be inlined: {_line(error)}") from None
+
+
+def _inferred(model: "ModelProto") -> "tuple[GraphProto, list[str]]":
+    """Return the graph of a model with inferred shapes, and notes if inference fails."""
+    from onnx import shape_inference  # noqa: PLC0415 - an extra
+
+    if any(type_of(node) in EQUIVALENTS for node in model.graph.node):
+        copy = type(model)()
+        copy.CopyFrom(model)
+        replace_for_inference(copy.graph)
+        model = copy
+    try:
+        return shape_inference.infer_shapes(model).graph, []
+    except (shape_inference.InferenceError, RuntimeError, ValueError) as error:
+        return model.graph, [f"shapes cannot be inferred, so that some are unknown: {_line(error)}"]
+
+
+def _line(error: Exception) -> str:
+    return f"{' '.join(str(error).split()):.80}"
 
 
 def _tensors(graph: "GraphProto") -> dict[str, Tensor]:
@@ -100,21 +130,45 @@ def _inputs(graph: "GraphProto") -> Iterator[Layer]:
             yield Layer(value.name, "Input", outputs={value.name: _tensor_of(value)})
 
 
-def _layer(node: "NodeProto", tensors: Mapping[str, Tensor]) -> Layer:
+def _layer(node: "NodeProto", graph: "GraphProto", tensors: Mapping[str, Tensor]) -> Layer:
+    kind = type_of(node)
     attributes = {attribute.name: attribute for attribute in node.attribute}
+    texts = {name: each.s.decode() for name, each in attributes.items() if each.type == each.STRING}
     outputs = [name for name in node.output if name]
     unknown = Tensor(None, UNKNOWN)
+    equivalent = EQUIVALENTS.get(kind)
     return Layer(
         node.name or next(iter(outputs), ""),
-        node.op_type,
-        [name for name in node.input if name] + [*dict.fromkeys(_captured(node))],
+        kind,
+        [name or None for name in inputs_of(node)] + [*dict.fromkeys(_captured(node))],
         {name: tensors.get(name, unknown) for name in outputs},
         is_constant=node.op_type == "Constant",
         keeps_state=node.op_type in WITH_STATE,
         kernel=tuple(attributes["kernel_shape"].ints) if "kernel_shape" in attributes else (),
         transposed="transA" in attributes and bool(attributes["transA"].i),
-        equation=attributes["equation"].s.decode() if "equation" in attributes else "",
+        equation=texts.get("equation", ""),
+        mode=texts.get("mode", ""),
+        numbers=_numbers(node, graph),
+        works_as=equivalent.type if equivalent else "",
     )
+
+
+def _numbers(node: "NodeProto", graph: "GraphProto") -> dict[str, int]:
+    """Return the whole numbers among the attributes of a node, under the names that rules use."""
+    found = {each.name: each.i for each in node.attribute if each.type == each.INT}
+    equivalent = EQUIVALENTS.get(type_of(node))
+    if equivalent and equivalent.heads:
+        names = zip(("q_num_heads", "kv_num_heads"), equivalent.heads, strict=True)
+        found |= {name: found.get(own, 0) for name, own in names}
+    if node.op_type == "DFT" and len(node.input) > 2:  # noqa: PLR2004 - the axis is its third input
+        axis = next((each for each in graph.initializer if each.name == node.input[2]), None)
+        if axis is not None and (axis.int64_data or len(axis.raw_data) == INT64_BYTES):
+            found["axis"] = (
+                axis.int64_data[0]
+                if axis.int64_data
+                else int.from_bytes(axis.raw_data, "little", signed=True)
+            )
+    return found
 
 
 def _captured(node: "NodeProto") -> Iterator[str]:

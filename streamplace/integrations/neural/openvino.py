@@ -8,7 +8,8 @@ from collections.abc import Hashable, Iterator, Mapping
 from xml.etree.ElementTree import Element
 
 from streamplace.errors import FormatError
-from streamplace.integrations.neural.flops import Shape
+from streamplace.integrations.neural.openvino_types import RULES
+from streamplace.integrations.neural.operation import Shape
 from streamplace.integrations.neural.tensor_graph import Layer, Tensor, dataflow_graph
 from streamplace.integrations.parsing.xml import attribute, inside, kind_of, parse_xml
 from streamplace.problem.graph import UNKNOWN
@@ -51,7 +52,7 @@ def read(text: str, where: str) -> LogicalGraph:
         raise FormatError(f"{where}: contains no <layer>")
     sent = _connections(root, elements, where)
     layers = [_layer(number, element, sent, where) for number, element in elements.items()]
-    return dataflow_graph(layers, where, root.get("name", ""))
+    return dataflow_graph(layers, RULES, where, root.get("name", ""))
 
 
 def _connections(root: Element, layers: Mapping[str, Element], where: str) -> dict[Port, Port]:
@@ -97,9 +98,12 @@ def _layer(number: str, element: Element, sent: Mapping[Port, Port], where: str)
         {(number, port): _tensor(each, place) for port, each in _ports(element, "output", where)},
         is_constant=kind == "Const",
         keeps_state=kind in WITH_STATE,
+        variable=data.get("variable_id", ""),
         kernel=_sizes(data.get("kernel", ""), place),
         transposed=data.get("transpose_a", "").lower() in ("true", "1"),
         equation=data.get("equation", ""),
+        mode=data.get("mode", ""),
+        numbers={key: int(text) for key, text in data.items() if _SIZE.fullmatch(text)},
     )
 
 

@@ -4,27 +4,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from streamplace.errors import FormatError
 from streamplace.files.reading import check
 from streamplace.files.schema import ForeignForm, Name, Title
 from streamplace.integrations.logical_builder import MAX_PARALLELISM
+from streamplace.integrations.storm.settings import Amount, Settings, is_internal, requested
 
 KINDS = ("visualization", "metrics", "topology")
 
 
-def _number(value: Any) -> Any:
-    """Convert numbers that Storm writes as text."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return float(value)
-    except ValueError:
-        raise ValueError(f"must be a number (got {value!r:.40})") from None
-
-
-Amount = Annotated[float, BeforeValidator(_number), Field(ge=0, allow_inf_nan=False)]
 Executors = Annotated[int, Field(ge=0, le=MAX_PARALLELISM)]
 
 
@@ -62,19 +52,25 @@ class _Metrics(ForeignForm):
     bolts: list[_ComponentMetrics] = Field([])
 
 
-class _Spout(ForeignForm):
+class _Component(ForeignForm):
+    executors: Executors = 1
+    on_heap: Amount | None = Field(None, alias="requestedMemOnHeap")
+    off_heap: Amount | None = Field(None, alias="requestedMemOffHeap")
+    generic: Title | None = Field(None, alias="requestedGenericResourcesComp")
+
+
+class _Spout(_Component):
     id: Name = Field(alias="spoutId")
-    executors: Executors = 1
 
 
-class _Bolt(ForeignForm):
+class _Bolt(_Component):
     id: Name = Field(alias="boltId")
-    executors: Executors = 1
 
 
 class _Topology(ForeignForm):
     name: Title = ""
     uptime_s: Amount | None = Field(None, alias="uptimeSeconds")
+    configuration: Settings | None = None
     spouts: list[_Spout] = Field([])
     bolts: list[_Bolt] = Field([])
 
@@ -91,6 +87,9 @@ class Topology:
         Components that a document lists as bolts; they do not generate tuples.
     groupings
         (source, stream id, target) -> the grouping, "" if unknown.
+    counted
+        Components whose emitted tuples are listed. Storm counts them by stream, and a stream has
+        no counter before its first tuple (``MultiCountMetric.scope``).
     emitted
         (component, stream id) -> tuples in the window.
     executed
@@ -101,17 +100,24 @@ class Topology:
         Length of the window in seconds, or None for all time.
     uptime_s
         Time since the topology started.
+    requests
+        Component -> resource -> what one executor requests; see `Settings.requests`.
+    notes
+        What is left out, one line each.
     """
 
     name: str = ""
     executors: dict[str, int] = field(default_factory=dict)
     bolts: set[str] = field(default_factory=set)
     groupings: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    counted: set[str] = field(default_factory=set)
     emitted: dict[tuple[str, str], float] = field(default_factory=dict)
     executed: dict[tuple[str, str, str], float] = field(default_factory=dict)
     execute_ms: dict[tuple[str, str, str], float] = field(default_factory=dict)
     window: float | None = None
     uptime_s: float | None = None
+    requests: dict[str, dict[str, float]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
 
 def topology_from(value: Any, where: str) -> Topology:
@@ -143,11 +149,6 @@ def topology_from(value: Any, where: str) -> Topology:
             if end not in found.executors:
                 raise FormatError(f"{where}: unknown component {end!r:.40}")
     return found
-
-
-def is_internal(name: str) -> bool:
-    """Return whether a component or stream is internal to Storm."""
-    return name.startswith("__")
 
 
 def _documents(value: Any, where: str) -> Iterator[tuple[str, tuple[Any, str]]]:
@@ -189,7 +190,9 @@ def _add_topology(found: Topology, value: Any, where: str) -> None:
     for part in parts:
         if not is_internal(part.id):
             found.executors[part.id] = max(1, part.executors)
+            found.requests[part.id] = requested(part.on_heap, part.off_heap, part.generic or "")
     found.bolts.update(bolt.id for bolt in form.bolts)
+    found.notes = form.configuration.notes if form.configuration else []
 
 
 def _add_visualization(found: Topology, value: Any, where: str) -> None:
@@ -213,6 +216,8 @@ def _add_metrics(found: Topology, value: Any, where: str) -> None:
         if is_internal(part.id):
             continue
         found.executors.setdefault(part.id, 1)
+        if "emitted" in part.model_fields_set:
+            found.counted.add(part.id)
         for sent in part.emitted:
             if not is_internal(sent.stream_id):
                 found.emitted[part.id, sent.stream_id] = sent.value

@@ -1,38 +1,40 @@
 """Writer of configuration for Storm's Resource Aware Scheduler, as part of a Flux topology."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from math import ceil
 from typing import Any
 
-import numpy as np
-
-from sim.work import work_of
 from streamplace.errors import ProblemError
+from streamplace.integrations.comments import shown
 from streamplace.integrations.parsing.yaml_writer import to_scalar, to_yaml
-from streamplace.integrations.pes import require_source_rate
-from streamplace.integrations.whole_operators import devices_of_instances
+from streamplace.integrations.storm.executors import CORE, Executors, Held, executors_of, held_on
+from streamplace.integrations.storm.settings import CONSTRAINTS, DEFAULT_CPU, is_internal
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
-from streamplace.scoring.flow import flow
 
 STRATEGY = "org.apache.storm.scheduler.resource.strategies.scheduling.ConstraintSolverStrategy"
 PARALLELISM = "parallelism"  # of Flux's VertexDef: the number of executors
 CPU = "cpuLoad"  # of Flux's VertexDef: an integer, 100 is one core
 HEAP = "onHeapMemoryLoad"  # MiB, an integer
 ON_A_NODE = "maxNodeCoLocationCnt"  # of topology.ras.constraints: executors of a component
-MIB = 2**20
-ROUNDING = 1e-9  # percent of a core
 MAX_COMPONENTS = 2_000  # since the file lists pairs of components
+WORKER_HEAP = "topology.worker.max.heap.size.mb"
+DEFAULT_WORKER_HEAP = 768
+STATES = "topology.ras.constraint.max.state.search"
+DEFAULT_STATES, MAX_STATES = 10_000, 100_000  # the scheduler gives up at as many executors
+DEFAULT_CORES, DEFAULT_MEMORY = 4, 4096  # what Storm takes a supervisor to offer; MiB
 HEADER = """\
 # Merge this into the Flux file of the topology. Nimbus must run with
 # storm.scheduler: org.apache.storm.scheduler.resource.ResourceAwareScheduler
 #
 # This sets: which components never share a worker (those on different devices); the CPU that an
-# executor needs (100 is one core of its device) and its heap, where known; which hosts to prefer;
-# how many executors a component has, where the graph states or has instances.
+# executor needs (100 is one core of its device) and its heap, where known; the heap of a worker;
+# which hosts to prefer; how many executors a component has, where the graph states or has
+# instances.
 # Storm decides: which host a component runs on; which components share a worker; which workers
 # share a host.
+#
+# The storm.yaml of each supervisor has to state what its host offers (Storm takes 4 cores and
+# 4096 MiB otherwise):
 """
 
 
@@ -46,27 +48,53 @@ def write(placement: Placement) -> str:
     Raises
     ------
     ProblemError
-        If there are more than 2,000 operators, or the objective is a makespan.
+        If there are more than 2,000 operators or 100,000 executors, an operator has a name that
+        Storm reserves, or the objective is a makespan.
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
-    devices_of = devices_of_instances(placement)
-    if len(devices_of) > MAX_COMPONENTS:
-        raise ProblemError(
-            f"storm-ras supports at most {MAX_COMPONENTS:,} operators (got {len(devices_of):,})"
-        )
+    executors = executors_of(placement)
+    held = held_on(placement, executors)
+    _check(executors, len(held))
+    states = sum(each.count for each in executors.values()) + len(held)
     topology = {
         "topology.scheduler.strategy": STRATEGY,
         "topology.scheduler.favored.nodes": list(placement.pes),
+        WORKER_HEAP: max(DEFAULT_WORKER_HEAP, *(each.heap for each in held)),
+        **({STATES: MAX_STATES} if states >= DEFAULT_STATES else {}),
     }
+    counted = bool(placement.problem.graph.instance_of)
     spouts = _spouts(placement.problem.graph)
     parts: dict[str, list[dict[str, Any]]] = {}
-    components = _components(placement, devices_of)
-    for kind, wanted in (("spouts", True), ("bolts", False)):
-        chosen = [component for component in components if (component["id"] in spouts) == wanted]
-        if chosen:
-            parts[kind] = chosen
-    return HEADER + to_yaml([{"config": topology}]) + _constraints(devices_of) + to_yaml([parts])
+    for name, each in executors.items():
+        kind = "spouts" if name in spouts else "bolts"
+        parts.setdefault(kind, []).append(_component(name, each, counted))
+    ordered = {kind: parts[kind] for kind in ("spouts", "bolts") if kind in parts}
+    head = HEADER + _supervisors(held)
+    return head + to_yaml([{"config": topology}]) + _constraints(executors) + to_yaml([ordered])
+
+
+def assumed_capacities(placement: Placement) -> str:
+    """Return what supervisors must offer, as text; empty if Storm takes them to offer it anyway."""
+    held = held_on(placement, executors_of(placement))
+    if all(each.device.cores == DEFAULT_CORES and each.heap <= DEFAULT_MEMORY for each in held):
+        return ""
+    return (
+        "the storm.yaml of each supervisor states the capacity of its host, as listed in the file, "
+        f"since Storm takes {DEFAULT_CORES} cores and {DEFAULT_MEMORY} MiB otherwise"
+    )
+
+
+def assumed_room(placement: Placement) -> str:
+    """Return on which devices Storm has too little CPU for the topology, as text; empty if none."""
+    full = [e.device.name for e in held_on(placement, executors_of(placement)) if not e.fits]
+    if not full:
+        return ""
+    return (
+        f"the executors on {shown(full)} and an acker, which takes {DEFAULT_CPU}% of a core, need "
+        "more CPU than there is, and Storm starts a topology only if all of it fits; place it with "
+        "a lower --target-utilisation"
+    )
 
 
 def _spouts(graph: StreamGraph) -> set[str]:
@@ -75,13 +103,13 @@ def _spouts(graph: StreamGraph) -> set[str]:
     return {*graph.owners} - {name for v, name in enumerate(graph.owners) if v not in sources}
 
 
-def _constraints(devices_of: Mapping[str, Sequence[str]]) -> str:
+def _constraints(executors: Mapping[str, Executors]) -> str:
     """Return the constraints of components, as lines of YAML.
 
     Components without a common device must not share a worker; Storm applies each pair both ways.
     There may be millions of pairs, for which PyYAML takes minutes, so this writes the lines itself.
     """
-    names = [(to_scalar(name), Counter(on)) for name, on in devices_of.items()]
+    names = [(to_scalar(name), each.on) for name, each in executors.items()]
     lines = []
     for i, (name, devices) in enumerate(names):
         rules = []
@@ -92,33 +120,37 @@ def _constraints(devices_of: Mapping[str, Sequence[str]]) -> str:
             rules.append(f"      incompatibleComponents: [{', '.join(others)}]\n")
         if rules:
             lines += [f"    {name}:\n", *rules]
-    return "".join(["  topology.ras.constraints:\n", *lines] if lines else [])
+    return "".join([f"  {CONSTRAINTS}:\n", *lines] if lines else [])
 
 
-def _components(
-    placement: Placement, devices_of: Mapping[str, Sequence[str]]
-) -> list[dict[str, Any]]:
-    """Return the needs of one executor of each operator: the maximum over its instances."""
-    problem = placement.problem
-    require_source_rate(problem, "storm-ras")
-    mips = np.array([device.mips for device in problem.cluster.devices])
-    work = work_of(flow(problem), placement.devices)
-    percent = work / (mips[placement.devices] * 1e6) * 100
-    cpu: dict[str, float] = {}
-    memory: dict[str, float] = {}
-    for v, operator in enumerate(problem.graph.owners):
-        cpu[operator] = max(cpu.get(operator, 0.0), float(percent[v]))
-        memory[operator] = max(memory.get(operator, 0.0), float(problem.graph.memory_bytes[v]))
-    return [
-        {
-            "id": name,
-            **({PARALLELISM: len(devices_of[name])} if problem.graph.instance_of else {}),
-            CPU: max(1, ceil(cpu[name] - ROUNDING)),
-            **_heap(memory[name]),
-        }
-        for name in cpu
-    ]
+def _component(name: str, executors: Executors, counted: bool) -> dict[str, Any]:
+    return {
+        "id": name,
+        **({PARALLELISM: executors.count} if counted else {}),
+        CPU: executors.cpu,
+        **({} if executors.heap is None else {HEAP: executors.heap}),
+    }
 
 
-def _heap(memory_bytes: float) -> dict[str, int]:
-    return {HEAP: ceil(memory_bytes / MIB)} if memory_bytes else {}
+def _supervisors(held: Sequence[Held]) -> str:
+    """Return a comment on the supervisor of each device."""
+    return "".join(
+        f"# {to_scalar(each.device.name)}: supervisor.cpu.capacity: {CORE * each.device.cores}, "
+        f"supervisor.memory.capacity.mb: {each.heap} or more\n"
+        for each in held
+    )
+
+
+def _check(executors: Mapping[str, Executors], workers: int) -> None:
+    if len(executors) > MAX_COMPONENTS:
+        raise ProblemError(
+            f"storm-ras supports at most {MAX_COMPONENTS:,} operators (got {len(executors):,})"
+        )
+    count = sum(each.count for each in executors.values())
+    if count + workers >= MAX_STATES:
+        raise ProblemError(
+            f"storm-ras supports fewer than {MAX_STATES:,} executors, one acker per device "
+            f"included (got {count + workers:,})"
+        )
+    if reserved := next((name for name in executors if is_internal(name)), None):
+        raise ProblemError(f"{reserved!r}: Storm reserves names that begin with '__'; rename it")

@@ -1,12 +1,12 @@
 """Reader of running Storm topologies from documents of the UI; instructions stay unknown."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from streamplace.files.reading import parse
 from streamplace.integrations.logical_builder import Link, build_logical_graph
 from streamplace.integrations.storm.documents import Topology, topology_from
 from streamplace.integrations.storm.groupings import distribution_of
+from streamplace.integrations.storm.settings import with_requests
 from streamplace.problem.graph import UNKNOWN
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph
@@ -16,7 +16,8 @@ def read(text: str, where: str) -> LogicalGraph:
     """Read a visualization, ``/metrics``, or an object of several documents.
 
     A stream's selectivity is the number of tuples that its source emitted on it ÷ the number that
-    the source executed. For a spout, the latter is what it emits on all its streams.
+    the source executed. For a spout, the latter is what it emits on all its streams. A stream that
+    is not among those counted had no tuple.
 
     Raises
     ------
@@ -42,7 +43,10 @@ def logical_graph_from(topology: Topology) -> LogicalGraph:
             source,
             target,
             distribution_of(grouping),
-            _ratio(topology.emitted.get((source, stream)), processed.get(source)),
+            _ratio(
+                topology.emitted.get((source, stream), 0.0 if source in topology.counted else None),
+                processed.get(source),
+            ),
         )
         for (source, stream, target), grouping in topology.groupings.items()
     ]
@@ -60,10 +64,13 @@ def logical_graph_from(topology: Topology) -> LogicalGraph:
         for v in logical.graph.sources
         if logical.graph.names[v] in topology.bolts
     ]
-    if not alone:
-        return logical
-    note = f"no stream leads to the bolts {listed(alone)}, since none carried a tuple in the window"
-    return replace(logical, notes=[note])
+    notes = [*topology.notes]
+    if alone:
+        which = listed(alone)
+        notes.append(
+            f"no stream leads to the bolts {which}, since none carried a tuple in the window"
+        )
+    return with_requests(logical, topology.requests, notes)
 
 
 def _processed(topology: Topology) -> dict[str, float]:

@@ -9,51 +9,60 @@ from torch.fx import Node, map_arg
 from torch.utils.flop_counter import flop_registry
 
 from streamplace.integrations.torch.nodes import elements, op_name, shape_of, tensors_of
+from streamplace.integrations.torch.operator_lists import POOLS, READING, RETURNING
+from streamplace.integrations.torch.work_rules import RULES
+from streamplace.problem.graph import UNKNOWN
 
-_OF_INPUT = frozenset(
+_ATTENTION = frozenset(
     (
-        "sum", "mean", "prod", "amax", "amin", "aminmax", "max", "min", "argmax", "argmin", "any",
-        "all", "norm", "linalg_vector_norm", "var", "std", "var_mean", "std_mean", "logsumexp",
-        "_softmax", "_log_softmax", "cumsum", "cumprod", "sort", "topk", "kthvalue", "median",
-        "native_layer_norm", "native_group_norm", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d",
-        "adaptive_avg_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d", "_cdist_forward",
-        "_fused_rms_norm", "nll_loss_forward", "scatter_reduce",
+        "scaled_dot_product_attention", "_scaled_dot_product_flash_attention_for_cpu",
+        "_scaled_dot_product_attention_math", "_scaled_dot_product_fused_attention_overrideable",
     )
 )  # fmt: skip
-"""Operators that process every element of their first tensor once."""
-_POOLS = frozenset(
-    (
-        "avg_pool1d", "avg_pool2d", "avg_pool3d",
-        "max_pool1d", "max_pool2d_with_indices", "max_pool3d_with_indices",
-    )
-)  # fmt: skip
-"""Operators that process a window of elements for each element of their result."""
 
 
 def flops(node: Node) -> float:
-    """Return the floating-point operations of a node.
+    """Return the floating-point operations of a node; NaN if no rule gives them.
 
     Products, convolutions and attention have the formulas of `torch.utils.flop_counter`, where a
-    multiplication and an addition are two operations. Reductions and normalisations count one per
-    element read, pooling one per element of a window, everything else one per element returned.
+    multiplication and an addition are two operations, and those that it lacks have formulas of
+    the same kind (`work_rules`). Reductions and normalisations count one per element read, pooling
+    one per element of a window, and elementwise operators one per element returned.
     """
     name = op_name(node)
     arguments: Any = map_arg(node.args, lambda each: each.meta["val"])
-    if name == "scaled_dot_product_attention":
+    if name in _ATTENTION:
         return _attention(*(shape_of(tensor) for tensor in arguments[:3]))
+    options: Any = map_arg(node.kwargs, lambda each: each.meta["val"])
     formula: Callable[..., Any] | None = flop_registry.get(
         getattr(node.target, "overloadpacket", None)
     )
     if formula is not None:
-        options = map_arg(node.kwargs, lambda each: each.meta["val"])
         return float(formula(*arguments, **options, out_val=node.meta["val"]))
+    if name in RULES:
+        return float(RULES[name](_all_arguments(node, arguments, options), tensors_of(node)[0]))
+    return _per_element(node, name, arguments)
+
+
+def _per_element(node: Node, name: str, arguments: Any) -> float:
+    """Return the operations of a node that does some for each element; NaN of all others."""
     returned = float(max(elements(tensor) for tensor in tensors_of(node)))
-    if name in _POOLS:
+    if name in POOLS:
         return returned * _window(name, arguments[1])
-    first = next((each for each in arguments if isinstance(each, torch.Tensor)), None)
-    if name in _OF_INPUT and first is not None:
-        return float(elements(first))
-    return returned
+    if name in READING:
+        first = next((each for each in arguments if isinstance(each, torch.Tensor)), None)
+        return returned if first is None else float(elements(first))
+    tags = getattr(node.target, "tags", ())
+    if name in RETURNING or torch.Tag.pointwise in tags or torch.Tag.view_copy in tags:
+        return returned
+    return UNKNOWN
+
+
+def _all_arguments(node: Node, arguments: Any, options: Any) -> list[Any]:
+    """Return the arguments of a call in the order of the schema, with their defaults."""
+    schema: Any = node.target._schema  # type: ignore[union-attr]  # noqa: SLF001 - has no public name
+    rest = schema.arguments[len(arguments) :]
+    return [*arguments, *(options.get(each.name, each.default_value) for each in rest)]
 
 
 def _attention(query: tuple[int, ...], key: tuple[int, ...], value: tuple[int, ...]) -> float:

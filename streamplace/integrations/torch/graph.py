@@ -1,6 +1,7 @@
 """Modules as stream graphs: operators with their work, bytes and memory."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import isnan
 from typing import Any
 
 import torch
@@ -13,11 +14,14 @@ from streamplace.integrations.torch.nodes import (
     bytes_of,
     computes,
     op_name,
+    origin_of,
     reads,
     shape_of,
     tensors_of,
 )
 from streamplace.integrations.torch.program import Program, export
+from streamplace.integrations.unknown_work import unknown_work
+from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph
@@ -36,15 +40,16 @@ def from_module(module: torch.nn.Module, example_inputs: Sequence[Any]) -> Strea
 
     Operators have these values:
 
-    - `instructions`: floating-point operations. `Device.mips` is then a device's speed in million
-      such operations/s.
+    - `instructions`: floating-point operations; NaN where no rule gives them, as for most operators
+      of other libraries. `Device.mips` is then a device's speed in million such operations/s.
     - `payload_bytes`: bytes of the results that are used.
     - `memory_bytes`: bytes of all results, and of the parameters and buffers that are read. One
       that several operators read counts for the first of them.
     - `type`: the ATen operator. `output_shape`: the shape of the first result.
     - `meta_op`: the path of the submodule; empty for the module itself.
 
-    The graph has `firing` ``all``, and its name is that of the module's class.
+    Operators that read or replace a buffer that a pass changes, such as a cache, are colocated: it
+    is one state. The graph has `firing` ``all``, and its name is that of the module's class.
 
     Parameters
     ----------
@@ -91,8 +96,25 @@ def read_program(program: Program, name: str) -> LogicalGraph:
         for origin, size in reads(node)
         if origin in names
     ]
-    graph = StreamGraph(operators, streams, name=name, firing="all")
-    return LogicalGraph(graph, notes=[*_notes(shared), *_guesses(graph)])
+    rules = Constraints(colocate=_of_states(program, names))
+    graph = StreamGraph(operators, streams, name=name, firing="all", constraints=rules)
+    unknown = unknown_work(o.type for o in operators if o.type and isnan(o.instructions))
+    return LogicalGraph(graph, notes=[*_notes(shared), *unknown])
+
+
+def _of_states(program: Program, names: Mapping[Node, str]) -> list[list[str]]:
+    """Return the operators that read or replace each buffer that a pass changes."""
+    found: dict[str, dict[str, None]] = {buffer: {} for buffer in program.changed.values()}
+    for node, operator in names.items():
+        for origin, _ in reads(node):
+            if (stored := program.stored.get(origin.name)) in found:
+                found[stored][operator] = None
+    for node in program.nodes:
+        if (buffer := program.changed.get(node.name)) is not None:
+            origin, _ = origin_of(node)
+            if origin in names:
+                found[buffer][names[origin]] = None
+    return [[*operators] for operators in found.values() if len(operators) > 1]
 
 
 def operators_of(program: Program) -> dict[str, Node]:
@@ -142,14 +164,6 @@ def _memory(program: Program, nodes: Iterable[Node]) -> tuple[dict[Node, int], l
                 if readers[stored] == 1:
                     memory[node] += bytes_of(origin)
     return memory, [stored for stored, count in readers.items() if count > 1]
-
-
-def _guesses(graph: StreamGraph) -> list[str]:
-    """Return a note on operators of other libraries than ATen, whose work is not known."""
-    guessed = sorted({each.type for each in graph.operators if each.type and "." in each.type})
-    if not guessed:
-        return []
-    return [f"one operation per element is assumed for the type {listed(guessed)}"]
 
 
 def _notes(shared: Sequence[str]) -> list[str]:

@@ -16,6 +16,7 @@ from streamplace.integrations.torch.graph import operators_of, read_program
 from streamplace.integrations.torch.passes import CpuClock, GpuClock, Passes
 from streamplace.integrations.torch.program import export, running
 from streamplace.problem.graph import StreamGraph
+from streamplace.util.finite import finite
 
 WARM_UP = 2
 """Passes before the measured ones, in which libraries choose their kernels and caches fill."""
@@ -70,7 +71,7 @@ class Measurement:
                 {
                     "name": operator.name,
                     "type": operator.type,
-                    "instructions": operator.instructions,
+                    "instructions": finite(operator.instructions),
                     "payload_bytes": operator.payload_bytes,
                     "seconds": self.seconds[operator.name].to_dict(),
                 }

@@ -39,11 +39,14 @@ class Program:
         Name of a placeholder -> the parameter, buffer or constant that it represents.
     accepted
         The inputs that it accepts.
+    changed
+        Name of a node -> the buffer that a pass replaces by its result.
     """
 
     exported: ExportedProgram
     stored: dict[str, str]
     accepted: Accepted
+    changed: dict[str, str]
 
     @property
     def nodes(self) -> list[Node]:
@@ -95,7 +98,8 @@ def export(module: torch.nn.Module, inputs: Sequence[Any]) -> Program:
     call_checks_directly(exported)
     specs = exported.graph_signature.input_specs
     stored = {spec.arg.name: str(spec.target) for spec in specs if spec.kind in _STORED}
-    return Program(exported, stored, Accepted.of(exported, inputs))
+    changed = dict(exported.graph_signature.buffers_to_mutate)
+    return Program(exported, stored, Accepted.of(exported, inputs), changed)
 
 
 def _distinct(module: torch.nn.Module, inputs: Sequence[Any]) -> tuple[Any, ...]:

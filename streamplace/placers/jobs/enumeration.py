@@ -10,13 +10,14 @@ from streamplace.scoring.joint import JointProblem
 from streamplace.util.arrays import Ints
 
 MOST = 300_000  # joint placements that take a second or two
+FEW = 20_000  # those that take less time than a search
 CHUNK = 4096
 
 
-def is_small(joint: JointProblem) -> bool:
+def is_small(joint: JointProblem, most: int = MOST) -> bool:
     """Return whether all joint placements can be enumerated."""
     choices: list[int] = joint.union.feasibility.allowed.sum(axis=1).tolist()
-    return prod(choices) <= MOST
+    return prod(choices) <= most
 
 
 def best_of_all(joint: JointProblem) -> Ints | None:

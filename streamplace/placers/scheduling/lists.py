@@ -13,6 +13,7 @@ from sim.schedule.ranks import (
     mean_seconds,
     optimistic_costs,
     upward_rank,
+    with_ties,
 )
 from sim.schedule.task_graph import TaskGraph
 from streamplace.placers.base import Listed
@@ -57,8 +58,8 @@ class Heft(_Scheduler):
     """HEFT: the operator of highest upward rank goes where it ends first (Topcuoglu et al. 2002).
 
     Ranks use mean times over the devices that may run an operator, and mean times of messages over
-    all pairs of such devices, in which a device with itself counts as zero. An operator may be
-    inserted into a gap of a device.
+    all pairs of different devices that may run both ends. An operator may be inserted into a gap of
+    a device.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ class Peft(_Scheduler):
         allowed, row_of = compiled.masks
         ahead = optimistic_costs(compiled.tasks, allowed, row_of)
         may = allowed[row_of]
-        rank = np.where(may, ahead, 0.0).sum(axis=1) / may.sum(axis=1)
+        rank = with_ties(np.where(may, ahead, 0.0).sum(axis=1) / may.sum(axis=1))
         return list_schedule(compiled.tasks, compiled.rules, rank, ahead)
 
 
@@ -102,7 +103,7 @@ class Cpop(_Scheduler):
         """Return the schedule."""
         tasks, masks = compiled.tasks, compiled.masks
         costs = mean_seconds(tasks, *masks), mean_messages(tasks, *masks)
-        priority = upward_rank(tasks, *costs) + downward_rank(tasks, *costs)
+        priority = with_ties(upward_rank(tasks, *costs) + downward_rank(tasks, *costs))
         preferred = preferred_devices(tasks, priority, times_on(tasks.columns, *masks))
         return list_schedule(tasks, compiled.rules, priority, None, preferred)
 

@@ -49,8 +49,6 @@ def balanced(
     0.1 s.
     """
     loaded = overloaded(problem)
-    if loaded is None:
-        return consolidate(problem, rng, placements, budget)
     known = [Placement(loaded, placement.devices) for placement in placements]
     every = best_and_cheapest(loaded, AS_GOOD, FEW_PLACEMENTS)
     reached = qualities(loaded, known)
@@ -66,23 +64,21 @@ def balanced(
 def most_balanced(problem: Problem, placements: Sequence[Placement]) -> Placement:
     """Return the placement that `balanced` would choose, without a search for others."""
     loaded = overloaded(problem)
-    if loaded is None:
-        return fewest_devices(problem, placements)
     carrying = np.flatnonzero(qualities(problem, placements) >= CARRIED).tolist()
     known = [Placement(loaded, placements[i].devices) for i in carrying]
     chosen = fewest_devices(loaded, known, AS_GOOD)
     return Placement(problem, chosen.devices)
 
 
-def overloaded(problem: Problem) -> Problem | None:
+def overloaded(problem: Problem) -> Problem:
     """Return the problem under ``bottleneck`` at the lowest rate that is above every bound.
 
-    Relative throughput is then inverse to the largest utilisation, and at most 1. The rate is at
-    least the lowest that an objective can have. The result is None if practically nothing limits
-    the source rate.
+    Relative throughput is then inverse to the largest utilisation, and at most 1. The rate is one
+    that an objective can have, so that it is `MAX_RATE` if no bound is known or nothing limits the
+    source rate.
     """
     full = ceiling(_linear(problem, problem.source_rate))
-    return _linear(problem, max(full, MIN_VALUE)) if full <= MAX_RATE else None
+    return _linear(problem, min(max(full, MIN_VALUE), MAX_RATE))
 
 
 def balances(prefer: Prefer | None, start: Placement | None) -> bool:

@@ -5,13 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.flow import crossing_seconds
 from streamplace.errors import ProblemError
-from streamplace.problem.cluster import Cluster
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Bools, Floats, Ints
 
 BITS_PER_BYTE = 8.0
@@ -87,18 +83,16 @@ def current_devices(problem: Problem, old: Placement | Mapping[str, str]) -> Cur
 
 
 def moving_seconds(problem: Problem) -> Floats:
-    """Return the time to send each operator's memory over a mean link, (V,) in seconds."""
-    if isinstance(problem.objective, Makespan):
-        per_bit = _seconds_per_bit(problem.cluster)
-    else:
-        _, per_bit = crossing_seconds(flow(problem))
-    return problem.graph.memory_bytes.astype(np.float64) * (BITS_PER_BYTE * per_bit)
+    """Return the time to send each operator's memory over a mean link, (V,) in seconds.
 
-
-def _seconds_per_bit(cluster: Cluster) -> float:
-    """Return the mean over the links between two devices, whatever may be used of them."""
+    The mean is over the links between two devices with their whole bandwidth, whatever the
+    objective is and whatever streams may use of them: tuples load no link of a network of the kind
+    ``free``, but to send memory takes as long there as elsewhere.
+    """
+    cluster = problem.cluster
     per_bit = 1e-6 / cluster.link_column("bandwidth_mbps")[: cluster.own_links]
     count = len(cluster.devices)
     if cluster.network.kind != "nic" and count > 1:
         per_bit = per_bit[~np.eye(count, dtype=bool).ravel()]
-    return float(per_bit.mean())
+    seconds: Floats = problem.graph.memory_bytes * (BITS_PER_BYTE * float(per_bit.mean()))
+    return seconds

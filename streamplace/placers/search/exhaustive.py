@@ -38,7 +38,9 @@ def feasible_rows(
     costs = np.zeros((rules.unit_count, devices)) if unit_costs is None else unit_costs
     cheapest = np.where(rules.allowed, costs, np.inf).min(axis=1)
     extra = costs - cheapest[:, None]
-    left = np.array([limit - cheapest.sum() + ROUNDING * (1.0 + abs(cheapest.sum()))])
+    least = float(cheapest.sum())
+    rounding = ROUNDING * max(abs(least), abs(limit) if np.isfinite(limit) else 0.0)
+    left = np.array([limit - least + rounding])
     most = min(most, MAX_CELLS // (rules.unit_count * devices))
     room = rules.room[None]
     rivals, distant = rivals_of(rules.excluding), rivals_of(rules.separating)

@@ -100,4 +100,4 @@ class MovesSearch:
         """The problem whose relative throughput the chains improve."""
         problem = self.current.problem
         balances = self.prefer == "balance" and evaluator(problem).best_possible is not None
-        return (overloaded(problem) if balances else None) or problem
+        return overloaded(problem) if balances else problem

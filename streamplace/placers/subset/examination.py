@@ -14,10 +14,11 @@ from streamplace.placers.subset.conditions import conditions
 from streamplace.placers.subset.kinds import Counts, Kinds, covers, distance, losses, without
 from streamplace.placers.subset.moved import moved
 from streamplace.placers.subset.sustained import Sustained, sustained
+from streamplace.problem.objective import MAX_RATE
 from streamplace.problem.problem import Problem
 from streamplace.problem.subsets import restricted
 from streamplace.scoring.registry import throughput_evaluator
-from streamplace.scoring.throughput import throughput_where_scored
+from streamplace.scoring.throughput import ceiling, throughput_where_scored
 from streamplace.util.arrays import Ints
 
 CHANGES, CHANGES_PER_UNIT = 10_000, 100  # tried per set at effort 0
@@ -88,13 +89,10 @@ class Examiner:
         if problem is None or self._is_bounded(problem):
             self._refute(counts)
             return Verdict.REFUTED
-        found = self.measure(counts, effort, enough=True, problem=problem)
-        if found is None and self._known(counts) is Verdict.REFUTED:
-            return Verdict.REFUTED
-        if found is not None and found.carries_all:
-            return Verdict.CARRIES
-        if effort == QUICK:
-            return Verdict.OPEN
+        self.measure(counts, effort, enough=True, problem=problem)
+        verdict = self._known(counts)
+        if verdict is not Verdict.OPEN or effort == QUICK:
+            return verdict
         return self._prove(counts, problem, NODES * GROWTH**effort)
 
     def survives(self, counts: Counts, survive: int, effort: int = 0) -> Verdict:
@@ -172,7 +170,19 @@ class Examiner:
             self.results[counts] = found
         if found.carries_all:
             self._carry(counts)
+        elif found.is_best:
+            self._refute(counts)
         return self.results[counts]
+
+    def highest(self, counts: Counts) -> float:
+        """Return an upper bound on the source rate that a set sustains, in tuples/s.
+
+        It is 0 if the set has no placement, and at most `MAX_RATE`.
+        """
+        if (found := self.results.get(counts)) is not None:
+            return found.bound
+        problem = self._restricted(counts)
+        return 0.0 if problem is None else min(ceiling(problem), MAX_RATE)
 
     def _known(self, counts: Counts) -> Verdict:
         if any(covers(counts, other) for other in self._carrying):

@@ -16,7 +16,7 @@ from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Floats
 
-TINY_S = 1e-12  # so that graphs without work or messages have a ratio
+TINY = 1e-12  # share that is added to both, so that graphs without work or messages have a ratio
 FEATURES = 8
 """Numbers that a step reads: five of the problem, and three of the episode so far."""
 
@@ -71,11 +71,12 @@ def encode(problem: Problem) -> EncodedProblem:
     tasks, masks = scored.tasks, scored.compiled.masks
     seconds, messages = mean_seconds(tasks, *masks), mean_messages(tasks, *masks)
     ahead = optimistic_costs(tasks, *masks)
+    least = TINY * (messages.sum() + seconds.sum()) or 1.0
     features = [
         1.0,
         np.log(tasks.operators) / 4.0,
         np.log(tasks.devices) / 2.0,
-        np.log((messages.sum() + TINY_S) / (seconds.sum() + TINY_S)) / 4.0,
+        np.log((messages.sum() + least) / (seconds.sum() + least)) / 4.0,
         float(tasks.network != FREE),
     ]
     return EncodedProblem(

@@ -39,17 +39,14 @@ SP.details = (() => {
     const { setting } = view;
     const d = setting.assignment[v];
     const capacity = setting.mips[d] * 1e6 * cluster.devices[d].cores;
-    const { kind, cores } = cluster.devices[d];
-    const time = SP.flow.timeOn(flow, v, cluster.devices[d]); // seconds, or null
-    const byTime = time === null ? 0 : time * flow.tuples[v] * Math.min(flow.cores[v], cores);
-    const instructions = SP.flow.instructionsOn(flow, v, cluster.devices[d], cluster.devices);
-    const perSource =
-      time === null ? flow.tuples[v] * instructions : byTime * setting.mips[d] * 1e6;
-    const work = perSource * setting.rate;
+    const devices = SP.times.devicesAt(cluster, setting);
+    const time = SP.times.timeOn(flow, v, devices[d]); // seconds, or null
+    const instructions = SP.times.instructionsOn(flow, v, devices[d], devices);
+    const work = flow.tuples[v] * instructions * setting.rate;
     const perTuple =
       time === null
         ? `${number(instructions)} instructions per tuple`
-        : `${number(time)} s per tuple on devices of kind ${SP.text.isolated(kind)}`;
+        : `${number(time)} s per tuple on devices of kind ${SP.text.isolated(devices[d].kind)}`;
     return [
       ["Processes", `${number(flow.tuples[v] * setting.rate)} tuples/s`],
       ["Work", `${perTuple}, ${number(work / 1e6)} MIPS`],

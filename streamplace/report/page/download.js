@@ -11,7 +11,7 @@ SP.download = (() => {
     });
     const cluster = {
       ...problem.cluster,
-      devices: problem.cluster.devices.map((device, d) => ({ ...device, mips: setting.mips[d] })),
+      devices: SP.times.devicesAt(problem.cluster, setting),
       network: { ...problem.cluster.network, bandwidth_mbps: setting.bandwidth },
     };
     const placer = view.edited ? "by hand" : problem.placer;

@@ -15,7 +15,7 @@ SP.flow = (() => {
     const tuples = joins ? new Float64Array(names.length).fill(1) : shares(file, names, target);
     if (joins) selectivity.fill(1);
     else source.forEach((u, e) => (tuples[target[e]] += tuples[u] * selectivity[e]));
-    const times = file.operators.map(({ seconds_on: on }) => new Map(Object.entries(on ?? {})));
+    const times = file.operators.map(SP.times.timesOf);
     return {
       names,
       index,
@@ -29,36 +29,7 @@ SP.flow = (() => {
       cores: file.operators.map((operator) => operator.cores ?? 1),
       multicast: file.multicast ?? "none",
       times,
-      work: file.operators.map((o, v) => tuples[v] * (o.instructions ?? typical(times[v]))),
     };
-  }
-
-  /** Return the instructions that take as long as the mean of times by kind, at 1,000 MIPS. */
-  function typical(times) {
-    const known = [...times.values()].filter((time) => time !== null);
-    return (1e9 * known.reduce((sum, time) => sum + time, 0)) / Math.max(1, known.length);
-  }
-
-  /** Return the seconds per tuple of operator v on a device by the device's kind, or null. */
-  function timeOn(flow, v, device) {
-    return device.kind == null ? null : (flow.times[v].get(device.kind) ?? null);
-  }
-
-  /**
-   * Return the instructions per tuple of operator v on a device without a time. Where it cannot run
-   * there, they are the mean over the devices on which it can, as in streamplace/scoring/times.py.
-   */
-  function instructionsOn(flow, v, device, devices) {
-    if (flow.times[v].size === 0) return flow.instructions[v] ?? 0;
-    const on = (d) => {
-      const time = timeOn(flow, v, d);
-      if (time !== null) return time * d.mips * 1e6 * Math.min(flow.cores[v], d.cores);
-      return flow.times[v].has(d.kind) ? null : flow.instructions[v];
-    };
-    const own = flow.times[v].has(device.kind) ? null : flow.instructions[v];
-    if (own != null) return own;
-    const known = devices.map(on).filter((instructions) => instructions != null);
-    return known.reduce((sum, instructions) => sum + instructions, 0) / Math.max(1, known.length);
   }
 
   function shares(file, names, target) {
@@ -109,5 +80,5 @@ SP.flow = (() => {
     return flow.work.reduce((sum, work, v) => sum + (flow.times[v].size > 0 ? 0 : work), 0);
   }
 
-  return { flowOf, timeOn, instructionsOn, messagesOf, heaviestOf, plainWork };
+  return { flowOf, messagesOf, heaviestOf, plainWork };
 })();

@@ -2,7 +2,7 @@
 SP.makespan = (() => {
   "use strict";
   const { state } = SP;
-  const { counted, duration, element, number, percent, put } = SP.text;
+  const { counted, duration, element, number, percent, percentUp, put, roundedDown } = SP.text;
   const SAME = 1e-9; // relative difference of equal makespans
 
   /**
@@ -133,9 +133,9 @@ SP.makespan = (() => {
       show({ score, first, bound: lowest, problem }) {
         put(main.value, time(score.makespan));
         put(main.more, score.makespan === Infinity ? "" : `SLR ${slr(score)}${gain(score, first)}`);
-        put(bound.value, duration(lowest));
+        put(bound.value, duration(lowest, roundedDown));
         put(bound.more, "no placement is faster");
-        put(gap.value, score.makespan === Infinity ? "–" : percent(score.gap));
+        put(gap.value, score.makespan === Infinity ? "–" : percentUp(score.gap));
         put(gap.more, "of the makespan");
         put(path.value, pathText(score));
         put(path.more, messagesText(score));
@@ -178,7 +178,7 @@ SP.makespan = (() => {
     const exists = score.makespan !== Infinity;
     return {
       main: time(score.makespan),
-      details: exists ? `SLR ${slr(score)}, gap ${percent(score.gap)}` : "",
+      details: exists ? `SLR ${slr(score)}, gap ${percentUp(score.gap)}` : "",
       limit: [exists ? `critical path of ${pathText(score)}` : ""],
     };
   }

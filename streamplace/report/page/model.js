@@ -4,25 +4,25 @@
 // times the source rate, divided by the capacity.
 SP.model = (() => {
   "use strict";
-  const { instructionsOn, messagesOf, timeOn } = SP.flow;
+  const { messagesOf } = SP.flow;
+  const { devicesAt, instructionsOn, timeOn } = SP.times;
   const { endsOf, linkCosts, linkName, ownLinks, uplinksBetween } = SP.links;
   const ROUNDING = 1e-12; // relative difference of utilisations that are equal but for rounding
 
   /**
-   * Return the loads of devices and links under an assignment (device of each operator). `own` is,
-   * for each device, the most instructions per core of an operator that cannot use all cores, and
+   * Return the loads of devices and links under the assignment of a setting. `own` is, for each device, the most instructions per core of an operator that cannot use all cores, and
    * `ownBusy` the most seconds of such an operator with a time for the kind of the device.
    */
-  function sumsOf(flow, assignment, cluster, network, bandwidth) {
-    const devices = cluster.devices.length;
-    const [work, busy, operators, bits] = [0, 1, 2, 3].map(() => new Float64Array(devices));
-    const [own, ownBusy] = [0, 1].map(() => cluster.devices.map(() => [0, null]));
+  function sumsOf(flow, cluster, network, setting) {
+    const { assignment, bandwidth } = setting;
+    const devices = devicesAt(cluster, setting);
+    const [work, busy, operators, bits] = [0, 1, 2, 3].map(() => new Float64Array(devices.length));
+    const [own, ownBusy] = [0, 1].map(() => devices.map(() => [0, null]));
     const [links, overheads] = [new Map(), new Map()];
     assignment.forEach((d, v) => {
-      const time = timeOn(flow, v, cluster.devices[d]);
-      const used = Math.min(flow.cores[v], cluster.devices[d].cores);
-      const instructions =
-        time === null ? instructionsOn(flow, v, cluster.devices[d], cluster.devices) : 0;
+      const time = timeOn(flow, v, devices[d]);
+      const used = Math.min(flow.cores[v], devices[d].cores);
+      const instructions = time === null ? instructionsOn(flow, v, devices[d], devices) : 0;
       operators[d] += 1;
       if (time === null) work[d] += flow.tuples[v] * instructions;
       else busy[d] += flow.tuples[v] * time * used;
@@ -30,7 +30,7 @@ SP.model = (() => {
         time === null
           ? [own, (flow.tuples[v] * instructions) / flow.cores[v]]
           : [ownBusy, flow.tuples[v] * time];
-      if (flow.cores[v] < cluster.devices[d].cores && value > most[d][0]) {
+      if (flow.cores[v] < devices[d].cores && value > most[d][0]) {
         most[d] = [value, flow.names[v], v];
       }
     });

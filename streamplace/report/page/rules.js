@@ -54,9 +54,8 @@ SP.rules = (() => {
     });
     problem.file.operators.forEach((row, v) => {
       const { kind = null } = problem.cluster.devices[assignment[v]];
-      const times = new Map(Object.entries(row.seconds_on ?? {}));
-      const known = kind !== null && times.has(kind) ? times.get(kind) !== null : null;
-      if (!(known ?? row.instructions !== null)) {
+      const time = SP.times.stated(SP.times.timesOf(row), kind);
+      if (time === null || (time === undefined && row.instructions === null)) {
         const where = kind === null ? "without a kind" : `of kind ${quoted(kind)}`;
         violations.push(`${operator(row.name)} cannot run on devices ${where}`);
       }

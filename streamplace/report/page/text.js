@@ -20,12 +20,29 @@ SP.text = (() => {
     [1e-9, "ns"],
   ];
 
+  const ROUNDING = 2e-9; // relative difference that counts as none, as in streamplace.display.text
+
   function number(value) {
     if (value === Infinity) return "unlimited";
     const size = Math.abs(value);
     if (size !== 0 && (size >= 1e12 || size < 1e-4)) return value.toExponential(2);
     return size >= 1000 ? large.format(value) : grouped.format(value);
   }
+
+  /** Return a limit as `number` does, but rounded away from what it limits: up (1) or down (-1). */
+  function towards(direction, value) {
+    const text = number(value);
+    const shown = Number(text.replaceAll(",", ""));
+    if (!Number.isFinite(value) || (shown - value) * direction >= -ROUNDING * Math.abs(value))
+      return text;
+    const size = Math.abs(value);
+    const digits = size >= 1e12 || size < 1e-4 ? 3 : 4;
+    const step = 10 ** (Math.floor(Math.log10(size)) - digits + 1);
+    return number(shown + direction * (size >= 1000 && size < 1e12 ? 1 : step));
+  }
+
+  const roundedUp = (value) => towards(1, value);
+  const roundedDown = (value) => towards(-1, value);
 
   /** Return a count with its noun, in the singular or plural. */
   function counted(count, noun) {
@@ -38,11 +55,14 @@ SP.text = (() => {
     return `${value >= 1000 ? large.format(value) : value.toFixed(1)} %`;
   }
 
+  /** Return an upper limit in percent, rounded up. */
+  const percentUp = (share) => percent(Math.ceil((share - ROUNDING) * 1e3) / 1e3);
+
   /** Return a time in h, min, s, ms, µs or ns. */
-  function duration(seconds) {
+  function duration(seconds, written = number) {
     if (seconds === 0) return "0 s";
     const [least, unit] = TIMES.find(([least]) => seconds >= least) ?? TIMES.at(-1);
-    return `${number(seconds / (unit === "min" ? 60 : least))} ${unit}`;
+    return `${written(seconds / (unit === "min" ? 60 : least))} ${unit}`;
   }
 
   /** Return a moment of a scale up to `last` seconds whose marks are `step` seconds apart. */
@@ -112,8 +132,11 @@ SP.text = (() => {
   return {
     fill,
     number,
+    roundedUp,
+    roundedDown,
     counted,
     percent,
+    percentUp,
     duration,
     moment,
     bytes,

@@ -2,7 +2,7 @@
 SP.throughput = (() => {
   "use strict";
   const { model, state } = SP;
-  const { counted, element, number, percent, put } = SP.text;
+  const { counted, element, number, percent, percentUp, put, roundedUp } = SP.text;
   const LONG = 16; // longer names of bottlenecks are shown in a smaller font
   const HALF = 11; // characters of each of two device names in a line
 
@@ -10,8 +10,7 @@ SP.throughput = (() => {
   function viewOf({ problem, edits, first = null }, setting) {
     const { cluster, network, flow } = problem;
     const usable = problem.target_utilisation;
-    const { assignment, bandwidth } = setting;
-    const sums = problem.sums ?? model.sumsOf(flow, assignment, cluster, network, bandwidth);
+    const sums = problem.sums ?? model.sumsOf(flow, cluster, network, setting);
     const score = model.scoreOf(sums, cluster, network, setting, usable);
     const boundIsFull = state.sameMachines(setting, edits.first);
     return {
@@ -95,9 +94,9 @@ SP.throughput = (() => {
         put(throughput.more, `${percent(score.relative)} of ${number(score.rate)} ${offered}${gain}`);
         scale.firstChild.style.width = `${100 * score.relative}%`;
         scale.lastChild.style.left = `${(100 * Math.min(view.bound, score.rate)) / score.rate}%`;
-        put(bound.value, number(view.bound));
+        put(bound.value, roundedUp(view.bound));
         put(bound.more, view.boundNote);
-        put(gap.value, percent(Math.max(0, 1 - score.throughput / view.bound)));
+        put(gap.value, percentUp(Math.max(0, 1 - score.throughput / view.bound)));
         put(gap.more, "below the bound");
         full.value.replaceChildren(...bottleneckParts(score, problem).slice(0, 2));
         full.value.classList.toggle("small", full.value.textContent.length > LONG);
@@ -117,7 +116,7 @@ SP.throughput = (() => {
   /** Return the lines of a placement's card. */
   function lines(view) {
     const { score, bound, problem } = view;
-    const gap = percent(Math.max(0, 1 - score.throughput / bound));
+    const gap = percentUp(Math.max(0, 1 - score.throughput / bound));
     return {
       main: `${number(score.throughput)} tuples/s`,
       details: `${percent(score.relative)} of ${number(score.rate)}, gap ${gap}`,

@@ -6,7 +6,11 @@ SP.view = (() => {
   const SENTENCE = 300; // largest number of characters of each
 
   /** Return a placement of the data, with its problem and its edit history. */
-  function placementOf(row, graph, flow, schedule) {
+  function placementOf(row, graph, columns, schedule) {
+    const flow = columns && {
+      ...columns,
+      work: SP.times.workUnder(columns, row.assignment, row.cluster.devices),
+    };
     const problem = {
       ...row,
       graph,

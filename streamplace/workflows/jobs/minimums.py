@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from streamplace.display.text import number
+from streamplace.display.text import number, rounded_up
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.problem.union import shared_multicast
 from streamplace.scoring.compiled import compiled
@@ -38,7 +38,7 @@ def check_minimums(
         where = f"jobs[{j}] ({job.name!r}): min_throughput {least:g}"
         advice = "lower it, or add devices"
         if alone[j] < least * (1.0 - HOLDS):
-            reason = f"even alone, the job carries at most {number(alone[j])} tuples/s"
+            reason = f"even alone, the job carries at most {rounded_up(alone[j])} tuples/s"
             raise InfeasibleError(f"{where} cannot hold: {reason}; {advice}")
         beside = f"{number(most)} tuples/s beside the minimums of the other jobs"
         if is_optimal or _is_disproved(joint):

@@ -6,7 +6,7 @@ import numpy as np
 
 from streamplace.errors import InfeasibleError, within
 from streamplace.placers.base import Placer
-from streamplace.placers.jobs.enumeration import best_of_all, is_small
+from streamplace.placers.jobs.enumeration import FEW, best_of_all, is_small
 from streamplace.placers.jobs.improvement import Improvement, is_better
 from streamplace.placers.running import name_of
 from streamplace.problem.cluster import Cluster
@@ -47,8 +47,9 @@ def place_jobs(
         A cluster, or text such as ``5x2500``; None stands for the cluster of the paper.
     placer
         Places each job alone, which shows what jobs lose, and all jobs at once and by priority. A
-        local search then improves on the best joint placement. With ``exact``, the result is proven
-        optimal if everything is carried or all joint placements can be enumerated.
+        local search then improves on the best joint placement. ``auto`` tries all joint placements
+        instead if they are few. With ``exact``, the result is proven optimal if everything is
+        carried or all joint placements can be enumerated.
     target_utilisation
         The share of every device and link that may be used, above 0 and at most 1; default 1.
 
@@ -75,7 +76,8 @@ def place_jobs(
             status = _status(joint, placer, devices)
     allocation = joint.allocation(devices)
     bounds = [_bound(result) for result in alone]
-    check_minimums(joint, allocation, bounds, is_optimal=status == "OPTIMAL")
+    is_optimal = status == "OPTIMAL" or _enumerates(joint, placer)
+    check_minimums(joint, allocation, bounds, is_optimal=is_optimal)
     found = outcomes(joint, devices, allocation, [result.score.throughput for result in alone])
     seconds = sum(result.seconds for result in alone) + work_clock.now() - begun
     return JobsResult(joint, devices, allocation, found, name_of(placer), seconds, status)
@@ -103,7 +105,7 @@ def _joint(
     joint: JointProblem, placer: str | Placer, seed: int, alone: Sequence[Placement]
 ) -> Ints:
     """Return the best joint placement found, (V,)."""
-    if _is_exact(placer) and is_small(joint):
+    if _enumerates(joint, placer):
         best = best_of_all(joint)
         if best is None:
             raise InfeasibleError(
@@ -121,6 +123,13 @@ def _joint(
     assert best is not None  # the first start raises if there is none
     evaluations = EVALUATIONS + PER_UNIT * joint.union.feasibility.unit_count
     return Improvement(evaluations)(joint, best, np.random.default_rng(seed))
+
+
+def _enumerates(joint: JointProblem, placer: str | Placer) -> bool:
+    """Return whether all joint placements are tried: by ``exact``, and if they are few by auto."""
+    if isinstance(placer, str) and placer.partition(":")[0] == "auto":
+        return is_small(joint, FEW)
+    return _is_exact(placer) and is_small(joint)
 
 
 def _is_exact(placer: str | Placer) -> bool:

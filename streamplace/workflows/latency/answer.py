@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from streamplace.display.text import rounded_down
 from streamplace.display.view import Line
 from streamplace.scoring.tuple_score import ARRIVALS
 from streamplace.workflows.latency.limit import LatencyLimit
@@ -62,8 +63,10 @@ class LatencyAnswer:
             if self.target_utilisation < 1.0:
                 return f"every placement uses a device, link or operator above {target}"
             return "every placement overloads a device, link or operator, so that queues grow"
-        if self.answer == "infeasible":
-            return f"without any wait, {limit.quantity} is at least {self.least_s:.4g} s"
+        if self.least_s is not None and self.answer == "infeasible":
+            return (
+                f"without any wait, {limit.quantity} is at least {rounded_down(self.least_s, 4)} s"
+            )
         if self.screened_s is None:
             during = " during bursts" if limit.arrivals == "bursts" else ""
             above = f", or uses it above {target}" if self.target_utilisation < 1.0 else ""

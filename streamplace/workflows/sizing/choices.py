@@ -5,6 +5,7 @@ from heapq import heappop, heappush
 from math import inf, prod
 
 from streamplace.problem.graph import StreamGraph
+from streamplace.util.groups import connected
 from streamplace.workflows.sizing.requirements import CHOICES, Requirement
 
 Vector = tuple[int, ...]
@@ -33,6 +34,8 @@ class Choices:
     ) -> None:
         self._of = tuple(requirements)
         index = graph.index
+        own = [tuple(index[name] for name in one.task) or (v,) for v, one in enumerate(self._of)]
+        self._task_of, self._tasks = own, tuple(dict.fromkeys(own))
         units = [[index[name] for name in group if name in index] for group in colocate]
         self._colocated = self._with_common(units)
         self._forward = self._with_common(_forward_groups(graph))
@@ -40,7 +43,7 @@ class Choices:
     @property
     def number(self) -> int:
         """The number of vectors of `by_instances`."""
-        return prod(len(one.counts) for one in self._of)
+        return prod(len(self._of[task[0]].counts) for task in self._tasks)
 
     @property
     def are_all(self) -> bool:
@@ -65,49 +68,53 @@ class Choices:
     @property
     def horizon(self) -> float:
         """The number of instances up to which `by_instances` yields every vector; inf for all."""
-        return sum(self.first) + min(one.run for one in self._of)
+        return sum(self.first) + min(len(task) * self._of[task[0]].run for task in self._tasks)
 
     def counts(self, vector: Vector) -> Counts:
         """Return operator -> number of instances."""
         return {one.operator: count for one, count in zip(self._of, vector, strict=True)}
 
     def neighbours(self, vector: Vector) -> Iterator[Vector]:
-        """Yield vectors in which one operator, or a group, has its next number.
+        """Yield vectors in which one operator, task or group has its next number.
 
         Larger numbers come before smaller ones, and operators whose instances have the highest
         loads first, since those are hard to place.
         """
         loads = [one.load(count) for one, count in zip(self._of, vector, strict=True)]
-        order = sorted(range(len(vector)), key=lambda v: -loads[v])
+        order = sorted(self._tasks, key=lambda task: -max(loads[v] for v in task))
         for larger in (True, False):
             for group in (*self._forward, *self._colocated):
                 count = self._common(group, max(vector[v] for v in group) + 1) if larger else None
                 if count is not None:
                     yield _with(vector, group, count)
-            for v in order:
-                counts = self._of[v].counts
-                beyond = [c for c in counts if (c > vector[v] if larger else c < vector[v])]
+            for task in order:
+                counts, now = self._of[task[0]].counts, vector[task[0]]
+                beyond = [count for count in counts if (count > now if larger else count < now)]
                 if beyond:
-                    yield _with(vector, [v], min(beyond) if larger else max(beyond))
+                    yield _with(vector, task, min(beyond) if larger else max(beyond))
 
     def by_instances(self) -> Iterator[Vector]:
         """Yield the vectors of the operators' own numbers, those of the fewest instances first."""
-        start = (0,) * len(self._of)
+        counts_of = [self._of[task[0]].counts for task in self._tasks]
+        start = (0,) * len(counts_of)
         pending, known = [(sum(self.first), start)], {start}
         while pending:
-            _, index = heappop(pending)
-            yield tuple(one.counts[i] for one, i in zip(self._of, index, strict=True))
-            for v, i in enumerate(index):
-                if i + 1 < len(self._of[v].counts):
-                    larger = _with(index, [v], i + 1)
+            number, index = heappop(pending)
+            pairs = zip(counts_of, index, strict=True)
+            chosen = dict(zip(self._tasks, (counts[i] for counts, i in pairs), strict=True))
+            yield tuple(chosen[task] for task in self._task_of)
+            for t, (task, counts) in enumerate(zip(self._tasks, counts_of, strict=True)):
+                if (after := index[t] + 1) < len(counts):
+                    larger = _with(index, [t], after)
                     if larger not in known:
                         known.add(larger)
-                        pairs = zip(self._of, larger, strict=True)
-                        heappush(pending, (sum(one.counts[i] for one, i in pairs), larger))
+                        more = len(task) * (counts[after] - counts[index[t]])
+                        heappush(pending, (number + more, larger))
 
     def _with_common(self, groups: Iterable[Sequence[int]]) -> list[Sequence[int]]:
-        """Return the groups of two or more operators that can have a common number."""
-        return [each for each in groups if len(each) > 1 and self._common(each, 0) is not None]
+        """Return the groups of two or more, with whole tasks, that can have a common number."""
+        whole = [sorted({w for v in group for w in self._task_of[v]}) for group in groups]
+        return [each for each in whole if len(each) > 1 and self._common(each, 0) is not None]
 
     def _joined(self, vector: Vector, groups: Sequence[Sequence[int]]) -> Vector:
         """Return a vector in which each group has a common number, if it can, at least as large."""
@@ -138,17 +145,6 @@ def _with(vector: Vector, group: Sequence[int], value: int) -> Vector:
 
 def _forward_groups(graph: StreamGraph) -> list[list[int]]:
     """Return the groups of two or more operators that forward streams join."""
-    root = list(range(len(graph.names)))
-
-    def find(v: int) -> int:
-        while root[v] != v:
-            root[v] = v = root[root[v]]
-        return v
-
-    for e, kind in graph.partitioning.items():
-        if kind == "forward":
-            root[find(int(graph.stream_target[e]))] = find(int(graph.stream_source[e]))
-    members: dict[int, list[int]] = {}
-    for v in range(len(root)):
-        members.setdefault(find(v), []).append(v)
-    return [group for group in members.values() if len(group) > 1]
+    forward = [e for e, kind in graph.partitioning.items() if kind == "forward"]
+    ends = zip(graph.stream_source[forward], graph.stream_target[forward], strict=True)
+    return [sorted(group) for group in connected((int(u), int(v)) for u, v in ends)]

@@ -70,6 +70,10 @@ class Instances:
 
     def __init__(self, graph: StreamGraph, counts: Counts, source_rate: float) -> None:
         self.graph = graph
+        self.instructions, self.selectivity, self.payload_bytes = (
+            np.nan_to_num(column)  # unknown only where it cannot matter
+            for column in (graph.instructions, graph.selectivity, graph.stream_payload_bytes)
+        )
         self.counts: Ints = np.array([counts[name] for name in graph.names], np.int32)
         self.rates: list[Floats] = [np.zeros(count) for count in self.counts.tolist()]
         for v in graph.sources.tolist():
@@ -80,7 +84,7 @@ class Instances:
             inputs[v].append(e)
         for v in graph.order.tolist():
             for e in inputs[v]:
-                sent = self.rates[int(graph.stream_source[e])] * float(graph.selectivity[e])
+                sent = self.rates[int(graph.stream_source[e])] * float(self.selectivity[e])
                 own = sent if self.is_forward(e) else sent.sum() * self.shares(e)
                 self.rates[v] = self.rates[v] + own
 
@@ -104,7 +108,7 @@ class Instances:
     def work(self, v: int) -> Floats:
         """Return the instructions/s of each instance of an operator, (p,)."""
         cost = self.graph.scaling.get(v, NO_SCALING).cost(int(self.counts[v]))
-        work: Floats = self.rates[v] * float(self.graph.instructions[v]) * cost
+        work: Floats = self.rates[v] * float(self.instructions[v]) * cost
         return work
 
 
@@ -159,10 +163,10 @@ def loads_of(instances: Instances, cluster: Cluster, on: list[Ints]) -> Loads:
         threads = max(threads, float((work / (mips[where] * usable)).max(initial=0.0)))
     tuples, bits = np.zeros((count, count)), np.zeros((count, count))
     for e, u in enumerate(graph.stream_source.tolist()):
-        sent = instances.rates[u] * float(graph.selectivity[e])
+        sent = instances.rates[u] * float(instances.selectivity[e])
         between = _between(instances, e, sent, on, count)
         tuples += between
-        bits += between * float(graph.stream_payload_bytes[e]) * BITS_PER_BYTE
+        bits += between * float(instances.payload_bytes[e]) * BITS_PER_BYTE
     return Loads(busy / (mips * cores), _links(cluster, tuples, bits), threads)
 
 

@@ -1,19 +1,20 @@
 """What each operator requires: the numbers of instances with which it keeps up."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 
 import numpy as np
 
 from sim.search import own_loads, unit_loads
-from streamplace.display.text import number
-from streamplace.errors import ProblemError
+from streamplace.display.text import rounded_up
+from streamplace.errors import GraphError, ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded, limits_of_count, stated_count
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.graph_checks import listed
 from streamplace.problem.objective import Throughput
 from streamplace.problem.parallelism import MAX_PARALLELISM, NO_SCALING, Scaling
 from streamplace.problem.problem import Problem
@@ -23,6 +24,7 @@ from streamplace.util.arrays import Floats
 from streamplace.workflows.sizing.lowest import lowest_load
 from streamplace.workflows.sizing.named_instances import named_instances, of_whole_operators
 from streamplace.workflows.sizing.shares import Shares
+from streamplace.workflows.sizing.tasks import tasks_of
 
 ROUNDING = 1e-9  # utilisation beyond 1 that is rounding
 FEW = 16  # numbers that an operator may have, up to which all are choices
@@ -53,6 +55,8 @@ class Requirement:
         Whether neither scaling nor partitions make some larger numbers worse.
     has_all
         Whether `counts` has every number with which the operator keeps up.
+    task
+        The operators of its task, which have the same number; empty if it belongs to none.
     """
 
     operator: str
@@ -63,6 +67,7 @@ class Requirement:
     most: int
     evenly: bool
     has_all: bool
+    task: tuple[str, ...] = ()
 
     def allows(self, count: int) -> bool:
         """Return whether the operator keeps up with a number of instances, as far as is known."""
@@ -92,7 +97,7 @@ class Requirement:
 
     def text(self) -> str:
         """Return what limits the operator, in words."""
-        return f"{self.operator}: {self.cause}, {number(self.at_most)} tuples/s at most"
+        return f"{self.operator}: {self.cause}, {rounded_up(self.at_most)} tuples/s at most"
 
 
 def requirements(
@@ -123,45 +128,127 @@ def requirements(
     rules = Constraints(known.pins, allowed=known.allowed)
     problem = Problem(ones, cluster, objective=objective, constraints=rules)
     named = named_instances(graph, constraints)
+    ranges = [_range(graph, v, free, named) for v in range(len(graph.names))]
+    tasks = _with_common_range(graph, tasks_of(graph, constraints.colocate), ranges, free)
     alone, shares = _alone(problem), Shares(graph, _tuples(graph, problem))
+    loads = [
+        partial(_load, alone[v], graph.scaling.get(v, NO_SCALING), partial(shares.busiest, v))
+        for v in range(len(graph.names))
+    ]
+    found = [
+        _requirement(
+            graph, v, ranges[v], loads[v], float(alone[v]), shares, problem.source_rate, free
+        )
+        for v in range(len(graph.names))
+    ]
+    for task in tasks:
+        for v, one in zip(task, _of_task(found, loads, task, problem.source_rate), strict=True):
+            found[v] = one
+    return found
+
+
+def _requirement(
+    graph: StreamGraph,
+    v: int,
+    limits: tuple[int, int],
+    load: Callable[[int], float],
+    alone: float,
+    shares: Shares,
+    source_rate: float,
+    free: frozenset[str],
+) -> Requirement:
+    """Return what an operator requires on its own, within limits of its number of instances."""
+    name, (least, most), floor = graph.names[v], limits, alone * shares.least(v)
+    few, is_bounded, choices = most - least < FEW, most < MAX_PARALLELISM, list[tuple[int, float]]()
+    if few or is_bounded or floor <= 1.0 + ROUNDING:
+        choices = list(_choices(load, least, most, every=few))
+    fitting = [(count, each) for count, each in choices if each <= 1.0 + ROUNDING]
+    lowest = floor
+    if not fitting:  # so that all numbers were tried
+        lowest = max(floor, min((each for _, each in choices), default=0.0))
+    elif is_bounded or (graph.scaling.get(v) and not floor):
+        lowest = lowest_load(load, least, most, graph.partitions.get(v))
+    skew = shares.cause(v) if floor > MAJOR * lowest else ""
+    return Requirement(
+        name,
+        tuple(count for count, _ in fitting),
+        tuple(each for _, each in fitting),
+        _cause(graph, v, most, skew, fixed=name not in free),
+        source_rate / lowest if lowest > 0.0 else inf,
+        most,
+        not (graph.scaling.get(v) or graph.partitions.get(v)),
+        few,
+    )
+
+
+def _of_task(
+    several: Sequence[Requirement],
+    loads: Sequence[Callable[[int], float]],
+    task: Sequence[int],
+    source_rate: float,
+) -> Iterator[Requirement]:
+    """Yield what the operators of a task require, with the numbers with which all keep up."""
+    own, most = [several[v] for v in task], several[task[0]].most
+    names = tuple(one.operator for one in own)
+    if not all(one.counts for one in own):
+        yield from (replace(one, task=names) for one in own)
+        return
+    least = max(one.counts[0] for one in own)
+    few, evenly = most - least < FEW, all(one.evenly for one in own)
+    tried = list(_choices(lambda n: max(loads[v](n) for v in task), least, most, every=few))
+    counts = tuple(count for count, each in tried if each <= 1.0 + ROUNDING)
+    lowest = 0.0 if counts else min(each for _, each in tried)
+    for v, one in zip(task, own, strict=True):
+        yield replace(
+            one,
+            task=names,
+            counts=counts,
+            loads=tuple(loads[v](count) for count in counts),
+            at_most=min(one.at_most, source_rate / lowest) if lowest else one.at_most,
+            evenly=evenly,
+            has_all=few,
+        )
+
+
+def _range(
+    graph: StreamGraph, v: int, free: frozenset[str], named: Mapping[str, tuple[int, str]]
+) -> tuple[int, int]:
+    """Return the least and the largest number of instances to consider for an operator."""
+    name = graph.names[v]
+    if name not in free:
+        count = stated_count(graph, v) or 1
+        return count, count
+    least, most = limits_of_count(graph, v)
+    return (
+        (_least_of_names(name, least, most, *named[name]), most) if name in named else (least, most)
+    )
+
+
+def _with_common_range(
+    graph: StreamGraph,
+    tasks: Sequence[Sequence[int]],
+    ranges: list[tuple[int, int]],
+    free: frozenset[str],
+) -> list[Sequence[int]]:
+    """Give the operators of each task a common range; return the tasks that have one.
+
+    Operators of a task that state different numbers, which are kept, are no task.
+    """
     found = []
-    for v, name in enumerate(graph.names):
-        least, most = limits_of_count(graph, v)
-        if name not in free:
-            least = most = stated_count(graph, v) or 1
-        elif name in named:
-            least = _least_of_names(name, least, most, *named[name])
-        load = partial(
-            _load, alone[v], graph.scaling.get(v, NO_SCALING), partial(shares.busiest, v)
-        )
-        few, floor = most - least < FEW, float(alone[v]) * shares.least(v)
-        is_bounded, choices = most < MAX_PARALLELISM, list[tuple[int, float]]()
-        if few or is_bounded or floor <= 1.0 + ROUNDING:
-            choices = list(_choices(load, least, most, every=few))
-        fitting = [(count, each) for count, each in choices if each <= 1.0 + ROUNDING]
-        lowest = floor
-        if not fitting:  # so that all numbers were tried
-            lowest = max(floor, min((each for _, each in choices), default=0.0))
-        elif is_bounded or (graph.scaling.get(v) and not floor):
-            lowest = lowest_load(load, least, most, graph.partitions.get(v))
-        found.append(
-            Requirement(
-                name,
-                tuple(count for count, _ in fitting),
-                tuple(each for _, each in fitting),
-                _cause(
-                    graph,
-                    v,
-                    most,
-                    shares.cause(v) if floor > MAJOR * lowest else "",
-                    fixed=name not in free,
-                ),
-                problem.source_rate / lowest if lowest > 0.0 else inf,
-                most,
-                not (graph.scaling.get(v) or graph.partitions.get(v)),
-                few,
+    for task in tasks:
+        stated = {ranges[v] for v in task if graph.names[v] not in free}
+        if len(stated) > 1:
+            continue
+        least, most = max(ranges[v][0] for v in task), min(ranges[v][1] for v in task)
+        if least > most:
+            names = listed([graph.names[v] for v in task])
+            raise GraphError(
+                f"operators: {names} are one task, but no number of instances is within the "
+                "limits of all of them"
             )
-        )
+        for v in task:
+            ranges[v] = least, most
+        found.append(task)
     return found
 
 
@@ -215,7 +302,7 @@ def _alone(problem: Problem) -> Floats:
 def _tuples(graph: StreamGraph, problem: Problem) -> Floats:
     """Return the tuples/s on each stream of a graph, (E,), from the problem of single instances."""
     rate = flow(problem).operator_tuples
-    tuples: Floats = rate[graph.stream_source] * graph.selectivity
+    tuples: Floats = rate[graph.stream_source] * np.nan_to_num(graph.selectivity)
     return tuples
 
 
@@ -229,9 +316,9 @@ def _cause(graph: StreamGraph, v: int, most: int, skew: str, *, fixed: bool) -> 
     """
     if skew:
         return skew
-    if fixed:
+    partitions = graph.partitions.get(v, MAX_PARALLELISM)
+    if fixed and most <= partitions:
         return f"parallelism {most:,}"
     if most < MAX_PARALLELISM:
-        partitioned = graph.partitions.get(v) == most
-        return f"{most:,} partitions" if partitioned else f"max_parallelism {most:,}"
+        return f"{partitions:,} partitions" if partitions <= most else f"max_parallelism {most:,}"
     return "scaling" if graph.scaling.get(v) else f"{most:,} instances"

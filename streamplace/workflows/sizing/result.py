@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from streamplace.display.mixins import Displayable
-from streamplace.display.text import number
+from streamplace.display.text import number, rounded_down
 from streamplace.display.view import Grid, Line, Names, View
 from streamplace.errors import UsageError
 from streamplace.files import write_placement
@@ -110,7 +110,7 @@ class SizeResult(Displayable):
         price = "" if self.money is None else f" at a price of {number(self.money)}"
         rate = number(self.source_rate)
         after = " after the loss of any one device" if self.survive else ""
-        proven = "proven optimal" if not self.gap else f"at least {number(self.bound)}"
+        proven = "proven optimal" if not self.gap else f"at least {rounded_down(self.bound)}"
         return (
             f"{counted(self.instances, 'instance')} on {counted(self.machines, 'device')}{price} "
             f"{'carry' if self.instances > 1 else 'carries'} {rate} tuples/s{after} "

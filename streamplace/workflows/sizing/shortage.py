@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from streamplace.display.text import number
+from streamplace.display.text import number, rounded_up
 from streamplace.errors import InfeasibleError
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import CARRIED
@@ -16,7 +16,7 @@ from streamplace.workflows.sizing.requirements import lacking, requirements
 from streamplace.workflows.sizing.restrictions import rules_of
 
 LOWEST = 1e-9  # of the planned source rate, below which no rate is tried
-PRECISION = 1e-7  # of the highest source rate, relative
+PRECISION = 1e-10  # of the highest source rate, relative: below what is shown
 SECONDS = 5.0  # of the search for the highest source rate, less precise if it takes longer
 
 NeedsOf = Callable[[Task, Counts], Sequence[Need]]
@@ -105,13 +105,13 @@ def highest_rate(task: Task, needs_of: NeedsOf, likely: float = 0.0) -> float:
 
 def _text(task: Task, need: Need, at_most: float) -> str:
     after = " after the loss of any one of them" if task.survive else ""
-    offered = f"{number(task.planned)} tuples/s"
+    offered, carried = f"{number(task.planned)} tuples/s", rounded_up(at_most)
     if not need.mask.all():
         return f"size: {_restricted(task, need)}; {_rate_text(task, at_most)}{after}"
     devices = counted(len(task.cluster.devices), "device")
     if need.what == SPEED:
         return (
-            f"size: {devices} cannot keep up: together they carry {number(at_most)} of {offered} "
+            f"size: {devices} cannot keep up: together they carry {carried} of {offered} "
             f"at most{after}; add devices"
         )
     return (
@@ -138,4 +138,4 @@ def _restricted(task: Task, need: Need) -> str:
 def _rate_text(task: Task, at_most: float) -> str:
     if not at_most:
         return "no source rate would help"
-    return f"at most {number(at_most)} of {number(task.planned)} tuples/s are possible"
+    return f"at most {rounded_up(at_most)} of {number(task.planned)} tuples/s are possible"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamplace.display.mixins import Displayable
-from streamplace.display.text import number
+from streamplace.display.text import number, rounded_down
 from streamplace.display.view import Grid, Line, View
 from streamplace.util.text import counted
 from streamplace.workflows.sizing.result import SizeResult
@@ -78,6 +78,6 @@ def _cells(row: SizeResult) -> tuple[str, ...]:
         str(row.machines),
         "" if row.money is None else number(row.money),
         str(row.instances),
-        number(row.bound),
+        rounded_down(row.bound),
         *(str(count) for count in row.parallelism.values()),
     )

@@ -51,6 +51,23 @@ def test_busy_time_is_divided_by_work() -> None:
     assert (source.tuples_s, f.tuples_s, found.offered_s) == pytest.approx((100, 100, 100))
 
 
+def test_a_member_without_tuples_needs_no_cost() -> None:
+    weights = {"Source: s": 1.0, "f": nan}
+    idle = Counters(records_in=0.0, records_out=0.0)
+    before, after = (replace(s, operators={**s.operators, "f": idle}) for s in (BEFORE, AFTER))
+    found = observation(before, after, ON, weights)
+    assert found.missing == ()
+    assert found.readings["f"].busy == 0.0
+    assert found.readings["Source: s"].busy == pytest.approx((0.6 + 0.3) / 2)
+
+
+def test_a_chain_without_tuples_needs_no_costs() -> None:
+    before, after = sample(100, 1000, 10_000), sample(200, 1000, 10_500)
+    found = observation(before, after, ON, {})
+    assert found.missing == ()
+    assert found.readings["f"].tuples_s == 0.0
+
+
 @pytest.mark.parametrize("weights", [{}, {"Source: s": nan, "f": 3.0}])
 def test_without_the_work_a_chain_cannot_be_divided(weights: dict[str, float]) -> None:
     """A graph that was measured with chains has unknown costs, which are NaN."""

@@ -123,6 +123,27 @@ def test_fork_and_join_from_counters_of_both_ends() -> None:
     assert found.logical.graph.lacking == []
 
 
+def test_a_branch_without_tuples_has_selectivity_0_and_needs_no_costs() -> None:
+    """Counters that did not grow are exactly 0, whatever rounding least squares leave."""
+    plan = running_plan({"s": [], "parse": ["s"], "store": ["parse"], "rejected": ["parse"]})
+    for rate in (48, 49, 50, 51, 53):
+        nothing = Counters(0, 0, 0, 0, 0, 1000, 0)
+        counters = {
+            "s": Counters(0, rate, 0, rate * 100, 50, 950, 0),
+            "parse": Counters(rate, rate, rate * 100, rate * 100, 200, 800, 0),
+            "store": Counters(rate, 0, rate * 100, 0, 10, 990, 0),
+            "rejected": nothing,
+        }
+        found = fit(plan, recorded(counters), MIPS)
+        branch = stream(found, "parse", "rejected")
+        assert (branch.selectivity.value, branch.selectivity.error) == (0.0, 0.0)
+        assert branch.payload_bytes.value is None
+        graph = found.logical.graph
+        assert graph.unknown == {}
+        assert graph.unknown_without_tuples == ["rejected"]
+        current_placement(graph, {name: ["t"] for name in graph.names}, {"t": 2}, MIPS)
+
+
 def test_join_of_few_large_and_many_small_tuples() -> None:
     """Flink counts sent bytes by whole buffers, so single readings are imprecise."""
 

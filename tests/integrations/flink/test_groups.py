@@ -93,3 +93,10 @@ def test_numbers_alone_share_one_group() -> None:
     ]
     assert sum(found.groups[0].slots.values()) == 3
     assert (found.parallelism("a"), found.parallelism("b"), found.labels) == (2, 3, {})
+
+
+def test_flink_runs_up_to_32768_instances() -> None:
+    """The largest number of key groups (KeyGroupRangeAssignment), also without keys."""
+    groups_on({"a": ["d"] * 2**15}, ["d"], labels=False)
+    with pytest.raises(ProblemError, match=r"'a' has 32,769 instances, but Flink runs at most"):
+        groups_on({"a": ["d"] * (2**15 + 1)}, ["d"], labels=False)

@@ -1,13 +1,22 @@
 """Flink plans: operators, streams and one-line errors."""
 
 import json
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
+from benchmarks.hardening.corpus.engine_documents.flink import (
+    FLINK_COMPILED,
+    FLINK_EXECUTION,
+    FLINK_RUNNING,
+)
 from streamplace.errors import FormatError, GraphError, located
+from streamplace.integrations.costs import CostForm, Costs
 from streamplace.integrations.flink.chain import chain_of
-from streamplace.integrations.flink.plan import distinct, read
+from streamplace.integrations.flink.nodes import distinct
+from streamplace.integrations.flink.plan import read
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import BY_KEY, Distribution, LogicalGraph
 from tests.support.released_data import engine_document
@@ -171,7 +180,7 @@ def test_sinks_inside_a_forked_chain_feed_nothing() -> None:
         ("[]", "not a Flink plan"),
         ('{"jobs": []}', "expected an object with 'nodes', as GET /jobs/ID/plan answers"),
         ('{"nodes": []}', "nodes"),
-        ('{"nodes": [{"id": 1}, {"id": 1}]}', "1 is also the id of nodes\\[0\\]"),
+        ('{"nodes": [{"id": 1}, {"id": 1, "type": "A"}]}', "1 is also the id of nodes\\[0\\]"),
         ('{"nodes": [{"id": 1, "predecessors": [{"id": 2}]}]}', "unknown node 2"),
         ('{"nodes": [{"id": "a", "inputs": [{"id": "b"}]}]}', "unknown node 'b'"),
         ('{"nodes": [{"id": 1, "parallelism": 0}]}', "parallelism"),
@@ -183,3 +192,61 @@ def test_sinks_inside_a_forked_chain_feed_nothing() -> None:
 def test_invalid_plans(text: str, message: str) -> None:
     with pytest.raises((FormatError, GraphError), match=message), located("x", FormatError):
         read(text, "x")
+
+
+def test_a_compiled_plan_is_read_with_its_edges() -> None:
+    """Flink writes FORWARD for all edges; what the input of an exchange requires divides tuples."""
+    job = read(json.dumps(FLINK_COMPILED), "compiled")
+    scan, keyed, grouped, single, rank, sink = job.graph.names
+    assert [name.partition("#")[0] for name in (keyed, single)] == ["stream-exec-exchange_1"] * 2
+    assert ends(job) == {*pairwise(job.graph.names)}
+    kinds = dict(zip([*pairwise(job.graph.names)], job.stream_distributions, strict=True))
+    assert kinds == {
+        (scan, keyed): Distribution.POINTWISE,
+        (keyed, grouped): BY_KEY,
+        (grouped, single): Distribution.POINTWISE,
+        (single, rank): Distribution.FIRST,
+        (rank, sink): Distribution.POINTWISE,
+    }
+    assert [job.graph.names[v] for v in job.graph.sources] == [scan]
+
+
+def test_an_exchange_of_a_compiled_plan_is_part_of_its_sender() -> None:
+    """At run time it is how the sender sends, so that it takes no time and has no device."""
+    job = read(json.dumps(FLINK_COMPILED), "compiled")
+    scan, keyed, grouped, single, *_ = job.graph.names
+    assert job.graph.operators[1].instructions == 0.0
+    assert np.isnan(job.graph.operators[0].instructions)
+    assert [s.selectivity for s in job.graph.streams if s.source == keyed] == [1.0]
+    costed = Costs(operators={scan: CostForm(parallelism=3)}).of(job)
+    assert costed.parallelism == {scan: 3, keyed: 3}
+    assert to_instances(costed).constraints.colocate == (
+        *((f"{scan}[{i}]", f"{keyed}[{i}]") for i in range(3)),
+        (grouped, single),
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"edges": [{"source": 9, "target": 2}]}, r"edges\[0\].source: unknown node 9"),
+        ({"edges": [{"source": 1, "target": 9}]}, r"edges\[0\].target: unknown node 9"),
+        ({"edges": [{"source": 1}]}, r"edges\[0\]: missing field 'target'"),
+        ({"nodes": []}, "nodes"),
+    ],
+)
+def test_invalid_compiled_plans(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(FormatError, match=message), located("x", FormatError):
+        read(json.dumps(FLINK_COMPILED | change), "x")
+
+
+def test_a_compiled_plan_without_edges_is_refused() -> None:
+    plan = {key: value for key, value in FLINK_COMPILED.items() if key != "edges"}
+    with pytest.raises(FormatError, match="missing field 'edges'"):
+        read(json.dumps(plan), "x")
+
+
+@pytest.mark.parametrize("plan", [FLINK_EXECUTION, FLINK_RUNNING["plan"], FLINK_COMPILED])
+def test_repeated_nodes_count_once(plan: dict[str, Any]) -> None:
+    twice = {**plan, "nodes": [node for node in plan["nodes"] for _ in range(2)]}
+    assert read(json.dumps(twice), "x").graph.sha256 == read(json.dumps(plan), "x").graph.sha256

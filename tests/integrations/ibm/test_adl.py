@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.ibm_streams import ADL, ADL_PARALLEL
+from benchmarks.hardening.corpus.engine_documents.ibm_streams import ADL, ADL_PARALLEL, with_rules
 from streamplace.problem.expansion import to_instances
 from tests.support.documents import edges, read_document, refused_document
 from tests.support.instance_streams import receivers_of, selectivities_of
@@ -101,9 +101,45 @@ def test_invalid_parallel_regions_of_adl(old: str, new: str, message: str) -> No
 @pytest.mark.parametrize("what", ["partitions", "resources"])
 def test_colocations_of_adl(what: str) -> None:
     """Only operators outside regions are colocated; a tag of one operator is dropped."""
-    text = ADL_PARALLEL
-    for index, group in ((0, "x"), (3, "x"), (4, "x"), (4, "alone"), (1, "x")):
-        begin = f'index="{index}" name="'
-        at = text.index(">", text.index(f'definitionIndex="0" {begin}')) + 1
-        text = f'{text[:at]}<{what}><coLocation colocId="{group}"/></{what}>{text[at:]}'
+    groups = ((0, "x"), (3, "x"), (4, "x"), (4, "alone"), (1, "x"))
+    text = with_rules(
+        *((i, f'<{what}><coLocation colocId="{group}"/></{what}>') for i, group in groups)
+    )
     assert read_document("ibm-adl", text).graph.constraints.colocate == (("Source", "Sink"),)
+
+
+@pytest.mark.parametrize("what", ["partitions", "resources"])
+def test_exlocations_of_adl(what: str) -> None:
+    rule = f'<{what}><exLocation exlocId="x"/></{what}>'
+    found = read_document("ibm-adl", with_rules((0, rule), (4, rule), (1, rule)))
+    assert found.graph.constraints.exlocate == (("Source", "Sink"),)
+    (note,) = found.notes  # the operator with the index 1 is in a region
+    assert "their placement rules are not read" in note
+
+
+@pytest.mark.parametrize("what", ["partitions", "resources"])
+def test_an_isolated_operator_shares_its_device_with_no_other(what: str) -> None:
+    rule = f'<{what} isolation="true"/>'
+    apart = read_document("ibm-adl", with_rules((0, rule))).graph.constraints.exlocate
+    names = read_document("ibm-adl", ADL_PARALLEL).graph.names
+    assert {*map(tuple, apart)} == {("Source", name) for name in names if name != "Source"}
+    both = read_document("ibm-adl", with_rules((0, rule), (4, rule)))
+    assert ("Source", "Sink") in both.graph.constraints.exlocate
+    never = read_document("ibm-adl", with_rules((0, f'<{what} isolation="false"/>')))
+    assert not never.graph.constraints
+
+
+def test_tags_of_host_pools_are_labels() -> None:
+    pool = '<hostpools><hostpool index="3" name="p"><tag name="gpu"/></hostpool></hostpools>'
+    rule = '<resources><poolLocation poolIndex="3"/></resources>'
+    text = with_rules((0, rule))
+    at = text.index(">", text.index("<splApplication")) + 1
+    found = read_document("ibm-adl", text[:at] + pool + text[at:])
+    assert found.graph.operators[found.graph.index["Source"]].requires == ("gpu",)
+    assert found.notes[0].startswith("'Source': resource tags of Streams are read as labels")
+
+
+def test_hosts_by_name_are_named_in_a_note() -> None:
+    rule = '<resources><hostLocation hostname="h1"/></resources>'
+    (note,) = read_document("ibm-adl", with_rules((0, rule))).notes
+    assert note == "'Source': the names of their hosts are not read; pin them to devices"

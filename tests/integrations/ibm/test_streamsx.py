@@ -11,6 +11,7 @@ from streamplace.problem.logical import Distribution, GroupedDistribution
 from tests.support.documents import edges, read_document, refused_document
 from tests.support.instance_streams import receivers_of, selectivities_of
 from tests.support.released_data import ENGINES, needs_engines
+from tests.support.streamsx import streamsx_operator
 
 
 def test_a_streamsx_graph_is_read() -> None:
@@ -174,17 +175,6 @@ def test_colocation_inside_a_region_is_by_channel(
     assert {*to_instances(job).constraints.colocate} == together
     (folded,) = job.graph.constraints.colocate
     assert {*folded} == {"A", "B", last}
-
-
-def streamsx_operator(
-    name: str, fed_by: list[str], port: str, kind: str = "a::B", **fields: object
-) -> dict[str, object]:
-    return {
-        "name": name,
-        "kind": kind,
-        "inputs": [{"name": f"to {name}", "connections": fed_by}] if fed_by else [],
-        "outputs": [{"name": port, **fields}],
-    }
 
 
 @needs_engines

@@ -110,11 +110,48 @@ def test_failed_inference_is_noted(model: Any) -> None:
     assert "conv" in found.graph.unknown["instructions"]
 
 
-def test_own_operators_are_noted(model: Any) -> None:
-    model.graph.node[1].op_type = "MyOwn"
+def test_own_operators_are_unknown_and_named(model: Any) -> None:
+    model.graph.node[1].op_type = "Relu"  # of another domain, so another operator
     model.graph.node[1].domain = "org.example"
-    notes = read(model).notes
-    assert any("assumed for the type 'MyOwn'" in note for note in notes)
+    model.opset_import.append(pytest.importorskip("onnx.helper").make_opsetid("org.example", 1))
+    found = read(model)
+    assert found.graph.unknown["instructions"][0] == "total"
+    assert "no rule gives the work of 2 types of operators, 'If', 'org.example.Relu'" in str(
+        found.notes
+    )
+
+
+def test_functions_of_the_model_are_inlined(model: Any) -> None:
+    onnx = pytest.importorskip("onnx")
+    opset = [onnx.helper.make_opsetid("", 17)]
+    body = [onnx.helper.make_node("ReduceSum", ["a"], ["b"], name="sum", keepdims=0)]
+    own = onnx.helper.make_function("org.example", "Total", ["a"], ["b"], body, opset)
+    model.functions.append(own)
+    model.opset_import.append(onnx.helper.make_opsetid("org.example", 1))
+    model.graph.node[1].CopyFrom(
+        onnx.helper.make_node("Total", ["conv_out"], ["total"], domain="org.example")
+    )
+    graph = read(model).graph
+    assert graph.type[graph.index["conv"] + 1] == "ReduceSum"
+    assert graph.instructions[graph.index["conv"] + 1] == 4 * 6 * 6
+
+
+def test_the_axis_of_a_fourier_transform_is_read_from_its_constant() -> None:
+    onnx = pytest.importorskip("onnx")
+    helper, float_ = onnx.helper, onnx.TensorProto.FLOAT
+    for raw in (False, True):
+        value = (1).to_bytes(8, "little") if raw else [1]
+        axis = helper.make_tensor("axis", onnx.TensorProto.INT64, [], value, raw=raw)
+        graph = helper.make_graph(
+            [helper.make_node("DFT", ["x", "", "axis"], ["y"], onesided=1)],
+            "spectrum",
+            [helper.make_tensor_value_info("x", float_, [3, 512, 4, 1])],
+            [helper.make_tensor_value_info("y", float_, None)],
+            [axis],
+        )
+        opset = [helper.make_opsetid("", 20)]
+        found = read(helper.make_model(graph, opset_imports=opset, ir_version=9)).graph
+        assert found.instructions[found.index["y"]] == 3 * 4 * 2.5 * 512 * 9
 
 
 def test_errors(model: Any) -> None:

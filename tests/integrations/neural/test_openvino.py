@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.neural_networks import OPENVINO
+from benchmarks.hardening.corpus.engine_documents.neural_networks import OPENVINO, stateful
 from tests.support.documents import edges, read_document, refused_document
 from tests.support.paths import ROOT
 
@@ -46,9 +46,18 @@ def test_products_splits_and_dynamic_shapes() -> None:
     of_scores = graph.index["scores"]
     assert Counter(graph.stream_target.tolist())[of_scores] == 2  # two tensors of one operator
     assert Counter(graph.stream_target.tolist())[graph.index["square"]] == 1  # one, read twice
-    assert graph.unknown == {"instructions": ["found"], "payload_bytes": ["found"]}
+    assert graph.instructions[graph.index["found"]] == 2 * 16 * 16  # it looks at each element
+    assert graph.unknown == {"payload_bytes": ["found"]}
     assert np.isnan(graph.payload_bytes[graph.index["found"]])
-    assert "one operation per element is assumed for the type 'NonZero'" in found.notes
+
+
+def test_types_without_a_rule_are_unknown_and_named() -> None:
+    found = read_document("openvino", OPENVINO.replace('type="MaxPool"', 'type="Proposal"'))
+    assert found.graph.unknown == {"instructions": ["pool"]}
+    assert found.notes[-1] == (
+        "no rule gives the work of 1 type of operators, 'Proposal'; their instructions are unknown "
+        "unless --costs states them"
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,3 +110,24 @@ def test_layers_of_the_same_name_are_distinguished() -> None:
 )
 def test_errors_name_the_place(old: str, new: str, message: str) -> None:
     assert message in refused_document("openvino", OPENVINO.replace(old, new))
+
+
+def test_a_state_is_on_one_device_and_takes_its_memory() -> None:
+    """`ReadValue` and `Assign` of one `variable_id` access the same state."""
+    found = read_document("openvino", stateful())
+    assert found.graph.constraints.colocate == (("past", "store"),)
+    memory = dict(zip(found.graph.names, found.graph.memory_bytes.tolist(), strict=True))
+    assert memory == {"x": 0, "past": 4 * 8 * 4, "sum": 0, "store": 0, "out": 0}
+
+
+def test_different_states_may_be_on_different_devices() -> None:
+    found = read_document("openvino", stateful(write="w"))
+    assert not found.graph.constraints
+    assert "the size of the state 'w' is unknown" in found.notes[-1]
+
+
+def test_a_state_of_unknown_size_is_named() -> None:
+    """That of a cache whose length grows from pass to pass, for example."""
+    found = read_document("openvino", stateful("<dim>-1</dim><dim>8</dim>"))
+    assert found.graph.constraints.colocate == (("past", "store"),)
+    assert found.notes[-1].startswith("the size of the state 'v' is unknown; add it to the memory")

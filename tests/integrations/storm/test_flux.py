@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.storm import FLUX
+from benchmarks.hardening.corpus.engine_documents.storm import FLUX, FLUX_RESOURCES
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import BY_KEY, Distribution
 from tests.support.documents import edges, read_document, refused_document
@@ -41,7 +41,7 @@ def test_flux_expands_into_executors() -> None:
         ("config:", "config: &a\n  b: *a", "line 3 column 9: aliases (*) are not allowed"),
         ("config:", "name: x\nconfig:", "line 3 column 1: key 'name' appears twice"),
         ("parallelism: 2", "parallelism: 0", "spouts[0].parallelism: must be at least 1 (got 0)"),
-        ("parallelism: 2", "parallelism: ${n}", "spouts[0].parallelism: must be a whole number"),
+        ("parallelism: 2", "onHeapMemoryLoad: 1.5", "spouts[0].onHeapMemoryLoad: must be a whole"),
         ("parallelism: 2", "parallelism: 1e9", "spouts[0].parallelism: must be a whole number"),
         (
             "parallelism: 2",
@@ -81,3 +81,93 @@ def test_too_many_brackets() -> None:
         text = opening + "[" + "[]," * 2**20
         message = "more than 10,000 lists and objects in brackets at line 1 column "
         assert message in refused_document("storm-flux", text)
+
+
+def test_what_executors_request() -> None:
+    """Loads are MiB of one executor (VertexDef); a component's settings precede the topology's.
+
+    Flux 2.8 passes an off-heap load on only if there is an on-heap load. The map of resources is
+    Flux 3's. Amounts that nobody states, which Storm fills in, stay unknown.
+    """
+    job = read_document("storm-flux", FLUX_RESOURCES)
+    mib = 2**20
+    assert job.graph.memory_bytes.tolist() == [1536 * mib, 64 * mib, 2048 * mib]
+    assert job.graph.resources == {2: {"gpu.count": 1.0}}
+    constraints, loads, placeholders = job.notes
+    assert constraints.startswith("topology.ras.constraints and topology.spread.components are not")
+    assert loads.startswith("cpuLoad of 'lines' is not read")
+    assert placeholders.startswith("${path} stands for a value of a properties file")
+    assert not read_document("storm-flux", FLUX).graph.memory_bytes.any()
+
+
+def test_tasks_limit_executors() -> None:
+    """A component has at most one executor per task (numTasks, topology.max.task.parallelism)."""
+    job = read_document("storm-flux", FLUX_RESOURCES)
+    assert job.parallelism == {"lines": 6, "split": 3, "count": 2}
+    assert job.max_parallelism == {"lines": 6, "split": 6, "count": 2}
+
+
+def test_streams_of_storm_itself_are_left_out() -> None:
+    """`storm-ui` leaves them out too. A bolt that gets only ticks is no source of tuples."""
+    text = (
+        FLUX
+        + """\
+  - {from: __system, to: count, grouping: {type: ALL, streamId: __tick}}
+  - {from: lines, to: log, grouping: {type: ALL, streamId: __ack_init}}
+"""
+    )
+    assert edges(read_document("storm-flux", text)) == WORDS
+    ticking = text.replace("bolts:", "bolts:\n  - id: alarm") + (
+        "  - {from: __system, to: alarm, grouping: {type: ALL, streamId: __tick}}\n"
+    )
+    job = read_document("storm-flux", ticking)
+    shares = dict(zip(job.graph.names, job.graph.source_share.tolist(), strict=True))
+    assert shares["lines"] == 1.0
+    assert shares["alarm"] == 0.0
+    assert job.notes == ["no stream leads to the bolts 'alarm', so they count as idle"]
+
+
+@pytest.mark.parametrize(
+    ("placeholders", "meaning"),
+    [
+        (["${x}"], "${x} stands for a value of a properties file (flux --filter)"),
+        (["${hosts[0]}"], "${hosts[0]} stands for a value of a properties file (flux --filter)"),
+        (["${a}", "${b.c}"], "${a}, ${b.c} stand for values of a properties file (flux --filter)"),
+        (
+            ["${ENV-X}"],
+            "${ENV-X} stands for an environment variable (flux --env-filter)",
+        ),
+        (
+            ["${ENV-X}", "${a}"],
+            "${a} stands for a value of a properties file (flux --filter) and "
+            "${ENV-X} stands for an environment variable (flux --env-filter)",
+        ),
+    ],
+)
+def test_placeholders_are_named(placeholders: list[str], meaning: str) -> None:
+    """Flux replaces them before it parses YAML, so they are valid in brackets (FluxParser).
+
+    They are refused only where the graph needs their value.
+    """
+    values = f"[{', '.join(placeholders)}]"
+    method = f"bolts:\n  - id: extra\n    configMethods:\n      - {{name: with, args: {values}}}"
+    text = "# ${comment}\n" + FLUX.replace("bolts:", method).replace('"words"', '"my ${a}"')
+    job = read_document("storm-flux", text.replace("${a}", placeholders[0]))
+    assert job.graph.name == f"my {placeholders[0]}"
+    assert any(note.endswith("which the graph does not need") for note in job.notes)
+    for old in ("parallelism: 2", 'id: "log"', "type: GLOBAL", "topology.workers: 1"):
+        key = "topology.tasks" if old.startswith("topology") else old.partition(":")[0]
+        needing = FLUX.replace("bolts:", method).replace(old, f"{key}: {values}")
+        them = "it" if len(placeholders) == 1 else "them"
+        assert refused_document("storm-flux", needing) == f"{meaning}; replace {them} first"
+
+
+def test_includes_are_not_read() -> None:
+    text = "includes:\n  - {resource: true, file: /more.yaml}\n" + FLUX
+    assert read_document("storm-flux", text).notes == [
+        "includes are not read: merge the spouts, bolts, streams and settings in them first"
+    ]
+    elsewhere = text.replace('to: "log"', 'to: "elsewhere"')
+    assert refused_document("storm-flux", elsewhere) == (
+        "streams[3]: unknown spout or bolt 'elsewhere'; includes are not read, so merge them first"
+    )

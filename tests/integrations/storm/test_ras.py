@@ -2,7 +2,8 @@
 
 import json
 from collections import Counter
-from itertools import combinations
+from collections.abc import Sequence
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import given
 
 from benchmarks.hardening.corpus.engine_documents.storm import FLUX
 from streamplace.errors import ProblemError
-from streamplace.integrations.losses import losses
+from streamplace.integrations.losses import assumptions, losses
 from streamplace.integrations.registry import export_text
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.expansion import to_instances
@@ -103,6 +104,86 @@ def test_what_an_executor_needs() -> None:
     # half the tuples each
     assert needs["count"] == {"parallelism": 2, "cpuLoad": 15, "onHeapMemoryLoad": 1}
     assert needs["sink"] == {"parallelism": 1, "cpuLoad": 1}
+
+
+def on_devices(operators: list[Operator], devices: Sequence[int], cores: int = 4) -> Placement:
+    """Return a chain of operators on some devices."""
+    ends = pairwise(operator.name for operator in operators)
+    graph = StreamGraph(operators, [Stream(*pair) for pair in ends], source_rate=1.0)
+    return Placement(Problem(graph, Cluster.parse(f"2x1000x{cores}")), devices)
+
+
+def test_a_worker_holds_the_heap_of_a_device() -> None:
+    """Nimbus refuses a component above a worker's heap (validateTopologyWorkerMaxHeapSizeConfigs).
+
+    The scheduler keeps the sum over the executors of a worker below it, with an acker. Storm's
+    default is 768 MiB, and 128 MiB for an acker and for a component that states no memory.
+    """
+    key, mib = "topology.worker.max.heap.size.mb", 2**20
+    operators = [
+        Operator("lines", 1, 1),
+        Operator("split", 1, 1, memory_bytes=1900 * mib),
+        Operator("count", 1, 1, memory_bytes=400 * mib),
+    ]
+    assert exported(on_devices(operators, [0, 1, 0]))["config"][key] == 1900 + 128
+    assert exported(on_devices(operators, [1, 1, 0]))["config"][key] == 128 + 1900 + 128
+    assert exported(on_devices(operators[::2], [0, 0]))["config"][key] == 768
+    executors = [Operator(f"a[{i}]", 1, 1, memory_bytes=300 * mib, instance_of="a") for i in (0, 1)]
+    several = StreamGraph(executors, [], source_rate=1.0)
+    both = Placement(Problem(several, Cluster.equal(1)), [0, 0])
+    assert exported(both)["config"][key] == max(768, 2 * 300 + 128)
+
+
+def test_supervisors_state_what_their_hosts_offer() -> None:
+    """Storm takes a supervisor to offer 4 cores and 4096 MiB, whatever the host has."""
+    operators = [Operator("a", 1, 1, memory_bytes=3000 * 2**20), Operator("b", 1, 1)]
+    text = export_text(on_devices(operators, [0, 1], cores=8), "storm-ras")
+    assert "# d0: supervisor.cpu.capacity: 800, supervisor.memory.capacity.mb: 3128 or more" in text
+    assert "# d1: supervisor.cpu.capacity: 800, supervisor.memory.capacity.mb: 256 or more" in text
+    assert "# Assumed: the storm.yaml of each supervisor" in text
+    assert not assumptions(on_devices(operators, [0, 1], cores=4), "storm-ras")
+    large = [Operator("a", 1, 1, memory_bytes=4000 * 2**20), Operator("b", 1, 1)]
+    assert assumptions(on_devices(large, [0, 1], cores=4), "storm-ras")
+
+
+def test_enough_states_are_searched_for_all_executors() -> None:
+    """The scheduler gives up if executors are as many as states, by default 10,000.
+
+    A topology may set up to 100,000 (resource.aware.scheduler.constraint.max.state.search).
+    """
+
+    def of(count: int) -> Placement:
+        a, b = Operator("a", 1, 1), Operator("b", 1, 1)
+        job = LogicalGraph(StreamGraph([a, b], [Stream("a", "b")], source_rate=1.0), {"b": count})
+        return Placement(Problem(to_instances(job), Cluster.equal(1)), [0] * (count + 1))
+
+    key = "topology.ras.constraint.max.state.search"
+    assert key not in exported(of(9_997))["config"]  # with b's source and an acker: 9,999
+    assert exported(of(9_998))["config"][key] == 100_000
+    with pytest.raises(ProblemError, match=r"fewer than 100,000 executors, .*\(got 100,000\)"):
+        export_text(of(99_998), "storm-ras")
+
+
+def test_names_that_storm_reserves() -> None:
+    """Nimbus refuses ids of components that begin with ``__`` (StormCommon.validateIds)."""
+    with pytest.raises(ProblemError, match="'__a': Storm reserves names that begin with '__'"):
+        export_text(placement_without_streams("__a"), "storm-ras")
+
+
+def test_heap_survives_import(tmp_path: Path, capsys: Capture) -> None:
+    topology, costs = tmp_path / "topology.yaml", tmp_path / "costs.toml"
+    topology.write_text(FLUX)
+    costs.write_text(COSTS + "memory_bytes = 1.5e8\n")
+    graph, placed, again = (tmp_path / name for name in ("g.json", "p.json", "again.json"))
+    read = ("import", topology, "--from", "storm-flux", "-o")
+    succeeds(capsys, *read, graph, "--costs", costs)
+    succeeds(capsys, "place", graph, "--devices", "4x25000x4", "-o", placed)
+    topology.write_text(
+        merged(FLUX, yaml.safe_load(succeeds(capsys, "export", placed, "--to", "storm-ras")))
+    )
+    succeeds(capsys, *read, again)
+    memory = {each["memory_bytes"] for each in json.loads(again.read_text())["operators"]}
+    assert memory == {144 * 2**20}
 
 
 def test_an_operator_with_a_time_for_its_device_needs_that_time() -> None:

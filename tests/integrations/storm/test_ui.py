@@ -111,3 +111,41 @@ def test_idle_bolt_is_not_a_source_of_tuples() -> None:
     shares = dict(zip(job.graph.names, job.graph.source_share.tolist(), strict=True))
     assert shares == {"lines": 1.0, "count": 0.0, "alert": 0.0}
     assert "'alert'" in " ".join(job.notes)
+
+
+def test_what_executors_request() -> None:
+    """The topology's page has MiB per executor (UIHelpers), also where it is only Storm's default.
+
+    Storm's default of 128 MiB is no fact of the job, so it stays unknown.
+    """
+    topology = copy.deepcopy(TOPOLOGY)
+    requests = [(128.0, 0.0, ""), (1024, 512, "fpga.count=1.0 gpu.count=2.0"), (256.0, 0.0, None)]
+    for part, (heap, other, generic) in zip(
+        [*topology["spouts"], *topology["bolts"]], requests, strict=True
+    ):
+        part |= {
+            "requestedMemOnHeap": heap,
+            "requestedMemOffHeap": other,
+            "requestedGenericResourcesComp": generic,
+        }
+    topology["configuration"] = {"topology.spread.components": ["count"], "topology.tasks": None}
+    documents = {"visualization": VISUALIZATION, "topology": topology}
+    job = read_document("storm-ui", json.dumps(documents))
+    assert job.graph.memory_bytes.tolist() == [0, 1536 * 2**20, 256 * 2**20]
+    assert job.graph.resources == {1: {"fpga.count": 1.0, "gpu.count": 2.0}}
+    assert "topology.spread.components are not read" in job.notes[0]
+
+
+def test_a_stream_without_a_counter_carried_no_tuple() -> None:
+    """Storm makes the counter of a stream at its first tuple, so the bolt behind needs no costs."""
+    rejected = {":type": "bolt", ":inputs": [{":component": "split", ":stream": "rejected"}]}
+    documents = {"visualization": {**VISUALIZATION, "audit": rejected}, "metrics": METRICS}
+    graph = read_document("storm-ui", json.dumps(documents)).graph
+    (branch,) = [s for s in graph.streams if s.target == "audit"]
+    assert branch.selectivity == 0.0
+    assert graph.unknown_without_tuples == ["audit"]
+    assert "audit" not in " ".join(graph.lacking)
+    uncounted = copy.deepcopy(METRICS)
+    del uncounted["bolts"][0]["emitted"]
+    graph = read_document("storm-ui", json.dumps({**documents, "metrics": uncounted})).graph
+    assert "split->audit" in graph.unknown["selectivity"]

@@ -134,7 +134,7 @@ def test_a_shared_parameter_counts_once_and_is_named() -> None:
     assert read_program(export(*case("net")), "net").notes == []
 
 
-def test_the_work_of_other_libraries_is_a_guess_that_a_note_names() -> None:
+def test_the_work_of_other_libraries_is_unknown_and_a_note_names_them() -> None:
     @torch.library.custom_op("streamplace_tests::twist", mutates_args=())
     def twist(x: torch.Tensor) -> torch.Tensor:
         return x.flip(0).clone()
@@ -149,9 +149,13 @@ def test_the_work_of_other_libraries_is_a_guess_that_a_note_names() -> None:
             return result
 
     logical = read_program(export(Twisted(), (torch.ones(3, 4),)), "Twisted")
-    assert logical.graph.instructions.tolist() == [12, 12]
-    note = "one operation per element is assumed for the type 'streamplace_tests.twist'"
-    assert logical.notes == [note]
+    assert logical.graph.unknown == {"instructions": ["streamplace_tests.twist"]}
+    assert logical.graph.instructions[1] == 3 * 4
+    (note,) = logical.notes
+    assert note == (
+        "no rule gives the work of 1 type of operators, 'streamplace_tests.twist'; their "
+        "instructions are unknown unless --costs states them"
+    )
 
 
 def test_types_of_elements_count() -> None:
@@ -235,3 +239,28 @@ def test_modules_that_are_no_graph(
         from_module(module, inputs)
     assert expected in str(error.value)
     assert capfd.readouterr() == ("", "")
+
+
+class Recurrent(nn.Module):
+    """A module that keeps a state in a buffer, and has a table that it only reads."""
+
+    state: torch.Tensor
+    table: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("state", torch.zeros(2, 3))
+        self.register_buffer("table", torch.ones(2, 3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return a product with the new state."""
+        self.state.mul_(0.5).add_(x)
+        return torch.relu(self.state) * self.table + torch.tanh(self.table)
+
+
+def test_operators_of_a_buffer_that_a_pass_changes_are_colocated() -> None:
+    """The state stays on one device; constants may be on several."""
+    graph = from_module(Recurrent().eval(), (torch.zeros(2, 3),))
+    assert graph.constraints.colocate == (("mul", "add"),)
+    assert ("add", "relu") in payloads(graph)
+    assert numbers(graph)["mul"][2] == 2 * 2 * 3 * FLOAT  # the buffer and the result

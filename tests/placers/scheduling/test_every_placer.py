@@ -17,9 +17,7 @@ from tests.support.makespan_problems import (
 )
 from tests.support.placers import QUICK_MAKESPAN_NAMES, seeded_rng
 
-PARTITIONERS = ("metis", "fuser")  # they need graphs in which some tuple reaches a sink
-NAMES = [name for name in QUICK_MAKESPAN_NAMES if not name.startswith(PARTITIONERS)]
-EVERY = pytest.mark.parametrize("name", NAMES)
+EVERY = pytest.mark.parametrize("name", QUICK_MAKESPAN_NAMES)
 SEEDS = pytest.mark.parametrize(
     "seeds", [range(4), pytest.param(range(4, 25), marks=pytest.mark.long)]
 )
@@ -46,7 +44,7 @@ def test_no_makespan_is_below_the_bound_and_seeds_repeat(name: str, seeds: range
 
 
 @CONSTRAINED
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "single"])
+@pytest.mark.parametrize("name", [name for name in QUICK_MAKESPAN_NAMES if name != "single"])
 def test_constraints_are_satisfied_wherever_possible(name: str, seeds: range) -> None:
     placed = 0
     for seed in seeds:

@@ -9,7 +9,7 @@ from streamplace import Cluster, Placement, Problem
 from streamplace.errors import UsageError
 from streamplace.placers.registry import make_placer
 from streamplace.placers.search.balance import overloaded
-from streamplace.problem.objective import Model
+from streamplace.problem.objective import MAX_RATE, Model
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import max_source_rate
@@ -106,9 +106,9 @@ def test_the_result_states_the_highest_source_rate() -> None:
     assert "carries up to 2,500 tuples/s" in str(result)
 
 
-def test_a_graph_without_work_is_not_balanced() -> None:
+def test_a_graph_without_work_has_no_highest_source_rate() -> None:
     problem = Problem(chain_graph(0.0, 0.0, payload_bytes=0.0), source_rate=10.0)
-    assert overloaded(problem) is None
+    assert overloaded(problem).source_rate == MAX_RATE
     result = solve(problem)
     assert result.max_source_rate is None
 

@@ -164,20 +164,6 @@ def test_a_pass_without_work() -> None:
     assert Migrate(old, max_moves=2)(problem, seeded_rng()) == old
 
 
-def test_moving_seconds_of_each_network() -> None:
-    """A mean link between two devices carries the memory, whatever the kind of the network."""
-    graph = chain_graph(1e6, 1e6)
-    graph = StreamGraph(
-        [Operator(o.name, o.instructions, 1.0, memory_bytes=1e6) for o in graph.operators],
-        graph.streams,
-    )
-    for kind in ("pair", "nic", "egress", "free"):
-        network = Network(bandwidth_mbps=8.0, kind=kind)
-        cluster = Cluster([Device("x", 1.0), Device("y", 1.0)], network)
-        problem = Problem(graph, cluster, objective=Makespan())
-        assert moving_seconds(problem).tolist() == [1.0, 1.0]
-
-
 def test_a_preference_is_refused() -> None:
     problem = Problem(chain_graph(1e6, 1e6), Cluster.equal(2), objective=Makespan())
     old = Placement(problem, [0, 1])

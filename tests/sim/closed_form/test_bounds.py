@@ -29,7 +29,8 @@ def test_no_placement_exceeds_the_bound(problem: Problem) -> None:
     rows = rows[obeying(problem, rows)]
     assert throughput(problem, rows).max() <= bound(problem) * (1 + 1e-9)
     arrays = flow(problem)
-    least = least_utilisation(arrays, problem.feasibility.unit_of, links_count=True)
+    apart = problem.feasibility.kept_apart(arrays.source, arrays.target)
+    least = least_utilisation(arrays, problem.feasibility.unit_of, apart)
     assert least <= worst_utilisation(arrays, rows).min() * (1 + 1e-9)
     if arrays.work.any():
         assert least >= lowest_utilisation(arrays) * (1 - 1e-12)

@@ -87,22 +87,22 @@ def test_ranks_leave_out_devices_without_the_labels_of_an_operator() -> None:
 
 
 def test_ranks_include_latency_and_the_receiver_of_a_nic() -> None:
-    """Of four pairs, d0 -> d1 takes 1 + 4 and d1 -> d0 takes 1 + 2 s; the others cost nothing."""
+    """From d0 to d1 it takes 1 + 4 s and from d1 to d0 1 + 2 s."""
     network = {"kind": "nic", "latency_s": 1, "overrides": [{"to": "d1", "bandwidth_mbps": 4}]}
     streams = "b>e:2"
-    times = starts("a:3.75 b:1 e:1", streams, network=network, order="b-level")
-    assert times["b"] == 0  # 1 + (5 + 3) / 4 + 1 = 4
-    times = starts("a:3.75 b:1 e:1", streams, network=network | {"overrides": []}, order="b-level")
-    assert times["a"] == 0  # 1 + (3 + 3) / 4 + 1 = 3.5
+    times = starts("a:5.75 b:1 e:1", streams, network=network, order="b-level")
+    assert times["b"] == 0  # 1 + (5 + 3) / 2 + 1 = 6
+    times = starts("a:5.75 b:1 e:1", streams, network=network | {"overrides": []}, order="b-level")
+    assert times["a"] == 0  # 1 + (3 + 3) / 2 + 1 = 5
 
 
 def test_ranks_use_messages_between_devices_that_can_run_both_ends() -> None:
-    """b and e can run on d0 only, so that their message costs nothing: the ranks are 1.5 and 1."""
-    form = schedule_form("a:1.5 b:1 e:0", "b>e:4", devices=[{}, {"kind": "gpu"}], order="b-level")
-    assert plain_schedule(**form).start["b"] == 0  # 1 + 4 / 2
+    """b and e can run on d0 only, so that their message costs nothing: the ranks are 4.5 and 1."""
+    form = schedule_form("a:4.5 b:1 e:0", "b>e:4", devices=[{}, {"kind": "gpu"}], order="b-level")
+    assert plain_schedule(**form).start["b"] == 0  # 1 + 4
     for operator in form["graph"]["operators"][1:]:
         operator["seconds_on"] = {"gpu": None}
-    assert plain_schedule(**form).start["b"] == 1.5
+    assert plain_schedule(**form).start["b"] == 4.5
 
 
 def test_a_stream_without_cost_adds_nothing_to_ranks() -> None:

@@ -36,7 +36,7 @@ HEADROOM = 0.75  # target utilisation of every third problem
 SCORES = """(batch) => batch.map(({ graph, sums: values, cluster, setting, assignment, most }) => {
   const network = SP.links.networkOf(cluster);
   const sums = graph
-    ? SP.model.sumsOf(SP.flow.flowOf(graph), assignment, cluster, network, setting.bandwidth)
+    ? SP.model.sumsOf(SP.flow.flowOf(graph), cluster, network, { ...setting, assignment })
     : SP.model.sumsFrom(values);
   const score = SP.model.scoreOf(sums, cluster, network, setting, most);
   const links = score.links.map((load) => [SP.links.linkName(load, cluster), load.utilisation]);
@@ -48,7 +48,7 @@ ROW_NAME = "the report page's model against Python"
 
 def script() -> str:
     """Return the script of the page's model, preceded by the shared namespace."""
-    files = (PAGE / f"{name}.js" for name in ("flow", "links", "model"))
+    files = (PAGE / f"{name}.js" for name in ("times", "flow", "links", "model"))
     return "\n".join(["const SP = {};", *(file.read_text() for file in files)])
 
 

@@ -3,18 +3,36 @@
 import json
 
 from benchmarks.hardening.corpus.documents import DREAM
-from benchmarks.hardening.corpus.engine_documents.flink import FLINK_EXECUTION, FLINK_RUNNING
-from benchmarks.hardening.corpus.engine_documents.ibm_streams import ADL, ADL_PARALLEL, STREAMSX
+from benchmarks.hardening.corpus.engine_documents.flink import (
+    FLINK_COMPILED,
+    FLINK_EXECUTION,
+    FLINK_RUNNING,
+)
+from benchmarks.hardening.corpus.engine_documents.ibm_streams import (
+    ADL,
+    ADL_ISOLATED,
+    ADL_PARALLEL,
+    ADL_PLACED,
+    STREAMSX,
+    STREAMSX_PLACED,
+)
 from benchmarks.hardening.corpus.engine_documents.interchange import DOT, GRAPHML
-from benchmarks.hardening.corpus.engine_documents.kafka_streams import KAFKA, KAFKA_OLD
+from benchmarks.hardening.corpus.engine_documents.kafka_streams import (
+    KAFKA,
+    KAFKA_OLD,
+    STORES,
+    STORES_OF_1_0,
+)
 from benchmarks.hardening.corpus.engine_documents.neural_networks import (
     DNN_TEXT,
     DOPPLER,
     OPENVINO,
+    OPENVINO_STATE,
     PIPEDREAM,
 )
 from benchmarks.hardening.corpus.engine_documents.storm import (
     FLUX,
+    FLUX_RESOURCES,
     METRICS,
     TOPOLOGY,
     VISUALIZATION,
@@ -25,17 +43,18 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "flink-plan": (
         json.dumps(FLINK_RUNNING),
         json.dumps(FLINK_EXECUTION),
+        json.dumps(FLINK_COMPILED),
         "== Physical Execution Plan ==\n" + json.dumps(FLINK_EXECUTION, indent=2) + "\n",
     ),
-    "storm-flux": (FLUX,),
+    "storm-flux": (FLUX, FLUX_RESOURCES),
     "storm-ui": (
         json.dumps(VISUALIZATION),
         json.dumps(METRICS),
         json.dumps({"visualization": VISUALIZATION, "metrics": METRICS, "topology": TOPOLOGY}),
     ),
-    "ibm-adl": (ADL, ADL_PARALLEL),
-    "ibm-streamsx": (json.dumps(STREAMSX),),
-    "kafka-streams": (KAFKA, KAFKA_OLD),
+    "ibm-adl": (ADL, ADL_PARALLEL, ADL_PLACED, ADL_ISOLATED),
+    "ibm-streamsx": (json.dumps(STREAMSX), json.dumps(STREAMSX_PLACED)),
+    "kafka-streams": (KAFKA, KAFKA_OLD, KAFKA + STORES, KAFKA_OLD + STORES_OF_1_0),
     "dream": (json.dumps(DREAM),),
     "cepsim": (json.dumps(DREAM),),
     "graphml": (GRAPHML,),
@@ -44,7 +63,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "dnn-partitioning": (DNN_TEXT,),
     "dnn-latency": (DNN_TEXT,),
     "pipedream": (PIPEDREAM,),
-    "openvino": (OPENVINO,),
+    "openvino": (OPENVINO, OPENVINO_STATE),
 }
 """Format name -> valid documents; those of ``onnx``, which are not text, are in `onnx_models`."""
 IMPORTED = (*DOCUMENTS, *(("onnx",) if INSTALLED else ()))

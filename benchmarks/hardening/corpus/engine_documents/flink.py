@@ -50,3 +50,27 @@ FLINK_RUNNING: dict[str, Any] = {
         ],
     }
 }
+
+_ANY = {"requiredDistribution": {"type": "UNKNOWN"}, "damBehavior": "PIPELINED", "priority": 0}
+_HASH = {**_ANY, "requiredDistribution": {"type": "HASH", "keys": [0]}}
+_SINGLE = {**_ANY, "requiredDistribution": {"type": "SINGLETON"}}
+FLINK_COMPILED: dict[str, Any] = {
+    "flinkVersion": "2.3",
+    "nodes": [
+        {"id": 1, "type": "stream-exec-table-source-scan_2"},
+        {"id": 2, "type": "stream-exec-exchange_1", "inputProperties": [_HASH]},
+        {"id": 3, "type": "stream-exec-group-aggregate_1", "inputProperties": [_ANY]},
+        {"id": 4, "type": "stream-exec-exchange_1", "inputProperties": [_SINGLE]},
+        {"id": 5, "type": "stream-exec-rank_1", "inputProperties": [_ANY]},
+        {"id": 6, "type": "stream-exec-sink_2", "inputProperties": [_ANY]},
+    ],
+    "edges": [
+        {
+            "source": a,
+            "target": a + 1,
+            "shuffle": {"type": "FORWARD"},
+            "shuffleMode": "PIPELINED",
+        }
+        for a in range(1, 6)
+    ],
+}

@@ -89,6 +89,29 @@ ADL_PARALLEL = f"""<applicationSet><splApplication name="par"><composites>
 """
 
 
+def with_rules(*rules: tuple[int, str]) -> str:
+    """Return an application whose operators, by index, have further elements."""
+    text = ADL_PARALLEL
+    for index, element in rules:
+        begin = text.index(f'definitionIndex="0" index="{index}" name="')
+        at = text.index(">", begin) + 1
+        text = f"{text[:at]}{element}{text[at:]}"
+    return text
+
+
+ADL_ISOLATED = with_rules((0, '<partitions isolation="true"/>'))
+ADL_PLACED = with_rules(
+    (0, '<partitions><coLocation colocId="a"/><exLocation exlocId="b"/></partitions>'),
+    (4, '<resources><poolLocation poolIndex="0"/></resources>'),
+    (4, '<partitions><coLocation colocId="a"/></partitions>'),
+    (2, '<partitions><exLocation exlocId="b"/></partitions>'),
+).replace(
+    "<composites>",
+    '<hostpools><hostpool index="0" name="p"><tag name="fast"/></hostpool></hostpools><composites>',
+    1,
+)
+
+
 def _streamsx(
     name: str, inputs: dict[str, list[str]], outputs: dict[str, list[str]], *tags: str, kind: str
 ) -> dict[str, Any]:
@@ -110,5 +133,19 @@ STREAMSX: dict[str, Any] = {
         _streamsx("U", {"i1": ["S", "T"]}, {"U": ["i2"]}, kind="$Union$"),
         _streamsx("M", {"i0": ["S"]}, {"M": ["i3"]}, "t", "alone", kind="py::Map"),
         _streamsx("K", {"i2": ["U"], "i3": ["M"]}, {}, "t", kind="py::ForEach"),
+    ],
+}
+STREAMSX_PLACED: dict[str, Any] = {
+    "operators": [
+        _streamsx("S", {}, {"S": ["i0"]}, kind="py::Source"),
+        _streamsx("L", {"i0": ["S"]}, {"L": ["i1"]}, kind="$LowLatency$"),
+        _streamsx("A", {"i1": ["L"]}, {"A": ["i2"]}, kind="py::Map"),
+        _streamsx("E", {"i2": ["A"]}, {"E": ["i3"]}, kind="$EndLowLatency$"),
+        _streamsx("B", {"i3": ["E"]}, {"B": ["i4"]}, kind="py::Map"),
+        _streamsx("I", {"i4": ["B"]}, {"I": ["i5"]}, kind="$Isolate$"),
+        {
+            **_streamsx("K", {"i5": ["I"]}, {}, kind="py::ForEach"),
+            "config": {"width": 2, "placement": {"resourceTags": ["fast"]}},
+        },
     ],
 }

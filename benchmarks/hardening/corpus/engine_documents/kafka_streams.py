@@ -39,3 +39,24 @@ Sub-topology: 1
     Source: words-in (topics: [words]) --> out
     Sink: out (topic: counts) <-- words-in
 """
+STORES = """\
+  Sub-topology: 2 for global store (will not generate tasks)
+    Source: names (topics: [names])
+      --> keep-names
+    Processor: keep-names (stores: [all-names])
+      --> none
+      <-- names
+  Sub-topology: 3 for global store (will not generate tasks)
+    Source: places (topics: [counts])
+      --> keep-places
+    Processor: keep-places (stores: [all-places])
+      --> none
+      <-- places
+"""
+STORES_OF_1_0 = """\
+Global Stores:
+  GlobalStore: names (topic: [names])
+      --> keep-names (store: all-names)
+  GlobalStore: places (topic: [counts])
+      --> keep-places (store: all-places)
+"""

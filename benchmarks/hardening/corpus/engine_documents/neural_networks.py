@@ -120,3 +120,33 @@ OPENVINO = """\
 </net>
 """
 DNN_TEXT = json.dumps(DNN)
+
+
+def stateful(shape: str = "<dim>4</dim><dim>8</dim>", write: str = "v") -> str:
+    """Return a model that adds its input to the state ``v`` and emits the product with it."""
+    port = f'<port id="0" precision="FP32">{shape}</port>'
+    layers = {
+        "x": ("Parameter", "", port.replace('id="0"', 'id="2"')),
+        "past": ("ReadValue", '<data variable_id="v"/>', port.replace('id="0"', 'id="2"')),
+        "sum": ("Add", "", f"{port}{port.replace('0', '1', 1)}"),
+        "store": ("Assign", f'<data variable_id="{write}"/>', port),
+        "out": ("Result", "", port),
+    }
+    parts = []
+    for number, (name, (kind, data, ports)) in enumerate(layers.items()):
+        inputs = ports if kind not in ("Parameter", "ReadValue") else ""
+        output = port.replace('id="0"', 'id="2"') if kind not in ("Assign", "Result") else ""
+        parts.append(
+            f'<layer id="{number}" name="{name}" type="{kind}">{data}<input>{inputs}</input>'
+            f"<output>{output}</output></layer>"
+        )
+    ends = [(0, 2, 0), (1, 2, 1), (2, 3, 0), (2, 4, 0)]
+    edges = [
+        f'<edge from-layer="{a}" from-port="2" to-layer="{b}" to-port="{port}"/>'
+        for a, b, port in ends
+    ]
+    body = f"<layers>{''.join(parts)}</layers><edges>{''.join(edges)}</edges>"
+    return f'<net name="n" version="11">{body}</net>'
+
+
+OPENVINO_STATE = stateful()

@@ -43,6 +43,27 @@ streams:
       type: GLOBAL
 """
 
+FLUX_RESOURCES = """\
+name: words
+config:
+  topology.component.resources.offheap.memory.mb: 64
+  topology.max.task.parallelism: 6
+  topology.ras.constraints: {count: {maxNodeCoLocationCnt: 1}}
+spouts:
+  - {id: lines, parallelism: 8, cpuLoad: 50, onHeapMemoryLoad: 1024, offHeapMemoryLoad: 512}
+bolts:
+  - {id: split, parallelism: "3", offHeapMemoryLoad: 512, constructorArgs: [${path}]}
+  - id: count
+    parallelism: 4
+    numTasks: 2
+    onHeapMemoryLoad: "2048"
+    config:
+      topology.component.resources.map: {gpu.count: 1, offheap.memory.mb: 0}
+streams:
+  - {from: lines, to: split, grouping: {type: SHUFFLE}}
+  - {from: split, to: count, grouping: {type: SHUFFLE}}
+  - {from: __system, to: count, grouping: {type: ALL, streamId: __tick}}
+"""
 VISUALIZATION: dict[str, Any] = {
     "lines": {
         ":type": "spout",
@@ -124,7 +145,14 @@ TOPOLOGY: dict[str, Any] = {
     "uptimeSeconds": 200,
     "spouts": [{"spoutId": "lines", "executors": 2, "emitted": 1000}],
     "bolts": [
-        {"boltId": "split", "executors": 3, "executeLatency": "0.048"},
+        {
+            "boltId": "split",
+            "executors": 3,
+            "executeLatency": "0.048",
+            "requestedMemOnHeap": 512.0,
+            "requestedMemOffHeap": 0.0,
+            "requestedGenericResourcesComp": "gpu.count=1.0",
+        },
         {"boltId": "count", "executors": 4},
     ],
 }

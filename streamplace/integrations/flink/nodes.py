@@ -1,0 +1,73 @@
+"""Nodes of Flink's plans: unique names, ids, and distributions by name."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, Protocol, TypeVar
+
+from streamplace.errors import FormatError
+from streamplace.problem.logical import BY_KEY, AnyDistribution, Distribution
+
+DISTRIBUTIONS: dict[str, AnyDistribution] = {
+    "FORWARD": Distribution.POINTWISE,
+    "RESCALE": Distribution.POINTWISE,
+    "KEEP_INPUT_AS_IS": Distribution.POINTWISE,
+    "BROADCAST": Distribution.BROADCAST,
+    "GLOBAL": Distribution.FIRST,
+    "SINGLETON": Distribution.FIRST,
+    "HASH": BY_KEY,
+}
+"""Ship strategy, or distribution of a compiled plan -> distribution; others are `ALL`."""
+
+
+class Node(Protocol):
+    """A node of a plan."""
+
+    @property
+    def id(self) -> Any:
+        """Its id."""
+        ...
+
+
+AnyNode = TypeVar("AnyNode", bound=Node)
+
+
+def distribution_of(name: str) -> AnyDistribution:
+    """Return the distribution of a ship strategy or of a compiled plan's distribution."""
+    return DISTRIBUTIONS.get(name.upper(), Distribution.ALL)
+
+
+def each_once(nodes: Sequence[AnyNode], where: str) -> tuple[list[AnyNode], dict[Hashable, int]]:
+    """Return the nodes without repetitions, and the number of each by its id.
+
+    Raises
+    ------
+    FormatError
+        If two different nodes have the same id.
+    """
+    found: list[AnyNode] = []
+    index: dict[Hashable, int] = {}
+    for i, node in enumerate(nodes):
+        if node.id not in index:
+            index[node.id] = len(found)
+            found.append(node)
+        elif (first := found[index[node.id]]) != node:
+            raise FormatError(
+                f"{where}: nodes[{i}].id: {node.id!r:.40} is also the id of "
+                f"nodes[{nodes.index(first)}]"
+            )
+    return found, index
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Return the names with repetitions numbered: ``Map``, ``Map#2``, …"""
+    originals = [name or "unnamed" for name in names]
+    taken, counts, found = set(originals), dict[str, int](), []
+    for name in originals:
+        counts[name] = count = counts.get(name, 0) + 1
+        unique = name
+        while count > 1 and unique in taken:
+            unique = f"{name}#{count}"
+            count += 1
+        counts[name] = max(counts[name], count - 1)
+        taken.add(unique)
+        found.append(unique)
+    return found

@@ -1,0 +1,164 @@
+"""Operators of ONNX Runtime that compute what operators of ONNX do.
+
+They belong to the domain ``com.microsoft``, and quantisation and the optimiser of ONNX Runtime 1.32
+put them into models. ONNX does not infer their shapes. An equivalent node of ONNX therefore takes
+their place while shapes are inferred, and its type gives their work.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from streamplace.integrations.neural.onnx_types import PREFIX
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, NodeProto
+
+COPY = "Identity"
+"""The type whose result has the shape of its input."""
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """A type of ONNX that computes the same.
+
+    Parameters
+    ----------
+    type
+        Its name; empty if only the shape of the result is that of another type.
+    inputs
+        Positions of its inputs among those of the node; None: left out.
+    shaped_as
+        The type that gives the shape of the result, if not the type itself: types of old opsets,
+        which every model may use.
+    heads
+        Attributes with the numbers of heads of queries and of keys, for attention.
+    """
+
+    type: str
+    inputs: Sequence[int | None] = (0,)
+    shaped_as: str = ""
+    heads: tuple[str, ...] = ()
+
+
+_CONV = Equivalent("Conv", (0, 1, 2))
+_PRODUCT = Equivalent("MatMul", (0, 1))
+_OF_INTEGERS = Equivalent("MatMulInteger", (0, 1))
+_PROJECTED = Equivalent("", (0, 1), "MatMul")  # its work has a rule of its own
+_GELU = Equivalent("Gelu", shaped_as=COPY)
+_NORM = Equivalent("LayerNormalization", shaped_as=COPY)
+_GROUP_NORM = Equivalent("GroupNormalization", shaped_as=COPY)
+EQUIVALENTS = {
+    "SimplifiedLayerNormalization": _NORM,  # of the domain of ONNX, which does not define it
+    PREFIX + "FusedConv": _CONV,
+    PREFIX + "QLinearConv": Equivalent("QLinearConv", range(9)),
+    PREFIX + "ConvTransposeWithDynamicPads": Equivalent("ConvTranspose", (0, 1, 3)),
+    PREFIX + "FusedGemm": Equivalent("Gemm", (0, 1, 2)),
+    PREFIX + "QGemm": Equivalent("Gemm", (0, 3, 6)),
+    PREFIX + "FusedMatMul": _PRODUCT,
+    PREFIX + "FusedMatMulActivation": _PRODUCT,
+    PREFIX + "TransposeMatMul": _PRODUCT,
+    PREFIX + "GemmFastGelu": _PRODUCT,
+    PREFIX + "DynamicQuantizeMatMul": _PRODUCT,
+    PREFIX + "MatMulIntegerToFloat": _OF_INTEGERS,
+    PREFIX + "MatMulInteger16": _OF_INTEGERS,
+    PREFIX + "MatMulNBits": _PRODUCT,
+    PREFIX + "MatMulBnb4": _PRODUCT,
+    PREFIX + "Attention": _PROJECTED,
+    PREFIX + "QAttention": _PROJECTED,
+    PREFIX + "MultiHeadAttention": Equivalent(
+        "Attention", (0, 1, 2, 5, 6, 7), COPY, ("num_heads", "num_heads")
+    ),
+    PREFIX + "GroupQueryAttention": Equivalent(
+        "Attention", (0, 1, 2, None, 3, 4), COPY, ("num_heads", "kv_num_heads")
+    ),
+    PREFIX + "RotaryEmbedding": Equivalent("RotaryEmbedding", (0, 2, 3, 1), COPY),
+    PREFIX + "SkipLayerNormalization": _NORM,
+    PREFIX + "SkipSimplifiedLayerNormalization": _NORM,
+    PREFIX + "GroupNorm": _GROUP_NORM,
+    PREFIX + "SkipGroupNorm": _GROUP_NORM,
+    PREFIX + "EmbedLayerNormalization": Equivalent("", (2, 0), "Gather"),
+    PREFIX + "Gelu": _GELU,
+    PREFIX + "FastGelu": _GELU,
+    PREFIX + "BiasGelu": _GELU,
+    PREFIX + "QuickGelu": _GELU,
+    PREFIX + "BiasSoftmax": Equivalent("Softmax"),
+    PREFIX + "BiasAdd": Equivalent("Sum", (0, 1, 2)),
+    PREFIX + "BiasDropout": Equivalent("Sum", (0, 1)),
+    PREFIX + "QLinearAdd": Equivalent("Add", (0, 3)),
+    PREFIX + "QLinearMul": Equivalent("Mul", (0, 3)),
+    PREFIX + "QLinearWhere": Equivalent("Where", (0, 1, 4)),
+    PREFIX + "QLinearSigmoid": Equivalent("Sigmoid"),
+    PREFIX + "QLinearLeakyRelu": Equivalent("LeakyRelu"),
+    PREFIX + "QLinearSoftmax": Equivalent("Softmax"),
+    PREFIX + "QLinearAveragePool": Equivalent("AveragePool"),
+    PREFIX + "QLinearGlobalAveragePool": Equivalent("GlobalAveragePool"),
+    PREFIX + "QLinearReduceMean": Equivalent("ReduceMean"),
+    PREFIX + "QLinearConcat": Equivalent("Concat", range(2, 3000, 3)),
+    PREFIX + "QuantizeLinear": Equivalent("QuantizeLinear", (0, 1, 2)),
+    PREFIX + "DequantizeLinear": Equivalent("DequantizeLinear", (0, 1, 2)),
+    PREFIX + "Trilu": Equivalent("Trilu", (0, 1)),
+    PREFIX + "Pad": Equivalent("Pad", (0, 1, 2)),
+    PREFIX + "Range": Equivalent("Range", (0, 1, 2)),
+    PREFIX + "GatherND": Equivalent("GatherND", (0, 1)),
+    PREFIX + "GridSample": Equivalent("GridSample", (0, 1)),
+}
+"""Type, with its domain -> what it is equivalent to."""
+
+
+def type_of(node: "NodeProto") -> str:
+    """Return the type of a node; those of other domains than ONNX's begin with the domain."""
+    domain = node.domain
+    return node.op_type if domain in ("", "ai.onnx") else f"{domain}.{node.op_type}"
+
+
+def inputs_of(node: "NodeProto") -> list[str]:
+    """Return the inputs of a node in the order of its equivalent type, and then all others."""
+    equivalent = EQUIVALENTS.get(type_of(node))
+    if equivalent is None or not equivalent.type:
+        return [*node.input]
+    first = _chosen(node, equivalent)
+    return first + [name for name in node.input if name not in first]
+
+
+def replace_for_inference(graph: "GraphProto") -> None:
+    """Replace nodes in place by equivalent ones of ONNX, from which shapes can be inferred."""
+    for node in graph.node:
+        equivalent = EQUIVALENTS.get(type_of(node))
+        if equivalent is None:
+            continue
+        inputs = _chosen(node, equivalent)
+        node.domain, node.op_type = "", equivalent.shaped_as or equivalent.type
+        numbers = {each.name: each.i for each in node.attribute}
+        if node.op_type == "MatMul":
+            inputs[1:] = _weights(graph, node, numbers) or inputs[1:]
+            if inputs[1] == node.input[1] and (numbers.get("transA") or numbers.get("transB")):
+                left = "...ji" if numbers.get("transA") else "...ij"
+                right = "...kj" if numbers.get("transB") else "...jk"
+                node.op_type = "Einsum"
+                node.attribute.add(name="equation", s=f"{left},{right}->...ik".encode(), type=3)
+        elif node.op_type == COPY:
+            del inputs[1:]
+        del node.input[:]
+        node.input.extend(inputs)
+        del node.output[1:]
+
+
+def _chosen(node: "NodeProto", equivalent: Equivalent) -> list[str]:
+    """Return the inputs of the equivalent node."""
+    count = len(node.input)
+    positions = [i for i in equivalent.inputs if i is None or i < count]
+    return ["" if i is None else node.input[i] for i in positions]
+
+
+def _weights(graph: "GraphProto", node: "NodeProto", numbers: Mapping[str, int]) -> list[str]:
+    """Add a matrix of the shape that packed weights stand for, without data; return its name."""
+    rows, columns = numbers.get("K", 0), numbers.get("N", 0)
+    if "num_heads" in numbers:  # one matrix for query, key and value
+        found = [each.dims for each in graph.initializer if each.name == node.input[1]]
+        rows, columns = (found[0][0], found[0][1] // 3) if found else (0, 0)
+    if not (rows and columns):
+        return []
+    name = f"{node.output[0]}: weights"
+    graph.initializer.add(name=name, dims=[rows, columns], data_type=1)
+    return [name]

@@ -1,0 +1,51 @@
+"""Limits as text: never rounded to the wrong side."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamplace.display.text import number, percent_up, rounded_down, rounded_up
+
+SAME = 2e-9  # relative difference that counts as none
+
+
+def value(text: str) -> float:
+    return float(text.replace(",", ""))
+
+
+@given(st.floats(1e-300, 1e300), st.integers(3, 6))
+def test_limits_are_rounded_away_from_what_they_limit(x: float, digits: int) -> None:
+    up, down = value(rounded_up(x, digits)), value(rounded_down(x, digits))
+    unit = 10.0 ** (1 - digits)
+    assert x * (1 - SAME) <= up <= x * (1 + unit * (1 + SAME))
+    assert x * (1 - unit * (1 + SAME)) <= down <= x * (1 + SAME)
+
+
+@given(st.floats(0.0, 10.0))
+def test_percentages_of_upper_limits_are_rounded_up(share: float) -> None:
+    shown = value(percent_up(share).rstrip("%")) / 100
+    assert share - SAME <= shown + 1e-12
+    assert shown <= share + 1e-3
+
+
+@pytest.mark.parametrize("x", [0.0, 54.0, 1e6, 0.1 + 0.2, math.inf])
+def test_rounding_errors_change_nothing(x: float) -> None:
+    assert rounded_up(x) == rounded_down(x) == number(x)
+
+
+def test_examples() -> None:
+    assert (rounded_up(1234567.0), rounded_down(1234567.0)) == ("1.23457e+06", "1.23456e+06")
+    assert (rounded_up(999999.4), rounded_up(2 / 3), rounded_down(2 / 3)) == (
+        "1e+06",
+        "0.666667",
+        "0.666666",
+    )
+    assert [percent_up(x) for x in (0.0, 4e-10, 4e-5, 0.425925, 1.0)] == [
+        "0.0%",
+        "0.0%",
+        "0.1%",
+        "42.6%",
+        "100.0%",
+    ]

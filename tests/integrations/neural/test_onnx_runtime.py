@@ -1,0 +1,146 @@
+"""Operators of ONNX Runtime in models, as its quantisation and its optimiser write them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamplace.integrations.registry import read_document
+from streamplace.problem.graph import StreamGraph
+
+onnx = pytest.importorskip("onnx", reason="onnx is not installed (streamplace[onnx])")
+helper = pytest.importorskip("onnx.helper")
+FLOAT, INT8, UINT8 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT8, onnx.TensorProto.UINT8
+SCALE = ("scale", FLOAT, ())
+POINT = ("point", UINT8, ())
+Constant = tuple[str, int, tuple[int, ...]]
+
+
+def graph_of(
+    tmp_path: Path,
+    nodes: Sequence[Any],
+    inputs: Sequence[Constant],
+    constants: Sequence[Constant],
+    result: str,
+) -> StreamGraph:
+    """Return the graph of a model whose weights have no data."""
+    weights = [onnx.TensorProto(name=n, data_type=kind, dims=dims) for n, kind, dims in constants]
+    found = helper.make_graph(
+        nodes,
+        "model",
+        [helper.make_tensor_value_info(*each) for each in inputs],
+        [helper.make_tensor_value_info(result, FLOAT, None)],
+        weights,
+    )
+    opset = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    file = tmp_path / "model.onnx"
+    model = helper.make_model(found, opset_imports=opset, ir_version=8)
+    file.write_bytes(model.SerializeToString())
+    return read_document(str(file), "onnx").graph
+
+
+def own(kind: str, inputs: Sequence[str], output: str, **attributes: object) -> Any:
+    """Return a node of ONNX Runtime, with the name of its output."""
+    return helper.make_node(
+        kind, inputs, [output], name=output, domain="com.microsoft", **attributes
+    )
+
+
+def instructions(graph: StreamGraph) -> dict[str, float]:
+    """Return the instructions of the operators that are not inputs."""
+    return {o.name: o.instructions for o in graph.operators if o.type != "Input"}
+
+
+def test_a_quantised_network_costs_as_much_as_the_network(tmp_path: Path) -> None:
+    """A block with a shortcut, pooling and a product; no shape within it is stated."""
+    quantised = ["scale", "point"]
+    nodes = [
+        helper.make_node(
+            "QLinearConv",
+            ["x", *quantised, "w", *quantised, *quantised],
+            ["conv"],
+            name="conv",
+            kernel_shape=[3, 3],
+            pads=[1, 1, 1, 1],
+        ),
+        own("QLinearAdd", ["conv", *quantised, "x", *quantised, *quantised], "add"),
+        own("QLinearSigmoid", ["add", *quantised, *quantised], "sigmoid"),
+        own("QLinearConcat", [*quantised, "add", *quantised, "sigmoid", *quantised], "cat", axis=1),
+        own("QLinearGlobalAveragePool", ["cat", *quantised, *quantised], "pool"),
+        helper.make_node("Flatten", ["pool"], ["flat"], name="flat"),
+        own("QGemm", ["flat", *quantised, "v", *quantised, "", *quantised], "gemm", transB=1),
+        own("QLinearSoftmax", ["gemm", *quantised, *quantised], "soft", axis=1, opset=13),
+        helper.make_node("DequantizeLinear", ["soft", *quantised], ["y"], name="y"),
+    ]
+    constants = [SCALE, POINT, ("w", UINT8, (4, 4, 3, 3)), ("v", UINT8, (10, 8))]
+    graph = graph_of(tmp_path, nodes, [("x", UINT8, (1, 4, 9, 9))], constants, "y")
+    image = 4 * 9 * 9
+    assert instructions(graph) == {
+        "conv": 2 * image * 4 * 3 * 3,
+        "add": image,
+        "sigmoid": image,
+        "cat": 2 * image,
+        "pool": 2 * image,
+        "flat": 0,
+        "gemm": 2 * 10 * 8,
+        "soft": 5 * 10,
+        "y": 10,
+    }
+    assert graph.payload_bytes[graph.index["cat"]] == 2 * image  # one byte each
+    assert graph.type[graph.index["gemm"]] == "com.microsoft.QGemm"
+    ends = {(s.source, s.target) for s in graph.streams}
+    assert {("x", "conv"), ("x", "add"), ("add", "cat"), ("sigmoid", "cat")} <= ends
+
+
+def test_products_of_packed_and_of_transposed_matrices(tmp_path: Path) -> None:
+    nodes = [
+        own("MatMulNBits", ["x", "packed", "scales"], "a", K=64, N=32, bits=4, block_size=32),
+        own("FusedMatMul", ["a", "a"], "b", transB=1),
+        own("FusedMatMul", ["b", "a"], "c", transA=1),
+        own("FastGelu", ["c"], "d"),
+        own("SkipLayerNormalization", ["d", "a", "gamma"], "e"),
+        own("DynamicQuantizeMatMul", ["e", "w", "scale"], "y"),
+    ]
+    constants = [
+        ("packed", UINT8, (32, 2, 16)),
+        ("scales", FLOAT, (64,)),
+        ("gamma", FLOAT, (32,)),
+        ("w", INT8, (32, 7)),
+        SCALE,
+    ]
+    graph = graph_of(tmp_path, nodes, [("x", FLOAT, (2, 5, 64))], constants, "y")
+    assert instructions(graph) == {
+        "a": 2 * (2 * 5 * 32) * 64,
+        "b": 2 * (2 * 5 * 5) * 32,
+        "c": 2 * (2 * 5 * 32) * 5,
+        "d": 2 * 5 * 32,
+        "e": 5 * (2 * 5 * 32),
+        "y": 2 * (2 * 5 * 7) * 32,
+    }
+    assert graph.memory_bytes[graph.index["a"]] == 32 * 2 * 16 + 4 * 64  # as packed
+
+
+def test_attention(tmp_path: Path) -> None:
+    """4 heads of size 8: a projection with attention, then attention that shares two heads."""
+    nodes = [
+        own("Attention", ["x", "w"], "a", num_heads=4),
+        own("MultiHeadAttention", ["a", "a", "a"], "b", num_heads=4),
+        own(
+            "GroupQueryAttention",
+            ["b", "k", "k", "", "", "lengths", "total"],
+            "y",
+            num_heads=4,
+            kv_num_heads=2,
+        ),
+    ]
+    inputs = [("x", FLOAT, (2, 5, 10)), ("k", FLOAT, (2, 7, 16))]
+    whole = onnx.TensorProto.INT32
+    constants = [("w", FLOAT, (10, 96)), ("lengths", whole, (2,)), ("total", whole, ())]
+    graph = graph_of(tmp_path, nodes, inputs, constants, "y")
+    pair = 2 * 8 + 2 * 8 + 5
+    assert instructions(graph) == {
+        "a": 2 * (2 * 5 * 96) * 10 + 2 * 4 * 5 * 5 * pair,
+        "b": 2 * 4 * 5 * 5 * pair,
+        "y": 2 * 4 * 5 * 7 * pair,
+    }

@@ -1,0 +1,277 @@
+"""What each verb claims under each kind of limit, compared with all placements of small problems.
+
+At users' defaults, a verb that knows a limit must count on it wherever another verb does.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import streamplace as sp
+from benchmarks.reference.limit_problems import (
+    LIMITS,
+    UNLIMITED,
+    Case,
+    joined,
+    joint_loads,
+    limited,
+    two_limited,
+)
+from benchmarks.reference.two_jobs import ordered, shares_of_two
+from streamplace.errors import InfeasibleError, ProblemError
+from streamplace.workflows.capacity_plan import Plan
+from streamplace.workflows.conflict import conflict
+from streamplace.workflows.explain import explain_throughput
+from tests.support.share import Share
+
+SEEDS = 200
+CLOSE = 1e-6  # relative difference that counts as none
+FREE = 5e-3  # relative gain below which `explain` leaves a rule out
+
+
+@cache
+def case_of(limit: str, seed: int) -> Case:
+    return limited(limit, seed)
+
+
+def place(case: Case) -> None:
+    best = case.best()
+    if not best:
+        with pytest.raises(InfeasibleError):
+            sp.place(case.graph, case.cluster)
+        return
+    found = sp.place(case.graph, case.cluster)
+    row = case.rows.index(tuple(found.placement.devices.tolist()))
+    assert case.satisfying()[row]
+    reached, most = min(case.highest[row], case.rate), min(best, case.rate)
+    assert found.score.throughput == pytest.approx(reached, rel=CLOSE)
+    assert reached == pytest.approx(most, rel=CLOSE)
+    assert found.bound is not None
+    assert found.gap is not None
+    assert found.bound >= most * (1 - CLOSE)
+    assert found.gap >= 1 - reached / most - CLOSE
+
+
+def plan(case: Case) -> None:
+    devices = case.cluster.devices
+    every = range(len(devices))
+    sets = {n: list(combinations(every, n)) for n in range(1, len(devices) + 1)}
+    best = {n: max(case.best(s) for s in some) for n, some in sets.items()}
+    if not best[len(devices)]:
+        if len({replace(device, name="one") for device in devices}) == 1:
+            return  # more devices of the kind may have room
+        with pytest.raises(InfeasibleError):
+            sp.plan(case.graph, case.cluster)
+        return
+    first = min(n for n, rate in best.items() if rate)
+    found, refusal = _planned(case)
+    if found is None:
+        assert "nothing limits the source rate" in refusal
+        assert best[first] >= UNLIMITED
+        return
+    priced = devices[0].price is not None
+
+    def price(chosen: tuple[int, ...]) -> float:
+        return sum(devices[d].price or 0.0 for d in chosen) if priced else 0.0
+
+    keeping = [s for some in sets.values() for s in some if case.best(s) >= case.rate * (1 - 1e-9)]
+    known = {row.devices: row for row in found.rows}
+    assert set(found.missing) == {n for n in best if n < found.rows[-1].devices and not best[n]}
+    assert not found.left_out
+    for n, row in known.items():
+        if n > len(devices):
+            assert row.bound >= best[len(devices)] * (1 - CLOSE)
+            continue
+        assert best[n], row
+        assert row.bound >= best[n] * (1 - CLOSE), row
+        cheap = [price(s) for s in keeping if len(s) == n]
+        assert row.keeps_up == bool(cheap), row
+        if row.names is None:
+            assert row.max_source_rate == pytest.approx(best[n], rel=CLOSE)
+            continue
+        own = tuple(case.cluster.index[name] for name in row.names)
+        assert row.max_source_rate == pytest.approx(case.best(own), rel=CLOSE), row
+        if not cheap:
+            assert row.max_source_rate == pytest.approx(best[n], rel=CLOSE), row
+        elif priced:
+            assert price(own) == pytest.approx(min(cheap)), row
+    if not keeping:
+        assert found.cheapest is None
+        assert found.fewest_devices is None or found.fewest_devices > len(devices)
+    elif found.cheapest is None:
+        assert found.fewest_devices == min(map(len, keeping))
+    else:
+        own = tuple(case.cluster.index[name] for name in found.cheapest.devices)
+        assert case.best(own) >= case.rate * (1 - CLOSE)
+        unit = price if priced and any(d.price for d in devices) else len
+        assert unit(own) == pytest.approx(min(map(unit, keeping)))
+        assert found.cheapest.bound <= found.cheapest.price * (1 + CLOSE)
+
+
+def _planned(case: Case) -> tuple[Plan | None, str]:
+    """Return the plan, or why there is none."""
+    try:
+        return sp.plan(case.graph, case.cluster), ""
+    except ProblemError as error:
+        return None, str(error)
+
+
+def size(case: Case) -> None:
+    """Single instances of all operators, whose numbers are stated."""
+    stated, _ = case.graph.with_numbers(
+        of_counts={"parallelism": dict.fromkeys(range(len(case.graph.names)), 1)}
+    )
+    every = range(len(case.cluster.devices))
+    sets = [s for n in every for s in combinations(every, n + 1)]
+    keeping = [s for s in sets if case.best(s) >= case.rate * (1 - 1e-9)]
+    priced = case.cluster.devices[0].price is not None
+    for minimise in ("machines", "money", "instances") if priced else ("machines", "instances"):
+        if not keeping:
+            with pytest.raises(InfeasibleError):
+                sp.size(stated, case.cluster, minimise=minimise)
+            continue
+        found = sp.size(stated, case.cluster, minimise=minimise)
+        assert found.placement is not None
+        row = case.rows.index(tuple(found.placement.devices.tolist()))
+        assert case.satisfying()[row]
+        assert case.highest[row] >= case.rate * (1 - CLOSE)
+        prices = [sum(case.cluster.devices[d].price or 0.0 for d in s) for s in keeping]
+        least = {
+            "machines": min(map(len, keeping)),
+            "money": min(prices),
+            "instances": len(case.graph.names),
+        }[minimise]
+        document = found.to_dict()
+        assert document[minimise] == pytest.approx(least)
+        assert document["bound"] <= least * (1 + CLOSE)
+
+
+def explain(case: Case) -> None:
+    best = case.best()
+    if not best:
+        return
+    found = sp.place(case.graph, case.cluster)
+    told = explain_throughput(found.placement, constraint_costs=True)
+    used, own = case.loads[case.rows.index(tuple(found.placement.devices.tolist()))]
+    top = told.score.bottleneck
+    assert top.utilisation == pytest.approx(float(max([*used.values(), *own.values()])), rel=CLOSE)
+    assert not told.violations
+    rules = [*case.rules]
+    without = {r: case.best(rules=[o for o in rules if o != r]) for r in rules}
+    costly = {rule: rate for rule, rate in without.items() if rate > best * (1 + FREE + CLOSE)}
+    if told.costs is None:
+        assert not costly
+        return
+    assert told.costs.every_rule_tried
+    assert told.costs.max_source_rate == pytest.approx(best, rel=CLOSE)
+    listed = {str(cost.rule): cost for cost in told.costs.without}
+    assert costly.keys() <= listed.keys()
+    for name, cost in listed.items():
+        assert cost.max_source_rate == pytest.approx(without[name], rel=CLOSE)
+        assert cost.gain == pytest.approx(without[name] - best, rel=CLOSE)
+
+
+def named_conflict(case: Case) -> None:
+    found = conflict(case.graph, case.cluster)
+    if case.satisfying().any():
+        assert found is None
+        return
+    assert found is not None
+    assert found.is_minimal
+    _is_irreducible(case, [str(rule) for rule in found.rules])
+    with pytest.raises(InfeasibleError) as raised:
+        sp.place(case.graph, case.cluster)
+    named = _named(case, str(raised.value).partition("; no placement satisfies ")[2])
+    if named:
+        _is_irreducible(case, named)
+
+
+def _is_irreducible(case: Case, names: list[str]) -> None:
+    assert not case.satisfying(names).any()
+    for left_out in names:
+        assert case.satisfying([name for name in names if name != left_out]).any(), left_out
+
+
+def _named(case: Case, text: str) -> list[str]:
+    """Return the rules that a message names, with a limit of all devices as one of each."""
+    everywhere = {
+        name: f"{name.partition(' of ')[0]} of all" for name in case.rules if " of " in name
+    }
+    return [name for name in case.rules if name in text or everywhere.get(name, name) in text]
+
+
+def jobs(limit: str, seed: int) -> None:
+    """Two jobs: their shares under a placement, and the best ones; or that a minimum holds."""
+    every, cluster = two_limited(limit, seed)
+    case = joined(every, cluster)
+    rows = [row for row, fine in zip(case.rows, case.satisfying(), strict=True) if fine]
+    if not rows:
+        with pytest.raises(InfeasibleError):
+            sp.place_jobs(every, cluster)
+        return
+    loads, caps = joint_loads(every, cluster, rows)
+    least = [job.min_throughput / job.offered for job in every]
+    used = least[0] * loads[0] + least[1] * loads[1]
+    kept = (used.max(axis=1) <= 1 + 1e-9) & (caps[0] >= least[0] - 1e-9)
+    if not kept.any():
+        with pytest.raises(InfeasibleError, match="min_throughput"):
+            sp.place_jobs(every, cluster)
+        return
+    found = sp.place_jobs(every, cluster)
+    row = rows.index(tuple(found.devices.tolist()))
+    reached = [job.throughput / job.source_rate for job in found.jobs]
+    if any(least):
+        assert kept[row]
+        assert all(share >= part * (1 - CLOSE) for share, part in zip(reached, least, strict=True))
+        return
+    vectors = ordered(every, *shares_of_two(every, loads, caps))
+    own = ordered(every, *(np.array([share]) for share in reached))[0]
+    assert own == pytest.approx(vectors[row], rel=CLOSE)
+    assert own == pytest.approx(max(vectors.tolist()), rel=CLOSE)
+
+
+VERBS: dict[str, Callable[[Case], None]] = {
+    "place": place,
+    "plan": plan,
+    "size": size,
+    "explain": explain,
+}
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_knows_a_limit(verb: str, limit: str) -> None:
+    for seed in range(2):
+        VERBS[verb](case_of(limit, seed))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_knows_a_limit_in_many_problems(verb: str, limit: str, share: Share) -> None:
+    for seed in share.of(range(SEEDS)):
+        VERBS[verb](case_of(limit, seed))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("limit", LIMITS)
+def test_conflicts_are_named_in_full_in_many_problems(limit: str, share: Share) -> None:
+    for seed in share.of(range(SEEDS)):
+        named_conflict(limited(limit, seed, rules=0.4))
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_jobs_know_a_limit(limit: str) -> None:
+    for seed in range(2):
+        jobs(limit, seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("limit", LIMITS)
+def test_jobs_know_a_limit_in_many_problems(limit: str, share: Share) -> None:
+    for seed in share.of(range(SEEDS)):
+        jobs(limit, seed)
