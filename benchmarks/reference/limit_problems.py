@@ -77,7 +77,8 @@ class Case:
             for row in self.graph.operators
         ]
         roomy = [replace(d, memory_bytes=None, slots=None) for d in self.cluster.devices]
-        graph = StreamGraph(plain, self.graph.streams, source_rate=self.rate)
+        shares = {self.graph.names[v]: self.graph.source_share[v] for v in self.graph.sources}
+        graph = StreamGraph(plain, self.graph.streams, source_rate=self.rate, source_shares=shares)
         problem = Problem(graph, Cluster(roomy, self.cluster.network))
         found = []
         for row in self.rows:
@@ -206,6 +207,56 @@ def limited(limit: str, seed: int, *, rules: float = 0.15, most: int = 4) -> Cas
         constraints=_constraints(rng, chosen, names, [d.name for d in devices], rules),
     )
     return Case(graph, Cluster(devices, network))
+
+
+def ungrouped(case: Case, name: str) -> Case:
+    """Return a case without an operator in groups of constraints."""
+    own = case.graph.constraints
+
+    def others(groups: Sequence[Sequence[str]]) -> list[list[str]]:
+        left = [[v for v in group if v != name] for group in groups]
+        return [group for group in left if len(group) > 1]
+
+    rules = Constraints(
+        own.pins, others(own.colocate), others(own.exlocate), own.allowed, others(own.apart_groups)
+    )
+    graph = StreamGraph(
+        case.graph.operators, case.graph.streams, source_rate=case.rate, constraints=rules
+    )
+    return Case(graph, case.cluster)
+
+
+def doubled(case: Case, name: str) -> Case:
+    """Return a case with two instances of an operator in no group, which share its tuples evenly.
+
+    Pins and allowed devices of the operator are those of both instances.
+    """
+    own, pair = case.graph, [f"{name}[0]", f"{name}[1]"]
+
+    def named(v: str) -> list[str]:
+        return pair if v == name else [v]
+
+    rows = [replace(row, name=v) for row in own.operators for v in named(row.name)]
+    streams = [
+        Stream(u, v, stream.selectivity / len(named(stream.target)), stream.payload_bytes)
+        for stream in own.streams
+        for u in named(stream.source)
+        for v in named(stream.target)
+    ]
+    shares = {
+        one: float(own.source_share[v]) / len(named(own.names[v]))
+        for v in own.sources
+        for one in named(own.names[v])
+    }
+    rules = replace(
+        own.constraints,
+        pins={one: d for v, d in own.constraints.pins.items() for one in named(v)},
+        allowed={one: d for v, d in own.constraints.allowed.items() for one in named(v)},
+    )
+    graph = StreamGraph(
+        rows, streams, source_rate=case.rate, source_shares=shares, constraints=rules
+    )
+    return Case(graph, case.cluster)
 
 
 def two_limited(limit: str, seed: int) -> tuple[Jobs, Cluster]:

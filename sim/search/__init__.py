@@ -15,6 +15,7 @@ from sim.search.instance import (
 )
 from sim.search.moves import search_state
 from sim.search.sampled_loads import SampledLoads, sampled_loads
+from sim.search.spread import spread
 from sim.search.state import SearchState
 from sim.search.traffic import reduce_traffic
 
@@ -37,6 +38,7 @@ __all__ = [
     "sampled_loads",
     "sampled_state",
     "search_state",
+    "spread",
     "unit_loads",
     "work_on_devices",
 ]

@@ -19,7 +19,7 @@ def reduce_traffic(
     """
     for step in range(steps):
         trial = drawn(instance, now, state, step, SWAPS, JOINS)
-        if trial.b < 0 or _crossing(instance, now, trial) >= 0.0:
+        if trial.b < 0 or crossing(instance, now, trial) >= 0.0:
             continue
         try_move(instance, now, trial)
         fits = True
@@ -33,7 +33,7 @@ def reduce_traffic(
 
 
 @bare
-def _crossing(instance: Instance, now: SearchState, trial: Move) -> float:
+def crossing(instance: Instance, now: SearchState, trial: Move) -> float:
     """Return an upper bound on the rise of the bit/s between devices, rounding included."""
     raised = _raised(instance, now, trial.u, trial.a, trial.b)
     if trial.other >= 0:

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     "--prefer",
     type=click.Choice(["balance", "fewest"]),
     help="With --placer auto or search: what to improve once everything offered is carried. "
-    "balance lowers the largest utilisation, and within 1% of it uses few devices and little "
-    "traffic. With auto, fewest uses the fewest devices that it finds to reach 99.9% of the best "
+    "balance lowers the largest utilisation, then the second largest, and so on, and then traffic. "
+    "With auto, fewest uses the fewest devices that it finds to reach 99.9% of the best "
     "throughput, and little traffic; with search it improves nothing more. To find the fewest or "
     "cheapest devices that suffice, use plan.  "
     "[default: balance, but fewest with --start]",

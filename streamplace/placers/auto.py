@@ -42,12 +42,12 @@ CLOSE = 1.0 - 1e-12  # share of the bound that counts as reaching it
 class Auto:
     """Run several placers, search from their best placements, then balance or reduce devices.
 
-    Where everything offered is carried, ``balance`` lowers the largest utilisation (see
-    `balance`). Otherwise, and with ``fewest``, the result has the fewest devices among placements
-    within 0.1% of the best throughput, and among those the least traffic between devices. Where
-    there are at most 5,000 placements, all are tried, and nothing is given up for this. The search
-    for throughput stops early when a placement reaches the bound. Identical devices are used in the
-    order of the cluster, unless there is an initial placement.
+    Where everything offered is carried, ``balance`` lowers the largest utilisation, then the second
+    largest, and so on (see `balance`). Otherwise, and with ``fewest``, the result has the
+    fewest devices among placements within 0.1% of the best throughput, and among those the least
+    traffic between devices. Where there are at most 5,000 placements, all are tried, and nothing is
+    given up for this. The search for throughput stops early when a placement reaches the bound.
+    Identical devices are used in the order of the cluster, unless there is an initial placement.
 
     Under the makespan objective, the quick placers of `Search` are run. Where there are at most
     100,000 placements, all that the bounds do not rule out are tried, for up to half of the budget.

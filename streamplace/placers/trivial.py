@@ -31,7 +31,7 @@ class Single:
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, or raise PlacementError if no single device is feasible."""
-        rows = _on_one_device(problem)
+        rows = on_one_device(problem)
         if isinstance(problem.objective, Makespan):
             best = _shortest(problem, rows)
             if best is not None:
@@ -55,7 +55,7 @@ def _shortest(problem: Problem, rows: Iterator[Ints]) -> Ints | None:
     return best
 
 
-def _on_one_device(problem: Problem) -> Iterator[Ints]:
+def on_one_device(problem: Problem) -> Iterator[Ints]:
     """Yield the feasible placements, (V,), on one device, the fastest device first."""
     for device in problem.cluster.fastest_first:
         devices = np.full(len(problem.graph.names), device, dtype=np.int32)

@@ -12,6 +12,7 @@ from sim.tuples import Arrivals
 from streamplace.errors import PlacementError, UnsuitableError
 from streamplace.placers.base import Placer
 from streamplace.placers.search.annealing import Budget
+from streamplace.placers.search.balance import lowered, overloaded
 from streamplace.placers.search.confident import confident_rows
 from streamplace.placers.search.consolidate import consolidate
 from streamplace.placers.search.search import Search
@@ -77,6 +78,7 @@ def warm_up_search(model: Model) -> None:
     problem, rng = _problem(1e5, model), np.random.default_rng(0)
     placement = Search(evaluations=10)(problem, rng)
     consolidate(problem, rng, [placement], Budget(evaluations=10))
+    lowered(overloaded(problem), rng, placement.devices[None], Budget(evaluations=10))
 
 
 @cache

@@ -132,7 +132,8 @@ class Feasibility:
         for d, room in enumerate(self.room):
             allowed = self.allowed[units[0], d] & self.allowed[units[1], d]
             shareable |= allowed & (needs <= room).all(axis=1)
-        return apart | ~shareable
+        apart |= ~shareable
+        return apart
 
     @cached_property
     def first_of(self) -> Ints:

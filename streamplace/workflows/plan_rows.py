@@ -18,6 +18,7 @@ MAX_ROWS = 24  # numbers of devices in the table, at most
 MAX_LOSSES = 24  # different losses of a set in the table, at most, besides the cheapest
 MAX_SETS = 20_000  # sets of a cluster's devices, up to which all of one size are candidates
 TRIED = 300  # sets of one size that are searched where none keeps up, at most
+ROUNDING = 1e-9  # of source rates, relative
 DIGITS = 9  # to which relative throughputs are compared
 Ranked = tuple[tuple[float, float, float], Counts]
 """A key by which a set is better if it is smaller, and the set."""
@@ -190,9 +191,12 @@ class Rows:
         return bool(np.prod(self._examiner.kinds.total + 1.0) <= MAX_SETS)
 
     def _measured_above(self, counts: Counts, ranked: Sequence[Ranked]) -> Sustained | None:
-        """Return the best placement on a set; None if it sustains less than one of the others."""
-        best = max((-rank[1] for rank, _ in ranked), default=0.0)
-        return None if self._examiner.highest(counts) < best else self.measure(counts)
+        """Return the best placement on a set; None if it cannot be better than the others."""
+        kinds, highest = self._examiner.kinds, self._examiner.highest
+        most = (highest(each) * (1.0 - ROUNDING) for each in (kinds.everything, counts))
+        if ranked and any((0.0, -rate, kinds.cost(counts)) > min(ranked)[0] for rate in most):
+            return None
+        return self.measure(counts)
 
     def _candidates(self, size: int, survive: int) -> list[Counts]:
         """Return sets of so many devices, those first that seem to carry most after a loss."""

@@ -8,12 +8,12 @@ import numpy as np
 from sim.flow import Ints
 from sim.schedule.lists import ListSchedule, list_schedule
 from sim.schedule.passes import makespans
-from sim.schedule.ranks import optimistic_costs
+from sim.schedule.ranks import mean_messages, mean_seconds, optimistic_costs, upward_rank
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_to
 from streamplace.integrations.neural.devices import resized
 from streamplace.integrations.registry import read_document
-from tests.support.schedule_tasks import TaskProblem, heft_rank, task_problem
+from tests.support.schedule_tasks import TaskProblem, task_problem
 
 
 class ImportedProblem(NamedTuple):
@@ -31,12 +31,18 @@ class ImportedProblem(NamedTuple):
         return self.makespan(np.full(self.problem.tasks.operators, device))
 
     def heft(self) -> ListSchedule:
-        """Return HEFT's schedule."""
-        return list_schedule(
-            self.problem.tasks,
-            self.problem.rules,
-            heft_rank(self.problem.tasks, self.problem.rules),
-        )
+        """Return HEFT's schedule with the mean of messages that the reference data have.
+
+        It is over all pairs of devices, where the one of a device with itself takes no time.
+        """
+        tasks, rules = self.problem.tasks, self.problem.rules
+        row_of = rules.row_of[rules.unit_of]
+        may = rules.allowed[row_of].astype(float)
+        sent, received = may[tasks.source], may[tasks.target]
+        own = (sent * received).sum(axis=1) / (sent.sum(axis=1) * received.sum(axis=1))
+        messages = mean_messages(tasks, rules.allowed, row_of) * (1 - own)
+        seconds = mean_seconds(tasks, rules.allowed, row_of)
+        return list_schedule(tasks, rules, upward_rank(tasks, seconds, messages))
 
     def peft(self) -> ListSchedule:
         """Return PEFT's schedule."""

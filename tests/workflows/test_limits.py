@@ -16,10 +16,12 @@ from benchmarks.reference.limit_problems import (
     LIMITS,
     UNLIMITED,
     Case,
+    doubled,
     joined,
     joint_loads,
     limited,
     two_limited,
+    ungrouped,
 )
 from benchmarks.reference.two_jobs import ordered, shares_of_two
 from streamplace.errors import InfeasibleError, ProblemError
@@ -121,30 +123,41 @@ def _planned(case: Case) -> tuple[Plan | None, str]:
 
 
 def size(case: Case) -> None:
-    """Single instances of all operators, whose numbers are stated."""
-    stated, _ = case.graph.with_numbers(
-        of_counts={"parallelism": dict.fromkeys(range(len(case.graph.names)), 1)}
+    """One or two instances of the last operator, which is in no group, and one of each other."""
+    last = case.graph.names[-1]
+    single = ungrouped(case, last)
+    stated, _ = single.graph.with_numbers(
+        of_counts={
+            "parallelism": dict.fromkeys(range(len(case.graph.names) - 1), 1),
+            "max_parallelism": {len(case.graph.names) - 1: 2},
+        }
     )
-    every = range(len(case.cluster.devices))
-    sets = [s for n in every for s in combinations(every, n + 1)]
-    keeping = [s for s in sets if case.best(s) >= case.rate * (1 - 1e-9)]
-    priced = case.cluster.devices[0].price is not None
+    devices = case.cluster.devices
+    sets = [s for n in range(len(devices)) for s in combinations(range(len(devices)), n + 1)]
+    keeping = [
+        (one, chosen)
+        for one in (single, doubled(single, last))
+        for chosen in sets
+        if one.best(chosen) >= case.rate * (1 - 1e-9)
+    ]
+    priced = devices[0].price is not None
     for minimise in ("machines", "money", "instances") if priced else ("machines", "instances"):
         if not keeping:
             with pytest.raises(InfeasibleError):
                 sp.size(stated, case.cluster, minimise=minimise)
             continue
         found = sp.size(stated, case.cluster, minimise=minimise)
-        assert found.placement is not None
-        row = case.rows.index(tuple(found.placement.devices.tolist()))
-        assert case.satisfying()[row]
-        assert case.highest[row] >= case.rate * (1 - CLOSE)
-        prices = [sum(case.cluster.devices[d].price or 0.0 for d in s) for s in keeping]
         least = {
-            "machines": min(map(len, keeping)),
-            "money": min(prices),
-            "instances": len(case.graph.names),
+            "machines": min(len(chosen) for _, chosen in keeping),
+            "money": min(sum(devices[d].price or 0.0 for d in chosen) for _, chosen in keeping),
+            "instances": min(len(one.graph.names) for one, _ in keeping),
         }[minimise]
+        assert found.placement is not None
+        row = tuple(found.placement.devices.tolist())
+        own = next(one for one, _ in keeping if len(one.graph.names) == len(row))
+        k = own.rows.index(row)
+        assert own.satisfying()[k]
+        assert own.highest[k] >= case.rate * (1 - CLOSE)
         document = found.to_dict()
         assert document[minimise] == pytest.approx(least)
         assert document["bound"] <= least * (1 + CLOSE)
@@ -155,20 +168,20 @@ def explain(case: Case) -> None:
     if not best:
         return
     found = sp.place(case.graph, case.cluster)
-    told = explain_throughput(found.placement, constraint_costs=True)
+    explained = explain_throughput(found.placement, constraint_costs=True)
     used, own = case.loads[case.rows.index(tuple(found.placement.devices.tolist()))]
-    top = told.score.bottleneck
+    top = explained.score.bottleneck
     assert top.utilisation == pytest.approx(float(max([*used.values(), *own.values()])), rel=CLOSE)
-    assert not told.violations
+    assert not explained.violations
     rules = [*case.rules]
     without = {r: case.best(rules=[o for o in rules if o != r]) for r in rules}
     costly = {rule: rate for rule, rate in without.items() if rate > best * (1 + FREE + CLOSE)}
-    if told.costs is None:
+    if explained.costs is None:
         assert not costly
         return
-    assert told.costs.every_rule_tried
-    assert told.costs.max_source_rate == pytest.approx(best, rel=CLOSE)
-    listed = {str(cost.rule): cost for cost in told.costs.without}
+    assert explained.costs.every_rule_tried
+    assert explained.costs.max_source_rate == pytest.approx(best, rel=CLOSE)
+    listed = {str(cost.rule): cost for cost in explained.costs.without}
     assert costly.keys() <= listed.keys()
     for name, cost in listed.items():
         assert cost.max_source_rate == pytest.approx(without[name], rel=CLOSE)

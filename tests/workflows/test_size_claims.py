@@ -91,6 +91,19 @@ def test_colocated_operators_with_many_numbers_get_equal_ones() -> None:
     assert found.machines == 3
 
 
+@pytest.mark.parametrize(
+    "rules",
+    [sp.Constraints(exlocate=[["a", "b", "c"]]), sp.Constraints(apart_groups=[["a", "b", "c"]])],
+)
+def test_operators_that_are_kept_apart_need_a_device_each(rules: sp.Constraints) -> None:
+    """The bound on devices is that of `plan`, however little work there is."""
+    graph = sp.StreamGraph(
+        [sp.Operator(name, 1e3, 0.0) for name in "abc"], source_rate=30.0, constraints=rules
+    )
+    found = size(graph, "5x1000", evaluations=2_000)
+    assert found.machines == found.bound == 3
+
+
 def test_limits_are_the_same_at_any_source_rate() -> None:
     graph = sp.StreamGraph([sp.Operator("read", 1e6, 0.0, partitions=64)])
     found = size(graph, "99x1000", source_rate=1e3, evaluations=2_000)

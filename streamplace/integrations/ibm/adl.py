@@ -8,7 +8,12 @@ from xml.etree.ElementTree import Element
 from streamplace.errors import FormatError
 from streamplace.integrations.ibm.adl_placement import rules_of
 from streamplace.integrations.ibm.adl_regions import Regions, regions_of
-from streamplace.integrations.ibm.regions import Enclosing, channels, distribution_between
+from streamplace.integrations.ibm.regions import (
+    Enclosing,
+    channels,
+    distribution_between,
+    width_note,
+)
 from streamplace.integrations.logical_builder import Link, build_logical_graph, check_links
 from streamplace.integrations.parsing.xml import attribute, inside, kind_of, parse_xml
 from streamplace.problem.logical import LogicalGraph
@@ -82,7 +87,8 @@ def read(text: str, where: str) -> LogicalGraph:
         requires=rules.requires,
         constraints=rules.constraints,
     )
-    return replace(logical, notes=rules.notes)
+    open_widths = [attribute(instances[i].element, "name", where) for i in regions.unknown]
+    return replace(logical, notes=[*rules.notes, *width_note(open_widths)])
 
 
 def _instances(application: Element, widths: Mapping[str, int], where: str) -> dict[str, _Instance]:

@@ -17,11 +17,14 @@ class Regions(NamedTuple):
     ----------
     widths
         Index of the operator, primitive or composite, that is a region -> its number of channels.
+    unknown
+        Indices of those whose width is set at submission; it counts as 1.
     copied
         (index of the operator, index of the input port) of splitters that copy tuples.
     """
 
     widths: dict[str, int]
+    unknown: list[str]
     copied: frozenset[tuple[str, str]]
 
     def copies(self, operator: str, port: str, kind: str) -> int:
@@ -41,6 +44,7 @@ def regions_of(application: Element, where: str) -> Regions:
         If a region is not valid. The message names `where`, the region and the fault.
     """
     widths: dict[str, int] = {}
+    unknown: list[str] = []
     copied: set[tuple[str, str]] = set()
     for region in inside(application, "parallelRegions", "parallelRegion"):
         place = f"{where}: parallelRegion {region.get('name', '')!r:.40}"
@@ -48,7 +52,10 @@ def regions_of(application: Element, where: str) -> Regions:
             index = attribute(operator, "operIndex", where)
             if index in widths:
                 raise FormatError(f"{place}: operator {index!r:.40} already begins another region")
-            widths[index] = _width(region, place)
+            width = _width(region, place)
+            widths[index] = width or 1
+            if width is None:
+                unknown.append(index)
             for splitter in inside(operator, "splitter"):
                 kind = attribute(splitter, "kind", where)
                 if kind not in SPLITTERS:
@@ -58,13 +65,14 @@ def regions_of(application: Element, where: str) -> Regions:
                     )
                 if kind == "Broadcast":
                     copied.add((index, attribute(splitter, "iportIndex", where)))
-    return Regions(widths, frozenset(copied))
+    return Regions(widths, unknown, frozenset(copied))
 
 
-def _width(region: Element, place: str) -> int:
+def _width(region: Element, place: str) -> int | None:
+    """Return the number of channels of a region; None if it is set at submission."""
     elements = inside(region, "parallelWidth", "constantWidth")
     if not elements:
-        return 1
+        return None
     text = (elements[0].text or "").strip()
     digits = text.isascii() and text.isdigit() and len(text) <= len(str(MAX_PARALLELISM))
     if not digits or not 1 <= int(text) <= MAX_PARALLELISM:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from streamplace.integrations.logical_builder import MAX_PARALLELISM
+from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import AnyDistribution, Distribution, GroupedDistribution
 
 MAX_DEPTH = 1_000
@@ -55,6 +56,16 @@ def regions(
         name: tuple(_first(region, merged) for region in inside if widths[region] > 1)
         for name, inside in found.items()
     }
+
+
+def width_note(unknown: Sequence[str]) -> list[str]:
+    """Return the note about regions whose width is set at submission, named by their beginnings."""
+    if not unknown:
+        return []
+    return [
+        f"the width of parallel regions that begin at {listed(unknown)} is set at submission, and "
+        "one channel is assumed; --costs may state the parallelism of their operators"
+    ]
 
 
 def channels(enclosing: Enclosing, widths: Mapping[str, int]) -> int:

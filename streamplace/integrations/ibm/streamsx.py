@@ -18,7 +18,13 @@ from streamplace.integrations.ibm.markers import (
     low_latency_groups,
     with_hashes_inside,
 )
-from streamplace.integrations.ibm.regions import Enclosing, channels, distribution_between, regions
+from streamplace.integrations.ibm.regions import (
+    Enclosing,
+    channels,
+    distribution_between,
+    regions,
+    width_note,
+)
 from streamplace.integrations.logical_builder import (
     Link,
     Parallelism,
@@ -64,11 +70,18 @@ class _Operator(ForeignForm):
         return is_marker(self.kind)
 
     @property
+    def begins_region(self) -> bool:
+        """Whether a parallel region begins here."""
+        return self.kind == PARALLEL or any(self._widths)
+
+    @property
     def width(self) -> int | None:
-        """Channels of the region that begins here (1 if unknown); None if no region begins here."""
-        widths = [self.config.width, *(port.width for port in self.outputs)]
-        unknown = 1 if self.kind == PARALLEL or any(widths) else None
-        return next((width for width in widths if isinstance(width, int)), unknown)
+        """Channels of the region that begins here; None if they are set at submission."""
+        return next((width for width in self._widths if isinstance(width, int)), None)
+
+    @property
+    def _widths(self) -> list[Width]:
+        return [self.config.width, *(port.width for port in self.outputs)]
 
 
 class _Graph(ForeignForm):
@@ -94,7 +107,7 @@ def read(text: str, where: str) -> LogicalGraph:
     form = check(_Graph, parse(text, where), where)
     ports = _ports(form.operators, where)
     operators = [operator for operator in form.operators if not operator.is_marker]
-    widths = {o.name: o.width for o in form.operators if o.width is not None}
+    widths = {o.name: o.width or 1 for o in form.operators if o.begins_region}
     feeds, kinds = with_hashes_inside(
         _feeds(form.operators, ports),
         {o.name: o.kind for o in form.operators},
@@ -123,7 +136,9 @@ def read(text: str, where: str) -> LogicalGraph:
             group for group in together if len({enclosing.get(name, ()) for name in group}) == 1
         ],
     )
-    return replace(logical, notes=labels_note([name for name in tags if tags[name]]))
+    open_widths = [o.name for o in form.operators if o.begins_region and o.width is None]
+    notes = [*labels_note([name for name in tags if tags[name]]), *width_note(open_widths)]
+    return replace(logical, notes=notes)
 
 
 @dataclass

@@ -125,12 +125,12 @@ def replace_for_inference(graph: "GraphProto") -> None:
     """Replace nodes in place by equivalent ones of ONNX, from which shapes can be inferred."""
     for node in graph.node:
         equivalent = EQUIVALENTS.get(type_of(node))
-        if equivalent is None:
+        if equivalent is None or not node.output:
             continue
         inputs = _chosen(node, equivalent)
         node.domain, node.op_type = "", equivalent.shaped_as or equivalent.type
         numbers = {each.name: each.i for each in node.attribute}
-        if node.op_type == "MatMul":
+        if node.op_type == "MatMul" and len(inputs) > 1:
             inputs[1:] = _weights(graph, node, numbers) or inputs[1:]
             if inputs[1] == node.input[1] and (numbers.get("transA") or numbers.get("transB")):
                 left = "...ji" if numbers.get("transA") else "...ij"
@@ -156,7 +156,7 @@ def _weights(graph: "GraphProto", node: "NodeProto", numbers: Mapping[str, int])
     rows, columns = numbers.get("K", 0), numbers.get("N", 0)
     if "num_heads" in numbers:  # one matrix for query, key and value
         found = [each.dims for each in graph.initializer if each.name == node.input[1]]
-        rows, columns = (found[0][0], found[0][1] // 3) if found else (0, 0)
+        rows, columns = (found[0][0], found[0][-1] // 3) if found and found[0] else (0, 0)
     if not (rows and columns):
         return []
     name = f"{node.output[0]}: weights"

@@ -1,6 +1,6 @@
 """Graphs of operators that read and emit tensors, some of which are constants."""
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
 
@@ -98,7 +98,8 @@ def dataflow_graph(
     """Return the graph of the layers that are not constants.
 
     Instructions are floating-point operations by the rules of the types. Constants, and layers that
-    read only constants, are not operators: their bytes are memory of the operators that read them.
+    read only constants, are not operators: their bytes are memory of the operators that read them,
+    see `_held_bytes`.
     An operator that reads a tensor twice has one stream from its producer. Operators of one state
     are colocated, and its bytes are memory of the first of them.
 
@@ -121,15 +122,14 @@ def dataflow_graph(
                 raise FormatError(
                     f"{where}: layer {layer.name!r:.40} reads an unknown tensor, {key!r:.40}"
                 )
-    constant = _constants(layers, producer)
-    kept = [i for i in range(len(layers)) if not constant[i]]
+    constants = _constants(layers, producer)
+    constant = {*constants}
+    kept = [i for i in range(len(layers)) if i not in constant]
     if not kept:
         raise FormatError(f"{where}: contains no operators besides constants")
     names = dict(zip(kept, _unique([layers[i].name or f"layer{i}" for i in kept]), strict=True))
     tensors = {key: t for layer in layers for key, t in layer.outputs.items()}
-    held = {
-        key for layer, own in zip(layers, constant, strict=True) if own for key in layer.outputs
-    }
+    held = _held_bytes([layers[i] for i in constants], tensors)
     operators = [_operator(layers[i], names[i], tensors, held, rules) for i in kept]
     links = [(i, key) for i in kept for key in layers[i].read]
     links = [(i, key) for i, key in links if key not in held]
@@ -147,8 +147,8 @@ def dataflow_graph(
     return LogicalGraph(graph, notes=[*_notes(layers, kept, rules), *sized])
 
 
-def _constants(layers: Sequence[Layer], producer: Mapping[Hashable, int]) -> list[bool]:
-    """Return whether each layer depends on constants only."""
+def _constants(layers: Sequence[Layer], producer: Mapping[Hashable, int]) -> list[int]:
+    """Return the layers that depend on constants only, each behind those that it reads."""
     constant = [layer.is_constant for layer in layers]
     readers: dict[int, list[int]] = {}
     variable = [0] * len(layers)  # inputs that are not known to be constant
@@ -157,25 +157,55 @@ def _constants(layers: Sequence[Layer], producer: Mapping[Hashable, int]) -> lis
             readers.setdefault(producer[key], []).append(i)
             variable[i] += 1
     found = [i for i, layer in enumerate(layers) if layer.is_constant]
-    while found:
-        for reader in readers.get(found.pop(), ()):
+    for i in found:  # grows
+        for reader in readers.get(i, ()):
             variable[reader] -= 1
             if not (variable[reader] or constant[reader] or layers[reader].keeps_state):
                 constant[reader] = True
                 found.append(reader)
-    return constant
+    return found
+
+
+def _held_bytes(
+    layers: Sequence[Layer], tensors: Mapping[Hashable, Tensor]
+) -> dict[Hashable, float]:
+    """Return tensor -> the bytes that it takes, for tensors that depend on constants only.
+
+    Weights of at most one byte per element stay as they are stored, with their scales and zero
+    points: engines decompress them where they are used. OpenVINO marks such patterns and keeps
+    them from constant folding, and so does ONNX Runtime with ``DequantizeLinear``. All others
+    count as the layer that reads them gets them.
+
+    Parameters
+    ----------
+    layers
+        Layers that depend on constants only, each behind those that it reads.
+    """
+    found: dict[Hashable, float] = {}
+    packed: set[Hashable] = set()
+    for layer in layers:
+        for key, tensor in layer.outputs.items():
+            size = elements(tensor.shape)
+            if any(own in packed and elements(tensors[own].shape) == size for own in layer.read):
+                found[key] = min(tensor.bytes, sum(found[own] for own in layer.read))
+                packed.add(key)
+            else:
+                found[key] = tensor.bytes
+                if layer.is_constant and tensor.element_bytes <= 1:
+                    packed.add(key)
+    return found
 
 
 def _operator(
     layer: Layer,
     name: str,
     tensors: Mapping[Hashable, Tensor],
-    constant: Collection[Hashable],
+    constant: Mapping[Hashable, float],
     rules: Rules,
 ) -> Operator:
     emitted = [*layer.outputs.values()]
     sizes = [tensor.bytes for tensor in emitted]
-    held = [tensors[key].bytes for key in layer.read if key in constant]
+    held = [constant[key] for key in layer.read if key in constant]
     return Operator(
         name,
         estimated_flops(layer.works_as or layer.type, layer.operation(tensors), rules),

@@ -54,6 +54,7 @@ class _Metrics(ForeignForm):
 
 class _Component(ForeignForm):
     executors: Executors = 1
+    tasks: Executors = 0
     on_heap: Amount | None = Field(None, alias="requestedMemOnHeap")
     off_heap: Amount | None = Field(None, alias="requestedMemOffHeap")
     generic: Title | None = Field(None, alias="requestedGenericResourcesComp")
@@ -83,6 +84,8 @@ class Topology:
     ----------
     executors
         Component -> its number of executors, 1 if unknown; all components are keys.
+    most
+        Component -> the largest number of executors that its tasks allow, where this is known.
     bolts
         Components that a document lists as bolts; they do not generate tuples.
     groupings
@@ -108,6 +111,7 @@ class Topology:
 
     name: str = ""
     executors: dict[str, int] = field(default_factory=dict)
+    most: dict[str, int] = field(default_factory=dict)
     bolts: set[str] = field(default_factory=set)
     groupings: dict[tuple[str, str, str], str] = field(default_factory=dict)
     counted: set[str] = field(default_factory=set)
@@ -189,10 +193,24 @@ def _add_topology(found: Topology, value: Any, where: str) -> None:
     parts: list[_Spout | _Bolt] = [*form.spouts, *form.bolts]
     for part in parts:
         if not is_internal(part.id):
-            found.executors[part.id] = max(1, part.executors)
+            count = found.executors[part.id] = max(1, part.executors)
+            if most := _most_executors(part.tasks, count, form.configuration or Settings()):
+                found.most[part.id] = most
             found.requests[part.id] = requested(part.on_heap, part.off_heap, part.generic or "")
     found.bolts.update(bolt.id for bolt in form.bolts)
     found.notes = form.configuration.notes if form.configuration else []
+
+
+def _most_executors(tasks: int, executors: int, topology: Settings) -> int | None:
+    """Return the number of tasks of a component, which limits its executors; None if unknown.
+
+    Where a component states no number of tasks, Storm gives it as many as executors
+    (``ServerUtils.getComponentParallelism`` of Storm 2): no limit of the job, since they become
+    more with the next submission.
+    """
+    own = tasks or topology.tasks if tasks > executors or topology.tasks else None
+    most = min((count for count in (own, topology.most_tasks) if count), default=None)
+    return most and max(most, executors)
 
 
 def _add_visualization(found: Topology, value: Any, where: str) -> None:

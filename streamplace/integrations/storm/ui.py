@@ -1,6 +1,7 @@
 """Reader of running Storm topologies from documents of the UI; instructions stay unknown."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from streamplace.files.reading import parse
 from streamplace.integrations.logical_builder import Link, build_logical_graph
@@ -70,7 +71,8 @@ def logical_graph_from(topology: Topology) -> LogicalGraph:
         notes.append(
             f"no stream leads to the bolts {which}, since none carried a tuple in the window"
         )
-    return with_requests(logical, topology.requests, notes)
+    limited = replace(logical, max_parallelism=topology.most)
+    return with_requests(limited, topology.requests, notes)
 
 
 def _processed(topology: Topology) -> dict[str, float]:

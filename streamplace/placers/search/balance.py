@@ -1,31 +1,43 @@
-"""Balance: the lowest largest utilisation among placements that carry everything offered."""
+"""Balance: the lowest utilisations, the largest first, if everything offered is carried."""
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Literal, get_args
 
 import numpy as np
 
+from sim.closed_form.bottleneck import utilisations
+from sim.search import search_state, spread
+from sim.threads import own_utilisations
 from streamplace.errors import UsageError
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.search.annealing import Annealer, Budget
 from streamplace.placers.search.chains import best_of_chains
-from streamplace.placers.search.consolidate import consolidate, fewest_devices
-from streamplace.placers.search.exhaustive import best_and_cheapest
+from streamplace.placers.search.exhaustive import feasible_rows
+from streamplace.placers.trivial import on_one_device
 from streamplace.problem.objective import MAX_RATE, MIN_VALUE, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow
 from streamplace.scoring.quality import qualities
 from streamplace.scoring.throughput import ceiling
+from streamplace.util import work_clock
+from streamplace.util.arrays import Ints
 
 Prefer = Literal["balance", "fewest"]
-"""What is improved once everything offered is carried: the largest utilisation, or the number of
-devices and then the traffic between them."""
+"""What is improved once everything offered is carried: utilisations, the largest first, or the
+number of devices and then the traffic between them."""
 
-AS_GOOD = 1.0 / 1.01  # share of the highest sustained rate that counts as equally good
+AS_GOOD = 1.0 / 1.01  # share of the bound on the sustained rate at which its search ends
+EQUAL = 2.0**-30  # step, relative to the largest utilisation, by which all placements are compared
+STEP = 1e-3  # the same for placements that a search found; within a step, traffic decides
 CARRIED = 1.0 - 1e-9  # relative throughput from which everything counts as carried
 SECONDS = 0.1  # of the search, at most
-SHARE = 0.5  # of the remaining budget, at most; consolidation follows
+SHARE = 0.5  # of the remaining budget, at most; `spread` follows
 STARTS = 4  # the search starts from this many of the best placements
+SPREAD_STARTS = 12  # further loads are lowered from this many of the best placements
+SPREAD = 2_000, 500  # changes tried to lower further loads: a constant, plus a number per unit
 FEW_PLACEMENTS = 5_000  # if there are at most this many placements, all of them are tried
+MAX_CELLS = 4_000_000  # placements x devices and links, beyond which comparing all takes seconds
 
 
 def carries_all(problem: Problem, placements: Sequence[Placement]) -> bool:
@@ -41,33 +53,36 @@ def carries_all(problem: Problem, placements: Sequence[Placement]) -> bool:
 def balanced(
     problem: Problem, rng: np.random.Generator, placements: Sequence[Placement], budget: Budget
 ) -> Placement:
-    """Return a placement whose largest utilisation is low, on few devices, with little traffic.
+    """Return a placement with low utilisations, the largest first, and then little traffic.
 
-    Utilisations are those of the model ``bottleneck`` at the highest source rate. Of the placements
-    whose largest utilisation is within 1% of the lowest one found, the result is the one with the
-    fewest devices, then the least traffic. The search ends within 1% of the lower bound, or after
-    0.1 s.
+    Utilisations are those of the model ``bottleneck`` at the highest source rate. Of two
+    placements, the better one has the lower largest utilisation; if these are equal, the lower
+    second largest one of a device or link, and so on. If there are few placements, the result is
+    the best of all. Otherwise the search for the lowest largest utilisation ends within 1% of the
+    lower bound, or after 0.1 s, and single moves and swaps then lower the others.
     """
     loaded = overloaded(problem)
+    every = feasible_rows(loaded, most=FEW_PLACEMENTS)
+    if every is not None and len(every) * _entries(loaded) <= MAX_CELLS:
+        return Placement(problem, every[_best_balanced(loaded, every, EQUAL)])
     known = [Placement(loaded, placement.devices) for placement in placements]
-    every = best_and_cheapest(loaded, AS_GOOD, FEW_PLACEMENTS)
+    known += [Placement(loaded, row) for row in islice(on_one_device(loaded), STARTS)]
     reached = qualities(loaded, known)
-    if not every and reached.max() < AS_GOOD:
+    if reached.max() < AS_GOOD:
         rows = [known[i].devices for i in np.argsort(-reached, kind="stable")[:STARTS]]
         search = budget.share(SHARE).within(SECONDS)
         known.append(best_of_chains(loaded, rng, rows, search, wanted=AS_GOOD))
-    known += every
-    chosen = consolidate(loaded, rng, known, budget, _as_good(problem, loaded, known))
-    return Placement(problem, chosen.devices)
+        reached = qualities(loaded, known)
+    order = np.argsort(-reached, kind="stable")[:SPREAD_STARTS]
+    found = lowered(loaded, rng, np.stack([known[i].devices for i in order]), budget)
+    return Placement(problem, found[_best_balanced(loaded, found, STEP)])
 
 
 def most_balanced(problem: Problem, placements: Sequence[Placement]) -> Placement:
     """Return the placement that `balanced` would choose, without a search for others."""
-    loaded = overloaded(problem)
-    carrying = np.flatnonzero(qualities(problem, placements) >= CARRIED).tolist()
-    known = [Placement(loaded, placements[i].devices) for i in carrying]
-    chosen = fewest_devices(loaded, known, AS_GOOD)
-    return Placement(problem, chosen.devices)
+    carrying = np.flatnonzero(qualities(problem, placements) >= CARRIED)
+    rows = np.stack([placements[i].devices for i in carrying.tolist()])
+    return Placement(problem, rows[_best_balanced(overloaded(problem), rows, STEP)])
 
 
 def overloaded(problem: Problem) -> Problem:
@@ -94,13 +109,43 @@ def check_prefer(placer: str, prefer: str | None) -> None:
         raise UsageError(f"{placer}: {message}")
 
 
-def _as_good(problem: Problem, loaded: Problem, known: Sequence[Placement]) -> float:
-    """Return the share of the highest sustained rate that counts as equally good.
+def lowered(loaded: Problem, rng: np.random.Generator, rows: Ints, budget: Budget) -> Ints:
+    """Return placements, (K, V), whose utilisations are at most as high as those of `rows`.
 
-    It is higher than usual if the source rate itself would not be sustained otherwise.
+    Single moves and swaps lower the largest utilisation that they change, in whole steps.
     """
-    highest = float(qualities(loaded, known).max()) * loaded.source_rate
-    return max(AS_GOOD, min(1.0, problem.source_rate / highest))
+    annealer, rules = Annealer(loaded, rng), loaded.feasibility
+    most = SPREAD[0] + SPREAD[1] * rules.unit_count
+    found: list[Ints] = []
+    for number, row in enumerate(rows):
+        if budget.left() == 0:
+            return np.stack([*found, *rows[number:]])
+        now = search_state(annealer.instance, row[rules.first_of])
+        changes = min(budget.left() // (len(rows) - number), most)
+        begun = work_clock.now()
+        spread(annealer.instance, now, annealer.rng_state, changes, STEP)
+        budget.charge(changes, work_clock.now() - begun)
+        found.append(now.on[rules.unit_of])
+    return np.stack(found)
+
+
+def _best_balanced(loaded: Problem, rows: Ints, step: float) -> int:
+    """Return the index of the best of some placements, (K, V) devices."""
+    arrays = flow(loaded)
+    loads, largest = np.empty((len(rows), _entries(loaded))), np.empty(len(rows))
+    for i, row in enumerate(rows):
+        loads[i] = np.sort(np.concatenate(utilisations(arrays, row)))
+        largest[i] = max(loads[i, -1], own_utilisations(arrays, row).max())
+    crossing = rows[:, arrays.source] != rows[:, arrays.target]
+    least = max(float(largest.min()), MIN_VALUE)
+    keys = crossing @ arrays.stream_bits, *np.rint(loads.T / (step * least))
+    return int(np.lexsort((*keys, np.rint(largest / (EQUAL * least))))[0])
+
+
+def _entries(problem: Problem) -> int:
+    """Return the number of devices and links, which have a utilisation each."""
+    arrays = flow(problem)
+    return arrays.devices + len(arrays.gap_s)
 
 
 def _linear(problem: Problem, rate: float) -> Problem:

@@ -1,6 +1,7 @@
 """The placement whose gain is worth the price of its moves."""
 
 from collections.abc import Callable
+from itertools import islice
 
 import numpy as np
 
@@ -10,8 +11,8 @@ from streamplace.placers.search.current import moving_seconds
 from streamplace.placers.search.fewer_moves import best_with_fewest_moves, polished
 from streamplace.placers.search.moves_search import SEARCHED
 from streamplace.placers.search.nearby import Nearby
+from streamplace.placers.trivial import on_one_device
 from streamplace.problem.placement import Placement
-from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats, Ints
 
 LIMITS = 12  # limits on the cost of moves that are searched in turn
@@ -53,7 +54,7 @@ def best_for_price(search: Nearby, drafts: list[Ints], price: float, budget: Bud
     for number, cost in enumerate(limits):
         row = search.annealed([row], seconds, cost, chains.share(1.0 / (len(limits) - number)))
         found.append(row)
-    distinct = np.unique(np.stack([*found, *_on_one_device(problem)]), axis=0)
+    distinct = np.unique(np.stack([*found, *islice(on_one_device(problem), MAX_SINGLE)]), axis=0)
     promising = distinct[np.argsort(-worth(distinct), kind="stable")[:POLISHED]]
     least = distinct[current.costs(distinct, seconds).argmin()]
     rows = np.stack([_cheaper(search, row, least, worth, seconds, budget) for row in promising])
@@ -102,13 +103,6 @@ def _cheaper(
         if worth(other[None])[0] <= worth(row[None])[0] + search.gain:
             return row
         row = other
-
-
-def _on_one_device(problem: Problem) -> list[Ints]:
-    """Return the feasible placements, (V,), of all operators on one of the first devices."""
-    rules, devices = problem.feasibility, range(min(len(problem.cluster.devices), MAX_SINGLE))
-    rows = [np.full(len(rules.unit_of), d, dtype=np.int32) for d in devices]
-    return [row for row in rows if rules.violation(row) is None]
 
 
 def _largest_cost(search: Nearby, staying: Ints, price: float, seconds: Floats) -> float:

@@ -38,8 +38,8 @@ class Search:
         Wall time in seconds, to limit the search by time. Results then depend on the machine.
     prefer
         What is improved once everything offered is carried: ``balance`` lowers the largest
-        utilisation, ``fewest`` nothing. None: ``fewest`` with an initial placement, else
-        ``balance``.
+        utilisation, then the second largest, and so on; ``fewest`` nothing. None:
+        ``fewest`` with an initial placement, else ``balance``.
     """
 
     evaluations: int | None = None

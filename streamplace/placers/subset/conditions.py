@@ -92,7 +92,7 @@ def conditions(problem: Problem, kinds: Kinds, share: float) -> Conditions:
                 with np.errstate(over="ignore"):
                     rows.append(np.where(mask, amounts, 0.0) / needs[units].sum())
             rows += _slots(needs[units], amounts, mask)
-    rows += _apart(problem)
+    rows += apart(problem)
     amounts = np.minimum(np.array(rows)[:, kind_devices], 1.0)
     return Conditions(np.unique(amounts, axis=0))
 
@@ -137,8 +137,8 @@ def _slots(needs: Floats, amounts: Floats, mask: Bools) -> list[Floats]:
     return rows
 
 
-def _apart(problem: Problem) -> list[Floats]:
-    """Return conditions on the number of devices for units that must be on different ones."""
+def apart(problem: Problem) -> list[Floats]:
+    """Return conditions for units that must be on different devices: the amounts, (D,) each."""
     rules = problem.feasibility
     rows: list[Floats] = []
     for units in (*rules.excluding, *rules.separating):

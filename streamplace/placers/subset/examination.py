@@ -66,6 +66,7 @@ class Examiner:
         self.problem, self.kinds, self.clock = problem, kinds, clock
         self.conditions = conditions(problem, kinds, CARRIED)
         self.results: dict[Counts, Sustained] = {}
+        self._highest: dict[Counts, float] = {}
         self.refuted: list[Counts] = []
         self._seed = seed
         units = problem.feasibility.unit_count
@@ -181,8 +182,10 @@ class Examiner:
         """
         if (found := self.results.get(counts)) is not None:
             return found.bound
-        problem = self._restricted(counts)
-        return 0.0 if problem is None else min(ceiling(problem), MAX_RATE)
+        if counts not in self._highest:
+            problem = self._restricted(counts)
+            self._highest[counts] = 0.0 if problem is None else min(ceiling(problem), MAX_RATE)
+        return self._highest[counts]
 
     def _known(self, counts: Counts) -> Verdict:
         if any(covers(counts, other) for other in self._carrying):

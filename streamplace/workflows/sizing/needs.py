@@ -56,10 +56,11 @@ def least_met(needs: Sequence[Need], survive: int) -> tuple[Need, float]:
     return needs[widest], met[widest]
 
 
-def conditions_of(needs: Sequence[Need], kinds: Kinds) -> Conditions:
-    """Return the conditions that sets of devices meet all needs."""
+def conditions_of(needs: Sequence[Need], kinds: Kinds, others: Sequence[Floats] = ()) -> Conditions:
+    """Return the conditions that sets of devices meet all needs, and others, (D,) each."""
     first = [members[0] for members in kinds.members]
-    amounts = np.minimum(np.array([need.amounts for need in needs])[:, first], 1.0)
+    rows = [*(need.amounts for need in needs), *others]
+    amounts = np.minimum(np.array(rows)[:, first], 1.0)
     return Conditions(np.unique(amounts, axis=0))
 
 

@@ -91,7 +91,7 @@ def highest_rate(task: Task, needs_of: NeedsOf, likely: float = 0.0) -> float:
     clock, high = Budget(SECONDS), task.planned
     low = max(likely, LOWEST * high)
     if has_enough(low):
-        if not has_enough(low * (1.0 + PRECISION)):
+        if not has_enough(low * (1.0 + PRECISION) / CARRIED):  # beyond what counts as carried
             return low
     else:
         low, high = LOWEST * high, low

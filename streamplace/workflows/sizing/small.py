@@ -5,6 +5,7 @@ from math import inf
 from streamplace.display.text import number
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.search.annealing import Budget
+from streamplace.placers.subset.conditions import apart
 from streamplace.placers.subset.kinds import Kinds
 from streamplace.placers.warmup import warm_up_plan
 from streamplace.util import work_clock
@@ -47,9 +48,8 @@ def small_size(task: Task, choices: Choices, minimise: Minimise, seconds: float 
     if minimise == "instances":
         found = fewest_instances(task, choices, clock)
     else:
-        found = cheapest(
-            task, choices, fluid_bound(conditions_of(needs, kinds), kinds, task.survive), clock
-        )
+        conditions = conditions_of(needs, kinds, apart(problem))
+        found = cheapest(task, choices, fluid_bound(conditions, kinds, task.survive), clock)
     if found.best is None and found.bound == inf:
         under = f" under {listed_and(map(str, rules))}" if (rules := rules_of(task)) else ""
         raise InfeasibleError(

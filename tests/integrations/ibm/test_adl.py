@@ -57,8 +57,12 @@ def test_invalid_adl(old: str, new: str, message: str) -> None:
 
 
 def test_parallel_regions_of_adl() -> None:
-    """Composites and operators are regions; a width set at submission counts as 1."""
+    """Composites and operators are regions; a width set at submission counts as 1, with a note."""
     job = read_document("ibm-adl", ADL_PARALLEL)
+    assert job.notes == [
+        "the width of parallel regions that begin at 'Sink' is set at submission, and one channel "
+        "is assumed; --costs may state the parallelism of their operators"
+    ]
     assert job.parallelism == {"P.A": 3, "P.B": 6, "Keyed": 2}
     assert receivers_of(job, "Source") == {0: [0, 1, 2]}
     assert receivers_of(job, "P.A") == {0: [0, 1], 1: [2, 3], 2: [4, 5]}
@@ -113,7 +117,7 @@ def test_exlocations_of_adl(what: str) -> None:
     rule = f'<{what}><exLocation exlocId="x"/></{what}>'
     found = read_document("ibm-adl", with_rules((0, rule), (4, rule), (1, rule)))
     assert found.graph.constraints.exlocate == (("Source", "Sink"),)
-    (note,) = found.notes  # the operator with the index 1 is in a region
+    note, _ = found.notes  # the operator with the index 1 is in a region
     assert "their placement rules are not read" in note
 
 
@@ -141,5 +145,5 @@ def test_tags_of_host_pools_are_labels() -> None:
 
 def test_hosts_by_name_are_named_in_a_note() -> None:
     rule = '<resources><hostLocation hostname="h1"/></resources>'
-    (note,) = read_document("ibm-adl", with_rules((0, rule))).notes
+    note, _ = read_document("ibm-adl", with_rules((0, rule))).notes
     assert note == "'Source': the names of their hosts are not read; pin them to devices"

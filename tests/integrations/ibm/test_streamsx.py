@@ -87,6 +87,8 @@ def test_parallel_regions_are_instances() -> None:
     job = read_document("ibm-streamsx", text)
     assert edges(job) == [("A", "B"), ("B", "C"), ("C", "K"), ("K", "Y"), ("S", "A"), ("W", "K")]
     assert job.parallelism == {"A": 3, "B": 6, "C": 3, "W": 4}
+    (note,) = job.notes
+    assert note.startswith("the width of parallel regions that begin at 'X' is set at submission")
     assert job.distributions == {
         ("A", "B"): [GroupedDistribution(groups=3, copies=2)],
         ("B", "C"): [Distribution.POINTWISE],

@@ -93,6 +93,23 @@ def test_a_quantised_network_costs_as_much_as_the_network(tmp_path: Path) -> Non
     assert {("x", "conv"), ("x", "add"), ("add", "cat"), ("sigmoid", "cat")} <= ends
 
 
+def test_quantised_weights_take_what_they_are_stored_as(tmp_path: Path) -> None:
+    """QDQ form: ONNX Runtime does not fold ``DequantizeLinear`` of a constant, nor a transposition.
+
+    A transposition of weights that are not quantised takes as much as they do.
+    """
+    nodes = [
+        helper.make_node("DequantizeLinear", ["w", "scale"], ["wide"]),
+        helper.make_node("Transpose", ["wide"], ["turned"]),
+        helper.make_node("MatMul", ["x", "turned"], ["a"], name="a"),
+        helper.make_node("Transpose", ["v"], ["plain"]),
+        helper.make_node("MatMul", ["a", "plain"], ["y"], name="y"),
+    ]
+    constants = [("w", INT8, (32, 64)), SCALE, ("v", FLOAT, (7, 32))]
+    graph = graph_of(tmp_path, nodes, [("x", FLOAT, (5, 64))], constants, "y")
+    assert graph.memory_bytes.tolist() == [0, 32 * 64 + 4, 4 * 7 * 32]
+
+
 def test_products_of_packed_and_of_transposed_matrices(tmp_path: Path) -> None:
     nodes = [
         own("MatMulNBits", ["x", "packed", "scales"], "a", K=64, N=32, bits=4, block_size=32),
@@ -144,3 +161,9 @@ def test_attention(tmp_path: Path) -> None:
         "b": 2 * 4 * 5 * 5 * pair,
         "y": 2 * 4 * 5 * 7 * pair,
     }
+
+
+def test_nodes_that_lack_inputs_are_unknown(tmp_path: Path) -> None:
+    nodes = [own("Attention", ["x"], "a", num_heads=4), own("QGemm", ["a"], "y")]
+    graph = graph_of(tmp_path, nodes, [("x", FLOAT, (2, 5, 10))], [], "y")
+    assert graph.unknown["instructions"] == ["a", "y"]

@@ -131,3 +131,58 @@ def test_a_state_of_unknown_size_is_named() -> None:
     found = read_document("openvino", stateful("<dim>-1</dim><dim>8</dim>"))
     assert found.graph.constraints.colocate == (("past", "store"),)
     assert found.notes[-1].startswith("the size of the state 'v' is unknown; add it to the memory")
+
+
+def constant_product(precision: str, repeat: int = 1) -> str:
+    """Return a model whose product reads weights that layers convert, scale and perhaps repeat."""
+    weights, scales, many = (6, 4), (6, 1), (6 * repeat, 4)
+    layers = [
+        ("Parameter", "FP32", (1, 4), []),
+        ("Const", precision, weights, []),
+        ("Convert", "FP16", weights, [1]),
+        ("Const", "FP16", scales, []),
+        ("Multiply", "FP16", weights, [2, 3]),
+        ("Convert", "FP32", weights, [4]),
+        ("Concat", "FP32", many, [5] * repeat) if repeat > 1 else ("Convert", "FP32", many, [5]),
+        ("MatMul", "FP32", (1, many[0]), [0, 6]),
+        ("Result", "", (), [7]),
+    ]
+
+    def port(number: int, kind: str, shape: tuple[int, ...]) -> str:
+        axes = "".join(f"<dim>{size}</dim>" for size in shape)
+        return f'<port id="{number}" precision="{kind}">{axes}</port>'
+
+    rows, edges_of = [], []
+    for i, (kind, element, shape, read) in enumerate(layers):
+        ports = "".join(port(p, layers[j][1], layers[j][2]) for p, j in enumerate(read))
+        output = f"<output>{port(9, element, shape)}</output>" if element else ""
+        data = '<data transpose_b="true"/>' if kind == "MatMul" else ""
+        rows.append(
+            f'<layer id="{i}" name="{kind}{i}" type="{kind}" version="opset1">{data}'
+            f"<input>{ports}</input>{output}</layer>"
+        )
+        edges_of += [
+            f'<edge from-layer="{j}" from-port="9" to-layer="{i}" to-port="{p}"/>'
+            for p, j in enumerate(read)
+        ]
+    inside = f"<layers>{''.join(rows)}</layers><edges>{''.join(edges_of)}</edges>"
+    return f'<net name="product" version="11">{inside}</net>'
+
+
+@pytest.mark.parametrize(
+    ("precision", "repeat", "expected"),
+    [
+        ("I8", 1, 6 * 4 + 2 * 6),
+        ("U4", 1, 6 * 4 / 2 + 2 * 6),
+        ("F8E4M3", 1, 6 * 4 + 2 * 6),
+        ("FP16", 1, 4 * 6 * 4),
+        ("I8", 2, 4 * 12 * 4),  # computed from the weights, not decompressed
+    ],
+)
+def test_compressed_weights_stay_compressed(precision: str, repeat: int, expected: float) -> None:
+    """Weights of at most 8 bits take their stored bytes and those of their scales.
+
+    OpenVINO marks such patterns (``MarkDequantization``) and keeps them from constant folding.
+    """
+    graph = read_document("openvino", constant_product(precision, repeat)).graph
+    assert graph.memory_bytes[graph.index["MatMul7"]] == expected

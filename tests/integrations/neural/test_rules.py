@@ -5,6 +5,8 @@ from itertools import product
 from math import isnan, log2, prod
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from streamplace.integrations.neural import onnx_types, openvino_types
 from streamplace.integrations.neural.operation import ABSENT, Operation, Shape
@@ -195,6 +197,25 @@ def test_unknown_shapes_give_unknown_costs() -> None:
         operation = Operation([None] * 10, [None])
         assert rule(operation) == 0 or isnan(rule(operation)), kind
     assert flops("Add", [None], (0, 5)) == 0
+
+
+SHAPES = st.lists(
+    st.none() | st.lists(st.sampled_from([0, 1, 2, 5, 10**18]), max_size=5).map(tuple), max_size=9
+)
+NUMBERS = st.dictionaries(
+    st.sampled_from(["axis", "num_heads", "q_num_heads", "kv_num_heads", "size", "signal_ndim"]),
+    st.sampled_from([-3, 0, 1, 2, 10**18]),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SHAPES, SHAPES, NUMBERS, st.sampled_from(["", "linear", "cubic"]))
+def test_rules_accept_whatever_shapes_a_file_states(
+    inputs: list[Shape], outputs: list[Shape], numbers: dict[str, int], mode: str
+) -> None:
+    operation = Operation(inputs, outputs, mode=mode, numbers=numbers, equation="ab...,bc->a...")
+    for rule in {*onnx_types.RULES.values(), *openvino_types.RULES.values()}:
+        assert isinstance(float(rule(operation)), float)
 
 
 @pytest.mark.parametrize("kind", ["Loop", "If", "TensorIterator", "NonMaxSuppression", "MyOwn"])

@@ -136,6 +136,33 @@ def test_what_executors_request() -> None:
     assert "topology.spread.components are not read" in job.notes[0]
 
 
+@pytest.mark.parametrize(
+    ("tasks", "configuration", "most"),
+    [
+        (9, {}, 9),
+        (4, {}, None),  # Storm's default, one task per executor
+        (4, {"topology.tasks": 4}, 4),
+        (4, {"topology.max.task.parallelism": 20}, 20),
+        (9, {"topology.tasks": None, "topology.max.task.parallelism": None}, 9),
+        (0, {"topology.tasks": 6}, 6),  # not in the document
+    ],
+)
+def test_tasks_limit_executors(tasks: int, configuration: dict[str, Any], most: int | None) -> None:
+    """A rebalance cannot make more executors of a component than it has tasks.
+
+    Storm's page on parallelism: the number of executors is at most that of tasks, which stays the
+    same as long as the topology runs.
+    """
+    topology = copy.deepcopy(TOPOLOGY)
+    topology["configuration"] = configuration
+    (count,) = [bolt for bolt in topology["bolts"] if bolt["boltId"] == "count"]
+    assert count["executors"] == 4
+    count["tasks"] = tasks
+    documents = {"visualization": VISUALIZATION, "topology": topology}
+    found = read_document("storm-ui", json.dumps(documents)).max_parallelism
+    assert found.get("count") == most
+
+
 def test_a_stream_without_a_counter_carried_no_tuple() -> None:
     """Storm makes the counter of a stream at its first tuple, so the bolt behind needs no costs."""
     rejected = {":type": "bolt", ":inputs": [{":component": "split", ":stream": "rejected"}]}
