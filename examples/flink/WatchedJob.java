@@ -4,6 +4,7 @@ import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
@@ -16,8 +17,9 @@ import org.apache.flink.util.Collector;
  * KEYS + 1 if no state is lost and none is doubled.
  *
  * <p>Arguments: the schedule's file, the folder to write to, the microseconds for which "parse" and
- * "count" park for each tuple, and their numbers of instances. With a seventh argument, negative
- * numbers, of which there are none, go from "parse" to a branch of their own.
+ * "count" park for each tuple, and their numbers of instances. A seventh argument is "branch":
+ * negative numbers, of which there are none, go from "parse" to a branch of their own; or "skew":
+ * one of four instances of "count" gets 85% of the keys.
  */
 public final class WatchedJob {
     static final int KEYS = 512; // so many that instances get about equal shares
@@ -45,7 +47,8 @@ public final class WatchedJob {
                         .name("parse")
                         .uid("parse")
                         .setParallelism(Integer.parseInt(args[4]));
-        if (args.length > 6) {
+        String variant = args.length > 6 ? args[6] : "";
+        if (variant.equals("branch")) {
             parsed.rebalance()
                     .filter(number -> number < 0)
                     .name("negative")
@@ -55,7 +58,8 @@ public final class WatchedJob {
                     .name("rejected")
                     .uid("rejected");
         }
-        parsed.keyBy(number -> number % KEYS)
+        long[] keys = keys(variant.equals("skew") ? 0.85 : 0.25);
+        parsed.keyBy(number -> keys[(int) (number % KEYS)])
                 .process(new Count(new ShapedJob.Effort(args[3], "1/1")))
                 .name("count")
                 .uid("count")
@@ -66,6 +70,22 @@ public final class WatchedJob {
                 .uid("journal");
         StreamplaceMapping.apply(env);
         env.execute("watched");
+    }
+
+    /** Returns keys of which a share belongs to the first quarter of all key groups. */
+    private static long[] keys(double share) {
+        long[] keys = new long[KEYS];
+        int first = 0;
+        int others = (int) Math.round(share * KEYS);
+        for (long key = 0; first < Math.round(share * KEYS) || others < KEYS; key++) {
+            int group = KeyGroupRangeAssignment.assignToKeyGroup(key, KEY_GROUPS);
+            if (group >= KEY_GROUPS / 4 && others < KEYS) {
+                keys[others++] = key;
+            } else if (group < KEY_GROUPS / 4 && first < Math.round(share * KEYS)) {
+                keys[first++] = key;
+            }
+        }
+        return keys;
     }
 
     /** Parks for each number and emits a line with its count. */

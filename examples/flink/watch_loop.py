@@ -5,12 +5,14 @@
 `make flink-watch` runs ten rounds, with all durations of the controller at 1/15. In each, the
 controller must give the job more instances when the rate rises, leave it to Flink to recover when a
 TaskManager is killed, and take instances away when the rate falls. All counts of all keys are then
-compared with the truth. Gaps are the longest times without output around each change. The first
-round is shorter: no graph is named, so that the job is measured, and a branch gets no tuples.
+compared with the truth. Gaps are the longest times without output around each change. Two shorter
+rounds come first. In one, no graph is named, so that the job is measured, and a branch gets no
+tuples. In the other, one of four instances gets 85% of the tuples, which no plan can divide.
 """
 
 import json
 import os
+import re
 import shutil
 import signal
 import statistics
@@ -36,6 +38,7 @@ taskmanager.memory.segment-size: 4kb
 PLANNED_S, KILLED_S = 5.0, 15.0  # targets of the median gaps
 UP_S, RECOVERED_S, DOWN_S = 300.0, 120.0, 600.0
 IDLE = "rejected: Writer"
+SKEWED, COUNTERS = 300.0, 4  # tuples/s, of which one of so many instances gets too many
 UP, KILLED, DOWN = "step up", "TaskManager killed", "step down"
 
 
@@ -100,7 +103,7 @@ def measured_round(flink: LocalFlink, jar: Path) -> None:
     """
     folder = FOLDER / "measured"
     schedule, output, arguments = prepared(folder)
-    arguments += ["branch"]
+    arguments.append("branch")
     submitted = Submitted(flink, jar, arguments)
     job = submitted.start()
     with Controller(flink.url, job, jar, arguments, folder, with_graph=False) as controller:
@@ -115,13 +118,40 @@ def measured_round(flink: LocalFlink, jar: Path) -> None:
     complete(submitted, schedule, output)
 
 
-def prepared(folder: Path) -> tuple[Schedule, Output, list[str]]:
+def skewed_round(flink: LocalFlink, jar: Path) -> None:
+    """Let one instance get more tuples than it can process, and the controller do nothing.
+
+    Raises
+    ------
+    FlinkError
+        If the controller acts, or does not name the share of the instance, or a count is wrong.
+    """
+    folder = FOLDER / "skewed"
+    schedule, output, arguments = prepared(folder, COUNTERS)
+    arguments.append("skew")
+    submitted = Submitted(flink, jar, arguments)
+    job = submitted.start()
+    with Controller(flink.url, job, jar, arguments, folder) as controller:
+        controller.until("steady", within_s=200.0)
+        schedule.set(SKEWED)
+        decision = controller.until("overloaded", within_s=UP_S)
+        while "there is no plan" not in decision["reason"]:
+            decision = controller.until("nothing", "act", within_s=UP_S)
+            if decision["decision"] == "act":
+                raise FlinkError(f"the controller acted: {decision['reason']}")
+    found = re.search(rf"with (\d+)% of the tuples of its {COUNTERS} instances", decision["reason"])
+    if found is None or not 80 <= int(found[1]) <= 90:
+        raise FlinkError(f"the uneven share is not named: {decision['reason']}")
+    complete(submitted, schedule, output)
+
+
+def prepared(folder: Path, counters: int = 1) -> tuple[Schedule, Output, list[str]]:
     """Return the schedule of a job at the low rate, its output, and its arguments."""
     shutil.rmtree(folder, ignore_errors=True)
     schedule, output = Schedule(folder / "rates.txt"), Output(folder / "out")
     schedule.set(LOW)
     parks = [f"{PARSE_US}", f"{COUNT_US}"]
-    return schedule, output, [str(schedule.path), str(output.folder), *parks, "1", "1"]
+    return schedule, output, [str(schedule.path), str(output.folder), *parks, "1", f"{counters}"]
 
 
 def complete(submitted: Submitted, schedule: Schedule, output: Output) -> None:
@@ -153,20 +183,24 @@ def counts(submitted: Submitted) -> dict[str, int]:
 def main(home: Path, rounds: int) -> int:
     """Run the rounds; return 0 if all are green and the median gaps are short.
 
-    With `rounds` 0, only the round without a graph is run.
+    With `rounds` 0, only the two shorter rounds are run.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
     jar = build(FOLDER, home, SOURCES[0], [HERE / f"{name}.java" for name in SOURCES])
     write_problem(FOLDER, PARSE_US, COUNT_US)
     changes: list[Change] = []
     bad = 0
-    with LocalFlink(home, FOLDER, MANAGERS, restarts=True, config=CONFIG) as flink:
-        try:
-            measured_round(flink, jar)
-            print("round without a graph, with a branch without tuples: green", flush=True)
-        except FlinkError as error:
-            bad += 1
-            print(f"round without a graph: FAILED: {error}", flush=True)
+    for what, shorter in (
+        ("without a graph, with a branch without tuples", measured_round),
+        ("with uneven keys", skewed_round),
+    ):
+        with LocalFlink(home, FOLDER, MANAGERS, restarts=True, config=CONFIG) as flink:
+            try:
+                shorter(flink, jar)
+                print(f"round {what}: green", flush=True)
+            except FlinkError as error:
+                bad += 1
+                print(f"round {what}: FAILED: {error}", flush=True)
     for number in range(1, rounds + 1):
         with LocalFlink(home, FOLDER, MANAGERS, restarts=True, config=CONFIG) as flink:
             try:

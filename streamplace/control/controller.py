@@ -6,12 +6,12 @@ from typing import Any
 
 from streamplace.control.attempts import Attempt
 from streamplace.control.budget import Budget
-from streamplace.control.choice import Choice, more_or_less
+from streamplace.control.choice import ROUNDING, Choice, more_or_less
 from streamplace.control.decisions import Action, Decision, State
 from streamplace.control.history import History
 from streamplace.control.observation import Observation
 from streamplace.control.outcomes import Outcome
-from streamplace.control.phrases import clock, lasting
+from streamplace.control.phrases import clock, lasting, rate
 from streamplace.control.plans import Deployment, Planner
 from streamplace.control.rules import Rules
 from streamplace.control.trial import Verdict, verdict_of
@@ -46,6 +46,14 @@ class Controller:
 
     def step(self, observation: Observation) -> Decision:
         """Return what to do at the end of a window."""
+        decision = self._decided(observation)
+        kept = [
+            f"; {name} is kept as it is, since its {metric} is missing"
+            for name, metric in sorted(observation.not_timed.items())
+        ]
+        return replace(decision, reason="".join([decision.reason, *kept]))
+
+    def _decided(self, observation: Observation) -> Decision:
         self._proposed = None
         if unusable := self._unusable(observation):
             self._history.skip(observation)
@@ -53,7 +61,7 @@ class Controller:
         load = self._history.add(observation)
         if verdict := self._verdict(observation):
             return self._after_worse(observation, verdict)
-        if load.state is State.STEADY:
+        if load.state in (State.STEADY, State.LAGGING):
             return self._nothing(observation, load.state, load.reason)
         if early := self._too_early(observation, load.state):
             return self._nothing(observation, load.state, f"{load.reason}, {early}")
@@ -183,6 +191,9 @@ class Controller:
             return self._nothing(observation, state, f"{reason}, {choice.reason}")
         if self._key(plan.deployment) == self._key(now):
             return self._nothing(observation, state, f"{reason}, but the plan is what runs already")
+        if state is State.OVERLOADED and worth and plan.carries_s <= plan.now_carries_s * ROUNDING:
+            none = f"but no plan carries more than the {rate(plan.now_carries_s)} of what runs"
+            return self._nothing(observation, state, f"{reason}, {none}")
         action, why = choice.action, choice.reason
         blocked = self._budget.blocked(self._key(plan.deployment), observation.at_s)
         if action is Action.ACT and blocked:

@@ -22,8 +22,9 @@ Times: TypeAlias = Mapping[str, float | None]
 def measured_graph(graph: StreamGraph, cluster: Cluster, observation: Observation) -> StreamGraph:
     """Return a graph with the costs and selectivities that were measured.
 
-    Instances of an operator count as equally busy and as processing equally many tuples. Operators
-    that processed nothing keep their costs. Those that got no tuples get none in the graph either;
+    Instances of an operator count as busy in proportion to the tuples that they process, which are
+    equally many unless the observation has shares. Operators that processed nothing, or whose busy
+    time was not measured, keep their costs. Those that got no tuples get none in the graph either;
     the other sources keep their shares of the source rate in proportion.
 
     Parameters
@@ -37,16 +38,18 @@ def measured_graph(graph: StreamGraph, cluster: Cluster, observation: Observatio
     instructions, seconds_on = graph.instructions.copy(), dict[int, Times](graph.seconds_on)
     for v, name in enumerate(graph.names):
         tuples_s = observation.readings[name].tuples_s
-        if not tuples_s:
+        if not tuples_s or name in observation.not_timed:
             continue
         devices = [cluster.devices[cluster.index[each]] for each in observation.hosts[name]]
+        shares = _shares(observation, name)
         single = graph.scaling.get(v, NO_SCALING).cost(len(devices))
         seconds = float(used[name].sum()) / tuples_s / single
         times = graph.seconds_on.get(v, NO_SECONDS)
         if not times.has_times:
-            instructions[v] = seconds / _seconds_per_tuple(1.0, NO_SECONDS, devices)
+            instructions[v] = seconds / _seconds_per_tuple(1.0, NO_SECONDS, devices, shares)
             continue
-        factor = seconds / (_seconds_per_tuple(float(instructions[v]), times, devices) or seconds)
+        before = _seconds_per_tuple(float(instructions[v]), times, devices, shares)
+        factor = seconds / (before or seconds)
         instructions[v] *= factor
         seconds_on[v] = {kind: None if s is None else s * factor for kind, s in times.items()}
     return graph.with_numbers(
@@ -65,15 +68,24 @@ def _source_shares(graph: StreamGraph, observation: Observation) -> dict[str, fl
     return {name: share / total for name, share in shares.items()} if total else None
 
 
-def _seconds_per_tuple(instructions: float, times: Seconds, devices: Sequence[Device]) -> float:
-    """Return the mean time per tuple on devices that process equally many tuples."""
+def _shares(observation: Observation, name: str) -> Floats:
+    """Return the share of the tuples that each instance of an operator processes, (p,)."""
+    count = len(observation.hosts[name])
+    shares = observation.readings[name].shares
+    return np.array(shares) if len(shares) == count else np.full(count, 1.0 / count)
+
+
+def _seconds_per_tuple(
+    instructions: float, times: Seconds, devices: Sequence[Device], shares: Floats
+) -> float:
+    """Return the mean time per tuple on devices that process shares of the tuples."""
     each = [
         instructions / (device.mips * INSTRUCTIONS_PER_MI)
         if device.kind is None or device.kind not in times
         else times[device.kind] or 0.0
         for device in devices
     ]
-    return float(np.mean(each))
+    return float(np.dot(shares, each))
 
 
 def _busy_on(cluster: Cluster, observation: Observation) -> dict[str, Floats]:
@@ -82,15 +94,19 @@ def _busy_on(cluster: Cluster, observation: Observation) -> dict[str, Floats]:
     Busy threads wait for a core where a device has more of them than cores, and Flink counts that
     as busy. Their times are then longer by the number of busy threads over the number of cores.
     """
+    busy = {
+        name: observation.readings[name].busy * len(on) * _shares(observation, name)
+        for name, on in observation.hosts.items()
+    }
     threads = dict.fromkeys(cluster.names, 0.0)
     for name, on in observation.hosts.items():
-        for device in on:
-            threads[device] += observation.readings[name].busy
+        for device, share in zip(on, busy[name].tolist(), strict=True):
+            threads[device] += min(share, 1.0)
     stretch = {
         device.name: max(1.0, threads[device.name] / device.cores) for device in cluster.devices
     }
     return {
-        name: np.array([observation.readings[name].busy / stretch[device] for device in on])
+        name: busy[name] / np.array([stretch[device] for device in on])
         for name, on in observation.hosts.items()
     }
 

@@ -30,6 +30,8 @@ class State(StrEnum):
     STABILISING = "stabilising"
     """The job has started recently, so measurements are ignored."""
     STEADY = "steady"
+    LAGGING = "lagging"
+    """More and more tuples wait, although no operator is busy."""
     OVERLOADED = "overloaded"
     UNDERUSED = "underused"
     COOLING_DOWN = "cooling down"

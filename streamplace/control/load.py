@@ -1,4 +1,4 @@
-"""The load of a job in one window: overloaded, underused, or neither."""
+"""The load of a job in one window: overloaded, falling behind, underused, or none of these."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ class Load(NamedTuple):
     Attributes
     ----------
     state
-        ``overloaded``, ``underused`` or ``steady``.
+        ``overloaded``, ``lagging``, ``underused`` or ``steady``.
     reason
         Why, in words.
     """
@@ -36,23 +36,73 @@ def load_of(observation: Observation, served_s: float | None, rules: Rules) -> L
     """
     name, busiest = observation.busiest_operator, observation.busiest
     busy = f"the busiest instance, of {name}, is busy {percent(busiest)} of the time"
+    skew = _skew(observation)
     if busiest > rules.high:
-        return Load(State.OVERLOADED, f"{busy}, above {percent(rules.high)}")
-    held = min(
-        observation.readings, key=lambda each: (-observation.readings[each].backpressured, each)
-    )
-    backpressured = observation.readings[held].backpressured
-    if backpressured > BACKPRESSURED:
-        what = f"{held} is under backpressure {percent(backpressured)} of the time"
-        return Load(State.OVERLOADED, f"{busy}, but {what}")
-    offered_s = observation.offered_s or 0.0
-    if (
-        busiest > rules.target  # otherwise the sources hold themselves back
-        and served_s is not None
-        and offered_s - served_s > GROWING * offered_s
-    ):
-        what = f"{rate(served_s)} of {rate(offered_s)} are carried, so more and more wait"
-        return Load(State.OVERLOADED, f"{busy}, but {what}")
+        return Load(State.OVERLOADED, f"{busy}, above {percent(rules.high)}{skew}")
+    if held := _held(observation):
+        return Load(State.OVERLOADED, f"{busy}{skew}, but {held}")
+    offered_s, lag = observation.offered_s or 0.0, _lag(observation)
+    if not lag and served_s is not None and offered_s - served_s > GROWING * offered_s:
+        if busiest > rules.target:  # otherwise nothing is too slow for what it gets
+            what = f"{rate(served_s)} of {rate(offered_s)} are carried, so more and more wait"
+            return Load(State.OVERLOADED, f"{busy}{skew}, but {what}")
+        lag = _buffering(observation)
+    if lag:
+        return Load(State.LAGGING, f"{lag}; {busy}")
     if busiest < rules.low:
         return Load(State.UNDERUSED, f"{busy}, below {percent(rules.low)}")
     return Load(State.STEADY, f"{busy}, within {percent(rules.low)} to {percent(rules.high)}")
+
+
+def _held(observation: Observation) -> str:
+    """Return which operator is under backpressure most, in words; empty if none is."""
+    readings = observation.readings
+    held = min(readings, key=lambda each: (-readings[each].backpressured, each))
+    share = readings[held].backpressured
+    if share <= BACKPRESSURED:
+        return ""
+    return f"{held} is under backpressure {percent(share)} of the time"
+
+
+def _skew(observation: Observation) -> str:
+    """Return the share of the busiest instance if it is uneven, in words that follow others."""
+    shares = observation.readings[observation.busiest_operator].shares
+    if not shares:
+        return ""
+    return f", with {percent(max(shares))} of the tuples of its {len(shares)} instances"
+
+
+def _lag(observation: Observation) -> str:
+    """Return at which sources more and more tuples wait, in words; empty if at none.
+
+    A source that operators after it hold back is under backpressure, so these sources are not.
+    """
+    parts, counts = [], []
+    for name, growth_s in sorted(observation.growth_s.items()):
+        reading = observation.readings[name]
+        offered_s = reading.tuples_s + growth_s
+        if growth_s > GROWING * offered_s:
+            counts.append(f"{name} (now {reading.instances})")
+            parts.append(
+                f"{name} falls behind: {rate(offered_s)} arrive and {rate(reading.tuples_s)} are "
+                f"read, so {rate(growth_s)} more wait"
+            )
+    if not parts:
+        return ""
+    return (
+        f"{'; '.join(parts)}; no other operator holds a source back, so more instances of others "
+        f"do not help, and more of {' or '.join(counts)} only if each has partitions of its own"
+    )
+
+
+def _buffering(observation: Observation) -> str:
+    """Return at which operator more and more tuples wait in buffers, in words; empty if at none."""
+    slow = observation.slowest
+    if not slow or observation.processed == 1.0:
+        return ""
+    reading = observation.readings[slow]
+    return (
+        f"{slow} falls behind: {rate(reading.received_s)} are sent to it and "
+        f"{rate(reading.tuples_s)} are processed, so the others wait in buffers, although it is "
+        f"not busy; more instances of {slow} help only if what it waits for serves each of them"
+    )

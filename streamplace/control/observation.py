@@ -24,6 +24,8 @@ class Reading:
     arriving_s
         Tuples per second that were sent to it; those that it did not process wait in the buffers of
         the stream engine. None if unknown.
+    shares
+        Share of the tuples that each instance processed, in order; empty if these are about equal.
     """
 
     tuples_s: float
@@ -32,6 +34,7 @@ class Reading:
     backpressured: float
     instances: int
     arriving_s: float | None = None
+    shares: tuple[float, ...] = ()
 
     @property
     def received_s(self) -> float:
@@ -76,6 +79,12 @@ class Observation:
         it is the part that does not add to `waiting`.
     checkpoint_s
         How long the latest checkpoint took, in seconds; None if unknown.
+    growth_s
+        Source -> the tuples per second by which what waits there has grown; without sources that do
+        not report what waits.
+    not_timed
+        Operator -> the metric of its busy time, which the stream engine lacks. Its reading says
+        that it was not busy at all, so it is kept as it is.
     """
 
     at_s: float
@@ -89,6 +98,8 @@ class Observation:
     missing: tuple[str, ...] = field(default=())
     read_s: float | None = None
     checkpoint_s: float | None = None
+    growth_s: Mapping[str, float] = field(default_factory=dict)
+    not_timed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def parallelism(self) -> dict[str, int]:
@@ -98,8 +109,18 @@ class Observation:
     @property
     def processed(self) -> float:
         """Share of the tuples sent to an operator that it processed: the least of all operators."""
-        received = (each for each in self.readings.values() if each.received_s > 0.0)
-        return min((each.tuples_s / each.received_s for each in received), default=1.0)
+        slowest = self.readings.get(self.slowest)
+        return 1.0 if slowest is None else slowest.tuples_s / slowest.received_s
+
+    @property
+    def slowest(self) -> str:
+        """The operator that processed the least share of what was sent to it; empty if none."""
+        received = {name: each for name, each in self.readings.items() if each.received_s > 0.0}
+        return min(
+            received,
+            key=lambda name: (received[name].tuples_s / received[name].received_s, name),
+            default="",
+        )
 
     @property
     def idle(self) -> list[str]:

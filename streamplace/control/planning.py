@@ -1,5 +1,6 @@
 """Plans by sizing: numbers of instances and devices for a rate, at the costs measured last."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from math import ceil
 
@@ -11,6 +12,7 @@ from streamplace.control.plannable import check_plannable
 from streamplace.control.plans import Deployment, Plan
 from streamplace.control.presence import without_lost
 from streamplace.control.rules import Rules
+from streamplace.control.skew import in_words, with_shares
 from streamplace.display.text import several
 from streamplace.errors import InfeasibleError, PlacementError, StreamplaceError
 from streamplace.problem.cluster import Cluster
@@ -89,8 +91,8 @@ class SizePlanner:
             present, constraints = without_lost(
                 self._cluster, self._graph.constraints, observation.devices
             )
-            graph = measured_graph(self._graph, self._cluster, observation)
-            limited = self._limited(graph, observation)
+            graph, stays = self._measured(observation)
+            limited = self._limited(graph, observation, stays)
             after = _deployment(self._sized(limited, present, constraints, rate_s))
             before = Deployment(observation.hosts)
             return Plan(
@@ -102,7 +104,7 @@ class SizePlanner:
                 self._price(before),
             )
         except StreamplaceError as error:
-            return str(error)
+            return in_words(str(error), observation)
 
     def _unknown(self, observation: Observation) -> str:
         """Return which operator or device does not fit the graph or the cluster, in words."""
@@ -118,19 +120,33 @@ class SizePlanner:
         wrong = ((what, found) for what, found in faults.items() if found)
         return next((f"{what}: {several(sorted(found), SHOWN)}" for what, found in wrong), "")
 
-    def _limited(self, graph: StreamGraph, observation: Observation) -> StreamGraph:
-        """Return the graph with the least numbers of instances that one action may leave.
+    def _measured(self, observation: Observation) -> tuple[StreamGraph, list[int]]:
+        """Return the graph with what was measured, and the operators whose numbers must stay.
 
-        Operators without tuples keep their numbers: nothing says how many they need.
+        These are those of whose instances too little is known: without tuples, without busy times
+        (whose costs count as 0 if the graph has none), and sources with uneven shares.
         """
+        graph = measured_graph(self._graph, self._cluster, observation)
+        work = graph.instructions.copy()
+        not_timed = [graph.index[name] for name in observation.not_timed]
+        work[not_timed] = np.nan_to_num(work[not_timed])
+        known, _ = graph.with_numbers(instructions=work)
+        # What an instance may have in multiples of its share, within the band, in a plan.
+        uneven = self._rules.high / self._rules.target
+        shared, stays = with_shares(known, observation, uneven)
+        return shared, [*stays, *not_timed, *(graph.index[name] for name in observation.idle)]
+
+    def _limited(
+        self, graph: StreamGraph, observation: Observation, stays: Collection[int]
+    ) -> StreamGraph:
+        """Return the graph with the least numbers of instances that one action may leave."""
         least, most = dict[int, int](), dict(graph.max_parallelism)
-        kept = {graph.index[name] for name in observation.idle}
         present = {v: len(observation.hosts[name]) for v, name in enumerate(graph.names)}
         for v, count in present.items():
             low, high = limits_of_count(graph, v)
-            share = 1.0 if v in kept else 1.0 - self._rules.most_scale_down
+            share = 1.0 if v in stays else 1.0 - self._rules.most_scale_down
             least[v] = min(high, max(low, ceil(count * share - ROUNDING)))
-            if v in kept:
+            if v in stays:
                 most[v] = least[v]
         counts = {"min_parallelism": least, "max_parallelism": most, "parallelism": present}
         return graph.with_numbers(of_counts=counts)[0]

@@ -45,7 +45,8 @@ def _faults(observation: Observation, last_s: float | None) -> Iterator[str]:
     if unmeasured := sorted(observation.hosts.keys() - observation.readings.keys()):
         yield f"nothing was measured of {several(unmeasured, SHOWN)}"
     for name, reading in sorted(observation.readings.items()):
-        numbers = (number for number in astuple(reading) if number is not None)
+        *others, shares = astuple(reading)
+        numbers = (number for number in (*others, *shares) if number is not None)
         if not all(isfinite(number) and number >= 0 for number in numbers):
             yield f"the measurements of {name} are not numbers of at least 0"
     if observation.offered_s is None:

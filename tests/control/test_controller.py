@@ -34,6 +34,21 @@ def test_within_the_band_nothing_is_done() -> None:
     assert decision.plan is None
 
 
+def test_a_job_that_falls_behind_without_a_busy_operator_is_left_alone() -> None:
+    windows = [observed(0.54, i, growth_s={"decode": 400.0}) for i in range(10, 14)]
+    decision = last(controller(), *windows)
+    assert (decision.action, decision.state) == (Action.NOTHING, State.LAGGING)
+    assert decision.reason.startswith("nothing: decode falls behind: 1,400 tuples/s arrive")
+
+
+def test_what_has_no_busy_time_is_named_in_every_decision() -> None:
+    window = observed(0.62, not_timed={"count": "accumulated-busy-time"})
+    assert last(controller(), window).reason == (
+        "nothing: the busiest instance, of decode, is busy 62% of the time, within 40% to 85%; "
+        "count is kept as it is, since its accumulated-busy-time is missing"
+    )
+
+
 def test_one_overloaded_window_is_not_enough() -> None:
     decision = last(controller(), observed(0.6), *overloads(11, 1))
     assert (decision.action, decision.state) == (Action.NOTHING, State.OVERLOADED)
@@ -180,10 +195,12 @@ def test_a_plan_that_is_what_runs_is_nothing() -> None:
     assert decision.reason.endswith("but the plan is what runs already")
 
 
-def test_other_devices_are_no_change_where_they_cannot_be_chosen() -> None:
+def test_other_devices_are_no_change_where_they_cannot_be_chosen_or_carry_no_more() -> None:
     on = {"count": ("c",), "decode": ("d",)}
     windows = [observed(0.5, i, hosts=on, offered_s=600.0, backpressured=0.3) for i in (10, 11)]
-    assert last(controller(), *windows).action is Action.ADVISE
+    decision = last(controller(), *windows)
+    assert (decision.action, decision.plan) == (Action.NOTHING, None)
+    assert decision.reason.endswith("but no plan carries more than the 1,000 tuples/s of what runs")
     decision = last(controller(chooses_devices=False), *windows)
     assert decision.reason.endswith("but the plan is what runs already")
 

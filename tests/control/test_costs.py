@@ -65,6 +65,30 @@ def test_waiting_for_a_core_is_no_cost() -> None:
     assert alone.instructions == pytest.approx([6e6, 2e6])
 
 
+def test_uneven_instances_are_busy_in_proportion_to_their_tuples() -> None:
+    """200 busy ms per second for 400 tuples/s: 0.5 ms per tuple, three quarters of them on b."""
+    chain = sp.StreamGraph(
+        [sp.Operator("decode", 1.0, 0.0), sp.Operator("count", 1.0, 0.0)],
+        [sp.Stream("decode", "count")],
+    )
+    hosts = {"decode": ("a",), "count": ("a", "b")}
+    readings = {
+        "decode": Reading(400.0, 0.1, 0.1, 0.0, 1),
+        "count": Reading(400.0, 0.1, 0.15, 0.0, 2, shares=(0.25, 0.75)),
+    }
+    window = replace(observed(0.15, hosts=hosts), readings=readings)
+    found = measured_graph(chain, cluster(), window)
+    # a millisecond is 1e6 instructions on a and 2e6 on b, and work is the same per tuple
+    assert found.instructions[1] == pytest.approx(0.2 / 400 / (0.25 / 1e9 + 0.75 / 2e9))
+
+
+def test_busy_time_that_is_not_measured_changes_no_cost() -> None:
+    window = replace(counts(1.0), not_timed={"decode": "busy time"})
+    found = measured_graph(two(1.0), cluster(), window)
+    assert found.instructions[0] == 1e5
+    assert found.instructions[1] != 1e5
+
+
 def two(selectivity: float, **stream: str) -> sp.StreamGraph:
     return sp.StreamGraph(
         [sp.Operator("decode", 1e5, 0.0), sp.Operator("count", 1e5, 0.0)],

@@ -154,6 +154,20 @@ def test_what_gets_no_tuples_keeps_its_instances_and_blocks_nothing(running: int
     assert plan.now_carries_s == pytest.approx(without.now_carries_s)
 
 
+@pytest.mark.parametrize("cost", [nan, 1e5])
+def test_a_source_without_busy_time_is_kept_and_the_rest_planned(cost: float) -> None:
+    """Its cost is that of the graph, or 0 if that is unknown."""
+    work = {"read": cost, "decode": 1e6, "count": 4e5}
+    graph = sp.StreamGraph([sp.Operator(each, work[each], 0.0) for each in work], job().streams)
+    hosts = {**HOSTS, "read": ("d0",) * 4}
+    window = measured(job(), machines(8, 16), hosts, 500.0)
+    silent = replace(window.readings["read"], busy=0.0, busiest=0.0)
+    readings = {**window.readings, "read": silent}
+    window = replace(window, readings=readings, not_timed={"read": "busy time"})
+    plan = known(plan_of(3000.0, window, graph=graph, cluster=machines(8, 16)))
+    assert plan.deployment.parallelism == {"read": 4, "decode": 5, "count": 4}
+
+
 def test_limits_of_the_graph_hold() -> None:
     plan = known(plan_of(100.0, graph=job(min_parallelism=3)))
     assert plan.deployment.parallelism["decode"] == 3

@@ -1,6 +1,6 @@
 """Observations of a job from two samples of its counters."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,8 +8,10 @@ from streamplace.control.flink.arrivals import arrivals
 from streamplace.control.flink.sampling import Sample, Subtask
 from streamplace.control.observation import Observation, Reading
 from streamplace.integrations.flink.fit import BACKPRESSURED, MS_PER_S, NEVER_IDLE
+from streamplace.integrations.flink.metrics import TASK
 from streamplace.integrations.flink.plan import Vertex
 from streamplace.integrations.flink.poll import NOWHERE
+from streamplace.integrations.flink.uneven import Row, shares_of, tuples_grown
 from streamplace.integrations.profiling.counters import Counters
 
 RUNNING = "RUNNING"
@@ -36,16 +38,14 @@ def observation(
     missing = [*window.faults(), *_unknown_hosts(after, devices)]
     readings = {} if missing else dict(window.readings())
     read_s = offered_s = waiting = None
+    growth_s: dict[str, float] = {}
     if not missing:
-        read_s = sum(window.read_s(name) for name in sorted(after.sources))
-        if after.sources <= after.waiting.keys() and after.sources <= before.waiting.keys():
+        read_s, growth_s = sum(map(window.read_s, sorted(after.sources))), window.growth_s()
+        if after.sources == growth_s.keys():
             waiting = sum(after.waiting.values())
-            growth = waiting - sum(before.waiting.values())
-            offered_s = max(read_s + growth / window.seconds, 0.0)
-        elif hidden := list(window.hidden()):
-            missing += hidden
-        else:
-            offered_s = read_s
+        missing += window.hidden(after.sources - growth_s.keys())
+        if not missing:
+            offered_s = max(read_s + sum(growth_s.values()), 0.0)
     return Observation(
         after.at_s,
         max(window.seconds, 0.0),
@@ -57,6 +57,8 @@ def observation(
         dict(_hosts(after, devices)),
         tuple(missing),
         read_s,
+        growth_s=growth_s,
+        not_timed=dict.fromkeys(window.not_timed, TASK["busy_ms"]),
     )
 
 
@@ -101,18 +103,18 @@ class Window:
     def _faults_of(self, vertex: Vertex) -> Iterator[str]:
         name = vertex.operators[0]
         pairs = self._pairs(vertex)
-        values = [
-            (each.counters.busy_ms, each.counters.records_in) for row in pairs for each in row
-        ]
-        if any(value is None for row in values for value in row):
+        counted = [each.counters for row in pairs for each in row]
+        if any(each.records_in is None for each in counted):
             yield f"{name}: Flink reports no metrics"
+        elif name not in self.not_timed and any(each.busy_ms is None for each in counted):
+            yield f"{name}: Flink reports no {TASK['busy_ms']}"
         elif all(a.counters == b.counters for a, b in pairs):
             yield f"{name}: the metrics have not changed for {self.seconds:.0f} s"
         elif any(_fell(a.counters, b.counters) for a, b in pairs):
             yield f"{name}: its counters fell, so it was started anew"
         elif any(self._tuples(member, vertex) is None for member in vertex.operators):
             yield f"{name}: Flink does not count the tuples of its chain"
-        elif self._is_shared(vertex) and not self._work(vertex) > 0:  # NaN: a cost is unknown
+        elif self._is_divided(vertex) and not self._work(vertex) > 0:  # NaN: a cost is unknown
             yield (
                 f"{name} is chained with {', '.join(vertex.operators[1:])}, and Flink measures "
                 "only their busy time together; state their costs in the graph, or run the job "
@@ -129,8 +131,10 @@ class Window:
                 for a, b in pairs
             ]
             whole = self._work(vertex)
+            rows = self._rows(vertex)
+            shares = shares_of(tuples_grown(*rows))
             for name in vertex.operators:
-                part = self._work_of(name, vertex) / whole if self._is_shared(vertex) else 1.0
+                part = self._work_of(name, vertex) / whole if self._is_divided(vertex) else 1.0
                 yield (
                     name,
                     Reading(
@@ -140,6 +144,7 @@ class Window:
                         sum(held) / len(held),
                         len(busy),
                         self.arriving_s(name),
+                        shares,
                     ),
                 )
 
@@ -157,9 +162,28 @@ class Window:
         vertex = self.after.plan.vertex_of[name]
         return (self._tuples(name, vertex) or 0.0) / self.seconds
 
-    def hidden(self) -> Iterator[str]:
-        """Yield why the sources may be offered more than they read."""
-        for name in sorted(self.after.sources):
+    def growth_s(self) -> dict[str, float]:
+        """Return source -> the tuples/s by which what waits grew, where it is reported."""
+        before, after = self.before.waiting, self.after.waiting
+        known = sorted(before.keys() & after.keys())
+        return {name: (after[name] - before[name]) / self.seconds for name in known}
+
+    @cached_property
+    def not_timed(self) -> list[str]:
+        """Sources without busy times, with their chains.
+
+        Flink measures none of sources of its former interface (``SourceStreamTask``): NaN.
+        """
+        found: list[str] = []
+        for vertex in self.after.plan.vertices:
+            times = [each.counters.busy_ms for row in self._pairs(vertex) for each in row]
+            if vertex.operators[0] in self.after.sources and None in times:
+                found += vertex.operators
+        return found
+
+    def hidden(self, sources: Collection[str]) -> Iterator[str]:
+        """Yield why sources that do not say what waits may be offered more than they read."""
+        for name in sorted(sources):
             vertex = self.after.plan.vertex_of[name]
             for a, b in self._pairs(vertex):
                 held = self._held(a, b)
@@ -180,10 +204,19 @@ class Window:
         rows = self.before.subtasks.get(vertex.id, ()), self.after.subtasks[vertex.id]
         return list(zip(*rows, strict=True))
 
-    def _is_shared(self, vertex: Vertex) -> bool:
+    def _rows(self, vertex: Vertex) -> tuple[Row, Row]:
+        """Return the counters of the instances at the beginning and at the end."""
+        before, after = (
+            [(each.host, each.counters) for each in row]
+            for row in zip(*self._pairs(vertex), strict=True)
+        )
+        return before, after
+
+    def _is_divided(self, vertex: Vertex) -> bool:
         """Return whether several operators divide the busy time of a vertex that gets tuples."""
         members = vertex.operators
-        return len(members) > 1 and any(self._tuples(each, vertex) for each in members)
+        timed = members[0] not in self.not_timed
+        return timed and len(members) > 1 and any(self._tuples(each, vertex) for each in members)
 
     def _tuples(self, name: str, vertex: Vertex) -> float | None:
         """Return the tuples that an operator processed; None if unknown."""

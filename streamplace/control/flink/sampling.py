@@ -3,6 +3,7 @@
 import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from streamplace.control.flink.clock import Clock
@@ -92,11 +93,16 @@ class _Details:
     state: str
     started_s: float
     plan: RunningPlan
-    times: Mapping[str, tuple[float | None, ...]]
+    times: Mapping[str, tuple[Any, ...]]
 
     def newer(self, other: "_Details") -> bool:
-        """Return whether the times of every vertex differ; they grow even if no tuple comes."""
-        return all(other.times.get(vertex) != times for vertex, times in self.times.items())
+        """Return whether the times of every vertex differ; they grow even if no tuple comes.
+
+        Vertices without busy times count only where no vertex has them; their other times may
+        stand still.
+        """
+        timed = [vertex for vertex, (busy_ms, *_) in self.times.items() if _is_time(busy_ms)]
+        return all(other.times.get(vertex) != self.times[vertex] for vertex in timed or self.times)
 
 
 class Sampler:
@@ -223,6 +229,11 @@ class Sampler:
     def _vertex(self, path: str, vertex: Vertex, more: str) -> Any:
         where = f"{path}/vertices/{urllib.parse.quote(vertex.id, safe='')}{more}"
         return self.server.get(where, self.answer_s)
+
+
+def _is_time(value: Any) -> bool:
+    """Return whether a value is a number, and not NaN, which Flink writes as text."""
+    return isinstance(value, int | float) and isfinite(value)
 
 
 def _indices(vertex: Vertex) -> range:

@@ -1,10 +1,14 @@
 """Observations of a scripted job, compared with its load."""
 
+from math import nan
+
 import pytest
 
+from streamplace.control.decisions import State
 from streamplace.control.flink.measuring import observation
 from streamplace.control.flink.sampling import LostError, Sample, Sampler
 from streamplace.control.history import History
+from streamplace.control.load import load_of
 from streamplace.control.observation import Observation
 from streamplace.control.rules import Rules
 from streamplace.integrations.profiling.rest import Server
@@ -89,6 +93,55 @@ def test_a_source_that_is_never_idle_may_be_offered_more() -> None:
     found = observed(*scripted(Load(100.0, {"Source: src": 0.01}), waiting=False))
     assert found.offered_s is None
     assert "Source: src is never idle" in found.missing[0]
+
+
+def test_a_source_that_fetches_slowly_shows_in_what_waits() -> None:
+    """No operator is busy, and none is under backpressure."""
+    found = observed(*scripted(Load(100.0, {"count": 0.009}, fetched_s=60.0)))
+    assert found.growth_s == pytest.approx({"Source: src": 40.0}, abs=0.1)
+    assert found.offered_s == pytest.approx(100, abs=0.1)
+    assert (found.busiest, found.readings["Source: src"].backpressured) == (
+        pytest.approx(0.27, abs=1e-3),
+        0.0,
+    )
+    load = load_of(found, found.read_s, Rules())
+    assert load.state is State.LAGGING
+    assert "Source: src falls behind: 100 tuples/s arrive and 60 tuples/s are read" in load.reason
+
+
+@pytest.mark.parametrize("waiting", [True, False])
+def test_a_source_without_busy_time_is_named_and_the_rest_measured(waiting: bool) -> None:
+    load = Load(60.0, {"Source: src": nan, "count": 0.02})
+    found = observed(*scripted(load, waiting))
+    assert found.missing == ()
+    assert found.not_timed == {"Source: src": "accumulated-busy-time"}
+    assert found.offered_s == pytest.approx(60, abs=0.1)
+    assert found.readings["count"].busy == pytest.approx(0.6, abs=1e-3)
+    assert found.readings["Source: src"].tuples_s == pytest.approx(60, abs=0.1)
+    assert found.readings["Source: src"].busy == 0.0
+
+
+def test_backpressure_hides_the_rate_of_a_source_without_busy_time() -> None:
+    load = Load(300.0, {"Source: src": nan, "count": 0.01})
+    found = observed(*scripted(load, waiting=False))
+    assert found.missing[0].startswith("backpressure hides the offered rate: Source: src")
+
+
+def test_another_operator_without_busy_time_is_missing() -> None:
+    """It may be the one that is too slow."""
+    found = observed(*scripted(Load(60.0, {"count": nan})))
+    assert found.missing == ("count: Flink reports no accumulated-busy-time",)
+
+
+@pytest.mark.parametrize(
+    ("skew", "shares"), [(0.5, ()), (0.54, ()), (0.85, (0.85, 0.15)), (1.0, (1.0, 0.0))]
+)
+def test_shares_of_instances_are_measured_if_they_differ(
+    skew: float, shares: tuple[float, ...]
+) -> None:
+    found = observed(*scripted(Load(74.0, {"count": 0.01}, {"count": skew})))
+    assert found.readings["count"].shares == pytest.approx(shares, abs=1e-3)
+    assert found.readings["out: Writer"].shares == ()
 
 
 def test_stale_metrics_are_missing() -> None:

@@ -1,6 +1,7 @@
 """Documents of jobs and vertices, with the fields that Flink 2.3 writes."""
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 from typing import Any
 
 from tests.support.flink_server.runs import BYTES, Counts, Run
@@ -143,8 +144,13 @@ def _metrics(name: str, run: Run, rows: Sequence[Counts], complete: bool) -> dic
     times = ("backpressured", "idle", "busy")
     for key in times:
         total = sum(getattr(row, f"{key}_ms") for row in rows) if complete else 0
-        found[f"accumulated-{key}-time"] = float(total) if key == "busy" else int(total)
+        found[f"accumulated-{key}-time"] = _time(total) if key == "busy" else int(total)
     return found
+
+
+def _time(busy_ms: float) -> float | str:
+    """Return a busy time as Flink writes it, in which NaN is text."""
+    return "NaN" if isnan(busy_ms) else float(busy_ms)
 
 
 def overview(runs: Mapping[str, Run]) -> dict[str, Any]:

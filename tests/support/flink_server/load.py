@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 
 @dataclass
@@ -13,7 +14,8 @@ class Load:
     rate_s
         Tuples per second that the source is offered.
     work_s
-        Operator -> busy seconds per tuple; operators that are absent need none.
+        Operator -> busy seconds per tuple; operators that are absent need none. NaN: they have no
+        busy time, as sources of Flink's former interface.
     skew
         Operator -> share of its tuples that its first instance gets; evenly where absent.
     slower
@@ -21,6 +23,8 @@ class Load:
     buffers
         Whether buffers take all tuples that an operator cannot process, so that no operator before
         it is held back.
+    fetched_s
+        Tuples per second that the source can fetch; it is not busy while it waits for them.
     """
 
     rate_s: float = 100.0
@@ -28,6 +32,7 @@ class Load:
     skew: dict[str, float] = field(default_factory=dict)
     slower: float = 1.0
     buffers: bool = False
+    fetched_s: float = inf
 
     def shares(self, name: str, instances: int) -> list[float]:
         """Return the share of an operator's tuples that each instance gets."""
@@ -37,7 +42,7 @@ class Load:
 
     def flows_s(self, counts: Mapping[str, int], slower: float = 1.0) -> dict[str, float]:
         """Return operator -> the tuples per second that it processes, at most those offered."""
-        flow_s, flows_s = self.rate_s, dict[str, float]()
+        flow_s, flows_s = min(self.rate_s, self.fetched_s), dict[str, float]()
         for name, instances in counts.items():
             busiest = max(self.shares(name, instances)) * self.work_s.get(name, 0.0) * slower
             if busiest > 0:

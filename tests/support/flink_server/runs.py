@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import isnan
 
 from tests.support.flink_server.load import Load
 
@@ -67,7 +68,7 @@ class Run:
         self.waiting += (load.rate_s - read_s) * seconds
         if not self.runs:
             return
-        held = read_s < load.rate_s
+        held = read_s < min(load.rate_s, load.fetched_s)
         for name, instances in self.parallelism.items():
             rows = self.counts.setdefault(name, [Counts() for _ in range(instances)])
             busy = load.busy(name, instances, flows_s[name], self.slower)
@@ -76,7 +77,7 @@ class Run:
             for row, share, used in zip(rows, shares, busy, strict=True):
                 row.tuples += flows_s[name] * share * seconds
                 row.busy_ms += used * seconds * 1e3
-                rest_ms = (1 - used) * seconds * 1e3
+                rest_ms = (1 if isnan(used) else 1 - used) * seconds * 1e3
                 if held and not bottleneck:
                     row.backpressured_ms += rest_ms
                 else:
