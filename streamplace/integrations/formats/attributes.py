@@ -23,9 +23,11 @@ from streamplace.problem.operators import standard_errors_of
 from streamplace.problem.parallelism import FREE
 from streamplace.problem.semantics import check_semantics
 
-# The attributes that streamplace uses; others are ignored. A device is written but not read.
+# The attributes that streamplace uses; others are ignored. A device is written but not read, and the
+# name of a node is read but not written.
 GRAPH = ("name", "source_rate", "constraints", "firing", "multicast")
 NODE = (
+    "name",
     "instructions",
     "payload_bytes",
     "memory_bytes",
@@ -143,6 +145,9 @@ def _numbers(**numbers: float) -> Attributes:
 def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGraph:
     """Return the stream graph of an attributed graph.
 
+    The nodes' ids are the operators' names. If all nodes have a ``name`` and no two the same, these
+    names count instead: igraph and others number the ids.
+
     Raises
     ------
     FormatError
@@ -150,9 +155,12 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
     GraphError
         If it is not a stream graph.
     """
+    own = [attributes.get("name", "") for attributes in attributed.nodes.values()]
+    named = all(own) and len({*own}) == len(own)
+    names = dict(zip(attributed.nodes, own if named else attributed.nodes, strict=True))
     operators = [
-        _operator(name, attributes, f"{where}: {name!r:.40}")
-        for name, attributes in attributed.nodes.items()
+        _operator(names[node], attributes, f"{where}: {names[node]!r:.40}")
+        for node, attributes in attributed.nodes.items()
     ]
     streams = []
     for source, target, attributes in attributed.edges:
@@ -164,8 +172,8 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
         payload = _number(attributes, "payload_bytes", place)
         streams.append(
             Stream(
-                source,
-                target,
+                names[source],
+                names[target],
                 selectivity,
                 None if isnan(payload) else payload,
                 _or_zero(attributes, "selectivity_se", place),
@@ -174,8 +182,8 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
             )
         )
     shares = {
-        name: _number(attributes, "source_share", f"{where}: {name!r:.40}")
-        for name, attributes in attributed.nodes.items()
+        names[node]: _number(attributes, "source_share", f"{where}: {names[node]!r:.40}")
+        for node, attributes in attributed.nodes.items()
         if "source_share" in attributes
     }
     rate = _number(attributed.attributes, "source_rate", where)

@@ -13,7 +13,7 @@ from streamplace.problem.placement import Placement
 
 
 def read(text: str, where: str) -> LogicalGraph:
-    """Read a digraph; the nodes' ids are the operators' names.
+    """Read a digraph; the nodes' ids or names are the operators' names.
 
     Raises
     ------

@@ -25,7 +25,7 @@ _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def read(text: str, where: str) -> LogicalGraph:
-    """Read a directed graph; the nodes' ids are the operators' names.
+    """Read a directed graph; the nodes' ids or names are the operators' names.
 
     Raises
     ------

@@ -70,6 +70,34 @@ def test_defaults_and_unknown_attributes() -> None:
     assert graph.lacking == ["payload_bytes of 'a'", "selectivity of 'a->b'"]
 
 
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (("lines", "split"), ("lines", "split")),
+        (("lines", "lines"), ("n0", "n1")),
+        (("lines", ""), ("n0", "n1")),
+        (("n1", "n0"), ("n1", "n0")),
+    ],
+)
+def test_names_of_nodes_whose_ids_are_numbered(
+    names: tuple[str, str], expected: tuple[str, str]
+) -> None:
+    """igraph writes ids n0, n1, … and the names of its vertices as an attribute (igraph 1.0)."""
+    first, second = names
+    text = f"""<graphml><key id="v_name" for="node" attr.name="name" attr.type="string"/>
+      <key id="v_share" for="node" attr.name="source_share" attr.type="double"/>
+      <graph id="G" edgedefault="directed">
+        <node id="n0"><data key="v_name">{first}</data><data key="v_share">1</data></node>
+        <node id="n1"><data key="v_name">{second}</data></node>
+        <edge source="n0" target="n1"/></graph></graphml>"""
+    graph = read_document("graphml", text).graph
+    assert graph.names == expected
+    assert [(stream.source, stream.target) for stream in graph.streams] == [expected]
+    dot = f'digraph {{0 [name="{first}"]; 1 [name="{second}"]; 0 -> 1}}'
+    numbered = {"n0": "0", "n1": "1"} if expected == ("n0", "n1") else {}
+    assert read_document("dot", dot).graph.names == tuple(numbered.get(n, n) for n in expected)
+
+
 def test_round_trip_of_line_ends_and_tabs_in_names() -> None:
     names = ["a\r\nb", "c\td", " e ", 'f]]>&<"']
     rows = [Operator(name, 1.0, 1.0, 0.0, (name,), name) for name in names]
