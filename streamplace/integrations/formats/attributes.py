@@ -23,8 +23,8 @@ from streamplace.problem.operators import standard_errors_of
 from streamplace.problem.parallelism import FREE
 from streamplace.problem.semantics import check_semantics
 
-# The attributes that streamplace uses; others are ignored. A device is written but not read, and the
-# name of a node is read but not written.
+# The attributes that streamplace uses; others are ignored. A device is written but not read, and
+# the name of a node is read but not written.
 GRAPH = ("name", "source_rate", "constraints", "firing", "multicast")
 NODE = (
     "name",
