@@ -9,6 +9,8 @@ BREAK = re.compile(r"<br\s*/?>|\n")
 BRANCH = re.compile(r"((?:[:| ]  )*)[+:]- (.*)")
 INDENT = 3
 ARROW = " -> "
+CHAIN = "CHAIN "
+"""Precedes the description of a chain of the DataSet API."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,9 @@ def chain_of(description: str) -> Chain:
     """
     lines = [html.unescape(line).rstrip() for line in BREAK.split(description)]
     lines = [line for line in lines if line]
-    return _tree(lines) if lines and BREAK.search(description) else _arrows("".join(lines))
+    if lines and BREAK.search(description):
+        return _tree(lines)
+    return _arrows("".join(lines).removeprefix(CHAIN))
 
 
 def _tree(lines: Sequence[str]) -> Chain:

@@ -1,5 +1,6 @@
 """Nodes of Flink's plans: unique names, ids, and distributions by name."""
 
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
@@ -31,8 +32,13 @@ AnyNode = TypeVar("AnyNode", bound=Node)
 
 
 def distribution_of(name: str) -> AnyDistribution:
-    """Return the distribution of a ship strategy or of a compiled plan's distribution."""
-    return DISTRIBUTIONS.get(name.upper(), Distribution.ALL)
+    """Return the distribution of a ship strategy or of a compiled plan's distribution.
+
+    Batch jobs also name the keys: ``HASH[word]`` in SQL, ``Hash Partition on [0]`` in the DataSet
+    API.
+    """
+    strategy = re.split(r"\[| PARTITION\b", name.upper())[0]
+    return DISTRIBUTIONS.get(strategy, Distribution.ALL)
 
 
 def each_once(nodes: Sequence[AnyNode], where: str) -> tuple[list[AnyNode], dict[Hashable, int]]:

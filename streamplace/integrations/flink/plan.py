@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from streamplace.errors import FormatError
 from streamplace.files.reading import check, parse
@@ -21,6 +21,15 @@ from streamplace.problem.logical import AnyDistribution, Distribution, LogicalGr
 
 MAX_PARALLELISM = 1 << 15  # Flink's own limit
 Parallelism = Annotated[int, Field(ge=1, le=MAX_PARALLELISM)]
+DATA_SET = {"source", "sink", "pact", "bulk_iteration", "workset_iteration"}
+"""Types in execution plans of the DataSet API, where the contents describe an operator."""
+
+
+def _quoted(value: Any) -> Any:
+    """Convert a parallelism that the DataSet API writes: a number in quotes, or ``default``."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:  # noqa: PLR2004
+        return int(value)
+    return 1 if value == "default" else value
 
 
 class PredecessorForm(ForeignForm):
@@ -35,9 +44,18 @@ class LogicalForm(ForeignForm):
 
     id: int
     type: str = ""
+    pact: str = ""
     contents: str = ""
-    parallelism: Parallelism = 1
+    parallelism: Annotated[Parallelism, BeforeValidator(_quoted)] = 1
     predecessors: list[PredecessorForm] = Field([])
+    steps: list[Any] = Field([], alias="step_function")
+
+    @property
+    def name(self) -> str:
+        """What names it: its type, or its contents where all operators have the same few types."""
+        if self.type in DATA_SET:
+            return self.contents or self.pact
+        return self.type or self.contents
 
 
 class ExecutionForm(ForeignForm):
@@ -188,7 +206,7 @@ def _notes(chains: Sequence[Chain]) -> list[str]:
 
 def _execution(form: ExecutionForm, where: str) -> LogicalGraph:
     nodes, index = each_once(form.nodes, where)
-    names = distinct(node.type or node.contents for node in nodes)
+    names = distinct(node.name for node in nodes)
     links = []
     for t, node in enumerate(nodes):
         for i, source in enumerate(node.predecessors):
@@ -198,7 +216,11 @@ def _execution(form: ExecutionForm, where: str) -> LogicalGraph:
             distribution = distribution_of(source.ship_strategy)
             links.append(Link(names[index[source.id]], names[t], distribution))
     parallelism = {name: n.parallelism for name, n in zip(names, nodes, strict=True)}
-    return build_logical_graph(names, links, parallelism=parallelism)
+    logical = build_logical_graph(names, links, parallelism=parallelism)
+    if not (iterations := [name for name, n in zip(names, nodes, strict=True) if n.steps]):
+        return logical
+    note = f"{listed(iterations)}: the steps of an iteration count as one operator"
+    return replace(logical, notes=[note])
 
 
 def _value(text: str, where: str) -> Any:

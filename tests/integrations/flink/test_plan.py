@@ -128,6 +128,64 @@ def test_ship_strategies() -> None:
 
 
 @pytest.mark.parametrize(
+    ("strategy", "how"),
+    [
+        ("HASH[word, day]", [BY_KEY]),
+        ("Hash Partition on [0]", [BY_KEY]),
+        ("Forward", [Distribution.POINTWISE]),
+        ("Broadcast", [Distribution.BROADCAST]),
+        ("Range Partition on [0:ASC]", None),
+        ("Custom Partition on [0]", None),
+        ("Redistribute", None),
+    ],
+)
+def test_ship_strategies_of_batch_jobs(strategy: str, how: list[Any] | None) -> None:
+    """SQL (``BinaryHashPartitioner`` of Flink 2.3) and the DataSet API of Flink 1 name the keys."""
+    nodes = [
+        {"id": "b", "description": "b", "inputs": [{"id": "a", "ship_strategy": strategy}]},
+        {"id": "a", "description": "CHAIN s (x -> y) -> a"},
+    ]
+    job = read(json.dumps({"nodes": nodes}), "x")
+    assert job.graph.names == ("b", "s (x -> y)", "a")
+    found = job.distributions.get(("a", "b"))
+    assert (None if found is None else [*found]) == how
+
+
+def test_execution_plan_of_the_data_set_api() -> None:
+    """Its types are few, numbers are in quotes, and an iteration holds a plan of its own.
+
+    So writes ``PlanJSONDumpGenerator`` of Flink 1.
+    """
+    nodes: list[dict[str, Any]] = [
+        {"id": 1, "type": "source", "contents": "at lines(Job)", "parallelism": "1"},
+        {
+            "id": 2,
+            "type": "bulk_iteration",
+            "contents": "Bulk Iteration",
+            "parallelism": "4",
+            "step_function": [{"id": 3, "type": "pact"}],
+            "predecessors": [{"id": 1, "ship_strategy": "Redistribute"}],
+        },
+        {
+            "id": 4,
+            "type": "pact",
+            "pact": "Union",
+            "contents": "",
+            "parallelism": "default",
+            "predecessors": [{"id": 2, "ship_strategy": "Hash Partition on [0]"}],
+        },
+    ]
+    job = read(json.dumps({"nodes": nodes}), "x")
+    assert job.graph.names == ("at lines(Job)", "Bulk Iteration", "Union")
+    assert job.parallelism == {"Bulk Iteration": 4}
+    assert job.distributions["Bulk Iteration", "Union"] == [BY_KEY]
+    assert job.notes == ["'Bulk Iteration': the steps of an iteration count as one operator"]
+    nodes[0]["parallelism"] = "many"
+    with pytest.raises(FormatError, match="must be a whole number"):
+        read(json.dumps({"nodes": nodes}), "x")
+
+
+@pytest.mark.parametrize(
     ("chain", "fed", "links", "guessed"),
     [
         ("s<br/>+- Sink: Print to Std. Out<br/>", ["w"], {("s", "w")}, 0),
