@@ -3,7 +3,8 @@
 The format is that of Flink 2.3 (``JsonPlanGraph``, ``JsonPlanEdge`` and ``InputProperty`` of the
 table planner). Edges are FORWARD throughout; what divides tuples are nodes of their own, exchanges,
 whose distribution is the one that their input requires. At run time, an exchange is no operator but
-how its sender sends (``StreamExecExchange`` makes a ``PartitionTransformation`` of it).
+how its sender sends (``StreamExecExchange`` makes a ``PartitionTransformation`` of it). Tables may
+state the parallelism of a source or sink among their options (``ParallelismProvider``).
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,12 @@ from pydantic import Field
 from streamplace.errors import FormatError
 from streamplace.files.reading import check
 from streamplace.files.schema import ForeignForm
-from streamplace.integrations.flink.nodes import distinct, distribution_of, each_once
+from streamplace.integrations.flink.nodes import (
+    QuotedParallelism,
+    distinct,
+    distribution_of,
+    each_once,
+)
 from streamplace.integrations.logical_builder import Link, build_logical_graph
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import UNKNOWN
@@ -33,10 +39,38 @@ class _Input(ForeignForm):
     required: _Named = Field(_Named(), alias="requiredDistribution")
 
 
+class _Options(ForeignForm):
+    scan: QuotedParallelism | None = Field(None, alias="scan.parallelism")
+    sink: QuotedParallelism | None = Field(None, alias="sink.parallelism")
+
+
+class _Resolved(ForeignForm):
+    options: _Options = _Options()
+
+
+class _Table(ForeignForm):
+    resolved: _Resolved = Field(_Resolved(), alias="resolvedTable")
+
+
+class _Connector(ForeignForm):
+    table: _Table = _Table()
+
+    @property
+    def options(self) -> _Options:
+        return self.table.resolved.options
+
+
 class _Node(ForeignForm):
     id: int
     type: str = ""
     inputs: list[_Input] = Field([], alias="inputProperties")
+    source: _Connector = Field(_Connector(), alias="scanTableSource")
+    sink: _Connector = Field(_Connector(), alias="dynamicTableSink")
+
+    @property
+    def parallelism(self) -> int | None:
+        """The number of instances that the table of a source or sink states."""
+        return self.source.options.scan or self.sink.options.sink
 
     @property
     def distribution(self) -> str:
@@ -91,10 +125,17 @@ def read_compiled(value: Mapping[str, Any], where: str) -> LogicalGraph:
         if nodes[receiver].distribution:
             together.setdefault(names[sender], [names[sender]]).append(names[receiver])
     exchanges = [name for name, node in zip(names, nodes, strict=True) if node.distribution]
+    parallelism = {name: node.parallelism for name, node in zip(names, nodes, strict=True)}
     groups = [*together.values()]
     return build_logical_graph(
         names,
         links,
+        parallelism={
+            name: count
+            for sender, count in parallelism.items()
+            if count
+            for name in together.get(sender, [sender])
+        },
         instructions=dict.fromkeys(exchanges, 0.0),
         constraints=Constraints(colocate=groups),
         by_channel=groups,

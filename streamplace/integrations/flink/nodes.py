@@ -1,11 +1,27 @@
-"""Nodes of Flink's plans: unique names, ids, and distributions by name."""
+"""Nodes of Flink's plans: unique names, ids, parallelism, and distributions by name."""
 
 import re
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
+
+from pydantic import BeforeValidator, Field
 
 from streamplace.errors import FormatError
 from streamplace.problem.logical import BY_KEY, AnyDistribution, Distribution
+
+MAX_PARALLELISM = 1 << 15  # Flink's own limit
+Parallelism = Annotated[int, Field(ge=1, le=MAX_PARALLELISM)]
+DIGITS = 10  # more than any whole number that Flink accepts here has
+
+
+def _whole(value: Any) -> Any:
+    """Convert a parallelism in quotes; the DataSet API writes ``default`` for none."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < DIGITS:
+        return int(value)
+    return 1 if value == "default" else value
+
+
+QuotedParallelism = Annotated[Parallelism, BeforeValidator(_whole)]
 
 DISTRIBUTIONS: dict[str, AnyDistribution] = {
     "FORWARD": Distribution.POINTWISE,

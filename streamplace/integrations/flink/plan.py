@@ -4,32 +4,29 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from streamplace.errors import FormatError
 from streamplace.files.reading import check, parse
 from streamplace.files.schema import ForeignForm
 from streamplace.integrations.flink.chain import Chain, chain_of
 from streamplace.integrations.flink.compiled_plan import is_compiled, read_compiled
-from streamplace.integrations.flink.nodes import distinct, distribution_of, each_once
+from streamplace.integrations.flink.nodes import (
+    Parallelism,
+    QuotedParallelism,
+    distinct,
+    distribution_of,
+    each_once,
+)
 from streamplace.integrations.flink.senders import senders
 from streamplace.integrations.logical_builder import Link, build_logical_graph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import AnyDistribution, Distribution, LogicalGraph
 
-MAX_PARALLELISM = 1 << 15  # Flink's own limit
-Parallelism = Annotated[int, Field(ge=1, le=MAX_PARALLELISM)]
 DATA_SET = {"source", "sink", "pact", "bulk_iteration", "workset_iteration"}
 """Types in execution plans of the DataSet API, where the contents describe an operator."""
-
-
-def _quoted(value: Any) -> Any:
-    """Convert a parallelism that the DataSet API writes: a number in quotes, or ``default``."""
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:  # noqa: PLR2004
-        return int(value)
-    return 1 if value == "default" else value
 
 
 class PredecessorForm(ForeignForm):
@@ -46,7 +43,7 @@ class LogicalForm(ForeignForm):
     type: str = ""
     pact: str = ""
     contents: str = ""
-    parallelism: Annotated[Parallelism, BeforeValidator(_quoted)] = 1
+    parallelism: QuotedParallelism = 1
     predecessors: list[PredecessorForm] = Field([])
     steps: list[Any] = Field([], alias="step_function")
 

@@ -1,6 +1,7 @@
 """Flink plans: operators, streams and one-line errors."""
 
 import json
+from copy import deepcopy
 from itertools import pairwise
 from typing import Any
 
@@ -282,6 +283,30 @@ def test_an_exchange_of_a_compiled_plan_is_part_of_its_sender() -> None:
         *((f"{scan}[{i}]", f"{keyed}[{i}]") for i in range(3)),
         (grouped, single),
     )
+
+
+def test_tables_state_the_parallelism_of_sources_and_sinks() -> None:
+    """Options ``scan.parallelism`` and ``sink.parallelism``, which only connectors with them take.
+
+    ``CommonExecSink`` and ``CommonExecTableSourceScan`` of Flink 2.3 follow them.
+    """
+
+    def table(option: str, value: str) -> dict[str, Any]:
+        return {"table": {"identifier": "t", "resolvedTable": {"options": {option: value}}}}
+
+    plan = deepcopy(FLINK_COMPILED)
+    plan["nodes"][0]["scanTableSource"] = table("scan.parallelism", "2")
+    plan["nodes"][5]["dynamicTableSink"] = table("sink.parallelism", "4")
+    job = read(json.dumps(plan), "compiled")
+    scan, keyed, *_, sink = job.graph.names
+    assert job.parallelism == {scan: 2, keyed: 2, sink: 4}
+    costed = Costs(operators={scan: CostForm(parallelism=3)}).of(job)
+    assert costed.parallelism == {scan: 3, keyed: 3, sink: 4}
+    plan["nodes"][5]["dynamicTableSink"] = {"table": {"identifier": "t"}}
+    assert read(json.dumps(plan), "compiled").parallelism == {scan: 2, keyed: 2}
+    plan["nodes"][5]["dynamicTableSink"] = table("sink.parallelism", "0")
+    with pytest.raises(FormatError, match=r"sink\.parallelism: must be at least 1"):
+        read(json.dumps(plan), "compiled")
 
 
 @pytest.mark.parametrize(
