@@ -21,6 +21,8 @@ from streamplace.problem.placement import Placement
 
 NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 KNOWN = {"graph": GRAPH, "node": NODE, "edge": EDGE}
+LABEL = "NodeLabel"
+"""Element of yEd in a node's graphics that shows its name, since yEd numbers the ids."""
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -46,7 +48,8 @@ def read(text: str, where: str) -> LogicalGraph:
             raise FormatError(f"{where}: node {name!r:.40} appears twice")
         if inside(node, "graph"):
             raise FormatError(f"{where}: node {name!r:.40}: nested graphs are not supported")
-        attributed.nodes[name] = _attributes(node, "node", keys, defaults, where)
+        found = _attributes(node, "node", keys, defaults, where)
+        attributed.nodes[name] = {"name": _label(node)} | found
     if inside(graphs[0], "hyperedge"):
         raise FormatError(f"{where}: hyperedges are not supported")
     directed = graphs[0].get("edgedefault") == "directed"
@@ -58,6 +61,12 @@ def read(text: str, where: str) -> LogicalGraph:
         found = _attributes(edge, "edge", keys, defaults, where)
         attributed.edges.append((source, target, found))
     return LogicalGraph(from_attributed_graph(attributed, where))
+
+
+def _label(node: Element) -> str:
+    """Return what yEd writes on a node; empty if it writes nothing or another program wrote it."""
+    labels = (each.text or "" for each in node.iter() if kind_of(each) == LABEL)
+    return next((label.strip() for label in labels), "")
 
 
 def _keys(root: Element, where: str) -> tuple[dict[str, str], dict[str, Attributes]]:

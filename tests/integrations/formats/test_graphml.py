@@ -13,7 +13,7 @@ from streamplace.errors import GraphError
 from streamplace.integrations.formats import graphml
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.placement import Placement
-from tests.support.documents import read_document, refused_document
+from tests.support.documents import edges, read_document, refused_document
 from tests.support.strategies import graphs_with_unknowns
 
 
@@ -103,6 +103,41 @@ def test_round_trip_of_line_ends_and_tabs_in_names() -> None:
     rows = [Operator(name, 1.0, 1.0, 0.0, (name,), name) for name in names]
     graph = StreamGraph(rows, [Stream(names[0], names[3])], name="x\ry")
     assert read_document("graphml", graphml.graph_text(graph)).graph == graph
+
+
+def labelled(label: str) -> str:
+    """Return a node's data as yEd 3 writes them; the label's layout follows its text."""
+    return (
+        f'<data key="g"><y:ShapeNode><y:NodeLabel>\n {label} <y:LabelModel/></y:NodeLabel>'
+        "<y:NodeLabel>2nd</y:NodeLabel></y:ShapeNode></data>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "names"),
+    [
+        (labelled("read"), labelled("count"), ("read", "count")),
+        (labelled("read"), labelled("read"), ("n0", "n1")),  # one name twice
+        (labelled("read"), "", ("n0", "n1")),  # one without a name
+        (labelled("read"), '<data key="n">c</data>' + labelled("count"), ("read", "c")),
+    ],
+)
+def test_labels_of_yed_are_names(first: str, second: str, names: tuple[str, str]) -> None:
+    """yEd numbers the ids, keeps what the user wrote as a label, and has keys without names."""
+    text = (
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns" '
+        'xmlns:y="http://www.yworks.com/xml/graphml" '
+        'xmlns:yfiles="http://www.yworks.com/xml/yfiles">'
+        '<key for="node" id="g" yfiles.type="nodegraphics"/>'
+        '<key for="node" id="n" attr.name="name" attr.type="string"/>'
+        '<graph edgedefault="directed">'
+        f'<node id="n0">{first}</node><node id="n1">{second}</node>'
+        '<edge id="0" source="n0" target="n1"/><edge id="0" source="n0" target="n1"/>'
+        "</graph></graphml>"
+    )
+    job = read_document("graphml", text)
+    assert job.graph.names == names
+    assert edges(job) == [names, names]
 
 
 BOMB = """<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>"""
