@@ -12,7 +12,7 @@ from streamplace.integrations.ibm.regions import (
     Enclosing,
     channels,
     distribution_between,
-    width_note,
+    width_notes,
 )
 from streamplace.integrations.logical_builder import Link, build_logical_graph, check_links
 from streamplace.integrations.parsing.xml import attribute, inside, kind_of, parse_xml
@@ -87,8 +87,11 @@ def read(text: str, where: str) -> LogicalGraph:
         requires=rules.requires,
         constraints=rules.constraints,
     )
-    open_widths = [attribute(instances[i].element, "name", where) for i in regions.unknown]
-    return replace(logical, notes=[*rules.notes, *width_note(open_widths)])
+    submitted = {
+        attribute(instances[i].element, "name", where): width
+        for i, width in regions.submitted.items()
+    }
+    return replace(logical, notes=[*rules.notes, *width_notes(submitted)])
 
 
 def _instances(application: Element, widths: Mapping[str, int], where: str) -> dict[str, _Instance]:

@@ -17,14 +17,15 @@ class Regions(NamedTuple):
     ----------
     widths
         Index of the operator, primitive or composite, that is a region -> its number of channels.
-    unknown
-        Indices of those whose width is set at submission; it counts as 1.
+    submitted
+        Index of those whose width is set at submission -> its default; None, which counts as 1, if
+        there is none.
     copied
         (index of the operator, index of the input port) of splitters that copy tuples.
     """
 
     widths: dict[str, int]
-    unknown: list[str]
+    submitted: dict[str, int | None]
     copied: frozenset[tuple[str, str]]
 
     def copies(self, operator: str, port: str, kind: str) -> int:
@@ -36,7 +37,8 @@ class Regions(NamedTuple):
 def regions_of(application: Element, where: str) -> Regions:
     """Return the regions of an application.
 
-    A width that is set at submission is unknown and counts as one channel.
+    A width that is set at submission is its default, which the system takes where the submission
+    sets none (``processingParallelRegions`` of OSStreams); without one it counts as one channel.
 
     Raises
     ------
@@ -44,7 +46,7 @@ def regions_of(application: Element, where: str) -> Regions:
         If a region is not valid. The message names `where`, the region and the fault.
     """
     widths: dict[str, int] = {}
-    unknown: list[str] = []
+    submitted: dict[str, int | None] = {}
     copied: set[tuple[str, str]] = set()
     for region in inside(application, "parallelRegions", "parallelRegion"):
         place = f"{where}: parallelRegion {region.get('name', '')!r:.40}"
@@ -52,10 +54,10 @@ def regions_of(application: Element, where: str) -> Regions:
             index = attribute(operator, "operIndex", where)
             if index in widths:
                 raise FormatError(f"{place}: operator {index!r:.40} already begins another region")
-            width = _width(region, place)
-            widths[index] = width or 1
+            width = _constant_width(region, place)
             if width is None:
-                unknown.append(index)
+                width = submitted[index] = _default_width(application, region, place)
+            widths[index] = width or 1
             for splitter in inside(operator, "splitter"):
                 kind = attribute(splitter, "kind", where)
                 if kind not in SPLITTERS:
@@ -65,19 +67,44 @@ def regions_of(application: Element, where: str) -> Regions:
                     )
                 if kind == "Broadcast":
                     copied.add((index, attribute(splitter, "iportIndex", where)))
-    return Regions(widths, unknown, frozenset(copied))
+    return Regions(widths, submitted, frozenset(copied))
 
 
-def _width(region: Element, place: str) -> int | None:
+def _constant_width(region: Element, place: str) -> int | None:
     """Return the number of channels of a region; None if it is set at submission."""
     elements = inside(region, "parallelWidth", "constantWidth")
-    if not elements:
+    return _channels(elements[0].text or "", "constantWidth", place) if elements else None
+
+
+def _default_width(application: Element, region: Element, place: str) -> int | None:
+    """Return the default of the submission-time value that is the width; None if it has none."""
+    indices = {
+        (each.text or "").strip()
+        for each in inside(region, "parallelWidth", "submissionTimeParameterIndexForWidth")
+    }
+    defaults = [
+        value.get("defaultValue", "")
+        for value in inside(application, "submissionTimeValues", "submissionTimeValue")
+        if value.get("index") in indices
+    ]
+    if not any(defaults):
         return None
-    text = (elements[0].text or "").strip()
+    return _channels(defaults[0].strip('"'), "defaultValue", place)  # a literal of SPL
+
+
+def _channels(text: str, what: str, place: str) -> int:
+    """Parse a number of channels.
+
+    Raises
+    ------
+    FormatError
+        If it is none. The message names `place` and `what`.
+    """
+    text = text.strip()
     digits = text.isascii() and text.isdigit() and len(text) <= len(str(MAX_PARALLELISM))
     if not digits or not 1 <= int(text) <= MAX_PARALLELISM:
         raise FormatError(
-            f"{place}: constantWidth: must be a whole number from 1 to {MAX_PARALLELISM:,} "
+            f"{place}: {what}: must be a whole number from 1 to {MAX_PARALLELISM:,} "
             f"(got {text!r:.40})"
         )
     return int(text)

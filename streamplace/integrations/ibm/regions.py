@@ -58,14 +58,21 @@ def regions(
     }
 
 
-def width_note(unknown: Sequence[str]) -> list[str]:
-    """Return the note about regions whose width is set at submission, named by their beginnings."""
-    if not unknown:
-        return []
-    return [
-        f"the width of parallel regions that begin at {listed(unknown)} is set at submission, and "
-        "one channel is assumed; --costs may state the parallelism of their operators"
-    ]
+def width_notes(submitted: Mapping[str, int | None]) -> list[str]:
+    """Return the notes about regions whose width is set at submission.
+
+    Parameters
+    ----------
+    submitted
+        Operator or marker that begins such a region -> the default width; None if it has none.
+    """
+    regions = "the width of parallel regions that begin at {} is set at submission, and {} assumed"
+    notes = []
+    if stated := [f"{name!r:.40} ({width})" for name, width in submitted.items() if width]:
+        notes.append(regions.format(", ".join(stated), "its default is"))
+    if unknown := [name for name, width in submitted.items() if not width]:
+        notes.append(regions.format(listed(unknown), "one channel is"))
+    return [f"{note}; --costs may state the parallelism of their operators" for note in notes]
 
 
 def channels(enclosing: Enclosing, widths: Mapping[str, int]) -> int:

@@ -1,6 +1,6 @@
 """Reader of IBM Streams applications in the JSON format of the Python package streamsx."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,9 +23,10 @@ from streamplace.integrations.ibm.regions import (
     channels,
     distribution_between,
     regions,
-    width_note,
+    width_notes,
 )
 from streamplace.integrations.logical_builder import (
+    MAX_PARALLELISM,
     Link,
     Parallelism,
     build_logical_graph,
@@ -37,6 +38,13 @@ from streamplace.util.groups import connected
 
 Width = Parallelism | dict[str, Any] | None
 """Number of channels of a parallel region; an object if it is set at submission."""
+
+
+def _default(width: Mapping[str, Any]) -> int | None:
+    """Return the default of a submission parameter that is a width; None if it has none."""
+    value = width.get("value")
+    default = value.get("defaultValue") if isinstance(value, dict) else None
+    return default if type(default) is int and 1 <= default <= MAX_PARALLELISM else None
 
 
 class _Port(ForeignForm):
@@ -76,8 +84,14 @@ class _Operator(ForeignForm):
 
     @property
     def width(self) -> int | None:
-        """Channels of the region that begins here; None if they are set at submission."""
-        return next((width for width in self._widths if isinstance(width, int)), None)
+        """Channels of the region that begins here; None if they have to be set at submission."""
+        stated = (_default(w) if isinstance(w, dict) else w for w in self._widths)
+        return next(filter(None, stated), None)
+
+    @property
+    def is_submitted(self) -> bool:
+        """Whether the width of the region that begins here is set at submission."""
+        return self.begins_region and not any(isinstance(width, int) for width in self._widths)
 
     @property
     def _widths(self) -> list[Width]:
@@ -136,8 +150,8 @@ def read(text: str, where: str) -> LogicalGraph:
             group for group in together if len({enclosing.get(name, ()) for name in group}) == 1
         ],
     )
-    open_widths = [o.name for o in form.operators if o.begins_region and o.width is None]
-    notes = [*labels_note([name for name in tags if tags[name]]), *width_note(open_widths)]
+    submitted = {o.name: o.width for o in form.operators if o.is_submitted}
+    notes = [*labels_note([name for name in tags if tags[name]]), *width_notes(submitted)]
     return replace(logical, notes=notes)
 
 

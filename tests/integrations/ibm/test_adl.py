@@ -73,6 +73,30 @@ def test_parallel_regions_of_adl() -> None:
     assert selectivities_of(job, "Keyed") == {1.0}
 
 
+def with_default(value: str) -> str:
+    """Return the application with a default of the value that is the width of a region."""
+    values = (
+        f'<submissionTimeValue index="0" name="w" required="false" defaultValue="{value}"/>'
+        '<submissionTimeValue index="1" name="v" required="false" defaultValue="9"/>'
+    )
+    at = "<composites>"
+    return ADL_PARALLEL.replace(at, f"<submissionTimeValues>{values}</submissionTimeValues>{at}", 1)
+
+
+@pytest.mark.parametrize("value", ["3", "&quot;3&quot;"])
+def test_a_width_that_is_set_at_submission_is_its_default(value: str) -> None:
+    """Streams takes it, without the quotes of SPL's literals, where the submission sets none."""
+    job = read_document("ibm-adl", with_default(value))
+    assert job.parallelism == {"P.A": 3, "P.B": 6, "Keyed": 2, "Sink": 3}
+    assert job.notes == [
+        "the width of parallel regions that begin at 'Sink' (3) is set at submission, and its "
+        "default is assumed; --costs may state the parallelism of their operators"
+    ]
+    assert refused_document("ibm-adl", with_default("many")) == (
+        "parallelRegion 'Sink': defaultValue: must be a whole number from 1 to 100,000 (got 'many')"
+    )
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

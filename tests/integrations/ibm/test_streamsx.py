@@ -2,6 +2,7 @@
 
 import copy
 import json
+from typing import Any
 
 import pytest
 
@@ -102,6 +103,29 @@ def test_parallel_regions_are_instances() -> None:
     assert refused_document("ibm-streamsx", text.replace('"width": 3', '"width": 0')).startswith(
         "operators[1].outputs[0].width: must be at least 1 (got 0)"
     )
+
+
+def test_a_width_that_is_a_submission_parameter_is_its_default() -> None:
+    """``create_submission_parameter(name, default)`` writes the default."""
+
+    def parameter(**default: int) -> dict[str, Any]:
+        return {"type": "submissionParameter", "value": {"name": "w", **default}}
+
+    source = {**streamsx_operator("S", [], "s"), "config": {"width": parameter(defaultValue=3)}}
+    begin = streamsx_operator("P", ["e"], "p", kind="$Parallel$", width=parameter())
+    document = {
+        "operators": [
+            source,
+            streamsx_operator("E", ["s"], "e", kind="$EndParallel$"),
+            begin,
+            streamsx_operator("A", ["p"], "a"),
+        ]
+    }
+    job = read_document("ibm-streamsx", json.dumps(document))
+    assert job.parallelism == {"S": 3}
+    text = "the width of parallel regions that begin at {} is set at submission, and {} assumed"
+    ends = [text.format("'S' (3)", "its default is"), text.format("'P'", "one channel is")]
+    assert [note.partition(";")[0] for note in job.notes] == ends
 
 
 @pytest.mark.parametrize(
