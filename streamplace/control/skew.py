@@ -102,7 +102,7 @@ def _keys(groups: int | None, shares: Floats) -> KeyShares:
     count = len(shares)
     known = groups or default_groups(count)
     owner = instances_of_groups(known, count)
-    middle = [float(np.flatnonzero(owner == i).mean()) for i in range(min(count, known))]
+    middle = {i: float(np.flatnonzero(owner == i).mean()) for i in np.unique(owner).tolist()}
     found: dict[int, str] = {}
     for number in numbers():
         name = KEY.format(number)

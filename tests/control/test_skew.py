@@ -117,6 +117,14 @@ def test_shares_are_those_of_the_instances_and_stay_apart_if_there_are_more(
             assert rates == pytest.approx(shares)
 
 
+def test_fewer_key_groups_than_instances_are_planned() -> None:
+    """Flink runs no such job, so the graph is wrong about it: its number counts in plans."""
+    shares = (0.65, *(0.05,) * 7)
+    plan = plan_of(chain(partitions=5), window(50.0, {"count": shares}), 50.0)
+    assert isinstance(plan, Plan), plan
+    assert plan.deployment.parallelism["count"] <= 5
+
+
 @pytest.mark.parametrize("shares", [(0.3, 0.25, 0.25, 0.2), (0.25,) * 4])
 def test_shares_within_the_headroom_are_even(shares: tuple[float, ...]) -> None:
     graph = chain()

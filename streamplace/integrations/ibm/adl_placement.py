@@ -43,8 +43,8 @@ def rules_of(
     Parameters
     ----------
     outside, inside_regions
-        Name -> operator, outside all parallel regions and within. Rules of the latter are not read,
-        since they may hold for each channel.
+        Name -> operator, outside all parallel regions and within. Of the latter, only tags are
+        read, since other rules may hold for each channel.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def rules_of(
     tags = _tags_of_pools(root, where)
     requires = {
         name: tags.get(attribute(pool, "poolIndex", where), [])
-        for name, operator in outside.items()
+        for name, operator in (*outside.items(), *inside_regions.items())
         for pool in inside(operator, RESOURCES, "poolLocation")
     }
     requires = {name: each for name, each in requires.items() if each}
@@ -106,7 +106,7 @@ def _is_isolated(operator: Element) -> bool:
 
 
 def _has_rules(operator: Element) -> bool:
-    several = (*(COLOCATION[0], EXLOCATION[0]), "hostLocation")
+    several = (COLOCATION[0], EXLOCATION[0], "hostLocation")
     found = (inside(operator, what, rule) for what in (PARTITIONS, RESOURCES) for rule in several)
     return any(found) or _is_isolated(operator)
 

@@ -27,6 +27,7 @@ from streamplace.integrations.storm.placeholders import (
 from streamplace.integrations.storm.settings import (
     OFF_HEAP,
     ON_HEAP,
+    RESOURCES,
     Settings,
     is_internal,
     with_requests,
@@ -121,7 +122,7 @@ def read(text: str, where: str) -> LogicalGraph:
     text, words = marked(text)
     value = parse_yaml(text, where)
     placeholders = placeholders_in(value, words)
-    if placeholders_in(value, words, READ):
+    if placeholders_in(value, words, READ, {RESOURCES}):
         them = "it" if len(placeholders) == 1 else "them"
         raise FormatError(f"{where}: {meaning(placeholders)}; replace {them} first")
     form = check(_Topology, value, where)

@@ -32,7 +32,10 @@ def restored(text: str, words: Mapping[str, str]) -> str:
 
 
 def placeholders_in(
-    value: Any, words: Mapping[str, str], keys: Collection[str] | None = None
+    value: Any,
+    words: Mapping[str, str],
+    keys: Collection[str] | None = None,
+    whole: Collection[str] = (),
 ) -> list[str]:
     """Return the placeholders in the texts of a document, in order.
 
@@ -40,8 +43,11 @@ def placeholders_in(
     ----------
     keys
         The keys of objects under which to look; None: all.
+    whole
+        Those of them below which all keys count, whatever their names.
     """
-    found = (words.get(word) for text in _texts(value, keys) for word in _WORD.findall(text))
+    texts = _texts(value, keys, whole)
+    found = (words.get(word) for text in texts for word in _WORD.findall(text))
     return list(dict.fromkeys(each for each in found if each))
 
 
@@ -69,13 +75,13 @@ def _stand_for(names: Sequence[str], one: str, several: str) -> str:
     )
 
 
-def _texts(value: Any, keys: Collection[str] | None) -> Iterator[str]:
+def _texts(value: Any, keys: Collection[str] | None, whole: Collection[str]) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
         for item in value:
-            yield from _texts(item, keys)
+            yield from _texts(item, keys, whole)
     elif isinstance(value, dict):
         for key, item in value.items():
             if keys is None or key in keys:
-                yield from _texts(item, keys)
+                yield from _texts(item, None if key in whole else keys, whole)

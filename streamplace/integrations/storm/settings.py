@@ -18,6 +18,7 @@ OFF_HEAP = "topology.component.resources.offheap.memory.mb"
 CPU = "topology.component.cpu.pcore.percent"
 LONG_NAMES = {"onheap.memory.mb": ON_HEAP, "offheap.memory.mb": OFF_HEAP, "cpu.pcore.percent": CPU}
 """Names that Storm uses inside of maps of resources -> names of the settings."""
+RESOURCES = "topology.component.resources.map"
 CONSTRAINTS = "topology.ras.constraints"
 
 
@@ -39,7 +40,7 @@ class Settings(ForeignForm):
 
     on_heap: Amount | None = Field(None, alias=ON_HEAP)
     off_heap: Amount | None = Field(None, alias=OFF_HEAP)
-    resources: Amounts | None = Field(None, alias="topology.component.resources.map")
+    resources: Amounts | None = Field(None, alias=RESOURCES)
     tasks: int | None = Field(None, alias="topology.tasks", ge=0)
     most_tasks: int | None = Field(None, alias="topology.max.task.parallelism", ge=0)
     constraints: Any = Field(None, alias=CONSTRAINTS)

@@ -10,8 +10,9 @@ SP.model = (() => {
   const ROUNDING = 1e-12; // relative difference of utilisations that are equal but for rounding
 
   /**
-   * Return the loads of devices and links under the assignment of a setting. `own` is, for each device, the most instructions per core of an operator that cannot use all cores, and
-   * `ownBusy` the most seconds of such an operator with a time for the kind of the device.
+   * Return the loads of devices and links under the assignment of a setting. `own` is, for each
+   * device, the most instructions per core of an operator that cannot use all cores, and `ownBusy`
+   * the most seconds of such an operator with a time for the kind of the device.
    */
   function sumsOf(flow, cluster, network, setting) {
     const { assignment, bandwidth } = setting;

@@ -118,6 +118,14 @@ def test_a_source_without_busy_time_is_named_and_the_rest_measured(waiting: bool
     assert found.offered_s == pytest.approx(60, abs=0.1)
     assert found.readings["count"].busy == pytest.approx(0.6, abs=1e-3)
     assert found.readings["Source: src"].tuples_s == pytest.approx(60, abs=0.1)
+
+
+@pytest.mark.parametrize("waiting", [True, False])
+def test_a_source_without_times_may_have_no_tuples(waiting: bool) -> None:
+    """Its counters stand still: Flink measures neither the busy nor the idle time of its thread."""
+    found = observed(*scripted(Load(0.0, {"Source: src": nan}), waiting))
+    assert found.missing == ()
+    assert found.offered_s == 0.0
     assert found.readings["Source: src"].busy == 0.0
 
 

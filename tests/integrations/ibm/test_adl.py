@@ -160,11 +160,13 @@ def test_an_isolated_operator_shares_its_device_with_no_other(what: str) -> None
 def test_tags_of_host_pools_are_labels() -> None:
     pool = '<hostpools><hostpool index="3" name="p"><tag name="gpu"/></hostpool></hostpools>'
     rule = '<resources><poolLocation poolIndex="3"/></resources>'
-    text = with_rules((0, rule))
+    text = with_rules((0, rule), (1, rule))
     at = text.index(">", text.index("<splApplication")) + 1
     found = read_document("ibm-adl", text[:at] + pool + text[at:])
-    assert found.graph.operators[found.graph.index["Source"]].requires == ("gpu",)
-    assert found.notes[0].startswith("'Source': resource tags of Streams are read as labels")
+    requires = {operator.name: operator.requires for operator in found.graph.operators}
+    assert {name for name, labels in requires.items() if labels} == {"Source", "P.A"}
+    assert requires["Source"] == requires["P.A"] == ("gpu",), "P.A is in a region"
+    assert found.notes[0].startswith("'Source', 'P.A': resource tags of Streams are read as labels")
 
 
 def test_hosts_by_name_are_named_in_a_note() -> None:

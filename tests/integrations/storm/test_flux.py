@@ -162,6 +162,14 @@ def test_placeholders_are_named(placeholders: list[str], meaning: str) -> None:
         assert refused_document("storm-flux", needing) == f"{meaning}; replace {them} first"
 
 
+def test_placeholders_of_resources_are_named() -> None:
+    """The names of resources are the topology's own."""
+    amount = "topology.component.resources.map: {gpu: ${gpus}}"
+    text = FLUX.replace("topology.workers: 1", amount)
+    message = "${gpus} stands for a value of a properties file (flux --filter); replace it first"
+    assert refused_document("storm-flux", text) == message
+
+
 def test_includes_are_not_read() -> None:
     text = "includes:\n  - {resource: true, file: /more.yaml}\n" + FLUX
     assert read_document("storm-flux", text).notes == [

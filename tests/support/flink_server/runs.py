@@ -80,7 +80,7 @@ class Run:
                 rest_ms = (1 if isnan(used) else 1 - used) * seconds * 1e3
                 if held and not bottleneck:
                     row.backpressured_ms += rest_ms
-                else:
+                elif not isnan(used):
                     row.idle_ms += rest_ms
             held = held and not bottleneck
 
