@@ -97,9 +97,7 @@ def test_other_operators_get_instances_beside_an_uneven_one() -> None:
 
 @pytest.mark.parametrize("count", [2, 3, 4, 7, 40])
 @pytest.mark.parametrize("groups", [None, 64, 1000])
-def test_shares_of_instances_are_kept_also_if_more_run(
-    count: int, groups: int | None
-) -> None:
+def test_shares_of_instances_are_kept_also_if_more_run(count: int, groups: int | None) -> None:
     shares = np.random.default_rng(count).dirichlet(np.full(count, 0.5))
     of_count = {} if groups is None else {"partitions": groups}
     graph = chain(**of_count)
