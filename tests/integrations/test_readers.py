@@ -10,6 +10,7 @@ from benchmarks.hardening.corpus.engine_documents.flink import (
     FLINK_COMPILED,
     FLINK_EXECUTION,
     FLINK_RUNNING,
+    FLINK_TABLES,
 )
 from streamplace.problem.logical import LogicalGraph
 from tests.support.documents import read_document
@@ -19,7 +20,7 @@ TEXT = (ROOT / "docs" / "engines" / "index.md").read_text()
 COLUMNS = {
     "Flink: [execution plan](flink.md)": ("flink-plan", [json.dumps(FLINK_EXECUTION)]),
     "REST plan": ("flink-plan", [json.dumps(FLINK_RUNNING)]),
-    "compiled plan of SQL": ("flink-plan", [json.dumps(FLINK_COMPILED)]),
+    "compiled plan of SQL": ("flink-plan", [*map(json.dumps, (FLINK_COMPILED, FLINK_TABLES))]),
     **{f"`{kind}`": (kind, [*DOCUMENTS[kind]]) for kind in DOCUMENTS},
 }
 """Heading of a column -> the format, and documents of it."""

@@ -66,13 +66,14 @@ def width_notes(submitted: Mapping[str, int | None]) -> list[str]:
     submitted
         Operator or marker that begins such a region -> the default width; None if it has none.
     """
-    regions = "the width of parallel regions that begin at {} is set at submission, and {} assumed"
-    notes = []
-    if stated := [f"{name!r:.40} ({width})" for name, width in submitted.items() if width]:
-        notes.append(regions.format(", ".join(stated), "its default is"))
-    if unknown := [name for name, width in submitted.items() if not width]:
-        notes.append(regions.format(listed(unknown), "one channel is"))
-    return [f"{note}; --costs may state the parallelism of their operators" for note in notes]
+    stated = [name for name, width in submitted.items() if width]
+    unknown = [name for name, width in submitted.items() if not width]
+    return [
+        f"the width of parallel regions that begin at {listed(names)} is set at submission, and "
+        f"{what} assumed; --costs may state the parallelism of their operators"
+        for names, what in ((stated, "its default is"), (unknown, "one channel is"))
+        if names
+    ]
 
 
 def channels(enclosing: Enclosing, widths: Mapping[str, int]) -> int:

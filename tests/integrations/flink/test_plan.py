@@ -12,6 +12,7 @@ from benchmarks.hardening.corpus.engine_documents.flink import (
     FLINK_COMPILED,
     FLINK_EXECUTION,
     FLINK_RUNNING,
+    FLINK_TABLES,
 )
 from streamplace.errors import FormatError, GraphError, located
 from streamplace.integrations.costs import CostForm, Costs
@@ -290,23 +291,18 @@ def test_tables_state_the_parallelism_of_sources_and_sinks() -> None:
 
     ``CommonExecSink`` and ``CommonExecTableSourceScan`` of Flink 2.3 follow them.
     """
-
-    def table(option: str, value: str) -> dict[str, Any]:
-        return {"table": {"identifier": "t", "resolvedTable": {"options": {option: value}}}}
-
-    plan = deepcopy(FLINK_COMPILED)
-    plan["nodes"][0]["scanTableSource"] = table("scan.parallelism", "2")
-    plan["nodes"][5]["dynamicTableSink"] = table("sink.parallelism", "4")
-    job = read(json.dumps(plan), "compiled")
+    job = read(json.dumps(FLINK_TABLES), "compiled")
     scan, keyed, *_, sink = job.graph.names
     assert job.parallelism == {scan: 2, keyed: 2, sink: 4}
     costed = Costs(operators={scan: CostForm(parallelism=3)}).of(job)
     assert costed.parallelism == {scan: 3, keyed: 3, sink: 4}
-    plan["nodes"][5]["dynamicTableSink"] = {"table": {"identifier": "t"}}
-    assert read(json.dumps(plan), "compiled").parallelism == {scan: 2, keyed: 2}
-    plan["nodes"][5]["dynamicTableSink"] = table("sink.parallelism", "0")
+    plan = deepcopy(FLINK_TABLES)
+    table = plan["nodes"][5]["dynamicTableSink"]["table"]
+    table["resolvedTable"]["options"]["sink.parallelism"] = "0"
     with pytest.raises(FormatError, match=r"sink\.parallelism: must be at least 1"):
         read(json.dumps(plan), "compiled")
+    del table["resolvedTable"]  # where the plan contains the identifiers of tables only
+    assert read(json.dumps(plan), "compiled").parallelism == {scan: 2, keyed: 2}
 
 
 @pytest.mark.parametrize(

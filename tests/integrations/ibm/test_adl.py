@@ -89,7 +89,7 @@ def test_a_width_that_is_set_at_submission_is_its_default(value: str) -> None:
     job = read_document("ibm-adl", with_default(value))
     assert job.parallelism == {"P.A": 3, "P.B": 6, "Keyed": 2, "Sink": 3}
     assert job.notes == [
-        "the width of parallel regions that begin at 'Sink' (3) is set at submission, and its "
+        "the width of parallel regions that begin at 'Sink' is set at submission, and its "
         "default is assumed; --costs may state the parallelism of their operators"
     ]
     assert refused_document("ibm-adl", with_default("many")) == (

@@ -124,7 +124,7 @@ def test_a_width_that_is_a_submission_parameter_is_its_default() -> None:
     job = read_document("ibm-streamsx", json.dumps(document))
     assert job.parallelism == {"S": 3}
     text = "the width of parallel regions that begin at {} is set at submission, and {} assumed"
-    ends = [text.format("'S' (3)", "its default is"), text.format("'P'", "one channel is")]
+    ends = [text.format("'S'", "its default is"), text.format("'P'", "one channel is")]
     assert [note.partition(";")[0] for note in job.notes] == ends
 
 

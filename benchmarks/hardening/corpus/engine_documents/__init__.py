@@ -7,6 +7,7 @@ from benchmarks.hardening.corpus.engine_documents.flink import (
     FLINK_COMPILED,
     FLINK_EXECUTION,
     FLINK_RUNNING,
+    FLINK_TABLES,
 )
 from benchmarks.hardening.corpus.engine_documents.ibm_streams import (
     ADL,
@@ -44,6 +45,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         json.dumps(FLINK_RUNNING),
         json.dumps(FLINK_EXECUTION),
         json.dumps(FLINK_COMPILED),
+        json.dumps(FLINK_TABLES),
         "== Physical Execution Plan ==\n" + json.dumps(FLINK_EXECUTION, indent=2) + "\n",
     ),
     "storm-flux": (FLUX, FLUX_RESOURCES),

@@ -74,3 +74,18 @@ FLINK_COMPILED: dict[str, Any] = {
         for a in range(1, 6)
     ],
 }
+
+
+def _table(**options: str) -> dict[str, Any]:
+    return {"table": {"identifier": "`a`.`b`.`t`", "resolvedTable": {"options": options}}}
+
+
+_SCAN, *_BETWEEN, _SINK = FLINK_COMPILED["nodes"]
+FLINK_TABLES: dict[str, Any] = FLINK_COMPILED | {
+    "nodes": [
+        _SCAN | {"scanTableSource": _table(**{"connector": "k", "scan.parallelism": "2"})},
+        *_BETWEEN,
+        _SINK | {"dynamicTableSink": _table(**{"connector": "k", "sink.parallelism": "4"})},
+    ]
+}
+"""A compiled plan whose tables state the parallelism of their source and sink."""
