@@ -143,11 +143,12 @@ class SizePlanner:
         least, most = dict[int, int](), dict(graph.max_parallelism)
         present = {v: len(observation.hosts[name]) for v, name in enumerate(graph.names)}
         for v, count in present.items():
+            if v in stays:  # also with more instances than partitions
+                least[v] = most[v] = min(count, most.get(v, count))
+                continue
             low, high = limits_of_count(graph, v)
-            share = 1.0 if v in stays else 1.0 - self._rules.most_scale_down
-            least[v] = min(high, max(low, ceil(count * share - ROUNDING)))
-            if v in stays:
-                most[v] = least[v]
+            kept = count * (1.0 - self._rules.most_scale_down)
+            least[v] = min(high, max(low, ceil(kept - ROUNDING)))
         counts = {"min_parallelism": least, "max_parallelism": most, "parallelism": present}
         return graph.with_numbers(of_counts=counts)[0]
 

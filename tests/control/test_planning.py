@@ -155,10 +155,14 @@ def test_what_gets_no_tuples_keeps_its_instances_and_blocks_nothing(running: int
 
 
 @pytest.mark.parametrize("cost", [nan, 1e5])
-def test_a_source_without_busy_time_is_kept_and_the_rest_planned(cost: float) -> None:
-    """Its cost is that of the graph, or 0 if that is unknown."""
-    work = {"read": cost, "decode": 1e6, "count": 4e5}
-    graph = sp.StreamGraph([sp.Operator(each, work[each], 0.0) for each in work], job().streams)
+@pytest.mark.parametrize("partitions", [None, 2, 8])
+def test_a_source_without_busy_time_is_kept_and_the_rest_planned(
+    cost: float, partitions: int | None
+) -> None:
+    """Its cost is that of the graph, or 0 if that is unknown; idle instances are kept, too."""
+    read = sp.Operator("read", cost, 0.0, partitions=partitions)
+    others = [sp.Operator("decode", 1e6, 0.0), sp.Operator("count", 4e5, 0.0)]
+    graph = sp.StreamGraph([read, *others], job().streams)
     hosts = {**HOSTS, "read": ("d0",) * 4}
     window = measured(job(), machines(8, 16), hosts, 500.0)
     silent = replace(window.readings["read"], busy=0.0, busiest=0.0)
