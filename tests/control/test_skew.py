@@ -54,15 +54,15 @@ def window(
     return replace(base, readings=readings)
 
 
-def plan_of(graph: sp.StreamGraph, observed: Observation, rate_s: float) -> Plan | str:
-    return SizePlanner(graph, CLUSTER, Rules())(observed, rate_s)
+def plan_of(graph: sp.StreamGraph, observation: Observation, rate_s: float) -> Plan | str:
+    return SizePlanner(graph, CLUSTER, Rules())(observation, rate_s)
 
 
 @pytest.mark.parametrize("kind", ["hash", "", "rebalance"])
 def test_more_instances_do_not_divide_the_busiest_one(kind: str) -> None:
     """85% of the tuples at 10 ms: 117.6 tuples/s at most, however many instances there are."""
-    observed = window(110.0, {"count": UNEVEN})
-    reason = plan_of(chain(kind), observed, 130.0)
+    observation = window(110.0, {"count": UNEVEN})
+    reason = plan_of(chain(kind), observation, 130.0)
     assert isinstance(reason, str)
     assert (
         "count: 0.85 of all tuples are of one instance, and perhaps of one key, which more "
@@ -82,14 +82,14 @@ def test_other_operators_get_instances_beside_an_uneven_one() -> None:
     graph = chain()
     slow = sp.Operator("audit", 20.0 * MIPS * 1e3, 0.0)
     graph = sp.StreamGraph([*graph.operators, slow], [*graph.streams, sp.Stream("read", "audit")])
-    observed = window(50.0, {"count": UNEVEN})
+    observation = window(50.0, {"count": UNEVEN})
     audit = Reading(50.0, 1.0, 1.0, 0.0, 1)
-    observed = replace(
-        observed,
-        readings={**observed.readings, "audit": audit},
-        hosts={**observed.hosts, "audit": ("d",)},
+    observation = replace(
+        observation,
+        readings={**observation.readings, "audit": audit},
+        hosts={**observation.hosts, "audit": ("d",)},
     )
-    plan = plan_of(graph, observed, 80.0)
+    plan = plan_of(graph, observation, 80.0)
     assert isinstance(plan, Plan), plan
     assert plan.deployment.parallelism["audit"] >= 2
     assert plan.now_carries_s == pytest.approx(50.0)
@@ -99,10 +99,10 @@ def test_other_operators_get_instances_beside_an_uneven_one() -> None:
 @pytest.mark.parametrize("groups", [None, 64, 1000])
 def test_shares_of_instances_are_kept_also_if_more_run(count: int, groups: int | None) -> None:
     shares = np.random.default_rng(count).dirichlet(np.full(count, 0.5))
-    of_count = {} if groups is None else {"partitions": groups}
+    of_count: Any = {} if groups is None else {"partitions": groups}
     graph = chain(**of_count)
-    observed = window(10.0, {"count": tuple(shares.tolist())})
-    found, stays = with_shares(graph, observed, 1.0)
+    observation = window(10.0, {"count": tuple(shares.tolist())})
+    found, stays = with_shares(graph, observation, 1.0)
     assert stays == []
     for factor in (1, 2, 3):
         counts = {"read": 1, "count": count * factor, "write": 1}
@@ -147,16 +147,19 @@ def test_shares_of_the_graph_are_kept_while_they_hold() -> None:
 @pytest.mark.parametrize("kind", ["hash", "forward"])
 def test_an_uneven_source_keeps_its_instances_and_counts_as_its_busiest(kind: str) -> None:
     """85% of the tuples at 8 ms: 147 tuples/s at most; what follows one to one stays, too."""
-    shares = {"read": UNEVEN, "count": UNEVEN if kind == "forward" else (0.25,) * 4}
-    observed = window(60.0, shares, source_ms=8.0)
+    shares: dict[str, tuple[float, ...]] = {
+        "read": UNEVEN,
+        "count": UNEVEN if kind == "forward" else (0.25,) * 4,
+    }
+    observation = window(60.0, shares, source_ms=8.0)
     graph = chain(kind, source_ms=8.0)
-    plan = plan_of(graph, observed, 70.0)
+    plan = plan_of(graph, observation, 70.0)
     assert isinstance(plan, Plan), plan
     assert plan.deployment.parallelism["read"] == 4
     assert plan.now_carries_s == pytest.approx(100.0 / 0.85 if kind == "forward" else 125.0 / 0.85)
     if kind == "forward":
         assert plan.deployment.parallelism["count"] == 4
-    reason = plan_of(graph, observed, 200.0)
+    reason = plan_of(graph, observation, 200.0)
     assert isinstance(reason, str)
     assert "stays at 4 instances, of which one has 85% of the tuples" in reason
 
@@ -164,8 +167,8 @@ def test_an_uneven_source_keeps_its_instances_and_counts_as_its_busiest(kind: st
 def test_partitions_that_explain_the_shares_of_a_source_are_even() -> None:
     """Three partitions over two instances: two and one."""
     graph = chain(source_ms=1.0, of_read={"partitions": 3})
-    observed = window(10.0, {"read": (2 / 3, 1 / 3)}, source_ms=1.0)
-    assert with_shares(graph, observed, MOST) == (graph, [])
+    observation = window(10.0, {"read": (2 / 3, 1 / 3)}, source_ms=1.0)
+    assert with_shares(graph, observation, MOST) == (graph, [])
 
 
 def test_times_of_an_uneven_source_grow_on_every_kind_of_device() -> None:

@@ -100,10 +100,8 @@ def test_a_source_that_fetches_slowly_shows_in_what_waits() -> None:
     found = observed(*scripted(Load(100.0, {"count": 0.009}, fetched_s=60.0)))
     assert found.growth_s == pytest.approx({"Source: src": 40.0}, abs=0.1)
     assert found.offered_s == pytest.approx(100, abs=0.1)
-    assert (found.busiest, found.readings["Source: src"].backpressured) == (
-        pytest.approx(0.27, abs=1e-3),
-        0.0,
-    )
+    assert found.busiest == pytest.approx(0.27, abs=1e-3)
+    assert found.readings["Source: src"].backpressured == 0.0
     load = load_of(found, found.read_s, Rules())
     assert load.state is State.LAGGING
     assert "Source: src falls behind: 100 tuples/s arrive and 60 tuples/s are read" in load.reason
