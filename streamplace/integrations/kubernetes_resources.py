@@ -1,4 +1,4 @@
-"""Extended resources of Kubernetes for the resources that a pod takes."""
+"""Resources of Kubernetes, extended ones and its own, for the resources that a pod takes."""
 
 import re
 from collections.abc import Iterator
@@ -19,22 +19,27 @@ GPU = "nvidia.com/gpu"
 DOMAIN = "streamplace"
 KNOWN = {"gpu": GPU}
 """Resources whose extended resource differs from ``streamplace/NAME``."""
+OWN = re.compile("ephemeral-storage|hugepages-[1-9][0-9]*[KMG]i")
+"""Kubernetes's own resources, in bytes, without those that the export computes (CPU, memory)."""
 PREFIX = re.compile(r"(?=.{1,244}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 QUOTA = "requests."  # precedes the name of an extended resource in a quota, so no name may have it
 RESERVED = "kubernetes.io"  # Kubernetes takes every domain that ends in this for its own
 
 
 def extended_name(resource: str) -> str:
-    """Return the extended resource that stands for a resource.
+    """Return the resource of Kubernetes that stands for a resource.
 
-    A name with a slash, such as ``amd.com/gpu``, is one already; ``gpu`` stands for
-    ``nvidia.com/gpu``, and any other NAME for ``streamplace/NAME``.
+    A name with a slash, such as ``amd.com/gpu``, is one already, and so are ``ephemeral-storage``
+    and ``hugepages-2Mi``, which nodes offer by themselves; ``gpu`` stands for ``nvidia.com/gpu``,
+    and any other NAME for ``streamplace/NAME``.
 
     Raises
     ------
     ProblemError
         If a name with a slash is not one that Kubernetes accepts.
     """
+    if OWN.fullmatch(resource):
+        return resource
     if "/" not in resource:
         return KNOWN.get(resource, f"{DOMAIN}/{label_value(resource)}")
     prefix, _, name = resource.partition("/")
@@ -42,7 +47,8 @@ def extended_name(resource: str) -> str:
     if not valid or prefix.endswith(RESERVED) or prefix.startswith(QUOTA):
         raise ProblemError(
             f"resource {resource!r:.80}: not an extended resource of Kubernetes, which is "
-            "DOMAIN/NAME outside of kubernetes.io"
+            "DOMAIN/NAME outside of kubernetes.io, where NAME has at most 63 letters, digits, '-', "
+            "'_' and '.'"
         )
     return resource
 

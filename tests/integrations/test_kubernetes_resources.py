@@ -111,6 +111,28 @@ def test_names_that_kubernetes_refuses(name: str) -> None:
         export_text(placement({name: 1}), "kubernetes")
 
 
+def test_resources_of_kubernetes_itself_keep_their_names() -> None:
+    """Nodes offer local storage and huge pages in bytes; limits and requests must be equal."""
+    taken = {"ephemeral-storage": 2.0, "hugepages-2Mi": 4.0, "hugepages-big": 1.0}
+    made = placement(taken)
+    (found,) = resources_of(made)
+    assert found["limits"] == {
+        "ephemeral-storage": "2",
+        "hugepages-2Mi": "4",
+        "streamplace/hugepages-big": "1",
+    }
+    assert found["requests"] == {"cpu": "1m", **found["limits"]}
+    (assumed,) = [text for text in assumptions(made, "kubernetes") if "stands for" in text]
+    assert "ephemeral-storage" not in assumed
+
+
+def test_the_message_about_a_name_that_is_too_long() -> None:
+    """A name part of 64 characters, as plug-ins that compose names write, is refused."""
+    assert extended_name("a.b/" + 63 * "x") == "a.b/" + 63 * "x"
+    with pytest.raises(ProblemError, match="NAME has at most 63 letters, digits"):
+        extended_name("a.b/" + 64 * "x")
+
+
 def test_two_resources_with_one_extended_resource() -> None:
     with pytest.raises(ProblemError, match=r"'gpu', 'nvidia.com/gpu': both stand for"):
         export_text(placement({"gpu": 1, "nvidia.com/gpu": 1}), "kubernetes")
