@@ -1,5 +1,6 @@
 """The load of a job in one window: overloaded, falling behind, underused, or none of these."""
 
+from math import sqrt
 from typing import NamedTuple
 
 from streamplace.control.decisions import State
@@ -9,6 +10,7 @@ from streamplace.control.rules import Rules
 
 BACKPRESSURED = 0.05  # share of time under backpressure, from which on rates are held back
 GROWING = 0.05  # share of the offered rate that waits on top; less is noise
+NOISE = 3.0  # standard deviations of a count of arrivals, up to which what waits is noise
 
 
 class Load(NamedTuple):
@@ -81,7 +83,8 @@ def _lag(observation: Observation) -> str:
     for name, growth_s in sorted(observation.growth_s.items()):
         reading = observation.readings[name]
         offered_s = reading.tuples_s + growth_s
-        if growth_s > GROWING * offered_s:
+        noise_s = NOISE * sqrt(offered_s / observation.seconds)  # arrivals vary as by Poisson's law
+        if growth_s > max(GROWING * offered_s, noise_s):
             counts.append(f"{name} (now {reading.instances})")
             parts.append(
                 f"{name} falls behind: {rate(offered_s)} arrive and {rate(reading.tuples_s)} are "

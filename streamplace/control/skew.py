@@ -98,11 +98,15 @@ def _with_keys(
 
 
 def _keys(groups: int | None, shares: Floats) -> KeyShares:
-    """Return a key for each instance that has a share, which Flink sends to that instance."""
+    """Return a key for each instance that has a share, which Flink sends to that instance.
+
+    Flink runs no more instances than groups, so a number below theirs is wrong, and the default
+    takes its place.
+    """
     count = len(shares)
-    known = groups or default_groups(count)
+    known = groups if groups and groups >= count else default_groups(count)
     owner = instances_of_groups(known, count)
-    middle = {i: float(np.flatnonzero(owner == i).mean()) for i in np.unique(owner).tolist()}
+    middle = [float(np.flatnonzero(owner == i).mean()) for i in range(count)]
     found: dict[int, str] = {}
     for number in numbers():
         name = KEY.format(number)

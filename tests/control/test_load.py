@@ -56,6 +56,13 @@ def test_every_source_that_falls_behind_is_named() -> None:
     assert "more of count (now 1) or decode (now 1) only if" in found.reason
 
 
+def test_few_tuples_that_wait_by_chance_are_no_lag() -> None:
+    """At 0.1 tuples/s, 30 arrive in 5 min, and 10 more wait in most of such windows by chance."""
+    for growth_s, state in ((10 / 300, State.STEADY), (40 / 300, State.LAGGING)):
+        window = observed(0.54, growth_s={"decode": growth_s}, offered_s=0.1)
+        assert load(window, 0.1).state is state
+
+
 @pytest.mark.parametrize("growth_s", [40.0, 0.0, -500.0])
 def test_noise_and_what_is_worked_off_are_no_lag(growth_s: float) -> None:
     assert load(observed(0.54, growth_s={"decode": growth_s})).state is State.STEADY

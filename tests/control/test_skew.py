@@ -115,12 +115,15 @@ def test_shares_of_instances_are_kept_also_if_more_run(count: int, groups: int |
             assert rates == pytest.approx(shares)
 
 
-def test_fewer_key_groups_than_instances_are_planned() -> None:
-    """Flink runs no such job, so the graph is wrong about it: its number counts in plans."""
-    shares = (0.65, *(0.05,) * 7)
-    plan = plan_of(chain(partitions=5), window(50.0, {"count": shares}), 50.0)
+@pytest.mark.parametrize("busiest", range(8))
+def test_key_groups_of_the_graph_may_be_fewer_than_instances(busiest: int) -> None:
+    """Flink runs no such job, so the graph is wrong; plans keep its limit, and every share."""
+    shares = [0.05] * 8
+    shares[busiest] = 0.65
+    plan = plan_of(chain(partitions=5), window(50.0, {"count": tuple(shares)}), 50.0)
     assert isinstance(plan, Plan), plan
     assert plan.deployment.parallelism["count"] <= 5
+    assert plan.carries_s <= 100.0 / 0.65 + 1e-6
 
 
 @pytest.mark.parametrize("shares", [(0.3, 0.25, 0.25, 0.2), (0.25,) * 4])

@@ -44,7 +44,7 @@ def read(text: str, where: str) -> LogicalGraph:
 
     Composite operators are flattened. Channels of parallel regions are instances; a region whose
     width is set at submission has one channel. The placement rules of operators outside all
-    regions are constraints; see `rules_of`.
+    regions are constraints, and tags of hosts are labels of operators anywhere; see `rules_of`.
 
     Raises
     ------

@@ -64,8 +64,8 @@ def rules_of(
     notes = labels_note([*requires])
     if unread := [name for name, operator in inside_regions.items() if _has_rules(operator)]:
         notes.append(
-            f"{listed(unread)}: their placement rules are not read, since they may hold for each "
-            "channel of a region; add constraints to the graph"
+            f"{listed(unread)}: their colocation, exlocation, isolation and hosts are not read, "
+            "since they may hold for each channel of a region; add constraints to the graph"
         )
     if pinned := [
         name for name, each in outside.items() if inside(each, RESOURCES, "hostLocation")

@@ -142,7 +142,7 @@ def test_exlocations_of_adl(what: str) -> None:
     found = read_document("ibm-adl", with_rules((0, rule), (4, rule), (1, rule)))
     assert found.graph.constraints.exlocate == (("Source", "Sink"),)
     note, _ = found.notes  # the operator with the index 1 is in a region
-    assert "their placement rules are not read" in note
+    assert "their colocation, exlocation, isolation and hosts are not read" in note
 
 
 @pytest.mark.parametrize("what", ["partitions", "resources"])
