@@ -18,7 +18,13 @@ from streamplace.problem.logical import (
     LogicalGraph,
     MeasuredDistribution,
 )
-from streamplace.problem.parallelism import FREE, MAX_PARALLELISM, NO_SCALING, NO_SHARES
+from streamplace.problem.parallelism import (
+    FREE,
+    MAX_PARALLELISM,
+    NO_SCALING,
+    NO_SHARES,
+    KeyShares,
+)
 
 STATED = (*OF_COUNTS, *(detail.name for detail in STREAM_DETAILS))
 DISTRIBUTIONS: Mapping[str, AnyDistribution] = {
@@ -28,6 +34,8 @@ DISTRIBUTIONS: Mapping[str, AnyDistribution] = {
     "broadcast": Distribution.BROADCAST,
 }
 """The distribution of each partitioning but ``hash``."""
+ONE_KEY = {"(first instance)": 1.0}
+"""The shares of keys of `FIRST`: one instance receives everything, however many there are."""
 
 
 def states_counts(graph: StreamGraph) -> bool:
@@ -247,10 +255,13 @@ def with_counts(logical: LogicalGraph) -> tuple[StreamGraph, list[str]]:
     """
     graph = logical.graph
     numbers = [logical.parallelism.get(name, 1) for name in graph.names]
-    kinds, notes = dict[int, str](), uneven_notes(logical)
+    kinds, keys, notes = dict[int, str](), dict[int, KeyShares](), uneven_notes(logical)
     for e, distribution in enumerate(logical.stream_distributions):
         ends = int(graph.stream_source[e]), int(graph.stream_target[e])
-        kind = _partitioning(distribution, numbers[ends[0]] == numbers[ends[1]])
+        rule = distribution.rule if isinstance(distribution, MeasuredDistribution) else distribution
+        kind = _partitioning(rule, numbers[ends[0]] == numbers[ends[1]])
+        if rule is Distribution.FIRST:
+            keys[e] = KeyShares(ONE_KEY)
         if kind is None:
             a, b = (graph.names[v] for v in ends)
             notes.append(f"stream {a!r} -> {b!r}: its partitioning is not kept; it is evened out")
@@ -272,6 +283,7 @@ def with_counts(logical: LogicalGraph) -> tuple[StreamGraph, list[str]]:
             "max_parallelism": fixed | {v: n for v, n in largest.items() if v not in keyed},
             "partitions": partitions | {v: n for v, n in largest.items() if v in keyed},
             "partitioning": kinds,
+            "key_shares": keys,
         }
     )
     return stated, notes
@@ -296,9 +308,7 @@ def _fixed(logical: LogicalGraph) -> dict[str, int]:
 
 def _partitioning(distribution: AnyDistribution, equal: bool) -> str | None:
     """Return the partitioning of a distribution; None if there is none."""
-    if isinstance(distribution, MeasuredDistribution):
-        return _partitioning(distribution.rule, equal)
-    if isinstance(distribution, KeyedDistribution):
+    if isinstance(distribution, KeyedDistribution) or distribution is Distribution.FIRST:
         return "hash"
     if distribution is Distribution.POINTWISE:
         return "forward" if equal else "rescale"

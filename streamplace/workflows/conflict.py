@@ -55,8 +55,10 @@ class Conflict:
         """Return which limits are too small, such as ``the memory of a and b is too small``."""
         kinds = dict.fromkeys(rule.resource or rule.kind for rule in self.rules)
         names = dict.fromkeys(str(rule.key) for rule in self.rules)
-        verdict = "are too few" if [*kinds] == [SLOTS] else "is too small"
-        return f"the {listed_and(kinds)} of {listed_and(names, self._all(len(names)))} {verdict}"
+        what = f"the {listed_and(kinds)} of {listed_and(names, self._all(len(names)))}"
+        if [*kinds] == [SLOTS]:
+            return f"{what} are too few"
+        return f"{what} {'is' if len(kinds) == 1 else 'are'} too small"
 
     def _names(self) -> list[str]:
         """Return the names of the rules; a limit of all devices has one name."""

@@ -5,14 +5,15 @@ from typing import Any
 
 import pytest
 
-from streamplace.errors import GraphError
+from streamplace.errors import GraphError, InfeasibleError
 from streamplace.files import write_json
 from streamplace.integrations.costs import CostForm, Costs
 from streamplace.integrations.partitions import with_partitions
 from streamplace.problem.counts import expanded, with_counts
 from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.graph import Operator, Stream, StreamGraph
-from streamplace.problem.logical import BY_KEY, LogicalGraph
+from streamplace.problem.logical import BY_KEY, Distribution, LogicalGraph
+from streamplace.workflows.size import size
 from tests.support.cli import Capture, json_of, refused, succeeds
 
 PLAN: dict[str, Any] = {
@@ -57,6 +58,18 @@ def test_the_logical_graph_states_them() -> None:
     stated, notes = with_counts(logical)
     assert (stated.partitions, notes) == ({0: 3, 1: 4}, [])
     assert expanded(stated).sha256 == to_instances(logical).sha256
+
+
+def test_more_instances_do_not_divide_what_goes_to_the_first() -> None:
+    """Flink's GLOBAL and Storm's GLOBAL send all tuples to one instance, whatever their number."""
+    rows = [Operator("in", 1e3, 1.0), Operator("count", 1e6, 1.0)]
+    graph = StreamGraph(rows, [Stream("in", "count")], source_rate=1_000)
+    logical = LogicalGraph(graph, {"count": 3}, {("in", "count"): [Distribution.FIRST]})
+    stated, notes = with_counts(logical)
+    assert notes == []
+    assert expanded(stated).selectivity.tolist() == [1.0]
+    with pytest.raises(InfeasibleError, match="500 tuples/s at most"):
+        size(stated, "4x500", resize=True)
 
 
 @pytest.mark.parametrize(

@@ -181,6 +181,11 @@ def test_slots_are_named_with_their_device() -> None:
     assert str(conflict(graph, none)) == (
         "the operators do not fit on the devices: the slots of x and y are too few"
     )
+    rows = [Operator(name, 1, 1, memory_bytes=3) for name in "ab"]
+    mixed = Cluster([Device("x", 10, slots=1), Device("y", 10, memory_bytes=2)])
+    assert str(conflict(StreamGraph(rows, source_rate=1), mixed)) == (
+        "the operators do not fit on the devices: the memory and slots of y and x are too small"
+    )
 
 
 def test_standard_errors_do_not_matter() -> None:

@@ -139,3 +139,11 @@ def test_the_highest_rate_is_the_boundary(
         pytest.fail(str(error))
     except (InfeasibleError, PlacementError):
         pass  # the instances need not fit one by one
+
+
+def test_operators_that_one_instance_each_cannot_keep_apart_are_a_proof() -> None:
+    """Three operators need three devices, whatever their numbers of instances."""
+    rows = [sp.Operator("a", 5e5, 0.0), sp.Operator("b", 2e5, 0.0), sp.Operator("c", 5e4, 0.0)]
+    rules = sp.Constraints(exlocate=[["a", "b", "c"]])
+    with pytest.raises(InfeasibleError, match=r"too few devices to keep 'a', 'b', 'c' apart"):
+        size(sp.StreamGraph(rows, source_rate=5_900), cluster(), constraints=rules)

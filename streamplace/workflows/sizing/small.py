@@ -34,7 +34,7 @@ def small_size(task: Task, choices: Choices, minimise: Minimise, seconds: float 
         If none that keep up were found.
     """
     counts = choices.counts(choices.first)
-    if task.constraints.colocate and not named_instances(task.graph, task.constraints):
+    if not named_instances(task.graph, task.constraints):
         task.problem(dict.fromkeys(counts, 1))  # what one each cannot obey, no numbers can
     with naming_rates(task, _needs):
         problem = task.problem(counts, apart=True)
