@@ -19,8 +19,8 @@ from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph
 
 
-class CostForm(Form):
-    """Costs of one operator: per tuple, and the memory and resources of one instance."""
+class DefaultForm(Form):
+    """Costs of operators without own ones: per tuple, and those of one instance."""
 
     instructions: Number | None = None
     payload_bytes: Number | None = None
@@ -29,13 +29,18 @@ class CostForm(Form):
     instructions_se: Number | None = Field(None, description="standard error of instructions")
     payload_bytes_se: Number | None = Field(None, description="standard error of payload_bytes")
     selectivity_se: Number | None = Field(None, description="standard error of selectivity")
+    resources: Amounts | None = Field(None, description='amounts such as {"gpu": 1}')
+
+
+class CostForm(DefaultForm):
+    """Costs of one operator, and its numbers of instances and partitions."""
+
     parallelism: Parallelism | None = Field(
         None, description="number of instances; operators of one task have the same"
     )
     partitions: Parallelism | None = Field(
         None, description="of a source: what it reads; of an operator with keys: its key groups"
     )
-    resources: Amounts | None = Field(None, description='amounts such as {"gpu": 1}')
 
 
 class CostsForm(Form):
@@ -43,7 +48,7 @@ class CostsForm(Form):
 
     source_rate: Positive | None = None
     source_shares: dict[Name, Number] | None = Field(None, description="of the rate; sum 1")
-    default: CostForm = CostForm()
+    default: DefaultForm = DefaultForm()
     operators: dict[Name, CostForm] = Field({})
     streams: dict[Name, Number] = Field({}, description="selectivities, by source->target")
 
@@ -70,7 +75,7 @@ class Costs:
 
     source_rate: float | None = None
     source_shares: Mapping[str, float] | None = None
-    default: CostForm = field(default_factory=CostForm)
+    default: DefaultForm = field(default_factory=DefaultForm)
     operators: Mapping[str, CostForm] = field(default_factory=dict)
     streams: Mapping[str, float] = field(default_factory=dict)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from streamplace.errors import FormatError, GraphError
-from streamplace.integrations.costs import CostForm, Costs
+from streamplace.integrations.costs import CostForm, Costs, DefaultForm
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 from streamplace.problem.logical import Distribution, LogicalGraph
@@ -49,7 +49,7 @@ def read_costs(tmp_path: Path, text: str, name: str = "costs.toml") -> Costs:
 def test_costs_as_toml(tmp_path: Path) -> None:
     costs = read_costs(tmp_path, TOML)
     assert costs.source_rate == 1e4
-    assert costs.default == CostForm(payload_bytes=100)
+    assert costs.default == DefaultForm(payload_bytes=100)
     assert costs.operators == {
         "parse": CostForm(instructions=20000, selectivity=0.5),
         "count words": CostForm(memory_bytes=1e6),
@@ -64,7 +64,7 @@ def test_costs_as_csv(name: str, tmp_path: Path) -> None:
         "parse": CostForm(instructions=20000, selectivity=0.5),
         "count words": CostForm(instructions=7, payload_bytes=8, memory_bytes=1e6),
     }
-    assert (costs.source_rate, costs.default, costs.streams) == (None, CostForm(), {})
+    assert (costs.source_rate, costs.default, costs.streams) == (None, DefaultForm(), {})
 
 
 def test_csv_of_spreadsheets(tmp_path: Path) -> None:
@@ -81,6 +81,7 @@ def test_csv_of_spreadsheets(tmp_path: Path) -> None:
             "[operators.parse]\ninstruction = 3",
             "operators.parse: unknown field 'instruction'; did you mean 'instructions'?",
         ),
+        ("[default]\nparallelism = 4", "default: unknown field 'parallelism'"),
         ("[operators.parse]\ninstructions = -3", "instructions"),
         ("[operators.parse]\ninstructions = nan", "instructions"),
         ("[operators.parse]\ninstructions = inf", "instructions"),
@@ -214,7 +215,7 @@ def test_parallel_streams_keep_their_distributions() -> None:
         {"count words": 2},
         {ends: [Distribution.BROADCAST, Distribution.ALL]},
     )
-    costed = Costs(default=CostForm(instructions=1, payload_bytes=1, selectivity=1)).of(two)
+    costed = Costs(default=DefaultForm(instructions=1, payload_bytes=1, selectivity=1)).of(two)
     assert costed.distributions[ends] == [Distribution.ALL, Distribution.BROADCAST]
     assert sorted(stream.selectivity for stream in to_instances(costed).streams) == [
         0.5,

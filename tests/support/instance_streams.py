@@ -1,6 +1,6 @@
 """The streams between instances of operators."""
 
-from streamplace.integrations.costs import CostForm, Costs
+from streamplace.integrations.costs import Costs, DefaultForm
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import LogicalGraph
 
@@ -17,7 +17,7 @@ def receivers_of(job: LogicalGraph, operator: str) -> dict[int, list[int]]:
 
 def selectivities_of(job: LogicalGraph, operator: str) -> set[float]:
     """Return the share of its tuples that an instance sends to each instance that it feeds."""
-    costed = Costs(default=CostForm(instructions=1, payload_bytes=1, selectivity=1)).of(job)
+    costed = Costs(default=DefaultForm(instructions=1, payload_bytes=1, selectivity=1)).of(job)
     streams = to_instances(costed).streams
     return {s.selectivity for s in streams if _numbered(s.source)[0] == operator}
 

@@ -13,7 +13,7 @@ from streamplace.errors import PlacementError
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.jobs import jobs_from, jobs_to
 from streamplace.files.placements import placement_from, placement_to
-from streamplace.integrations.costs import CostForm, Costs
+from streamplace.integrations.costs import Costs, DefaultForm
 from streamplace.placers.registry import make_placer
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.constraints import Constraints
@@ -33,7 +33,7 @@ from streamplace.workflows.simulate import score_of
 SOURCE_RATE = 100.0
 MAX_OPERATORS = 1000  # larger graphs are not placed, since that takes too long
 CLUSTER = Cluster([Device("d0", 2500.0), Device("d1", 2500.0, labels=("gpu",))])
-DEFAULT_COSTS = Costs(default=CostForm(instructions=1000.0, payload_bytes=10.0, selectivity=1.0))
+DEFAULT_COSTS = Costs(default=DefaultForm(instructions=1000.0, payload_bytes=10.0, selectivity=1.0))
 """Costs for jobs of stream engines, whose documents seldom contain all of them."""
 
 
