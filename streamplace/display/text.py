@@ -28,6 +28,11 @@ def percent_up(share: float) -> str:
     return f"{ceil((share - ROUNDING) * 1e3) / 1e3:.1%}"
 
 
+def percent_reached(share: float) -> str:
+    """Return a share in percent with one decimal; what is below all of it is never 100%."""
+    return f"{min(share, 0.999) if share < 1.0 - ROUNDING else share:.1%}"
+
+
 def _towards(direction: float, x: float, digits: int) -> str:
     text = f"{x:,.{digits}g}"
     shown = float(text.replace(",", ""))

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from streamplace.display.mixins import Displayable
-from streamplace.display.text import number, quoted
+from streamplace.display.text import number, percent_reached, quoted
 from streamplace.display.view import Line, View
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -143,7 +143,7 @@ class ThroughputScore(Score):
     def headline(self) -> str:
         """The throughput as a phrase."""
         rates = f"{number(self.throughput)} of {number(self.base_rate)} tuples/s"
-        return f"{rates} ({self.relative_throughput:.1%})"
+        return f"{rates} ({percent_reached(self.relative_throughput)})"
 
     def _view(self) -> View:
         return self.view_with(None)
@@ -170,7 +170,7 @@ class ThroughputScore(Score):
             worst = f", the worst of {len(problem.source_rates)} rates"
         if problem is not None and problem.target_utilisation < 1:
             at_most = f", at most {problem.target_utilisation:.4g} of any device or link used"
-        reached = f"{number(self.throughput)} tuples/s, {self.relative_throughput:.1%}"
+        reached = f"{number(self.throughput)} tuples/s, {percent_reached(self.relative_throughput)}"
         offered = f"{number(self.base_rate)}{worst}"
         if self.objective == THROUGHPUT:
             return Line(f"throughput {reached} of {offered} ({self.model}{at_most})")

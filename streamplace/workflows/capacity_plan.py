@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from streamplace.display.mixins import Displayable, RoundedRepr
-from streamplace.display.text import number, rounded_down, rounded_up
+from streamplace.display.text import number, percent_reached, rounded_down, rounded_up
 from streamplace.display.view import TABLE_ROWS, Cell, Grid, Line, Names, View
 from streamplace.errors import ProblemError
 from streamplace.placers.search.balance import CARRIED
@@ -87,8 +87,8 @@ class PlanRow(RoundedRepr):
             "price": "" if self.price is None else number(self.price),
             "sustained, tuples/s": rounded_down(self.max_source_rate),
             "upper bound": rounded_up(self.bound),
-            "relative": f"{self.relative_throughput:.1%}",
-            "after a loss": "" if after is None else f"{after:.1%}",
+            "relative": percent_reached(self.relative_throughput),
+            "after a loss": "" if after is None else percent_reached(after),
             "names": Names.of(self.names or ()),
         }
         return tuple(cells[title] for title in head)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamplace.display.mixins import RoundedRepr
-from streamplace.display.text import number, percent_up, rounded_down
+from streamplace.display.text import number, percent_reached, percent_up, rounded_down
 from streamplace.problem.placement import Placement
 from streamplace.util.text import counted
 
@@ -35,7 +35,11 @@ class DeviceLoss(RoundedRepr):
 
     def cells(self) -> tuple[str, ...]:
         """Return the cells of a table's row."""
-        return self.device, rounded_down(self.max_source_rate), f"{self.relative_throughput:.1%}"
+        return (
+            self.device,
+            rounded_down(self.max_source_rate),
+            percent_reached(self.relative_throughput),
+        )
 
 
 @dataclass(frozen=True, repr=False)

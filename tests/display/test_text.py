@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.display.text import number, percent_up, rounded_down, rounded_up
+from streamplace.display.text import number, percent_reached, percent_up, rounded_down, rounded_up
 
 SAME = 2e-9  # relative difference that counts as none
 
@@ -28,6 +28,11 @@ def test_percentages_of_upper_limits_are_rounded_up(share: float) -> None:
     shown = value(percent_up(share).rstrip("%")) / 100
     assert share - SAME <= shown + 1e-12
     assert shown <= share + 1e-3
+
+
+def test_what_misses_a_little_is_never_all() -> None:
+    shares = 0.4167, 0.9996, 1.0 - 1e-12, 1.0, 1.25
+    assert [percent_reached(x) for x in shares] == ["41.7%", "99.9%", "100.0%", "100.0%", "125.0%"]
 
 
 @pytest.mark.parametrize("x", [0.0, 54.0, 1e6, 0.1 + 0.2, math.inf])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.display.mixins import Displayable
-from streamplace.display.text import number, quoted
+from streamplace.display.text import number, percent_reached, quoted
 from streamplace.display.view import Cell, Grid, Line, Names, View
 from streamplace.files import write_json, write_placement
 from streamplace.files.atomic import make_folder
@@ -131,7 +131,7 @@ class JobsResult(Displayable):
                 number(job.priority),
                 number(job.source_rate),
                 number(job.throughput),
-                f"{job.relative_throughput:.1%}",
+                percent_reached(job.relative_throughput),
                 number(job.lost),
                 Names.of(list(job.lost_to)),
                 "" if limit is None else f"{limit.kind} {limit.name}",
