@@ -10,7 +10,7 @@ PART ?= 1/1# of the files with long tests
 INSTALL := -m pip install -q --disable-pip-version-check
 LOCKED := $(INSTALL) --require-hashes --no-deps --only-binary :all: -r
 
-.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs flink-loop flink-cluster flink-failures flink-size flink-watch flink-contention testbed testbed-short testbed-dag testbed-latency testbed-flink harden audit locks release clean
+.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs kernels flink-loop flink-cluster flink-failures flink-size flink-watch flink-contention testbed testbed-short testbed-dag testbed-latency testbed-flink harden audit locks release clean
 
 venv: $(READY)
 
@@ -19,12 +19,13 @@ $(READY): pyproject.toml locks/dev.txt locks/torch.txt locks/install_torch.py
 	$(BIN)/python $(LOCKED) locks/dev.txt
 	$(BIN)/python locks/install_torch.py # the CPU build, with hashes, where an index offers it
 	$(BIN)/python $(INSTALL) --no-deps --no-build-isolation -e .
+	$(BIN)/python -m sim.kernels
 	touch $@
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
 
-test: $(READY)
+test: kernels
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long"
 
 test-long: $(READY)
@@ -42,6 +43,9 @@ test-backends: $(READY)
 test-browser: $(READY)
 	$(BIN)/python $(LOCKED) locks/browser.txt
 	$(BIN)/python -m pytest tests/browser
+
+kernels: $(READY) # compiles those that have changed; without it, each is compiled where it is first used
+	$(BIN)/python -m sim.kernels
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -17,7 +17,6 @@ import numpy as np
 import streamplace as sp
 from streamplace.generate import Recipe
 from streamplace.placers.registry import make_placer, ready_placer
-from streamplace.placers.warmup import scoring_of
 from streamplace.problem.network import Network
 from streamplace.problem.published import with_published_semantics
 from streamplace.scoring.registry import evaluator
@@ -42,7 +41,7 @@ def stream_problem(graph: sp.StreamGraph) -> sp.Problem:
 
 def reached(problem: sp.Problem, name: str) -> tuple[float, float]:
     """Return the loss of a placer's placement, and its CPU seconds."""
-    placer = ready_placer(name, scoring_of(problem))
+    placer = ready_placer(name)
     begun = time.process_time()
     placed = placer(problem, np.random.default_rng(0))
     return float(evaluator(problem).loss(placed.devices)[0]), time.process_time() - begun

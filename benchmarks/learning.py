@@ -137,7 +137,7 @@ def placing() -> None:
     """Measure greedy placing, one graph after another, scores included."""
     recipe = Recipe("dream", PLACED, seed=2)
     problems = [Problem(recipe.graph(i), model="path-average") for i in range(PLACED)]
-    placer = ready_placer("policy", "path-average")
+    placer = ready_placer("policy")
     rng = np.random.default_rng(0)
     throughput(problems[0], placer(problems[0], rng).devices)  # loads weights and kernels
     started = time.process_time()

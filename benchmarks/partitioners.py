@@ -65,7 +65,7 @@ def partitioners() -> dict[str, Partitioner]:
 
 def placed(name: str, problem: Problem) -> Ints:
     """Run a placer of streamplace."""
-    return ready_placer(name, "bottleneck")(problem, np.random.default_rng(0)).devices
+    return ready_placer(name)(problem, np.random.default_rng(0)).devices
 
 
 def kahip(problem: Problem, mode: int) -> Ints:

@@ -112,7 +112,7 @@ def _checked(seed: int) -> Checked:
     reached = {}
     for name in CHECKED:
         try:
-            placement = ready_placer(name, model)(problem, np.random.default_rng(seed))
+            placement = ready_placer(name)(problem, np.random.default_rng(seed))
         except PlacementError:  # simple placers may not find a feasible placement
             continue
         reached[name] = float(throughput(problem, placement.devices)[0])

@@ -24,7 +24,7 @@ EVALUATIONS = 400
 
 def reached(problem: sp.Problem, name: str) -> tuple[float, float]:
     """Return the makespan of a placer's placement, and its CPU time, both in seconds."""
-    placer = ready_placer(name, "makespan")
+    placer = ready_placer(name)
     begun = time.process_time()
     placed = placer(problem, np.random.default_rng(0))
     return float(evaluator(problem).loss(placed.devices)[0]), time.process_time() - begun

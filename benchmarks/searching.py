@@ -79,7 +79,7 @@ def _after_loss(numbered: tuple[int, StreamGraph], model: Model) -> float:
     """Return the throughput after a few moves ÷ that of a new placement, on one device fewer."""
     number, graph = numbered
     rng = np.random.default_rng([0, number])
-    search = ready_placer(f"search:evaluations={CHANGES}", model)
+    search = ready_placer(f"search:evaluations={CHANGES}")
     before = Problem(graph, source_rate=RATES[0], model=model)
     devices = before.cluster.devices
     remaining = Cluster([d for i, d in enumerate(devices) if i != number % len(devices)])

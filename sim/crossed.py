@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.flow import ALL, NONE, Columns, Ints
-from sim.jit import kernel
+from sim.jit import inner, kernel
 from sim.links import Crossed, ends_of, seconds_on, slot_of, uplinks_of
 from sim.messages import busy_share, copies_of, list_messages, marks, no_messages
 
@@ -75,7 +75,7 @@ def number_links(placement: Ints, flow: Columns, crossed: Crossed) -> int:
     return count
 
 
-@kernel
+@inner
 def share_messages(placement: Ints, flow: Columns, crossed: Crossed) -> None:
     """Set the seconds per tuple of streams that share messages, whose links are numbered.
 

@@ -127,11 +127,10 @@ class Flow:
 
     def __post_init__(self) -> None:
         operators, streams, devices = len(self.instructions), len(self.source), len(self.capacity)
-        if self.operator_cores is None:
-            object.__setattr__(self, "operator_cores", np.ones(operators))
         none = np.zeros(0, np.int32)
         defaults: dict[str, NDArray[Any]] = {"up": none, "down": none, "timed": none}
-        defaults |= {"timed_instructions": np.zeros((0, 0))}
+        defaults |= {"operator_cores": np.ones(operators), "timed_instructions": np.zeros((0, 0))}
+        defaults |= {"source": self.source, "target": self.target}
         defaults |= {"class_of": np.zeros(devices, np.int32)}
         shape = (0, 0) if self.timed_instructions is None else self.timed_instructions.shape
         defaults |= {"stated": np.ones(shape, np.bool_)}
@@ -302,7 +301,9 @@ class Flow:
         else:
             return None
         coefficient = np.concatenate([1.0 / self.capacity, coefficient])
-        return weight, np.pad(coefficient, (0, -len(coefficient) % 8))
+        padded = np.zeros(-(-len(coefficient) // 8) * 8)
+        padded[: len(coefficient)] = coefficient
+        return weight, padded
 
     def __repr__(self) -> str:
         return (

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.columns import by_operator
+from sim.columns import by_operator, read_only
 from sim.flow import NONE, Columns, Floats, Flow, Ints
 from sim.jit import bare, kernel
 from sim.links import ends_of, seconds_on, slot_of, uplinks_of
@@ -34,7 +34,7 @@ def greedy(flow: Flow, allowed: NDArray[np.bool_], row_of: Ints, order: Ints | N
     position[order] = np.arange(flow.operators, dtype=np.int32)
     later = order[np.maximum(position[flow.source], position[flow.target])]
     first, stream = by_operator(later, flow.operators)
-    return _greedy(flow.columns, order, first, stream, np.ascontiguousarray(allowed), row_of)
+    return _greedy(flow.columns, order, first, stream, read_only(allowed), row_of)
 
 
 def _by_last_input(flow: Flow) -> Ints:

@@ -12,11 +12,15 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import numba
 
+from sim.kernels.cache import cached
+from sim.kernels.inlined import InlinedCompiler
+
 F = TypeVar("F", bound=Callable[..., object])
 
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
 _BARE: dict[str, Any] = {"_nrt": False, "forceinline": True}
 _numba = cast("Any", numba)  # its settings and types of numbers have no annotations
-_HOOKS = ("get_call_template", "_compile_for_args", "add_overload", "overloads")  # of dispatchers
+_HOOKS = ("_cache", "get_call_template", "_compile_for_args", "add_overload", "overloads")
 
 
 def kernel(function: F) -> F:
@@ -24,7 +28,12 @@ def kernel(function: F) -> F:
 
     The compiled code is cached on disk if a folder for it is writable.
     """
-    return cast("F", _compiled(function, {}))
+    return cast("F", _called(_compiled(function, {})))
+
+
+def inner(function: F) -> F:
+    """Compile a function that only kernels call; a call from Python raises TypeError."""
+    return cast("F", _for_kernels(function, {}))
 
 
 def bare(function: F) -> F:
@@ -49,14 +58,15 @@ def part(function: F) -> F:
 
 def bare_entry(function: F) -> F:
     """Compile a function that creates no arrays, as with `bare`, which Python calls, too."""
-    compiled = _compiled(function, _BARE)
+    compiled = _called(_compiled(function, _BARE))
     if has_hooks(compiled):
         _widen(compiled)
     return cast("F", compiled)
 
 
 def _for_kernels(function: Callable[..., object], options: dict[str, Any]) -> Any:
-    compiled = _compiled(function, options | {"no_cpython_wrapper": True})
+    inlined = {"no_cpython_wrapper": True, "pipeline_class": InlinedCompiler}
+    compiled = _compiled(function, options | inlined)
     if has_hooks(compiled):
         _widen(compiled)
         _refuse_python(compiled)
@@ -73,11 +83,12 @@ def has_hooks(compiled: Any) -> bool:
 
 
 def _compiled(function: Callable[..., object], options: dict[str, Any]) -> Any:
-    options = {"nogil": True, "no_cfunc_wrapper": True, **options}
-    try:
-        return numba.njit(error_model="numpy", cache=True, **options)(function)
-    except RuntimeError:  # neither the package's folder nor the home folder is writable
-        return numba.njit(error_model="numpy", **options)(function)
+    return numba.njit(**_OPTIONS, **options)(function)
+
+
+def _called(compiled: Any) -> Any:
+    """Let a function that Python calls be looked up before it is compiled."""
+    return cached(compiled) if has_hooks(compiled) else compiled
 
 
 def _widen(compiled: Any) -> None:

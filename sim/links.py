@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.flow import Floats, Flow, Ints
-from sim.jit import bare, bare_entry, kernel
+from sim.jit import bare, bare_entry, inner
 
 
-@kernel
+@inner
 def ends_of(nic: bool, devices: int, a: int, b: int) -> tuple[int, int]:
     """Return the first and second link from device a to device b; they are equal for ``pair``."""
     if nic:
@@ -65,7 +65,7 @@ class Links(Protocol):
     def seconds_per_bit(self) -> Floats: ...
 
 
-@kernel
+@inner
 def seconds_on(flow: Links, link: int, e: int) -> float:
     """Return the seconds that one tuple of stream e takes on a link."""
     seconds: float = flow.gap_s[link] + flow.bits[e] * flow.seconds_per_bit[link]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.flow import NONE, Floats, Ints
-from sim.jit import kernel
+from sim.jit import inner
 from sim.links import ends_of, seconds_on, uplinks_of
 from sim.lookahead_batch import LookaheadBatch
 from sim.messages import Messages, Net, charge, no_messages
@@ -54,7 +54,7 @@ def nothing_placed(problems: LookaheadBatch, problem: Ints) -> PartialPlacements
     )
 
 
-@kernel
+@inner
 def scratch_of(problems: LookaheadBatch, partial: PartialPlacements) -> Messages:
     """Return scratch arrays for messages that several streams share; empty if there are none."""
     if problems.multicast.max() == NONE:
@@ -62,7 +62,7 @@ def scratch_of(problems: LookaheadBatch, partial: PartialPlacements) -> Messages
     return no_messages(partial.device.shape[1], partial.link.shape[1])
 
 
-@kernel
+@inner
 def change_loads(
     problems: LookaheadBatch,
     partial: PartialPlacements,
@@ -125,7 +125,7 @@ def change_loads(
     return max(highest, on_links), highest, on_links, local, heaviest, crossing
 
 
-@kernel
+@inner
 def _send(
     problems: LookaheadBatch,
     partial: PartialPlacements,
@@ -160,7 +160,7 @@ def _send(
     return on_devices, on_links
 
 
-@kernel
+@inner
 def _add_messages(
     problems: LookaheadBatch,
     partial: PartialPlacements,
@@ -207,7 +207,7 @@ def _add_messages(
     return on_devices, on_links
 
 
-@kernel
+@inner
 def work_in_batch(problems: LookaheadBatch, g: int, d: int) -> float:
     """Return the instructions/s of operator g of the batch on device d of the batch."""
     if problems.first_work[g] < 0:
@@ -215,7 +215,7 @@ def work_in_batch(problems: LookaheadBatch, g: int, d: int) -> float:
     return float(problems.class_work[problems.first_work[g] + problems.class_of[d]])
 
 
-@kernel
+@inner
 def _overhead(problems: LookaheadBatch, e: int, link: int, d: int) -> float:
     """Return the utilisation of device d by the messages of stream e, which pass a link of d."""
     each = problems.overhead_s[link] + problems.bits[e] * problems.overhead_s_per_bit[d]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.flow import ALL, Columns, Floats, Ints
-from sim.jit import bare, kernel
+from sim.jit import bare, inner, kernel
 from sim.links import ends_of, slot_of, uplinks_of
 
 CHARGES = 6  # loads per message: both ends, their links, and uplinks
@@ -101,7 +101,7 @@ def no_messages(devices: int, links: int) -> Messages:
     )
 
 
-@kernel
+@inner
 def copies_of(flow: Columns) -> Copies:
     """Return the streams of a flow by producer; each operator is one."""
     return Copies(

@@ -4,7 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
-from sim.columns import by_operator
+from sim.columns import by_operator, read_only
 from sim.flow import Floats, Ints
 from sim.jit import kernel
 
@@ -38,7 +38,8 @@ def depths(flow: Streams) -> Ints:
 
 def heights(flow: Streams) -> Ints:
     """Return the number of streams on the longest path from each operator, (V,)."""
-    return longest_paths(flow.target[::-1].copy(), flow.source[::-1].copy(), flow.operators)
+    back = read_only(flow.target[::-1]), read_only(flow.source[::-1])
+    return longest_paths(*back, flow.operators)
 
 
 def by_depth(flow: Streams) -> Ints:

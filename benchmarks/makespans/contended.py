@@ -18,7 +18,7 @@ import numpy as np
 import streamplace as sp
 from sim.schedule.anneal import Cooling
 from streamplace.generate.contended import KINDS
-from streamplace.placers.registry import make_placer, ready_placer
+from streamplace.placers.registry import make_placer
 from streamplace.placers.scheduling.annealing import PassAnnealer, cooling_of
 from streamplace.placers.scheduling.passes import pass_evaluator
 from streamplace.placers.starting import fast_placement
@@ -113,7 +113,6 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--file", default="", help="weights for a further row")
     options = parser.parse_args()
-    ready_placer("rebuild", "makespan")
     found = {k: reached(k, options.graphs, options.seeds, options.file) for k in KINDS}
     line("", str, dict.fromkeys(found))
     line("---", lambda _: "---", found)

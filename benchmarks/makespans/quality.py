@@ -44,7 +44,7 @@ def small() -> Iterator[Reference]:
     """Return layered graphs of 20 operators on 4 devices, of which no best makespan is known."""
     for seed in SMALL_SEEDS:
         problem = layered_problem(20, 4, seed, (0.3, 1.0)[seed % 2])
-        devices = ready_placer("heft", "makespan")(problem, np.random.default_rng(0)).devices
+        devices = ready_placer("heft")(problem, np.random.default_rng(0)).devices
         heft = float(MakespanEvaluator(problem).makespans(devices)[0])
         yield Reference(f"small {seed}", problem, heft, float("nan"))
 
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def _row(name: str, references: list[Reference]) -> str:
-    placer = ready_placer(name, "makespan")
+    placer = ready_placer(name)
     ratios, to_best, seconds, proven = [], [], [], 0
     for known in references:
         begun = time.process_time()

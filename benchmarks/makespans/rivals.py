@@ -7,11 +7,10 @@ from typing import Protocol
 import numpy as np
 
 import streamplace as sp
+from sim import work_clock
 from streamplace.errors import PlacementError
-from streamplace.placers.registry import make_placer, ready_placer
-from streamplace.placers.warmup import scoring_of
+from streamplace.placers.registry import make_placer
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.util import work_clock
 
 LIMITED = ("search", "climb")
 """The placers that take a time limit."""
@@ -101,7 +100,6 @@ def _run(problem: sp.Problem, text: str) -> Result:
 
 def _repeated(problem: sp.Problem, text: str, seconds: float) -> Result:
     """Run a placer once, and again until its time is spent."""
-    ready_placer(text.partition(":seconds=")[0], scoring_of(problem))
     placer, judge = make_placer(text), MakespanEvaluator(problem)
     best, used, rng = inf, 0.0, np.random.default_rng(0)
     while True:

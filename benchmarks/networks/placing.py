@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sim import work_clock
 from streamplace.errors import PlacementError
 from streamplace.placers.registry import ready_placer
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.violations import violations
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.util import work_clock
 
 PLACERS: Mapping[str, str] = {
     "HEFT": "heft",
@@ -66,7 +66,7 @@ def row_of(problem: Problem, seed: int = 0) -> Row:
 
 
 def _devices(problem: Problem, text: str, seed: int) -> np.ndarray | None:
-    placer = ready_placer(text, "makespan")
+    placer = ready_placer(text)
     with work_clock.cpu_time():
         try:
             return placer(problem, np.random.default_rng(seed)).devices

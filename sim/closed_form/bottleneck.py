@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sim.closed_form.least_load import least_shares
 from sim.flow import NONE, Columns, Floats, Flow, Ints, as_rows, checked
-from sim.jit import bare, kernel
+from sim.jit import bare, inner, kernel
 from sim.links import ends_of, seconds_on, slot_of, uplinks_of
 from sim.messages import charge, copies_of, no_messages
 from sim.threads import largest_own, raise_to_own
@@ -121,7 +121,7 @@ def add_streams(placement: Ints, flow: Columns, device: Floats, link: Floats) ->
                     link[shared] += tuples * seconds_on(flow, shared, e)
 
 
-@kernel
+@inner
 def _add_messages(placement: Ints, flow: Columns, device: Floats, link: Floats) -> None:
     """Add the utilisations by operators, and by messages that several streams share."""
     devices, copies = device.shape[0], copies_of(flow)

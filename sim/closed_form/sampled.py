@@ -60,7 +60,7 @@ def draws_of(flow: Flow, instructions: Floats, payload_bytes: Floats, selectivit
     return Draws(
         rates * flow.instructions * instructions,
         rates[:, flow.source] * chosen,
-        flow.bits * payload_bytes[:, flow.source],
+        np.ascontiguousarray(flow.bits * payload_bytes[:, flow.source]),
         rates,
         _timed(flow, instructions),
     )

@@ -5,7 +5,7 @@ import numpy as np
 from sim.engine.links import DOWNLINK, RECEIVER, SENDER, UPLINK
 from sim.engine.records import Records
 from sim.flow import ALL, NONE, Columns, Floats, Ints
-from sim.jit import kernel
+from sim.jit import inner, kernel
 from sim.links import ends_of, seconds_on, slot_of, uplinks_of
 from sim.messages import Copies, busy_share, list_messages, marks, no_messages
 from sim.work import instructions_on
@@ -96,7 +96,7 @@ def lay_out(
     return count
 
 
-@kernel
+@inner
 def _set_own_costs(flow: Columns, operators: Records, placement: Ints) -> None:
     """Set what the work of operators costs on their devices."""
     for v in range(operators.shape[0]):
@@ -111,7 +111,7 @@ def _set_own_costs(flow: Columns, operators: Records, placement: Ints) -> None:
         operators[v].service_s = operators[v].own_cost * max(1.0, flow.cores[d] / usable)
 
 
-@kernel
+@inner
 def _number(number: Ints, links: Records, link: int, stage: int, count: int) -> int:
     """Number a link and set its stage, unless that is done; return the number of the next one."""
     if number[link] > 0:
@@ -121,7 +121,7 @@ def _number(number: Ints, links: Records, link: int, stage: int, count: int) -> 
     return count + 1
 
 
-@kernel
+@inner
 def _share_messages(
     flow: Columns, operators: Records, streams: Records, placement: Ints, latency_s: Floats
 ) -> None:
@@ -184,7 +184,7 @@ def _share_messages(
             streams[e].service_s = operators[flow.target[e]].service_s + receiving
 
 
-@kernel
+@inner
 def _set_shares(
     flow: Columns,
     operators: Records,

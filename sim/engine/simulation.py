@@ -196,11 +196,11 @@ class Simulation:
         state, link = self._state(placement[self.places.operator], timing)
         settings = self.settings
         rules = Rules(
-            tick_s=tick_s,
-            queue=settings.queue or np.inf,
+            tick_s=float(tick_s),
+            queue=float(settings.queue or np.inf),
             pushes=settings.backpressure,
             dynamic=settings.scheduler == "dynamic",
-            source_queue=settings.source_queue or np.inf,
+            source_queue=float(settings.source_queue or np.inf),
             nic=self.flow.nic,
             uplinks=self.flow.uplinks > 0,
             delays=bool(state.streams["delay"].any()),

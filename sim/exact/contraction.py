@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sim.columns import read_only
 from sim.exact.partial import Partial, highest, partial, put, take_back
 from sim.flow import Ints
 from sim.jit import bare, kernel
@@ -47,7 +48,7 @@ def _merged(instance: Instance, group: Ints) -> Instance:
     own = np.repeat(np.arange(count), np.diff(merged.first_rival)) == merged.rival
     hostile = np.unique(merged.rival[own])
     allowed[hostile] = False
-    return merged._replace(row_of=np.arange(count, dtype=np.int32), allowed=allowed)
+    return merged._replace(row_of=np.arange(count, dtype=np.int32), allowed=read_only(allowed))
 
 
 @kernel

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.flow import Floats
-from sim.jit import bare, kernel
+from sim.jit import bare, inner, kernel
 from sim.tuples.deployment import Deployment
 
 
@@ -21,7 +21,7 @@ class Work(NamedTuple):
     tuples: Floats  # (R,) tuples/s
 
 
-@kernel
+@inner
 def no_work(servers: int) -> Work:
     """Return the work of servers at which nothing arrives."""
     return Work(np.zeros(servers), np.zeros(servers), np.zeros(servers), np.zeros(servers))

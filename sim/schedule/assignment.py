@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.flow import Floats, Ints
-from sim.jit import bare, kernel
+from sim.jit import bare, inner, kernel
 
 Bools = NDArray[np.bool_]
 FEW = 8  # columns up to which all assignments are tried, so that ties go to the first of them
@@ -27,7 +27,7 @@ def cheapest_assignment(costs: Floats) -> Ints:
     return _by_shortest_paths(costs)
 
 
-@kernel
+@inner
 def _first_of_all(costs: Floats) -> Ints:
     """Try all assignments, depth first; costs that are too high already are cut off."""
     rows, columns = costs.shape
@@ -59,7 +59,7 @@ def _first_of_all(costs: Floats) -> Ints:
     return best
 
 
-@kernel
+@inner
 def _by_shortest_paths(costs: Floats) -> Ints:
     """Assign one row after the other along shortest augmenting paths (Kuhn 1955, Munkres 1957)."""
     rows, columns = costs.shape

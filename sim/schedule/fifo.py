@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.flow import Floats, Ints
-from sim.jit import bare, kernel
+from sim.jit import bare, inner, kernel
 from sim.schedule.channels import free_channels
 from sim.schedule.cores import first_cores, free_from, keep_cores
 from sim.schedule.queues import Events, no_events, pop, push
@@ -106,7 +106,7 @@ def fifo_memory(tasks: Columns) -> FifoMemory:
     )
 
 
-@kernel
+@inner
 def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a fifth of the speed
     tasks: Columns, devices: Ints, memory: FifoMemory, limit: float
 ) -> float:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.flow import Floats, Ints, first_misplaced
+from sim.columns import first_misplaced, read_only
+from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
 from sim.orders import longest_paths
 
@@ -129,6 +130,8 @@ class TaskGraph:
         operators, streams, devices = len(self.work), len(self.source), len(self.speed)
         if operators == 0 or devices == 0:
             raise ValueError("a task graph needs at least one operator and one device")
+        for name in ("source", "target"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
         links = len(self.rate)
         if links not in (1, devices * devices):
             raise ValueError(f"rate must have 1 or {devices * devices} values (got {links})")

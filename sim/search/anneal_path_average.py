@@ -13,7 +13,7 @@ import numpy as np
 from sim.closed_form.path_average import Equations, look, solve, unsolved
 from sim.crossed import nothing_crossed, number_links
 from sim.flow import Columns, Floats, Ints
-from sim.jit import bare, kernel
+from sim.jit import bare, inner, kernel
 from sim.links import Crossed
 from sim.search.anneal import AFRESH, EVERY, Schedule
 from sim.search.instance import Instance
@@ -101,7 +101,7 @@ def anneal_path_average(
     return top, schedule.steps
 
 
-@kernel
+@inner
 def _links(instance: Instance, flow: Columns, sinks: Ints, now: SearchState) -> Links:
     at, nominal = np.empty(flow.work.shape[0], np.int32), 0.0
     for u in range(instance.work.shape[0]):
@@ -138,7 +138,7 @@ def _go(instance: Instance, links: Links, trial: Move, b: int, c: int) -> None:
             links.at[instance.member[k]] = c
 
 
-@kernel
+@inner
 def _nearly(links: Links, start: float) -> float:
     """Return relative throughput to an accuracy of about `NEAR`; -1 if not solved."""
     flow, crossed, room = links.flow, links.crossed, links.equations
@@ -159,7 +159,7 @@ def _nearly(links: Links, start: float) -> float:
     return _solved(links, start)
 
 
-@kernel
+@inner
 def _solved(links: Links, start: float) -> float:
     """Return relative throughput; -1 if the equations are not solved."""
     count = number_links(links.at, links.flow, links.crossed)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.flow import NONE, Floats, Ints
-from sim.jit import bare, kernel
+from sim.jit import bare, inner, kernel
 from sim.links import ends_of, slot_of, uplinks_of
 from sim.messages import Copies, charge
 from sim.search.anneal import Schedule
@@ -133,7 +133,7 @@ def _excess(load: Floats, least: float, full: float) -> float:
     return mean
 
 
-@kernel
+@inner
 def _weigh(
     instance: Instance, loads: SampledLoads, now: SearchState, sampled: SampledState
 ) -> None:

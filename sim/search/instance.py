@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.flow import Floats, Flow, Ints, by_operator
+from sim.columns import by_operator, read_only
+from sim.flow import Floats, Flow, Ints
 from sim.jit import bare, kernel
 from sim.messages import Copies
 from sim.search.shared import copies_of_units, shared_streams
@@ -126,7 +127,7 @@ def instance(
         up=flow.up,
         down=flow.down,
         row_of=row_of.astype(np.int32),
-        allowed=np.ascontiguousarray(allowed),
+        allowed=read_only(allowed),
         needs=np.ascontiguousarray(needs, dtype=np.float64),
         room=np.ascontiguousarray(room, dtype=np.float64),
         first_rival=first_rival,

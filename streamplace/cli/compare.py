@@ -108,9 +108,6 @@ def compare(
     _check_clusters(clusters_file, cluster_file, devices, cross=cross)
     from contextlib import nullcontext  # noqa: PLC0415 - loaded when the command runs
 
-    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
-
-    load_numba()
     from streamplace.cli.default_cluster import naming_the_default  # noqa: PLC0415
     from streamplace.cli.output_files import refuse_folder, weights_of  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415

@@ -40,9 +40,6 @@ def diff(
     streamplace diff before.json after.json --json
     streamplace diff before.json after.json --objective makespan --batch 100
     """
-    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
-
-    load_numba()
     from streamplace.cli.current import whole_placement  # noqa: PLC0415 - loaded when the command runs
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415

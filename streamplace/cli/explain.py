@@ -103,9 +103,6 @@ def explain(
         _refuse_watching(ctx)
     from dataclasses import replace  # noqa: PLC0415 - loaded when the command runs
 
-    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
-
-    load_numba()
     from streamplace.cli.current import whole_placement  # noqa: PLC0415
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.errors import BackendError, located  # noqa: PLC0415

@@ -4,8 +4,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from streamplace.cli.numba_loading import load_numba
-
 if TYPE_CHECKING:
     from streamplace.workflows.latency.limit import LatencyLimit
 
@@ -18,7 +16,6 @@ def latency_limit(
     """Parse QUANTITY=TIME into a limit on latency."""
     if value is None:
         return None
-    load_numba()
     from streamplace.errors import UsageError  # noqa: PLC0415 - loaded when the option is used
     from streamplace.workflows.latency.limit import LatencyLimit  # noqa: PLC0415
 

@@ -12,6 +12,7 @@ from functools import partial
 
 import click
 
+from sim.kernels import before_compiling
 from streamplace.cli import (
     apply,
     compare,
@@ -35,6 +36,7 @@ from streamplace.cli import (
     train,
     watch,
 )
+from streamplace.cli.compiling import note_compiling
 from streamplace.errors import StreamplaceError
 from streamplace.util.out_of_memory import is_out_of_memory
 from streamplace.util.text import printable
@@ -190,6 +192,7 @@ def script() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # operator names may be any text
+    before_compiling.append(note_compiling)
     code = None
     with suppress(KeyboardInterrupt, SystemExit):
         code = main()

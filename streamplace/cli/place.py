@@ -206,9 +206,7 @@ def place(
     limited = max_moves is not None or move_cost is not None
     if output == "-" and as_json:
         raise click.UsageError("cannot combine -o - with --json: both write to stdout")
-    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
 
-    load_numba()
     if job_file is not None or graph is None:
         from streamplace.cli.place_jobs import place_job_file  # noqa: PLC0415
 

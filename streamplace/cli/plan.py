@@ -74,9 +74,6 @@ def plan(
     streamplace plan graph.json --target-utilisation 0.7 --plot plan.png
     streamplace plan graph.json --cluster racks.json --survive 1
     """
-    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
-
-    load_numba()
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
     from streamplace.cli.terminal import print_command, print_result  # noqa: PLC0415
     from streamplace.errors import ClusterError, located  # noqa: PLC0415

@@ -80,9 +80,6 @@ def simulate(
     """
     makespan_values = {name: values.pop(name) for name in makespan_options.NAMES}
     chosen = {name: value for name, value in values.items() if value is not None}
-    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when the command runs
-
-    load_numba()
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
     from streamplace.cli.terminal import console, print_view  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415

@@ -150,9 +150,7 @@ def size(
         "--at": at,
     }
     _check_job_file(job_file, alone)
-    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
 
-    load_numba()
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
     from streamplace.cli.size_jobs import size_job_file  # noqa: PLC0415
     from streamplace.cli.terminal import print_result  # noqa: PLC0415

@@ -87,9 +87,6 @@ def dream(
     streamplace study dream --quick -o dream-study
     streamplace study dream --weights benchmarks/weights -o dream-study
     """
-    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when it runs
-
-    load_numba()
     from streamplace.studies.dream.study import DreamStudy  # noqa: PLC0415
 
     chosen = DreamStudy(quick, seed, graphs, weights)
@@ -124,9 +121,6 @@ def orders(
     streamplace study orders --jobs 8 -o orders-study
     streamplace study orders --objective throughput -o stream-orders
     """
-    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when it runs
-
-    load_numba()
     from streamplace.studies.orders.streams import StreamOrdersStudy  # noqa: PLC0415
     from streamplace.studies.orders.study import OrdersStudy  # noqa: PLC0415
 
@@ -164,9 +158,6 @@ def giph(
     streamplace study giph --jobs 8 -o giph-study
     streamplace study giph --objective throughput -o stream-giph
     """
-    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when it runs
-
-    load_numba()
     from streamplace.studies.giph.streams import StreamGiphStudy  # noqa: PLC0415
     from streamplace.studies.giph.study import GiphStudy  # noqa: PLC0415
 
@@ -213,9 +204,6 @@ def doppler(
     streamplace study doppler --released graphs --jobs 8 -o doppler-study
     streamplace study doppler --objective throughput -o stream-doppler
     """
-    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when it runs
-
-    load_numba()
     from streamplace.studies.doppler.streams import StreamDopplerStudy  # noqa: PLC0415
     from streamplace.studies.doppler.study import DopplerStudy  # noqa: PLC0415
 
@@ -259,9 +247,6 @@ def hsdag(
     streamplace study hsdag --quick -o hsdag-study
     streamplace study hsdag --data data --jobs 8 -o hsdag-study
     """
-    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when it runs
-
-    load_numba()
     from streamplace.studies.hsdag.study import HsdagStudy  # noqa: PLC0415
 
     chosen = HsdagStudy(quick, seed, data)

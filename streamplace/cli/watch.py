@@ -139,9 +139,6 @@ def flink(url: str, job: str, **chosen: Any) -> None:
 def _watch(
     server: "Server", job: str, cluster: "Cluster", kept: "Rules", chosen: dict[str, Any]
 ) -> None:
-    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - slow to load
-
-    load_numba()
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - slow to load
     from streamplace.control.controller import Controller  # noqa: PLC0415 - loaded when it runs
     from streamplace.control.flink.clock import SystemClock  # noqa: PLC0415

@@ -7,6 +7,7 @@ from math import inf
 
 import numpy as np
 
+from sim import work_clock
 from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.contiguous.placer import splits_well
@@ -29,7 +30,6 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.quality import qualities
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.rounding import ROUNDING
-from streamplace.util import work_clock
 
 SECONDS = 1.0
 LARGE = 5_000  # operators x devices above which `of_large` is used

@@ -6,7 +6,7 @@ colon distinguishes the two forms: an option has an equals sign, a class has non
 imported only when one of its placers is requested.
 """
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cache
 from typing import Any, get_type_hints
 
@@ -16,8 +16,6 @@ from streamplace.placers.auto import Auto
 from streamplace.placers.base import Improver, Placer
 from streamplace.placers.partition.base import Partitioner
 from streamplace.placers.partition.oracle import Oracle
-from streamplace.placers.search.search import Search
-from streamplace.placers.warmup import Scoring, warm_up, warm_up_search
 from streamplace.util import plugins
 from streamplace.util.checks import check_number, plain_number
 from streamplace.util.plugin_calls import read_options
@@ -59,7 +57,6 @@ WITHOUT_WEIGHTS = ("doppler", "placeto")
 """The published systems of which there is a config but no placer, as no weights are shipped."""
 PARTITIONERS = ("metis", "metis-recursive", "fuser")
 ORACLES = tuple(f"{name}-oracle" for name in PARTITIONERS)
-WARM_UP_EVALUATIONS = 500
 QUADRATIC = {"fuser": 5_000, "fuser-oracle": 5_000, "giph": 1_000, "rebuild": 5_000}
 """Placer whose time grows with the square of the number of operators -> the number to warn from."""
 PER_OPERATOR = ("giph", "rebuild")
@@ -139,44 +136,15 @@ def _refuse_without_weights(text: str) -> None:
 
 
 @cache
-def ready_placer(text: str, scoring: Scoring) -> Placer:
-    """Return the placer for a name with options, warmed up by placing and scoring a small graph.
-
-    Custom placers are not warmed up, because running one may have side effects.
+def ready_placer(text: str) -> Placer:
+    """Return the placer for a name with options; it is made once, with what it has loaded.
 
     Raises
     ------
     UsageError
         On an unknown name or option.
     """
-    placer = make_placer(text)
-    if text.partition(":")[0] in TRAINED:
-        warm_up(_after_one_step(placer), scoring)
-    elif scoring == "makespan" or scoring == "events":  # noqa: PLR1714 - for mypy
-        if is_ours(text):
-            warm_up(_limited(placer), scoring)
-    elif isinstance(placer, Auto):
-        # Without the policy, which takes a second to load: few graphs are hard enough to need it.
-        for tried in AUTO_TRIES:
-            ready_placer(tried, scoring)
-        warm_up_search(scoring)
-    elif is_ours(text):
-        warm_up(placer, scoring)
-    return placer
-
-
-def _limited(placer: Placer) -> Placer:
-    """Return a placer that searches for only a moment, if it searches."""
-    if not isinstance(placer, Auto | Search):
-        return placer
-    return replace(placer, seconds=None, evaluations=WARM_UP_EVALUATIONS)
-
-
-def _after_one_step(placer: Any) -> Placer:
-    """Return a placer that trains for one step only."""
-    options = [f.name for f in fields(placer) if f.name in ("episodes", "steps")]
-    limited: Placer = replace(placer, **dict.fromkeys(options, 1))
-    return limited
+    return make_placer(text)
 
 
 def options_of(name: str) -> tuple[str, ...]:
@@ -285,8 +253,8 @@ def warning_for(text: str, operators: int) -> str | None:
 
 
 def _auto_policy() -> Placer:
-    return ready_placer(AUTO_POLICY, "bottleneck")
+    return ready_placer(AUTO_POLICY)
 
 
 def _auto_of_passes() -> Placer:
-    return ready_placer(AUTO_OF_PASSES, "bottleneck")
+    return ready_placer(AUTO_OF_PASSES)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim import work_clock
 from streamplace.errors import (
     CustomPlacerError,
     StreamplaceError,
@@ -16,11 +17,9 @@ from streamplace.errors import (
 from streamplace.placers import custom
 from streamplace.placers.base import Placer, Proof, plans_schedules, proves
 from streamplace.placers.registry import is_ours, ready_placer
-from streamplace.placers.warmup import scoring_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import digest, forget
-from streamplace.util import work_clock
 from streamplace.util.evaluation_count import counting
 from streamplace.util.plugins import named_fault
 
@@ -58,7 +57,7 @@ def run_placer(
         If the placer does not support the problem.
     """
     name, proof, own_schedule_s = name_of(placer), None, None
-    place_it = ready_placer(placer, scoring_of(problem)) if isinstance(placer, str) else placer
+    place_it = ready_placer(placer) if isinstance(placer, str) else placer
     is_custom = not isinstance(placer, str) or not is_ours(placer)
     before = digest(problem) if is_custom else b""
     started = work_clock.now()

@@ -4,6 +4,7 @@ from contextlib import suppress
 
 import numpy as np
 
+from sim import work_clock
 from streamplace.errors import InfeasibleError, PlacementError, UsageError
 from streamplace.placers.exact.decision import DecisionProblem
 from streamplace.placers.repair import assign
@@ -43,7 +44,8 @@ def _decided(problem: Problem, clock: Budget) -> bool | None:
     outcome = decision.search(NODES, clock)
     if outcome.open and clock.seconds_left() > 0:
         with suppress(UsageError):  # OR-tools is not installed
-            from streamplace.placers.exact.cp_sat import Model  # noqa: PLC0415 - slow to load
+            with work_clock.loading():
+                from streamplace.placers.exact.cp_sat import Model  # noqa: PLC0415 - slow to load
 
             if Model.is_small(decision):
                 outcome = Model(decision, 1, 0).search(EFFORT, clock)

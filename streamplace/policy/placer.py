@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from sim import work_clock
 from streamplace.errors import CheckpointError, UsageError
 from streamplace.placers.base import refuse_other_objectives
 from streamplace.placers.repair import feasible, feasible_ones
@@ -106,7 +107,8 @@ class PolicyPlacer:
         return isinstance(self._policy(), Refiner)
 
     def _policy(self) -> AnyPolicy:
-        return policy_in(self.file or str(SHIPPED))
+        with work_clock.loading():
+            return policy_in(self.file or str(SHIPPED))
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

@@ -207,10 +207,9 @@ def check_start(
     if len(graphs) <= config.run.held_out:
         message = f"must be less than the number of graphs, {len(graphs)}"
         raise ConfigError(f"config: run.held_out: {message} (got {config.run.held_out})")
-    problems = config.problems[0]
     for key, placer in config.placers.items():
         try:
-            ready_placer(placer, "makespan" if problems.is_makespan else problems.model)
+            getattr(ready_placer(placer), "uses_start", None)  # reads the weights of a policy
         except StreamplaceError as error:
             raise reworded(error, f"{key}: {error}") from None
     if resume != exists(folder / CHECKPOINT):

@@ -4,10 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamplace.errors import InfeasibleError, UsageError
-from streamplace.placers.warmup import warm_up_latency
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.util import work_clock
 from streamplace.workflows.confidence import check_confidence, confident
 from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.latency.within_limit import disproved, within_limit
@@ -67,8 +65,6 @@ class Asked:
     ) -> tuple[Placement, dict[str, Any]]:
         """Return the placement that reaches it best, and fields of `Result`."""
         if self.max_latency is not None:
-            with work_clock.loading():
-                warm_up_latency()
             found, answer = within_limit(problem, start, self.max_latency, seed)
             return found, {"latency": answer}
         if self.confidence is None:

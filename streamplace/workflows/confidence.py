@@ -10,7 +10,6 @@ from streamplace.display.text import number, rounded_down
 from streamplace.display.view import Line
 from streamplace.errors import UsageError
 from streamplace.placers.search.confident import confident_rows
-from streamplace.placers.warmup import warm_up_confidence
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -18,7 +17,6 @@ from streamplace.problem.uncertainty import Kind, Uncertainty
 from streamplace.scoring.influence import first_order_shares
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.sampled import CostDraws, carried, draws_within, utilisation_at
-from streamplace.util import work_clock
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_number
 
@@ -186,8 +184,6 @@ def confident(
     uncertainty = Uncertainty.of(problem.graph)
     if not len(uncertainty):
         return start, None
-    with work_clock.loading():
-        warm_up_confidence()
     rows = confident_rows(problem, uncertainty, confidence, start, seed)
     found = start if np.array_equal(rows, start.devices) else Placement(problem, rows)
     return found, _report(problem, uncertainty, found, start, confidence, seed)

@@ -6,23 +6,22 @@ from typing import Any
 
 import numpy as np
 
+from sim import work_clock
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 from streamplace.errors import UsageError, within
-from streamplace.placers.registry import improver_of, ready_placer, with_limit
+from streamplace.placers.registry import improver_of, with_limit
 from streamplace.placers.search.balance import Prefer, check_prefer
 from streamplace.placers.search.current import current_devices
 from streamplace.placers.search.forced_moves import must_move, with_fewest_moves
 from streamplace.placers.search.migrate import Migrate
-from streamplace.placers.warmup import scoring_of
 from streamplace.problem.device_kinds import misplaced
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.objectives import refuse_derived_makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.score import Score
-from streamplace.util import work_clock
 from streamplace.util.checks import check_int, check_number
 from streamplace.workflows.diff import Move, moves_between, relative_gain
 from streamplace.workflows.makespan_result import MakespanResult, scheduled
@@ -192,7 +191,6 @@ def migrate(
     if max_moves is None and move_cost is None:
         result = _solved(problem, placer, seed, staying)
     else:
-        ready_placer("search:evaluations=1", scoring_of(problem))
         started = work_clock.now()
         start: Placement | None = staying
         if move_cost is not None:

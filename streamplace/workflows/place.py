@@ -6,6 +6,7 @@ from typing import overload
 
 import numpy as np
 
+from sim import work_clock
 from streamplace.errors import UsageError
 from streamplace.placers.base import Placer, Proof
 from streamplace.placers.running import name_of, run_placer
@@ -18,7 +19,6 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.throughput import bound, max_source_rate, simulate
-from streamplace.util import work_clock
 from streamplace.util.checks import check_seed
 from streamplace.workflows.asked import Asked
 from streamplace.workflows.conflict import naming_conflicts

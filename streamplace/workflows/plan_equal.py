@@ -15,14 +15,12 @@ from streamplace.errors import (
 )
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.sustained import sustained
-from streamplace.placers.warmup import warm_up_plan
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
-from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 from streamplace.util.text import counted
 from streamplace.workflows.capacity_plan import CLOSE, Limits, Plan, PlanRow
@@ -49,8 +47,6 @@ def plan_equal(
     before: Ints | None = None
     failure: Exception | None = None
     missing: list[int] = []
-    with work_clock.loading():
-        warm_up_plan(objective.model)
     largest = max(MAX_BY_DEFAULT, len(cluster.devices)) if most is None else most
     for count in range(1, largest + 1):
         try:

@@ -7,11 +7,9 @@ from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.cheapest import Cheapest, Search
 from streamplace.placers.subset.examination import Examiner
 from streamplace.placers.subset.kinds import Counts, Kinds
-from streamplace.placers.warmup import warm_up_plan
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.problem import Problem
-from streamplace.util import work_clock
 from streamplace.util.arrays import Floats
 from streamplace.util.text import counted
 from streamplace.workflows.capacity_plan import Limits, Plan
@@ -54,8 +52,6 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
     survive, evaluations = limits.survive, limits.evaluations
     check_losses(problem, survive)
     seconds = SECONDS if limits.seconds is None and evaluations is None else limits.seconds
-    with work_clock.loading():
-        warm_up_plan(problem.model)
     whole = Budget(seconds)
     free = prices is not None and not prices.any()  # then the fewest devices are wanted
     weights = np.ones(len(problem.cluster.devices)) if prices is None or free else prices

@@ -7,6 +7,7 @@ from typing import get_args
 
 import numpy as np
 
+from sim import work_clock
 from streamplace.errors import (
     ClusterError,
     InfeasibleError,
@@ -23,7 +24,6 @@ from streamplace.problem.objective import Model, Throughput
 from streamplace.problem.parallelism import FREE
 from streamplace.problem.problem import check_graph, with_rates_of
 from streamplace.scoring.registry import CLOSED_FORMS
-from streamplace.util import work_clock
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_seed
 from streamplace.util.suggest import valid_choices

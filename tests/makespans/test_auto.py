@@ -52,7 +52,7 @@ def test_results_are_makespans_of_the_problem() -> None:
 def test_randomised_placers_run_until_the_time_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a clock that a look advances by a second, six looks are three runs."""
     seconds = iter(range(10**9))
-    monkeypatch.setattr("streamplace.util.work_clock._seconds", lambda: float(next(seconds)))
+    monkeypatch.setattr("sim.work_clock._seconds", lambda: float(next(seconds)))
     found = EqualTime(3.0).compared(drawn_problem(SMALL, 3)[1])
     limit = max(3.0, found["auto"].seconds)
     for name in ("random", "critical-path", "random-eft"):

@@ -47,7 +47,7 @@ def test_auto_reports_damaged_weights(tmp_path: Path) -> None:
     auto = make_placer("auto:evaluations=2000")
     assert isinstance(auto, Auto)
     text = f"policy:file={tmp_path / 'damaged.safetensors'}"
-    damaged = replace(auto, policy=lambda: ready_placer(text, "bottleneck"))
+    damaged = replace(auto, policy=lambda: ready_placer(text))
     with pytest.raises(CheckpointError, match="damaged"):
         damaged(Problem(Recipe("dream", 40, seed=3).graph(0), model="path-average"), seeded_rng())
 

@@ -91,7 +91,7 @@ def test_no_placer_exceeds_the_optimum_or_a_limit(model: Model, seed: int) -> No
     best = optimum(problem)
     for name in PLACERS:
         try:
-            found = ready_placer(name, model)(problem, np.random.default_rng(seed))
+            found = ready_placer(name)(problem, np.random.default_rng(seed))
         except PlacementError:  # a baseline that makes a single attempt
             continue
         assert obeying(problem, found.devices[None]).all(), name

@@ -72,7 +72,7 @@ def test_a_result_is_sent_once_at_12_gb_per_second_and_20_us() -> None:
 def test_the_best_placement_is_not_one_device(name: str) -> None:
     problem = network_problem(name)
     alone = [makespan(problem, np.full(len(problem.graph.names), d, np.int32)) for d in (0, 1)]
-    placer = ready_placer("search:evaluations=3000", "makespan")
+    placer = ready_placer("search:evaluations=3000")
     found = placer(problem, np.random.default_rng(0)).devices
     assert makespan(problem, found) < min(alone)
 

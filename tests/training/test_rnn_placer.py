@@ -11,7 +11,7 @@ import torch
 import streamplace as sp
 from streamplace.errors import InfeasibleError, UnsuitableError, UsageError
 from streamplace.generate import Recipe
-from streamplace.placers.registry import make_placer, ready_placer
+from streamplace.placers.registry import make_placer
 from streamplace.placers.trivial import Random
 from streamplace.policy.weights import parameter_hash
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
@@ -125,12 +125,6 @@ def test_a_problem_that_cannot_be_repaired_is_an_error() -> None:
     problem = sp.Problem(graph, cluster, source_rate=1.0)
     with pytest.raises(InfeasibleError, match="no device is left for operator"):
         SHORT(problem, seeded_rng())
-
-
-def test_a_warm_up_trains_for_one_step() -> None:
-    with counted_evaluations() as count:
-        ready_placer("rnn:samples=3:steps=500", "bottleneck")
-    assert 3 < count.placements < 10  # the placement is scored once more
 
 
 def test_the_released_code_does_not_train_the_attention() -> None:

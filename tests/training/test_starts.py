@@ -9,7 +9,6 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import CheckpointError, ObjectiveError, PlacementError, StreamplaceError
-from streamplace.placers import registry
 from streamplace.placers.trivial import Random
 from streamplace.training import TrainConfig, fit, read_config, train
 from streamplace.training import loop as loop_module
@@ -92,7 +91,6 @@ def test_a_start_by_the_remedy_that_fails_has_another_one(monkeypatch: pytest.Mo
     def failing(self: object, problem: sp.Problem, rng: object, start: object = None) -> None:
         raise PlacementError("gave up")
 
-    registry.ready_placer("round-robin", "makespan")
     monkeypatch.setattr("streamplace.placers.trivial.RoundRobin.__call__", failing)
     with pytest.raises(PlacementError, match="gave up; choose another placer, or leave the graph"):
         start_of(problem(), "round-robin", np.random.default_rng(0), "stage[0].start", 0)

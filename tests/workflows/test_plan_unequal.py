@@ -21,8 +21,6 @@ from streamplace.placers.subset.kinds import Counts, Kinds, losses, without
 from streamplace.placers.subset.sustained import Sustained
 from streamplace.problem.cluster import Uplink
 from streamplace.scoring.throughput import throughput
-from streamplace.util import work_clock
-from streamplace.workflows import plan_equal, plan_unequal
 from streamplace.workflows.plan import plan
 from streamplace.workflows.plan_rows import Rows
 from tests.support.device_sets import DEVICES, GRAPH, RACKS, cheapest_prices, random_priced_problem
@@ -177,19 +175,6 @@ def test_no_row_that_keeps_up_is_cheaper_than_the_cheapest_set(
     assert found.cheapest is not None
     prices = [row.price for row in found.rows if row.keeps_up and row.price is not None]
     assert found.cheapest.price <= min(prices)
-
-
-@pytest.mark.parametrize("cluster", [RACKS, Cluster.equal(3, 2000.0)], ids=["unequal", "equal"])
-def test_kernels_are_warmed_before_the_time_limit(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    loading: list[bool] = []
-    module = plan_unequal if cluster is RACKS else plan_equal
-    monkeypatch.setattr(
-        module, "warm_up_plan", lambda model: loading.append(bool(work_clock._loading.depth))
-    )
-    plan(GRAPH, cluster, evaluations=100)
-    assert loading == [True]
 
 
 def test_rows_measure_each_set_once_and_only_what_is_needed_when_time_is_up(

@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.hardening.harness.environment import ROOT
 from benchmarks.hardening.supply.locks import VERSIONS, project
+from hatch_build import PORTABLE
 
 DIST = ROOT / "dist"
 TRY = """
@@ -77,10 +78,12 @@ def main() -> None:
             sys.exit("no release: repeated builds give different wheels")
         built = Path(folder, "1")
         for python in pythons():
-            for package in (*built.glob("*.whl"), *built.glob("*.tar.gz")):
+            portable = *built.glob("*-none-any.whl"), *built.glob("*.tar.gz")
+            for package in (*portable, _with_kernels(built, python)):
                 try_out(package, Path(folder, "bare"), python)
                 print(f"{package.name} works with {_output(python, '--version')}")
-        shutil.copytree(Path(folder, "1"), DIST)
+        shutil.copytree(built, DIST)
+    print("not built: wheels with kernels for other Pythons and other kinds of machines")
     for path in sorted(DIST.iterdir()):
         print(hashlib.sha256(path.read_bytes()).hexdigest(), path.name)
     print(NEXT.format(version=project()["version"]))
@@ -155,11 +158,23 @@ def try_out(package: Path, folder: Path, python: str) -> None:
 
 
 def _built(tree: Path, folder: Path) -> Path:
-    """Build sdist and wheel, dated like the last commit; return the path of the wheel."""
+    """Build sdist and wheel, dated like the last commit; return the path of the wheel.
+
+    The wheel is without kernels, since compiled code is not the same in each build.
+    """
     dated = {**os.environ, "SOURCE_DATE_EPOCH": _output("git", "log", "-1", "--format=%ct")}
     words = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
-    subprocess.run(words, cwd=tree, env=dated, capture_output=True, check=True)
+    subprocess.run(words, cwd=tree, env=dated | {PORTABLE: "1"}, capture_output=True, check=True)
     return next(folder.glob("*.whl"))
+
+
+def _with_kernels(folder: Path, python: str) -> Path:
+    """Build a wheel with the kernels for one Python and this machine, and return its path."""
+    before = {*folder.glob("*.whl")}
+    words = [python, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(ROOT)]
+    subprocess.run(words, env=os.environ | {"PIP_CONSTRAINT": str(VERSIONS)}, check=True)
+    (wheel,) = {*folder.glob("*.whl")} - before
+    return wheel
 
 
 def _output(*command: str, folder: Path = ROOT, environment: dict[str, str] | None = None) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sim import work_clock
 from sim.flow import Flow
 from sim.forward_part import forward_part
 from streamplace.util.arrays import Ints
@@ -65,7 +66,8 @@ def _between(source: Ints, target: Ints) -> Edges:
 
 def _components(units: int, edges: Edges) -> list[list[int]]:
     """Return the strongly connected components of a graph of units, in topological order."""
-    import networkx  # noqa: PLC0415 - heavy
+    with work_clock.loading():
+        import networkx  # noqa: PLC0415 - heavy
 
     graph: networkx.DiGraph[int] = networkx.DiGraph()
     graph.add_nodes_from(range(units))

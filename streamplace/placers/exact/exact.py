@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from math import inf
 
 import numpy as np
 
@@ -15,8 +13,6 @@ from streamplace.placers.exact.incumbent import Incumbent
 from streamplace.placers.exact.path_average import enumerate_all
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.search import Search
-from streamplace.problem.cluster import Cluster
-from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model
 from streamplace.problem.objectives import only_throughput
@@ -77,7 +73,6 @@ class Exact:
         if improve is None:
             models = " and ".join(PROVERS)
             raise UsageError(f"placer 'exact' supports the models {models}, not {problem.model}")
-        _compile()  # before the clock starts
         clock = Budget(self.seconds)
         incumbent = Incumbent(problem, Search()(problem, rng, start))
         if not is_small(problem):
@@ -99,13 +94,3 @@ PROVERS: dict[Model, Callable[[Incumbent, Budget, int, np.random.Generator], Non
     "path-average": _enumerate,
 }
 """For each model, the function that improves an incumbent and its bound until time is up."""
-
-
-@cache
-def _compile() -> None:
-    """Compile the kernels on a problem of two operators that need two devices."""
-    graph = StreamGraph([Operator("a", 1e7, 1.0), Operator("b", 1e7, 1.0)], [Stream("a", "b")])
-    for model, improve in PROVERS.items():
-        problem = Problem(graph, Cluster.equal(2), source_rate=1e3, model=model)
-        on_one = Incumbent(problem, Placement(problem, [0, 0]))
-        improve(on_one, Budget(inf), 1, np.random.default_rng(0))

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
+from sim import work_clock
 from streamplace.errors import PlacementError
 
 Integers = NDArray[np.integer]
@@ -65,7 +66,8 @@ def partition(
     if parts == 1:
         return np.zeros(count, dtype=np.int32)
     starts, neighbours, weights = symmetric(count, source, target, edge_weights)
-    import pymetis  # noqa: PLC0415 - heavy
+    with work_clock.loading():
+        import pymetis  # noqa: PLC0415 - heavy
 
     native = pymetis.zero_copy_dtype()
     try:

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim import work_clock
 from sim.schedule.anneal import Cooling, anneal_events, anneal_fifo
 from sim.schedule.fifo import FifoMemory, fifo_memory, serves
 from sim.schedule.state import FIFO, Order, Run, run_state
 from sim.schedule.walk import NO_LIMIT, Leaving, Shares, shape_of, walk_from
 from streamplace.placers.search.annealing import Budget
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 from streamplace.util.evaluation_count import count as count_evaluations
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from sim import work_clock
 from sim.schedule.anneal import Cooling
 from sim.schedule.walk import Shares
 from streamplace.placers.scheduling.annealing import NO_HEAT, REACHED, PassAnnealer
 from streamplace.placers.scheduling.passes import pass_evaluator
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.problem import Problem
-from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 
 MOVES = Shares(swaps=0.0, blocks=0.0, joins=0.0, critical=0.0)

@@ -1,7 +1,6 @@
 """Placements of shortest makespan, proven by enumeration and by CP-SAT."""
 
 from contextlib import suppress
-from functools import cache
 
 import numpy as np
 
@@ -11,10 +10,6 @@ from streamplace.placers.scheduling.passes import pass_evaluator
 from streamplace.placers.scheduling.proof import PassProof
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.search import Search
-from streamplace.problem.cluster import Cluster
-from streamplace.problem.graph import Operator, StreamGraph
-from streamplace.problem.makespan import Makespan
-from streamplace.problem.network import Network
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 
@@ -48,7 +43,6 @@ def prove_pass(
         raise ObjectiveError(
             "placer 'exact' supports makespans without noise only; with --noise use auto or search"
         )
-    _compile()  # before the clock starts
     clock = Budget(seconds)
     units = problem.feasibility.unit_count
     search = Search(evaluations=CHANGES + CHANGES_PER_UNIT * units, seconds=seconds)
@@ -65,16 +59,3 @@ def prove_pass(
     if not proof.closed:
         proof.enumerate(clock)
     return proof.result()
-
-
-@cache
-def _compile() -> None:
-    """Compile the kernels on problems of three operators, whose optimum no bound reaches."""
-    graph = StreamGraph([Operator(name, 1e7, 0.0) for name in "abc"], firing="all")
-    for network in (Network("pair"), Network("free")):  # each uses a different enumeration
-        problem = Problem(graph, Cluster.equal(2, network=network), objective=Makespan())
-        Search(evaluations=10)(problem, np.random.default_rng(0))
-        proof = PassProof(pass_evaluator(problem, "exact"), np.array([0, 1, 0], np.int32))
-        proof.enumerate(Budget())
-    with suppress(UsageError):
-        proof.solve(1.0, 1, 0)

@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import numpy as np
 
+from sim import work_clock
 from streamplace.errors import GraphError, PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.partition.base import parts_for
@@ -18,7 +19,6 @@ from streamplace.placers.trivial import RoundRobin, Single
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 
 PORTFOLIO: tuple[Placer, ...] = (Heft(), Peft(), RandomEft(samples=10), Single())

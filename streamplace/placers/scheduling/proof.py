@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 
+from sim import work_clock
 from sim.schedule.exhaustive import enumeration, next_placements
 from sim.schedule.fifo_tree import fifo_tree, next_shorter, serves
 from sim.schedule.passes import makespans, timetable
@@ -64,10 +65,6 @@ class PassProof:
         if done:
             self._bound = self._reached
 
-    def compile(self) -> None:
-        """Compile the kernels of the enumeration, which takes seconds."""
-        self._enumeration()(0.0, np.empty((1, self._scored.tasks.operators), np.int32), 1)
-
     def solve(self, seconds: float, workers: int, seed: int) -> None:
         """Search with CP-SAT, and keep its bound.
 
@@ -76,7 +73,8 @@ class PassProof:
         UsageError
             If OR-tools is not installed.
         """
-        from streamplace.placers.scheduling.cp_sat import ScheduleModel  # noqa: PLC0415 - slow to load
+        with work_clock.loading():
+            from streamplace.placers.scheduling.cp_sat import ScheduleModel  # noqa: PLC0415 - slow
 
         scored = self._scored
         if not ScheduleModel.is_small(scored.tasks):

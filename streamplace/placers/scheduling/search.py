@@ -22,7 +22,6 @@ from streamplace.placers.search.balance import Prefer
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 
 QUICK: tuple[Placer, ...] = (
@@ -125,8 +124,6 @@ def _enumerated(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> Placem
         return None
     proof = PassProof(scored, rows[shortest(scored, rows)])
     if not proof.closed:
-        with work_clock.loading():
-            proof.compile()
         proof.enumerate(budget.share(ENUMERATION))
     if not proof.closed:
         return None

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim import work_clock
 from sim.search import Instance, Schedule, search_state, work_on_devices
 from streamplace.errors import UsageError
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
-from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 
 HOTTEST, COLDEST = 0.2, 0.002  # temperatures of a thorough chain

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from sim import work_clock
 from sim.closed_form.bottleneck import utilisations
 from sim.search import search_state, spread
 from sim.threads import own_utilisations
@@ -20,7 +21,6 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.quality import qualities
 from streamplace.scoring.throughput import ceiling
-from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 
 Prefer = Literal["balance", "fewest"]

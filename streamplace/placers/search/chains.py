@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sim import work_clock
 from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.contiguous.placer import Contiguous, splits_well
@@ -19,7 +20,6 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.quality import qualities
 from streamplace.scoring.registry import throughput_evaluator
-from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 
 BETTER = 1.0 + 1e-6  # smallest factor that counts as an improvement

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from sim import work_clock
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.quality import qualities_of_rows
-from streamplace.util import work_clock
 
 BETTER = 1.0 + 1e-9  # smallest factor that counts as an improvement
 MAX_SCORED = 4_000_000  # operators x placements that one step may score

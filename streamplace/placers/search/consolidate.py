@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sim import work_clock
+from sim.columns import read_only
 from sim.search import (
     Instance,
     least_work,
@@ -16,7 +18,6 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.quality import qualities
-from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 
 AS_GOOD = 1.0 - 1e-3  # share of the best throughput that counts as equally good
@@ -136,4 +137,4 @@ def _only(instance: Instance, devices: Ints) -> Instance:
     """Return the instance with only these devices allowed."""
     mask = np.zeros(len(instance.capacity), dtype=np.bool_)
     mask[devices] = True
-    return instance._replace(allowed=instance.allowed & mask)
+    return instance._replace(allowed=read_only(instance.allowed & mask))

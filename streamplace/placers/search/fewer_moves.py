@@ -5,10 +5,10 @@ from itertools import combinations
 
 import numpy as np
 
+from sim import work_clock
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.current import Current
 from streamplace.placers.search.nearby import Nearby
-from streamplace.util import work_clock
 from streamplace.util.arrays import Floats, Ints
 
 MAX_PAIRS = 2_000  # pairs of units that are moved back together

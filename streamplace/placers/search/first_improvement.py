@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sim import work_clock
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.quality import qualities_of_rows
-from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 
 PER_UNIT = 100  # evaluations by default

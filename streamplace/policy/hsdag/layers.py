@@ -7,7 +7,8 @@ from typing import TypeAlias
 import torch
 from torch import Tensor, nn
 
-from streamplace.policy.hsdag.smoothing import Smooth, Weights
+from streamplace.policy.hsdag.kernels.products import Weights
+from streamplace.policy.hsdag.smoothing import Smooth
 
 Drop: TypeAlias = Callable[[Tensor], Tensor]
 """Sets some values to 0 (dropout), or none."""

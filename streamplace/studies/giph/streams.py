@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from sim import work_clock
 from streamplace.generate import Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.placers.search.current import current_devices, moving_seconds
@@ -21,7 +22,6 @@ from streamplace.scoring.registry import evaluator
 from streamplace.studies.giph.stream_outcome import outcome
 from streamplace.studies.seeds import seed_of
 from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
-from streamplace.util import work_clock
 
 DEVICES = "5x2500"
 RATE, HIGHER_RATE = 1e4, 2e4  # tuples/s

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 
+from sim import work_clock
 from streamplace.placers.running import run_placer
 from streamplace.problem.problem import Problem
 from streamplace.studies.hsdag.networks import network_problem
@@ -14,7 +15,6 @@ from streamplace.studies.hsdag.published import PLACETO, RNN
 from streamplace.studies.hsdag.registered import Registered
 from streamplace.studies.study import Row
 from streamplace.training.trials import PUBLISHED, Trial, run_trial
-from streamplace.util import work_clock
 
 
 def placeto(problem: Problem, size: Registered, seed: int) -> Row:

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import numpy as np
 
+from sim import work_clock
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.repair import feasible
 from streamplace.placers.running import run_placer
@@ -19,7 +20,6 @@ from streamplace.studies.hsdag.groups import kept_together
 from streamplace.studies.hsdag.published import ACCELERATOR_ONLY, CPU_ONLY
 from streamplace.studies.hsdag.registered import Registered
 from streamplace.studies.study import Row
-from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 
 HEFT, PEFT = "HEFT", "PEFT"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sim import work_clock
 from streamplace.errors import InfeasibleError, within
 from streamplace.placers.base import Placer
 from streamplace.placers.jobs.enumeration import FEW, best_of_all, is_small
@@ -13,7 +14,6 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.jobs import Jobs
 from streamplace.problem.placement import Placement
 from streamplace.scoring.joint import JointProblem
-from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 from streamplace.util.checks import check_seed
 from streamplace.workflows.conflict import naming_conflicts

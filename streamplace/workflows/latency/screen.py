@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim import work_clock
 from sim.tuples import Arrivals
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.tuples import busiest, deployed, estimate
-from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 from streamplace.workflows.latency.limit import LatencyLimit
 

@@ -7,11 +7,9 @@ from math import inf
 import numpy as np
 
 from streamplace.errors import InfeasibleError, PlacementError, UsageError
-from streamplace.placers.warmup import warm_up_latency
 from streamplace.problem.placement import Placement
 from streamplace.problem.subsets import restricted
 from streamplace.scoring.throughput import simulate
-from streamplace.util import work_clock
 from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.latency.within_limit import disproved, within_limit
 from streamplace.workflows.sizing.result import SizeResult
@@ -41,8 +39,6 @@ def sized_within(
     UsageError
         If there are too many streams between instances to simulate single tuples.
     """
-    with work_clock.loading():
-        warm_up_latency()
     best: SizeResult | None = None
     for share in SHARES:
         try:

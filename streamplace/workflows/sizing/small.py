@@ -7,8 +7,6 @@ from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.conditions import apart
 from streamplace.placers.subset.kinds import Kinds
-from streamplace.placers.warmup import warm_up_plan
-from streamplace.util import work_clock
 from streamplace.workflows.conflict import listed_and
 from streamplace.workflows.plan_unequal import check_losses
 from streamplace.workflows.sizing.attempts import Task
@@ -39,8 +37,6 @@ def small_size(task: Task, choices: Choices, minimise: Minimise, seconds: float 
     with naming_rates(task, _needs):
         problem = task.problem(counts, apart=True)
     check_losses(problem, task.survive, "size")
-    with work_clock.loading():
-        warm_up_plan(problem.model)
     kinds = Kinds(problem, task.prices)
     needs = needs_of(problem)
     check_needs(task, needs, _needs)

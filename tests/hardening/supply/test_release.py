@@ -10,6 +10,7 @@ import pytest
 from benchmarks.hardening.harness.environment import ROOT, environment
 from benchmarks.hardening.supply import release
 from benchmarks.hardening.supply.locks import project
+from sim.kernels import bundle
 
 
 def test_a_release_needs_a_date_and_a_single_version(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,6 +67,17 @@ def test_a_wheel_contains_exactly_the_files_to_ship(tmp_path: Path) -> None:
     shipped = {p.relative_to(ROOT).as_posix() for p in (ROOT / "datasets").rglob("*.json")}
     assert {f"streamplace/{name}" for name in shipped} <= set(names)
     assert f"Version: {project()['version']}\n" in metadata
+
+
+@pytest.mark.skipif(not bundle.PATH.exists(), reason="no file of kernels: run make kernels")
+def test_a_wheel_with_kernels_is_for_one_python_and_one_machine(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(words, cwd=ROOT, capture_output=True, check=True)
+    (wheel,) = tmp_path.glob(f"*-cp3{sys.version_info.minor}-none-*.whl")
+    with ZipFile(wheel) as archive:
+        assert f"sim/kernels/compiled/{bundle.PATH.name}" in archive.namelist()
+        name = next(n for n in archive.namelist() if n.endswith("/WHEEL"))
+        assert b"Root-Is-Purelib: false" in archive.read(name)
 
 
 def test_the_trial_commands_of_a_release_succeed(tmp_path: Path) -> None:

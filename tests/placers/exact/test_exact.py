@@ -55,7 +55,7 @@ def test_no_placer_exceeds_the_optimum(model: Model, seed: int) -> None:
     assert best <= bound(problem) * SLACK
     for name in QUICK:
         try:
-            found = ready_placer(name, model)(problem, np.random.default_rng(seed))
+            found = ready_placer(name)(problem, np.random.default_rng(seed))
         except PlacementError:  # a baseline that makes a single attempt
             continue
         assert throughput_of(problem, found.devices) <= best * SLACK, name

@@ -107,7 +107,7 @@ def test_no_placer_exceeds_the_optimum(model: Model, name: str) -> None:
         if problem is None:
             continue
         try:
-            found = ready_placer(name, model)(problem, np.random.default_rng(seed))
+            found = ready_placer(name)(problem, np.random.default_rng(seed))
         except PlacementError:  # a baseline that makes a single attempt
             continue
         assert throughput_of(problem, found.devices) <= drawn_optimum(seed, model) * SLACK, seed

@@ -129,7 +129,7 @@ def test_no_placer_is_below_the_optimum(seed: int) -> None:
         if name.startswith(("metis", "fuser")):
             continue
         try:
-            found = ready_placer(name, "makespan")(problem, seeded_rng())
+            found = ready_placer(name)(problem, seeded_rng())
         except PlacementError:
             continue
         assert proof.bound <= makespan_of(found) * SLACK, name

@@ -8,7 +8,6 @@ from streamplace import Problem
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.registry import THROUGHPUT_NAMES, ready_placer
-from streamplace.placers.warmup import scoring_of
 from streamplace.util.arrays import Ints
 
 LIMITED_BY_COUNT = {
@@ -48,7 +47,7 @@ def moved_by(name: str, problem: Problem, rng: np.random.Generator) -> float:
     streams = list(problem.graph.streams)
     shuffled = restreamed(problem, [streams[i] for i in rng.permutation(len(streams))])
     changed = renamed(shuffled, range(operators), range(devices))
-    placer = ready_placer(name, scoring_of(problem))
+    placer = ready_placer(name)
     first, *others = (placed(name, placer, one) for one in (problem, problem, changed))
     return max(_differing(first, other) for other in others)
 

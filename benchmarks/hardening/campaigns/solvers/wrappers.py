@@ -159,7 +159,7 @@ def try_makespan(name: str, number: int, seed: int) -> str | None:
     from streamplace.placers.registry import ready_placer  # noqa: PLC0415 - heavy
 
     problem = unusual_problem(number, seed, largest_for(name)).with_objective(Makespan())
-    placer = ready_placer(name, "makespan")
+    placer = ready_placer(name)
     return answer_fault(placer(problem, np.random.default_rng(number)))
 
 
@@ -175,7 +175,7 @@ def try_placer(name: str, number: int, seed: int) -> str | None:
         options += ":weights=utilisation"
     if name in ("greedy", "policy") and number % 2:
         options += f":order={ORDERS[number // 2 % len(ORDERS)]}"
-    placer = ready_placer(name + options, "bottleneck")
+    placer = ready_placer(name + options)
     return answer_fault(placer(problem, np.random.default_rng(number)))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.flow import Floats, Ints
-from sim.jit import kernel
+from sim.jit import inner, kernel
 
 Bools = NDArray[np.bool_]
 Single = NDArray[np.float32]
@@ -94,7 +94,7 @@ def place_groups(groups: Groups, layers: Layers, draws: Draws, chosen: Ints, rea
                 sent[placed[other]] += message
 
 
-@kernel
+@inner
 def _logit(layers: Layers, g: int, loads: Single) -> float:
     total = 0.0
     for h in range(layers.outward.shape[0]):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.flow import Floats, Ints
-from sim.jit import kernel
+from sim.jit import inner, kernel
 
 NONE = -1
 
@@ -85,7 +85,7 @@ def parse(
     return _numbered(root)
 
 
-@kernel
+@inner
 def _root(root: Ints, v: int) -> int:
     while root[v] != v:
         root[v] = root[root[v]]
@@ -93,7 +93,7 @@ def _root(root: Ints, v: int) -> int:
     return v
 
 
-@kernel
+@inner
 def _leads_back(
     successors: Successors,
     root: Ints,
@@ -136,7 +136,7 @@ def _leads_back(
     return False
 
 
-@kernel
+@inner
 def _numbered(root: Ints) -> Ints:
     """Return the numbers of the groups, whose roots are their first vertices."""
     number = np.empty(root.shape[0], np.int32)

@@ -13,7 +13,6 @@ from benchmarks.reference.random_problems import feasible_placements
 from benchmarks.reference.rules import obeying
 from streamplace import Problem
 from streamplace.placers.registry import MAKESPAN_NAMES, ready_placer
-from streamplace.placers.warmup import scoring_of
 from streamplace.scoring.registry import makespan_evaluator
 
 MOST = 4096  # placements of a problem, all of which are tried
@@ -51,7 +50,7 @@ def checks_of(problem: Problem) -> Iterator[tuple[str, float]]:
     optimum = min((float(evaluator.makespans(rows).min()) for rows in feasible), default=np.inf)
     yield BOUND, relative_excess(evaluator.compiled.bounds.best, optimum)
     for name in ("exact", *PLACERS):
-        found = placed(name, ready_placer(name, scoring_of(problem)), problem)
+        found = placed(name, ready_placer(name), problem)
         value = np.inf if found is None else float(evaluator.makespans(found)[0])
         if name == "exact":
             yield EXACT_IS_OPTIMAL, relative_difference(optimum, value)

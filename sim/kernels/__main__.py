@@ -1,0 +1,11 @@
+"""Command ``python -m sim.kernels [FOLDER]``, which compiles the kernels of the package."""
+
+import os
+import subprocess
+import sys
+
+from sim.kernels import bundle
+
+SETTINGS = {"NUMBA_CPU_NAME": bundle.processor(), "NUMBA_CPU_FEATURES": ""}
+command = [sys.executable, "-m", "sim.kernels.build", *(sys.argv[1:] or [str(bundle.PATH.parent)])]
+sys.exit(subprocess.run(command, env=os.environ | SETTINGS, check=False).returncode)

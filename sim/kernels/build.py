@@ -1,0 +1,68 @@
+"""Compilation of all kernels into the file that comes with the package.
+
+``python -m sim.kernels`` runs this module with the settings of numba for the processor.
+"""
+
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from sim.kernels import bundle
+from sim.kernels.cache import for_bundle, key_of
+from sim.kernels.signatures import kernel_named, read_signatures
+
+Version = tuple[str, tuple[Any, ...]]
+"""The qualified name of a kernel, and the types of its arguments."""
+
+
+def build(folder: Path) -> tuple[int, int]:
+    """Write the file of all kernels to a folder.
+
+    Kernels whose content is that of a file which is there are taken from it. Other processes see
+    the former file or the whole new one. Returns how many versions of kernels were compiled, and
+    how many there are.
+    """
+    path = folder / bundle.PATH.name
+    versions = {
+        key_of(kernel_named(name), kinds): (name, kinds)
+        for name, each in read_signatures().items()
+        for kinds in each
+    }
+    entries = bundle.entries(path, versions)
+    parts: dict[str, list[Version]] = {}
+    for key, (name, kinds) in versions.items():
+        if key not in entries:
+            parts.setdefault(_package_of(name), []).append((name, kinds))
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["NUMBA_CACHE_DIR"] = cache
+        with ProcessPoolExecutor(_cores(), get_context("fork")) as pool:
+            list(pool.map(_compile, sorted(parts.values(), key=len, reverse=True)))
+        for own in Path(cache).glob("*/*"):
+            if own.name in versions:  # others are functions that became parts of kernels
+                entries[own.name] = for_bundle(own.read_bytes())
+    bundle.write_bundle(path, entries)
+    return sum(len(each) for each in parts.values()), len(versions)
+
+
+def _package_of(name: str) -> str:
+    """Return the package of a kernel, as ``sim.search``, whose kernels have common functions."""
+    return ".".join(name.split(".")[: 2 if name.startswith("sim.") else 3])
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def _compile(versions: Sequence[Version]) -> None:
+    for name, kinds in versions:
+        kernel_named(name).compile(kinds)
+
+
+if __name__ == "__main__":
+    compiled, total = build(Path(sys.argv[1]))
+    print(f"{sys.argv[1]}: {total} kernels, of which {compiled} were compiled now")  # noqa: T201

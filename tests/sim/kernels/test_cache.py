@@ -1,0 +1,149 @@
+"""Kernels that are compiled, saved and found again, by this process and by others."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sim.jit import bare, kernel
+from sim.kernels import before_compiling, bundle
+from sim.kernels.cache import for_bundle, key_of
+
+CODE = """
+import sys
+from numba.core import event
+compiled = []
+class Listener(event.Listener):
+    def on_start(self, started): compiled.append(started.data["dispatcher"].py_func.__qualname__)
+    def on_end(self, ended): pass
+event.register("numba:compile", Listener())
+from streamplace.cli.main import main
+for words in sys.argv[1:]:
+    assert main(words.split()) == 0, words
+assert not compiled, compiled
+"""
+GRAPH = "dataset:real/yahoo-advertising.json"
+COMMANDS = [
+    f"place {GRAPH} -o a.json",
+    f"place {GRAPH} -o b.json --objective makespan",
+    *(f"place {GRAPH} --model {model}" for model in ("path-average", "engine")),
+    f"place {GRAPH} --max-latency p99=1s",
+    *(f"place {GRAPH} --placer {name}" for name in ("exact", "fuser", "metis-oracle", "policy")),
+    f"place {GRAPH} --placer exact --objective makespan",
+    "compare dataset:real --placers metis,greedy,search:evaluations=100",
+    "compare dataset:real --placers heft,peft,cpop --objective makespan",
+    "place dataset:networks/inception-v3.json --objective makespan",
+    *(f"simulate {GRAPH} a.json --model {model}" for model in ("bottleneck", "engine")),
+    f"simulate {GRAPH} b.json --objective makespan",
+    "explain a.json",
+    "explain b.json",
+    f"plan {GRAPH}",
+    f"size {GRAPH} --devices 3x2500x4 --time-limit 0.5",
+    "report a.json -o report.html",
+    "diff a.json b.json --objective makespan",
+]
+BELOW = """
+import numpy as np
+from sim.kernels import bundle
+bundle.PATH = bundle.PATH.with_name("none.zip")
+from sim.columns import first_misplaced
+numbers = np.arange(3, dtype=np.int32)
+numbers.setflags(write=False)
+print(first_misplaced(numbers, numbers, 4))
+"""
+
+needs_file = pytest.mark.skipif(
+    not bundle.PATH.exists(), reason="no file of kernels: run python -m sim.kernels"
+)
+
+
+@bare
+def _twice(x: float) -> float:
+    return 2 * x
+
+
+def new_kernel() -> Any:
+    """Return a kernel that nothing has compiled in this process."""
+
+    @kernel
+    def sum_of_twice(numbers: Any) -> float:
+        total = 0.0
+        for i in range(numbers.shape[0]):
+            total += _twice(numbers[i])
+        return total
+
+    return sum_of_twice
+
+
+def test_a_saved_kernel_is_not_compiled_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sim.kernels.cache._folder", lambda codegen: tmp_path)
+    missing: list[None] = []
+    before_compiling.append(lambda: missing.append(None))
+    try:
+        assert new_kernel()(np.array([1.0, 2.0])) == 6.0
+        assert new_kernel()(np.array([1.0, 3.0])) == 8.0
+        assert len(missing) == 1
+        (saved,) = tmp_path.iterdir()
+        saved.write_bytes(saved.read_bytes()[:-20])
+        assert new_kernel()(np.array([1.0, 4.0])) == 10.0
+        assert len(missing) == 2
+    finally:
+        before_compiling.pop()
+
+
+def test_a_kernel_of_the_file_cannot_become_part_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has no code to link, so a kernel that calls it compiles it anew."""
+    monkeypatch.setattr("sim.kernels.cache._folder", lambda codegen: tmp_path)
+    first = new_kernel()
+    assert first(np.ones(2)) == 4.0
+    key = key_of(first, tuple(first.signatures[0]))
+    data = for_bundle((tmp_path / key).read_bytes())
+    assert len(data) < (tmp_path / key).stat().st_size
+    (tmp_path / key).unlink()
+    monkeypatch.setattr(bundle, "stored", {key: data}.get)
+    second = new_kernel()
+    assert second(np.ones(3)) == 6.0
+    assert not second.overloads
+
+    @kernel
+    def outer(numbers: Any) -> float:
+        return float(second(numbers) + 1.0)
+
+    assert outer(np.ones(4)) == 9.0
+    assert second(np.ones(5)) == 10.0
+
+
+@needs_file
+def test_commands_compile_nothing_wherever_they_run(tmp_path: Path) -> None:
+    """No folder is writable, there is no home, and Python writes no bytecode.
+
+    If this fails after a change, a kernel is new, or has arguments of new types: set
+    STREAMPLACE_RECORD_KERNELS to a folder, run the command, and then
+    ``python -m sim.kernels.recorded FOLDER`` and ``make kernels``.
+    """
+    environment = {
+        "PATH": os.environ["PATH"],
+        "NUMBA_CACHE_DIR": "/proc/none",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    command = [sys.executable, "-c", CODE, *COMMANDS]
+    run = subprocess.run(
+        command, env=environment, cwd=tmp_path, check=False, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+
+
+def test_without_the_file_or_a_folder_kernels_are_compiled(tmp_path: Path) -> None:
+    environment = os.environ | {"NUMBA_CACHE_DIR": "/proc/none"}
+    run = subprocess.run(
+        [sys.executable, "-c", BELOW], env=environment, check=True, capture_output=True, text=True
+    )
+    assert run.stdout == "0\n"

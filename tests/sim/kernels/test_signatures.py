@@ -1,0 +1,67 @@
+"""Signatures of kernels as JSON."""
+
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numba
+import numpy as np
+import pytest
+
+from sim.kernels.signatures import LIST, kernel_named, read_signatures, write_signatures
+
+types = cast("Any", numba.types)
+
+
+class Pair(NamedTuple):
+    """A named tuple of two types."""
+
+    numbers: Any
+    others: Any
+
+
+class Alike(NamedTuple):
+    """A named tuple of one type."""
+
+    first: Any
+    second: Any
+
+
+FIELDS = [("share", np.float64), ("device", np.uint32)]
+KINDS = [
+    types.float64,
+    types.int32,
+    types.uint64,
+    types.boolean,
+    types.none,
+    types.Array(types.float64, 2, "C"),
+    types.Array(types.int32, 1, "A", readonly=True),
+    types.Array(types.boolean, 1, "F"),
+    types.Array(numba.from_dtype(np.dtype(FIELDS, align=True)), 1, "C"),
+    types.Array(numba.from_dtype(np.dtype(FIELDS)), 1, "C"),
+    types.UniTuple(types.int64, 2),
+    types.Tuple((types.int64, types.Array(types.uint8, 1, "C"))),
+    types.NamedTuple((types.Array(types.int32, 1, "C"), types.float64), Pair),
+    types.NamedUniTuple(types.float64, 2, Alike),
+    types.NamedTuple((types.NamedUniTuple(types.float64, 2, Alike), types.none), Pair),
+]
+
+
+def test_every_type_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "signatures.json"
+    found = {"sim.example.all": [tuple(KINDS)], "sim.example.each": [(kind,) for kind in KINDS]}
+    write_signatures(found, path)
+    again = read_signatures(path)
+    assert again["sim.example.all"] == found["sim.example.all"]
+    assert {*again["sim.example.each"]} == {*found["sim.example.each"]}
+
+
+def test_other_types_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="unicode_type: no text for this type of argument"):
+        write_signatures({"sim.example.text": [(types.unicode_type,)]}, tmp_path / "text.json")
+
+
+def test_the_list_is_written_as_it_is_and_names_kernels(tmp_path: Path) -> None:
+    signatures = read_signatures()
+    write_signatures(signatures, tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_text() == LIST.read_text()
+    assert all(hasattr(kernel_named(name), "py_func") for name in signatures)
