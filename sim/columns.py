@@ -63,7 +63,7 @@ def check_column(name: str, column: Floats | Ints, length: int) -> None:
     if column.shape != (length,) or column.dtype != kind:
         expected = f"({length},) {np.dtype(kind)}"
         raise ValueError(f"{name} must be {expected}, not {column.shape} {column.dtype}")
-    if not (np.isfinite(column).all() and np.all(column >= 0)):
+    if not (column.min(initial=0) >= 0 and column.max(initial=0) < np.inf):  # NaN fails both
         raise ValueError(f"{name} must be finite and at least 0")
 
 

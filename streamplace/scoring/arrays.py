@@ -34,7 +34,8 @@ def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Fl
     share = objective.target_utilisation
     times = times_of(graph, cluster)
     payload_bytes, selectivity = (  # unknown only where they cannot matter
-        np.nan_to_num(column) for column in (graph.stream_payload_bytes, graph.selectivity)
+        np.where(np.isnan(column), 0.0, column)
+        for column in (graph.stream_payload_bytes, graph.selectivity)
     )
     check_loads(graph, times.instructions, payload_bytes)
     joins = graph.firing == "all"

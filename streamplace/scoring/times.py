@@ -29,7 +29,7 @@ def times_of(graph: StreamGraph, cluster: Cluster) -> Times:
     one class have the same kind, speed and cores. Unknown instructions count as 0: a `Problem` has
     only those that cannot matter.
     """
-    instructions = np.nan_to_num(graph.instructions)
+    instructions = np.where(np.isnan(graph.instructions), 0.0, graph.instructions)
     if not graph.seconds_on:
         none = np.zeros(0, np.int32), np.zeros((0, 0)), np.zeros((0, 0), np.bool_)
         return Times(instructions, *none, np.zeros(len(cluster.devices), np.int32))
