@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sim.kernels import bundle
-from sim.kernels.cache import for_bundle, key_of
+from sim.kernels.cache import for_bundle, key_of, read_saved
 from sim.kernels.signatures import kernel_named, read_signatures
 
 Version = tuple[str, tuple[Any, ...]]
@@ -43,8 +43,9 @@ def build(folder: Path) -> tuple[int, int]:
         with ProcessPoolExecutor(_cores(), get_context("fork")) as pool:
             list(pool.map(_compile, sorted(parts.values(), key=len, reverse=True)))
         for own in Path(cache).glob("*/*"):
-            if own.name in versions:  # others are functions that became parts of kernels
-                entries[own.name] = for_bundle(own.read_bytes())
+            data = read_saved(own) if own.name in versions else None  # others are parts of kernels
+            if data is not None:
+                entries[own.name] = for_bundle(data)
     bundle.write_bundle(path, entries)
     return sum(len(each) for each in parts.values()), len(versions)
 

@@ -14,7 +14,11 @@ from zipfile import BadZipFile, ZipFile
 
 _PROCESSORS = {"x86_64": "x86-64-v3", "aarch64": "generic", "arm64": "apple-m1"}  # LLVM's names
 _V3 = ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")  # x86-64-v3, by LLVM's names
-_SETTINGS = ("BOUNDSCHECK", "CPU_FEATURES", "CPU_NAME", "DEBUGINFO", "OPT")  # they change the code
+_SETTINGS = (  # of numba, that change the code
+    *("BOUNDSCHECK", "CPU_FEATURES", "CPU_NAME", "DEBUGINFO", "DISABLE_INTEL_SVML", "ENABLE_AVX"),
+    *("ENABLE_PROFILING", "EXTEND_VARIABLE_LIFETIMES", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE"),
+)
+_DAMAGED = (BadZipFile, EOFError, KeyError, NotImplementedError, OSError, RuntimeError, ValueError)
 
 
 def processor() -> str:
@@ -29,11 +33,16 @@ PATH = Path(__file__).with_name("compiled") / f"{NAME}.zip"
 """Where the file for this process is, or would be."""
 
 
+def settings() -> dict[str, str]:
+    """Return the variables of the environment that change the code that numba compiles."""
+    names = [f"NUMBA_{name}" for name in _SETTINGS]
+    return {name: os.environ[name] for name in names if name in os.environ}
+
+
 def reason_for_none() -> str:
     """Return why the file does not serve this process; empty if it does."""
-    for name in _SETTINGS:
-        if f"NUMBA_{name}" in os.environ:
-            return f"NUMBA_{name} is set"
+    if changed := [*settings()]:
+        return f"{changed[0]} is set"
     if not PATH.exists():
         return f"none came with the package for {NAME}"
     if processor() == "x86-64-v3":
@@ -45,7 +54,7 @@ def reason_for_none() -> str:
             return f"those of the package are for x86-64-v3, and this processor has no {lacking[0]}"
     try:
         _opened(os.getpid())
-    except (BadZipFile, OSError) as error:
+    except _DAMAGED as error:
         return f"{PATH}: {error}"
     return ""
 
@@ -55,7 +64,7 @@ def stored(key: str) -> bytes | None:
     process = os.getpid()  # forked processes would share the position in an open file
     try:
         return _opened(process).read(key) if _serves(process) else None
-    except (BadZipFile, KeyError, OSError):
+    except _DAMAGED:
         return None
 
 
@@ -64,7 +73,7 @@ def entries(path: Path, keys: Container[str]) -> dict[str, bytes]:
     try:
         with ZipFile(path) as archive:
             return {key: archive.read(key) for key in archive.namelist() if key in keys}
-    except (BadZipFile, OSError):
+    except _DAMAGED:
         return {}
 
 

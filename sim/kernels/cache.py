@@ -12,12 +12,13 @@ from typing import Any
 from llvmlite import binding
 from numba.core import serialize
 from numba.core.compiler import CompileResult
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime.nrt import rtsys
 from numba.misc.appdirs import user_cache_dir
 
 from sim import work_clock
 from sim.kernels import before_compiling, bundle
-from sim.kernels.content import content_of
+from sim.kernels.content import content_of, fields_of
 from sim.kernels.signatures import write_signatures
 
 RECORDED = "STREAMPLACE_RECORD_KERNELS"
@@ -45,10 +46,7 @@ class KernelCache:
     def load_overload(self, signature: Any, context: Any) -> Any | None:
         """Return the compiled kernel for a signature, or None."""
         folder = _folder(context.codegen())
-        try:
-            data = (folder / key_of(self._kernel, signature)).read_bytes() if folder else None
-        except OSError:
-            data = None
+        data = read_saved(folder / key_of(self._kernel, signature)) if folder else None
         found = _rebuilt(context, data)
         if found is None:
             for each in before_compiling:
@@ -62,7 +60,7 @@ class KernelCache:
             return
         data = serialize.dumps(_state_of(compiled))
         with suppress(OSError), bundle.replacing(folder / key_of(self._kernel, signature)) as file:
-            file.write(data)
+            file.write(hashlib.sha256(data).digest() + data)
 
 
 def cached(kernel: Any) -> Any:
@@ -75,7 +73,7 @@ def cached(kernel: Any) -> Any:
     compile_it = kernel._compile_for_args  # noqa: SLF001 - what a call with new types reaches
 
     def find(*arguments: Any, **named: Any) -> Any:
-        with work_clock.loading():
+        with work_clock.loading(), global_compiler_lock:  # threads may call it at once
             kinds = tuple(kernel.typeof_pyval(each) for each in arguments)
             key = key_of(kernel, kinds)
             if RECORDED in os.environ:
@@ -95,7 +93,17 @@ def cached(kernel: Any) -> Any:
 
 def key_of(kernel: Any, signature: Any) -> str:
     """Return the key of a kernel compiled for some types of arguments."""
-    return hashlib.sha256(f"{content_of(kernel)} {signature}".encode()).hexdigest()[:40]
+    text = f"{content_of(kernel)} {signature} {fields_of(signature)}"
+    return hashlib.sha256(text.encode()).hexdigest()[:40]
+
+
+def read_saved(path: Path) -> bytes | None:
+    """Return what a folder has of a kernel; None if there is nothing, or it is damaged."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    return data[32:] if hashlib.sha256(data[32:]).digest() == data[:32] else None
 
 
 def for_bundle(data: bytes) -> bytes:
@@ -131,12 +139,15 @@ def _state_of(compiled: Any) -> tuple[Any, ...]:
 @cache
 def _folder(codegen: Any) -> Path | None:
     """Return the first writable folder for kernels of this processor, or None."""
-    kind = hashlib.sha256(repr(codegen.magic_tuple()).encode()).hexdigest()[:12]
+    made_for = f"{codegen.magic_tuple()!r} {bundle.settings()}"
+    kind = hashlib.sha256(made_for.encode()).hexdigest()[:12]
     name = f"{bundle.NAME}-{kind}"
     named = os.environ.get("NUMBA_CACHE_DIR")
     places = [named] if named else [bundle.PATH.parent, user_cache_dir("streamplace")]
     for place in places:
         folder = Path(place) / name
+        if not named and not folder.is_absolute():  # "~", where the user has no home
+            continue
         try:
             folder.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=folder).close()

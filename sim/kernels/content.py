@@ -4,7 +4,10 @@ import hashlib
 from collections.abc import Callable, Iterator
 from functools import cache
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, get_type_hints
+from typing import Any
+
+import numpy as np
+from numba.core.types import BaseNamedTuple, BaseTuple
 
 OWN = ("sim.", "streamplace.")
 """What modules of this package begin with; those of others have no kernels and do not change."""
@@ -30,16 +33,32 @@ def content_of(kernel: Any) -> str:
 @cache
 def _own_content(function: Any) -> tuple[str, tuple[Any, ...]]:
     """Return a hash of a function alone, and the functions that it uses."""
-    plain: FunctionType = getattr(function, "py_func", function)
+    plain = _plain(function)
     parts = [plain.__module__, plain.__qualname__, repr(plain.__defaults__)]
     parts.append(repr(sorted(getattr(function, "targetoptions", {}).items())))
     parts += _parts_of_code(plain.__code__, plain.__doc__)
     used: list[Any] = []
     for name, value in _values(plain):
-        if isinstance(value, FunctionType) or hasattr(value, "py_func"):
+        if isinstance(_plain(value), FunctionType):
             used.append(value)
         parts.append(f"{name}={_text_of(value)}")
     return _hash(*parts), tuple(used)
+
+
+def fields_of(kinds: Any) -> list[str]:
+    """Return the fields of named tuples among types, which the names of the types do not have."""
+    texts: list[str] = []
+    for kind in kinds:
+        if isinstance(kind, BaseNamedTuple):
+            texts.append(_text_of(kind.instance_class))
+        if isinstance(kind, BaseTuple):
+            texts += fields_of(kind.types)
+    return texts
+
+
+def _plain(function: Any) -> Any:
+    """Return the Python function that was compiled, or that writes the code of an intrinsic."""
+    return getattr(function, "py_func", getattr(function, "_defn", function))
 
 
 def _hash(*parts: str) -> str:
@@ -82,8 +101,10 @@ def _names(code: CodeType) -> Iterator[str]:
 def _text_of(value: object) -> str:
     """Return what compiled code depends on of a value."""
     if isinstance(value, type) and hasattr(value, "_fields"):  # a named tuple
-        hints = get_type_hints(value)
-        return f"{value.__qualname__}{[(name, hints.get(name)) for name in value._fields]}"
+        defaults = getattr(value, "_field_defaults", {})
+        return f"{value.__module__}.{value.__qualname__}{value._fields}{defaults}"
+    if isinstance(value, np.generic | np.ndarray):  # their texts differ between versions of numpy
+        return f"{value.dtype.str}{value.shape}{value.tobytes().hex()}"
     if isinstance(value, int | float | str | tuple | None):
         return repr(value)
     return getattr(value, "__qualname__", type(value).__qualname__)

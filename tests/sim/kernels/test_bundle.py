@@ -32,6 +32,17 @@ def test_a_damaged_entry_is_not_used(path: Path) -> None:
     assert bundle.stored("a") is None
 
 
+def test_any_damage_leaves_the_entry_or_none(path: Path) -> None:
+    whole = path.read_bytes()
+    for at in range(len(whole)):
+        for bit in range(8):
+            path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1 :])
+            bundle._opened.cache_clear()
+            bundle._serves.cache_clear()
+            assert bundle.stored("a") in {b"code", None}
+            assert bundle.entries(path, {"a"}) in ({"a": b"code"}, {})
+
+
 @pytest.mark.parametrize("length", [0, 10, 60])
 def test_an_incomplete_file_is_not_used(length: int, path: Path) -> None:
     path.write_bytes(path.read_bytes()[:length])

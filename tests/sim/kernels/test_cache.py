@@ -3,7 +3,10 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError
 from typing import Any
 
 import numpy as np
@@ -11,7 +14,7 @@ import pytest
 
 from sim.jit import bare, kernel
 from sim.kernels import before_compiling, bundle
-from sim.kernels.cache import for_bundle, key_of
+from sim.kernels.cache import _folder, for_bundle, key_of, read_saved
 
 CODE = """
 import sys
@@ -93,6 +96,11 @@ def test_a_saved_kernel_is_not_compiled_again(
         saved.write_bytes(saved.read_bytes()[:-20])
         assert new_kernel()(np.array([1.0, 4.0])) == 10.0
         assert len(missing) == 2
+        whole = bytearray(saved.read_bytes())
+        whole[len(whole) // 2] ^= 1  # in the code, which loads and does something else
+        saved.write_bytes(whole)
+        assert new_kernel()(np.array([1.0, 5.0])) == 12.0
+        assert len(missing) == 3
     finally:
         before_compiling.pop()
 
@@ -105,7 +113,7 @@ def test_a_kernel_of_the_file_cannot_become_part_of_others(
     first = new_kernel()
     assert first(np.ones(2)) == 4.0
     key = key_of(first, tuple(first.signatures[0]))
-    data = for_bundle((tmp_path / key).read_bytes())
+    data = for_bundle(read_saved(tmp_path / key) or b"")
     assert len(data) < (tmp_path / key).stat().st_size
     (tmp_path / key).unlink()
     monkeypatch.setattr(bundle, "stored", {key: data}.get)
@@ -119,6 +127,44 @@ def test_a_kernel_of_the_file_cannot_become_part_of_others(
 
     assert outer(np.ones(4)) == 9.0
     assert second(np.ones(5)) == 10.0
+
+
+def test_threads_load_a_kernel_of_the_file_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sim.kernels.cache._folder", lambda codegen: tmp_path)
+    first = new_kernel()
+    assert first(np.ones(2)) == 4.0
+    key = key_of(first, tuple(first.signatures[0]))
+    data = for_bundle(read_saved(tmp_path / key) or b"")
+    monkeypatch.setattr(bundle, "stored", {key: data}.get)
+    second = new_kernel()
+    add, both = second.add_overload, Barrier(2)
+
+    def add_together(found: Any) -> None:
+        add(found)
+        with suppress(BrokenBarrierError):
+            both.wait(0.2)
+
+    second.add_overload = add_together
+    with ThreadPoolExecutor(2) as threads:
+        assert [*threads.map(second, [np.ones(3), np.ones(4)])] == [6.0, 8.0]
+
+
+def test_settings_of_numba_and_homeless_users_have_no_common_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    codegen = new_kernel().targetctx.codegen()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    usual = _folder.__wrapped__(codegen)
+    monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
+    assert _folder.__wrapped__(codegen) not in {usual, None}
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(bundle, "PATH", Path("/proc/none/compiled.zip"))
+    monkeypatch.setattr("sim.kernels.cache.user_cache_dir", lambda _: "~/.cache/streamplace")
+    assert _folder.__wrapped__(codegen) is None
+    assert not (tmp_path / "~").exists()
 
 
 @needs_file

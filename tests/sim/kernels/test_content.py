@@ -1,10 +1,15 @@
 """What compiled code depends on, and what it does not."""
 
+from collections import namedtuple
 from typing import Any
 
+import numba
+import numpy as np
 import pytest
+from numba.extending import intrinsic
 
 from sim.jit import bare, kernel
+from sim.kernels.cache import key_of
 from sim.kernels.content import content_of
 
 SOURCE = """
@@ -60,3 +65,53 @@ def test_other_changes_do_not(before: str, after: str) -> None:
 
 def test_options_of_compilation_are_part_of_the_content() -> None:
     assert content(SOURCE, bare) != content(SOURCE)
+
+
+def intrinsic_of(factor: int) -> Any:
+    """Return an intrinsic whose code depends on a number, all with the same name."""
+
+    @intrinsic
+    def times(_context: Any, kind: Any) -> Any:
+        def write(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            number = context.get_constant(signature.return_type, factor)
+            return builder.mul(values[0], number)
+
+        return kind(kind), write
+
+    return times
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (np.uint32(3), np.uint32(4)),
+        (np.uint32(3), np.int32(3)),
+        (np.arange(3), np.arange(1, 4)),
+        (intrinsic_of(2), intrinsic_of(3)),
+        (namedtuple("Pair", "a b"), namedtuple("Pair", "b a")),
+    ],
+)
+def test_values_that_are_not_of_python_are_part_of_the_content(one: Any, other: Any) -> None:
+    def content_with(value: Any) -> str:
+        def caller(x: int) -> Any:
+            return x, value
+
+        return content_of(kernel(caller))
+
+    assert content_with(one) == content_with(one)
+    assert content_with(one) != content_with(other)
+
+
+def test_fields_of_arguments_are_part_of_the_key() -> None:
+    """The names of their types are the same, but the kernel reads a field by its position."""
+
+    @kernel
+    def first(pair: Any) -> Any:
+        return pair.a
+
+    def key(fields: str) -> str:
+        pair = numba.types.NamedUniTuple(numba.types.int64, 2, namedtuple("Pair", fields))
+        return key_of(first, (numba.types.Tuple((pair, numba.types.int64)),))
+
+    assert key("a b") == key("a b")
+    assert key("a b") != key("b a")
