@@ -7,7 +7,6 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
-from numba.core.types import BaseNamedTuple, BaseTuple
 
 OWN = ("sim.", "streamplace.")
 """What modules of this package begin with; those of others have no kernels and do not change."""
@@ -49,10 +48,9 @@ def fields_of(kinds: Any) -> list[str]:
     """Return the fields of named tuples among types, which the names of the types do not have."""
     texts: list[str] = []
     for kind in kinds:
-        if isinstance(kind, BaseNamedTuple):
+        if hasattr(kind, "instance_class"):
             texts.append(_text_of(kind.instance_class))
-        if isinstance(kind, BaseTuple):
-            texts += fields_of(kind.types)
+        texts += fields_of(getattr(kind, "types", ()))
     return texts
 
 

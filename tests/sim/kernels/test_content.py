@@ -1,7 +1,7 @@
 """What compiled code depends on, and what it does not."""
 
 from collections import namedtuple
-from typing import Any
+from typing import Any, cast
 
 import numba
 import numpy as np
@@ -11,6 +11,8 @@ from numba.extending import intrinsic
 from sim.jit import bare, kernel
 from sim.kernels.cache import key_of
 from sim.kernels.content import content_of
+
+types = cast("Any", numba.types)  # its attributes have no annotations
 
 SOURCE = """
 LIMIT = 3
@@ -110,8 +112,8 @@ def test_fields_of_arguments_are_part_of_the_key() -> None:
         return pair.a
 
     def key(fields: str) -> str:
-        pair = numba.types.NamedUniTuple(numba.types.int64, 2, namedtuple("Pair", fields))
-        return key_of(first, (numba.types.Tuple((pair, numba.types.int64)),))
+        pair = types.NamedUniTuple(types.int64, 2, namedtuple("Pair", fields))
+        return key_of(first, (types.Tuple((pair, types.int64)),))
 
     assert key("a b") == key("a b")
     assert key("a b") != key("b a")
