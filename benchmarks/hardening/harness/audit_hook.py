@@ -31,7 +31,7 @@ DISK_CHANGES = (
 """Events of changes to the disk; `os` raises one event per function."""
 READABLE = (sys.prefix, sys.base_prefix, str(ROOT), "/proc/self/", "/proc/thread-self/")
 """Folders of Python, its packages and this process, which a reader may always read."""
-NUMBA_LOADERS = ("numba.core.caching", "numba.core.serialize")
+KERNEL_LOADERS = ("sim.kernels.cache", "numba.core.serialize")
 """Modules that unpickle kernels and their constants, never the content of files of streamplace."""
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 """Flags that open a file for more than reading."""
@@ -75,7 +75,7 @@ class AuditHook:
         if event == "open":
             elsewhere = not self._reads_anywhere and self._is_elsewhere(arguments[0])
             counts = elsewhere or _writes(*arguments[:3])
-        if counts and not _by_numba():
+        if counts and not _by_loader():
             self._effects.append(f"{event} {arguments!r:.100}")
 
     def _is_elsewhere(self, path: Any) -> bool:
@@ -93,14 +93,14 @@ def _writes(path: Any, mode: str | None, flags: int = 0) -> bool:
     return bool((mode or "")[:1] in ("w", "a", "x") or "+" in (mode or "") or flags & WRITE_FLAGS)
 
 
-def _by_numba() -> bool:
-    """Return whether numba is loading cached kernels or their constants.
+def _by_loader() -> bool:
+    """Return whether compiled kernels or their constants are being loaded.
 
-    When it loads kernels, it tries to write to their folder.
+    Where the package has none that fit, their folder is written to.
     """
     frame = inspect.currentframe()
     while frame is not None:
-        if frame.f_globals.get("__name__") in NUMBA_LOADERS:
+        if frame.f_globals.get("__name__") in KERNEL_LOADERS:
             return True
         frame = frame.f_back
     return False
