@@ -137,16 +137,23 @@ def test_threads_load_a_kernel_of_the_file_one_after_the_other(
     assert first(np.ones(2)) == 4.0
     key = key_of(first, tuple(first.signatures[0]))
     data = for_bundle(read_saved(tmp_path / key) or b"")
-    monkeypatch.setattr(bundle, "stored", {key: data}.get)
-    second = new_kernel()
-    add, both = second.add_overload, Barrier(2)
+    second, both = new_kernel(), Barrier(2)
+    add = second.add_overload
 
-    def add_together(found: Any) -> None:
+    def meet() -> None:
+        with suppress(BrokenBarrierError):  # the other thread waits for this one
+            both.wait(0.5)
+
+    def stored(_key: str) -> bytes:
+        meet()
+        return data
+
+    def added(found: Any) -> None:
         add(found)
-        with suppress(BrokenBarrierError):
-            both.wait(0.2)
+        meet()
 
-    second.add_overload = add_together
+    monkeypatch.setattr(bundle, "stored", stored)
+    second.add_overload = added
     with ThreadPoolExecutor(2) as threads:
         assert [*threads.map(second, [np.ones(3), np.ones(4)])] == [6.0, 8.0]
 
