@@ -130,14 +130,15 @@ class Flow:
         none = np.zeros(0, np.int32)
         defaults: dict[str, NDArray[Any]] = {"up": none, "down": none, "timed": none}
         defaults |= {"operator_cores": np.ones(operators), "timed_instructions": np.zeros((0, 0))}
-        defaults |= {"source": self.source, "target": self.target}
         defaults |= {"class_of": np.zeros(devices, np.int32)}
         shape = (0, 0) if self.timed_instructions is None else self.timed_instructions.shape
         defaults |= {"stated": np.ones(shape, np.bool_)}
         defaults |= {"overhead_s_per_bit": np.zeros(devices)}
         for name, default in defaults.items():
-            column = default if getattr(self, name) is None else getattr(self, name)
-            object.__setattr__(self, name, read_only(column))
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, default)
+        for name in ("source", "target", *defaults):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
         links = self.own_links + self.uplinks
         lengths = dict.fromkeys(("source_tuples", "instructions", "operator_cores"), operators)
         lengths |= dict.fromkeys(("source", "target", "selectivity", "bits"), streams)

@@ -26,7 +26,7 @@ _HOOKS = ("_cache", "get_call_template", "_compile_for_args", "add_overload", "o
 def kernel(function: F) -> F:
     """Compile with numba, without the GIL and with C arithmetic (x / 0 is inf).
 
-    The compiled code is cached on disk if a folder for it is writable.
+    What comes compiled with the package, or was compiled before, is loaded; see `sim.kernels`.
     """
     return cast("F", _called(_compiled(function, {})))
 

@@ -26,8 +26,7 @@ _counting = _Counting()
 def now() -> float:
     """Return seconds since some fixed time, without those spent in `loading` by this thread.
 
-    Inside `loading` the clock seems to run, so that placers that are warmed up there keep to their
-    time limits; the time is subtracted when `loading` ends.
+    Inside `loading` the clock runs; the time is subtracted when `loading` ends.
     """
     return _seconds() - _loading.seconds
 

@@ -7,10 +7,12 @@ import tempfile
 from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import IO
 from zipfile import BadZipFile, ZipFile
+
+import numba
+from llvmlite.binding import get_host_cpu_features
 
 _PROCESSORS = {"x86_64": "x86-64-v3", "aarch64": "generic", "arm64": "apple-m1"}  # LLVM's names
 _V3 = ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")  # x86-64-v3, by LLVM's names
@@ -26,7 +28,7 @@ def processor() -> str:
     return _PROCESSORS.get(platform.machine(), platform.machine())
 
 
-NAME = f"{sys.implementation.cache_tag}-numba-{version('numba')}-{sys.platform}-{processor()}"
+NAME = f"{sys.implementation.cache_tag}-numba-{numba.__version__}-{sys.platform}-{processor()}"
 """The Python, the numba and the kind of machine for which kernels are compiled."""
 
 PATH = Path(__file__).with_name("compiled") / f"{NAME}.zip"
@@ -46,8 +48,6 @@ def reason_for_none() -> str:
     if not PATH.exists():
         return f"none came with the package for {NAME}"
     if processor() == "x86-64-v3":
-        from llvmlite.binding import get_host_cpu_features  # noqa: PLC0415 - not to build wheels
-
         features = get_host_cpu_features()
         lacking = [name for name in _V3 if not features.get(name)]
         if lacking:

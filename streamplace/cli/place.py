@@ -206,7 +206,6 @@ def place(
     limited = max_moves is not None or move_cost is not None
     if output == "-" and as_json:
         raise click.UsageError("cannot combine -o - with --json: both write to stdout")
-
     if job_file is not None or graph is None:
         from streamplace.cli.place_jobs import place_job_file  # noqa: PLC0415
 

@@ -150,7 +150,6 @@ def size(
         "--at": at,
     }
     _check_job_file(job_file, alone)
-
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
     from streamplace.cli.size_jobs import size_job_file  # noqa: PLC0415
     from streamplace.cli.terminal import print_result  # noqa: PLC0415

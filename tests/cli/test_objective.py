@@ -96,7 +96,7 @@ def test_place_simulate_and_compare_use_the_objective(folder: Path) -> None:
     net = ("--objective", "mine:Net:price=900")
     plain = json_from(folder, "place", "graph.json", *CLUSTER, "-o", "plain.json")
     worth = json_from(folder, "place", "graph.json", *CLUSTER, *net, "-o", "net.json")
-    assert (plain["devices_used"], worth["devices_used"]) == (3, 2)
+    assert (plain["devices_used"], worth["devices_used"]) == (4, 2)
     assert worth["throughput"] == pytest.approx(4e6 / 1200 - 1800)
     assert (worth["objective"], "objective" in plain) == ("mine:Net:price=900.0", False)
     scored = {

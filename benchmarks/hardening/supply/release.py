@@ -48,7 +48,8 @@ def version_faults(released: bool = False) -> list[str]:
     Parameters
     ----------
     released
-        Whether the changelog must state the release date.
+        Whether the changelog must state the release date. Otherwise it may start with the changes
+        since the release, under "Unreleased".
     """
     version = project()["version"]
     cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
@@ -56,7 +57,8 @@ def version_faults(released: bool = False) -> list[str]:
     faults = []
     if cited is None or cited[1] != version:
         faults.append(f"CITATION.cff does not state version {version}")
-    if first is None or first[1] != version:
+    starts = {version} if released else {version, "Unreleased"}
+    if first is None or first[1] not in starts:
         faults.append(f"CHANGELOG.md does not start with version {version}")
     elif released and not re.search(r"\d{4}-\d\d-\d\d$", first[2]):
         faults.append(f"CHANGELOG.md states no date for version {version}")

@@ -82,17 +82,29 @@ def new_kernel() -> Any:
     return sum_of_twice
 
 
-def test_a_saved_kernel_is_not_compiled_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty folder, in which kernels are saved."""
     monkeypatch.setattr("sim.kernels.cache._folder", lambda codegen: tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def saved(folder: Path) -> Path:
+    """Return the file of a saved kernel, for an array of numbers; its name is its key."""
+    first = new_kernel()
+    assert first(np.ones(2)) == 4.0
+    return folder / key_of(first, tuple(first.signatures[0]))
+
+
+def test_a_saved_kernel_is_not_compiled_again(folder: Path) -> None:
     missing: list[None] = []
     before_compiling.append(lambda: missing.append(None))
     try:
         assert new_kernel()(np.array([1.0, 2.0])) == 6.0
         assert new_kernel()(np.array([1.0, 3.0])) == 8.0
         assert len(missing) == 1
-        (saved,) = tmp_path.iterdir()
+        (saved,) = folder.iterdir()
         saved.write_bytes(saved.read_bytes()[:-20])
         assert new_kernel()(np.array([1.0, 4.0])) == 10.0
         assert len(missing) == 2
@@ -106,17 +118,13 @@ def test_a_saved_kernel_is_not_compiled_again(
 
 
 def test_a_kernel_of_the_file_cannot_become_part_of_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It has no code to link, so a kernel that calls it compiles it anew."""
-    monkeypatch.setattr("sim.kernels.cache._folder", lambda codegen: tmp_path)
-    first = new_kernel()
-    assert first(np.ones(2)) == 4.0
-    key = key_of(first, tuple(first.signatures[0]))
-    data = for_bundle(read_saved(tmp_path / key) or b"")
-    assert len(data) < (tmp_path / key).stat().st_size
-    (tmp_path / key).unlink()
-    monkeypatch.setattr(bundle, "stored", {key: data}.get)
+    data = for_bundle(read_saved(saved) or b"")
+    assert len(data) < saved.stat().st_size
+    saved.unlink()
+    monkeypatch.setattr(bundle, "stored", {saved.name: data}.get)
     second = new_kernel()
     assert second(np.ones(3)) == 6.0
     assert not second.overloads
@@ -130,13 +138,9 @@ def test_a_kernel_of_the_file_cannot_become_part_of_others(
 
 
 def test_threads_load_a_kernel_of_the_file_one_after_the_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sim.kernels.cache._folder", lambda codegen: tmp_path)
-    first = new_kernel()
-    assert first(np.ones(2)) == 4.0
-    key = key_of(first, tuple(first.signatures[0]))
-    data = for_bundle(read_saved(tmp_path / key) or b"")
+    data = for_bundle(read_saved(saved) or b"")
     second, both = new_kernel(), Barrier(2)
     add = second.add_overload
 
