@@ -1,11 +1,13 @@
 """Speed of this tree beside that of another, such as the last release.
 
-    python -m benchmarks.speed_beside FOLDER [--rounds N] [--only NAME …]
+    python -m benchmarks.speed_beside [FOLDER] [--rounds N] [--only NAME …]
 
-FOLDER is a checkout of the other version. Each round runs the benchmarks of both trees in turn,
-with the same Python and packages. A first round, which compiles the kernels, is not counted. A line
-states the medians of a figure in both trees, and the median ratio of the rounds: above 1, this tree
-is slower. Figures that only one tree has are named.
+FOLDER is a checkout of the other version. Without it, the other one is this tree with kernels that
+are compiled for this machine's processor, instead of those for every processor of its level.
+
+Each round runs the benchmarks of both in turn, with the same Python and packages. A first round,
+which compiles the kernels, is not counted. A line states the medians of a figure in both, and the
+median ratio of the rounds: above 1, this tree is slower. Figures that only one tree has are named.
 """
 
 import argparse
@@ -17,6 +19,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from llvmlite.binding import get_host_cpu_name
 
 from benchmarks.bytecode import environment
 
@@ -41,40 +45,48 @@ _NUMBER = re.compile(r"\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
 def main() -> None:
     """Run the benchmarks of both trees and print one line per figure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, help="checkout of the other version")
+    parser.add_argument("folder", type=Path, nargs="?", help="checkout of the other version")
     parser.add_argument("--rounds", type=_positive, default=5, help="rounds; default: 5")
     parser.add_argument(
         "--only", nargs="*", choices=BENCHMARKS, default=list(BENCHMARKS), help="default: all"
     )
     arguments = parser.parse_args()
-    if not (arguments.folder / "benchmarks").is_dir():
+    other = HERE if arguments.folder is None else arguments.folder.resolve()
+    if not (other / "benchmarks").is_dir():
         sys.exit(f"{arguments.folder}: not a checkout of streamplace")
-    print(f"{'figure':56} {'here':>12} {'FOLDER':>12} {'ratio':>7}  of the rounds")
-    trees = (HERE, arguments.folder.resolve())
+    environments = environment(), dict(environment())
+    if arguments.folder is None:
+        environments[1]["NUMBA_CPU_NAME"] = get_host_cpu_name()
+    print(f"{'figure':56} {'here':>12} {'other':>12} {'ratio':>7}  of the rounds")
     with TemporaryDirectory(prefix="streamplace-kernels-") as made:
         kernels = [Path(made) / name for name in ("own", "other")]
         for name in arguments.only:
             runs: tuple[list[dict[str, float]], ...] = ([], [])
             for _ in range(arguments.rounds + 1):
-                for tree, folder, into in zip(trees, kernels, runs, strict=True):
-                    into.append(measured(tree, folder, *BENCHMARKS[name]))
+                for tree, variables, folder, into in zip(
+                    (HERE, other), environments, kernels, runs, strict=True
+                ):
+                    variables["NUMBA_CACHE_DIR"] = str(folder)
+                    into.append(measured(tree, variables, *BENCHMARKS[name]))
             for line in compared(*(one[1:] for one in runs)):  # the first round compiles kernels
                 print(line, flush=True)
 
 
-def measured(tree: Path, kernels: Path, module: str, *options: str) -> dict[str, float]:
+def measured(
+    tree: Path, variables: Mapping[str, str], module: str, *options: str
+) -> dict[str, float]:
     """Run a benchmark in a tree; return its figures by title.
 
     Parameters
     ----------
-    kernels
-        A folder for the compiled kernels of this tree. Those of another version of the same module
-        cannot be loaded.
+    variables
+        The environment. Each tree has a folder of its own for the kernels that it compiles, because
+        those of another version of the same module cannot be loaded.
     """
     run = subprocess.run(
         [sys.executable, "-m", module, *options],
         cwd=tree,
-        env={**environment(), "PYTHONPATH": str(tree), "NUMBA_CACHE_DIR": str(kernels)},
+        env={**variables, "PYTHONPATH": str(tree)},
         stdout=subprocess.PIPE,
         text=True,
         check=True,
@@ -113,7 +125,7 @@ def compared(mine: list[dict[str, float]], other: list[dict[str, float]]) -> Ite
             f"{title:56} {statistics.median(own):12.5g} {statistics.median(others):12.5g} "
             f"{middle:7.3f}  {ratios[0]:.3f} to {ratios[-1]:.3f}{mark}"
         )
-    yield from (f"{title:56} only in FOLDER" for title in other[0] if title not in mine[0])
+    yield from (f"{title:56} only in the other" for title in other[0] if title not in mine[0])
 
 
 def _positive(text: str) -> int:

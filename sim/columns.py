@@ -9,6 +9,7 @@ from sim.jit import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
+MOST = float(np.finfo(np.float64).max)  # the largest finite number
 
 
 class Columns(NamedTuple):
@@ -63,8 +64,17 @@ def check_column(name: str, column: Floats | Ints, length: int) -> None:
     if column.shape != (length,) or column.dtype != kind:
         expected = f"({length},) {np.dtype(kind)}"
         raise ValueError(f"{name} must be {expected}, not {column.shape} {column.dtype}")
-    if not (column.min(initial=0) >= 0 and column.max(initial=0) < np.inf):  # NaN fails both
+    if not all_within(column, 0.0, MOST):
         raise ValueError(f"{name} must be finite and at least 0")
+
+
+@kernel
+def all_within(column: Floats | Ints, least: float, most: float) -> bool:
+    """Return whether all numbers of a column are in a closed range, which NaN is not."""
+    within = 0
+    for i in range(column.shape[0]):
+        within += (column[i] >= least) & (column[i] <= most)  # a sum without branches vectorises
+    return bool(within == column.shape[0])
 
 
 @kernel

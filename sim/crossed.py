@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.flow import ALL, NONE, Columns, Ints
-from sim.jit import inner, kernel
+from sim.jit import bare, inner, kernel
 from sim.links import Crossed, ends_of, seconds_on, slot_of, uplinks_of
 from sim.messages import busy_share, copies_of, list_messages, marks, no_messages
 
@@ -32,47 +32,69 @@ def number_links(placement: Ints, flow: Columns, crossed: Crossed) -> int:
 
     With multicast, the seconds of a message are those of one of the streams that it serves.
     """
-    devices = flow.capacity.shape[0]
-    number, sends, receives, send_s, receive_s, ups, downs, up_s, down_s = crossed
-    count = 1
-    number[:] = 0
-    for e in range(flow.source.shape[0]):
-        a, b = placement[flow.source[e]], placement[flow.target[e]]
-        sends[e] = receives[e] = 0
-        if ups.shape[0] > 0:
-            ups[e] = downs[e] = 0
-        if a == b:
-            continue
-        first, second = ends_of(flow.nic, devices, a, b)
-        sender = slot_of(flow, devices, first)
-        if number[sender] == 0:
-            number[sender] = count
-            count += 1
-        sends[e] = number[sender]
-        send_s[e] = seconds_on(flow, first, e)
-        if flow.nic:
-            if number[second] == 0:
-                number[second] = count
-                count += 1
-            receives[e] = number[second]
-            receive_s[e] = seconds_on(flow, second, e)
-        if ups.shape[0] > 0:
-            up, down = uplinks_of(flow, a, b)
-            if up >= 0:
-                if number[up] == 0:
-                    number[up] = count
-                    count += 1
-                ups[e] = number[up]
-                up_s[e] = seconds_on(flow, up, e)
-            if down >= 0:
-                if number[down] == 0:
-                    number[down] = count
-                    count += 1
-                downs[e] = number[down]
-                down_s[e] = seconds_on(flow, down, e)
+    count = number_streams(placement, flow, crossed)
     if flow.multicast != NONE:
         share_messages(placement, flow, crossed)
     return count
+
+
+@bare
+def number_streams(placement: Ints, flow: Columns, crossed: Crossed) -> int:
+    """Do the same as `number_links`, with a message per stream."""
+    crossed.number[:] = 0
+    count = _number_own_links(placement, flow, crossed)
+    if flow.up.shape[0] > 0:
+        return _number_uplinks(placement, flow, crossed, count)
+    return count
+
+
+@bare
+def _number_own_links(placement: Ints, flow: Columns, crossed: Crossed) -> int:
+    """Fill in the links between two devices, or between a device and the network."""
+    devices = flow.capacity.shape[0]
+    sends, receives, send_s, receive_s = (
+        crossed.sends,
+        crossed.receives,
+        crossed.send_s,
+        crossed.receive_s,
+    )
+    count = 1
+    for e in range(flow.source.shape[0]):
+        a, b = placement[flow.source[e]], placement[flow.target[e]]
+        sends[e] = receives[e] = 0
+        if a == b:
+            continue
+        first, second = ends_of(flow.nic, devices, a, b)
+        sends[e], count = _numbered(crossed.number, slot_of(flow, devices, first), count)
+        send_s[e] = seconds_on(flow, first, e)
+        if flow.nic:
+            receives[e], count = _numbered(crossed.number, second, count)
+            receive_s[e] = seconds_on(flow, second, e)
+    return count
+
+
+@bare
+def _number_uplinks(placement: Ints, flow: Columns, crossed: Crossed, count: int) -> int:
+    """Fill in the links that groups of devices share, numbered from `count`."""
+    for e in range(flow.source.shape[0]):
+        up, down = uplinks_of(flow, placement[flow.source[e]], placement[flow.target[e]])
+        crossed.ups[e] = crossed.downs[e] = 0
+        if up >= 0:
+            crossed.ups[e], count = _numbered(crossed.number, up, count)
+            crossed.up_s[e] = seconds_on(flow, up, e)
+        if down >= 0:
+            crossed.downs[e], count = _numbered(crossed.number, down, count)
+            crossed.down_s[e] = seconds_on(flow, down, e)
+    return count
+
+
+@bare
+def _numbered(number: Ints, link: int, count: int) -> tuple[int, int]:
+    """Return the number of a link, the next one if it has none, and the next number."""
+    if number[link] == 0:
+        number[link] = count
+        count += 1
+    return number[link], count
 
 
 @inner

@@ -137,7 +137,7 @@ class Flow:
         for name, default in defaults.items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, default)
-        for name in ("source", "target", *defaults):
+        for name in ("source", "target", "selectivity", *defaults):
             object.__setattr__(self, name, read_only(getattr(self, name)))
         links = self.own_links + self.uplinks
         lengths = dict.fromkeys(("source_tuples", "instructions", "operator_cores"), operators)
@@ -149,10 +149,9 @@ class Flow:
             check_column(name, getattr(self, name), length)
         if operators == 0 or devices == 0:
             raise ValueError("a flow needs at least one operator and one device")
-        if not (np.all(self.capacity > 0) and np.all(self.cores > 0)):
-            raise ValueError("capacity and cores must be above 0")
-        if not np.all(self.operator_cores > 0):
-            raise ValueError("operator_cores must be above 0")
+        for name in ("capacity", "cores", "operator_cores"):
+            if not getattr(self, name).all():
+                raise ValueError(f"{name} must be above 0")
         check_uplinks(self.up, self.down, devices if self.uplinks else 0, self.own_links)
         check_times(self.timed, self.timed_instructions, self.class_of, operators, devices)
         if self.nic and self.egress:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.columns import Floats, Ints, first_misplaced
+from sim.columns import Floats, Ints, all_within, first_misplaced
 
 
 def check_ends(source: Ints, target: Ints, operators: int) -> None:
@@ -14,7 +14,7 @@ def check_ends(source: Ints, target: Ints, operators: int) -> None:
         If an end is not an operator index, or a stream enters an operator that an earlier one left.
     """
     for ends in (source, target):
-        if len(ends) and (ends.min() < 0 or ends.max() >= operators):
+        if not all_within(ends, 0.0, operators - 1.0):
             raise ValueError("source and target must be operator indices")
     misplaced = first_misplaced(source, target, operators)
     if misplaced >= 0:

@@ -31,7 +31,7 @@ def test_a_lower_rate_and_a_longer_time_are_slower() -> None:
     assert rate.endswith("2.000  2.000 to 2.000  SLOWER")
     assert time.endswith("1.000  1.000 to 1.000")
     assert only.split() == ["c", "only", "here"]
-    assert missing.split() == ["d", "only", "in", "FOLDER"]
+    assert missing.split() == ["d", "only", "in", "the", "other"]
 
 
 def test_a_figure_of_zero_has_no_finite_ratio() -> None:

@@ -40,7 +40,7 @@ def worst_utilisation(flow: Flow, placements: NDArray[np.integer]) -> Floats:
     """
     rows = as_rows(flow, placements)
     worst = np.empty(len(rows))
-    if flow.pair_weights is None or len(rows) < LANES:
+    if len(rows) < LANES or flow.pair_weights is None:
         _worst_general(checked(flow, rows), flow.columns, worst)
         return worst
     unsigned = rows.view(f"u{rows.itemsize}")  # a negative entry becomes one that is too large

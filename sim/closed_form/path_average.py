@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from sim.closed_form.bottleneck import add_streams, add_utilisations
 from sim.closed_form.newton import solve_by_newton
-from sim.crossed import nothing_crossed, number_links
+from sim.crossed import nothing_crossed, number_links, number_streams
 from sim.flow import NONE, Columns, Floats, Flow, Ints, checked
-from sim.jit import bare, kernel
+from sim.jit import bare, bare_entry, kernel
 from sim.joins import taken, taken_at_first
 from sim.links import STAGES, Crossed, passed
 from sim.threads import largest_own
@@ -93,12 +93,13 @@ def _sink_tuples(placements: Ints, flow: Columns, sinks: Ints, reached: Floats) 
         link[:] = 0.0
         if flow.multicast != NONE:
             add_utilisations(placement, flow, device, link)
+            links = number_links(placement, flow, crossed)
         else:
             add_streams(placement, flow, device, link)
+            links = number_streams(placement, flow, crossed)
         start = 1.0 / max(1.0, device.max())
         if flow.limits_operators:
             start = min(start, 1.0 / max(1.0, largest_own(placement, flow)))
-        links = number_links(placement, flow, crossed)
         if not solve(flow, start, links, crossed, equations):
             return k
         total = 0.0
@@ -116,7 +117,7 @@ def unsolved(flow: Columns) -> Equations:
     return Equations(np.ones(links), np.empty(links), np.empty(flow.work.shape[0]))
 
 
-@kernel
+@bare_entry
 def solve(flow: Columns, start: float, links: int, crossed: Crossed, room: Equations) -> bool:
     """Solve for the scales of the links numbered below `links`, and for the resulting flows.
 

@@ -100,7 +100,12 @@ class Feasibility:
         colocated = self.unit_count < len(self._graph.names)
         if self.excluding or self.separating or self.limits or colocated:
             return False
-        return self.allowed.strides == (0, 0) or bool(self.allowed.all())
+        return self._unmasked or bool(self.allowed.all())
+
+    @property
+    def _unmasked(self) -> bool:
+        """Whether `allowed` is one True for all, so that large problems need no pass over it."""
+        return self.allowed.strides == (0, 0)
 
     @cached_property
     def masks(self) -> tuple[Bools, Ints]:
@@ -226,9 +231,8 @@ class Feasibility:
         return mask
 
     def _prove_infeasible(self, constraints: Constraints) -> None:
-        nowhere = np.flatnonzero(~self.allowed.any(axis=1))
-        if len(nowhere):
-            unit = int(nowhere[0])
+        if not self._unmasked and not self.allowed.any(axis=1).all():
+            unit = int(np.argmin(self.allowed.any(axis=1)))
             reasons = ", ".join(self._reasons(unit, constraints))
             raise InfeasibleError(f"no device may run {self.describe(unit)}: {reasons}")
         for names, group in zip(constraints.exlocate, self.excluding, strict=True):

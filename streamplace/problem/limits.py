@@ -171,7 +171,8 @@ def _steps(taken: Floats, offered: Floats) -> float:
 def _limit(
     kind: Kind, name: str | None, taken: Floats, room: Floats, unit_of: Ints, steps: float
 ) -> Limit:
-    needs = np.bincount(unit_of, weights=taken).astype(np.float64)
+    alone = unit_of[-1] == len(unit_of) - 1  # units are numbered in the order of their operators
+    needs = taken if alone else np.bincount(unit_of, weights=taken).astype(np.float64)
     return Limit(kind, name, taken, needs, room, steps)
 
 

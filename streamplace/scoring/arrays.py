@@ -1,10 +1,12 @@
 """Conversion of problems to the arrays that `sim` works on."""
 
+from math import inf
 from typing import get_args
 
 import numpy as np
 
 from sim.closed_form.bottleneck import lowest_utilisation
+from sim.columns import all_within
 from sim.flow import Flow
 from sim.search import Instance, instance
 from streamplace.errors import GraphError
@@ -34,7 +36,7 @@ def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Fl
     share = objective.target_utilisation
     times = times_of(graph, cluster)
     payload_bytes, selectivity = (  # unknown only where they cannot matter
-        np.where(np.isnan(column), 0.0, column)
+        column if all_within(column, -inf, inf) else np.where(np.isnan(column), 0.0, column)
         for column in (graph.stream_payload_bytes, graph.selectivity)
     )
     check_loads(graph, times.instructions, payload_bytes)
@@ -97,6 +99,10 @@ def make_instance(flow: Flow, cluster: Cluster, rules: Feasibility) -> Instance:
 
 def check_loads(graph: StreamGraph, of_operators: Floats, of_streams: Floats) -> None:
     """Raise GraphError if a load, (V,) or (E,), is too large to compute with."""
+    if all_within(of_operators, -HEAVIEST, HEAVIEST) and all_within(
+        of_streams, -HEAVIEST, HEAVIEST
+    ):
+        return
     for v in np.flatnonzero(~(of_operators <= HEAVIEST)):
         raise GraphError(f"operators[{v}]: the load of {graph.names[v]!r} overflows")
     for e in np.flatnonzero(~(of_streams <= HEAVIEST)):

@@ -75,8 +75,8 @@ FAULTS = {
     "negative": ({"overhead_s": np.full(4, -1e-9)}, "overhead_s must be finite and at least 0"),
     "negative end": ({"source": np.array([-1, 0, 1, 2], np.int32)}, "source must be finite and at"),
     "no operator": ({"target": np.array([1, 2, 3, 4], np.int32)}, "must be operator indices"),
-    "no speed": ({"capacity": np.array([1.0, 0.0])}, "capacity and cores must be above 0"),
-    "no cores": ({"cores": np.array([0.0, 1.0])}, "capacity and cores must be above 0"),
+    "no speed": ({"capacity": np.array([1.0, 0.0])}, "capacity must be above 0"),
+    "no cores": ({"cores": np.array([0.0, 1.0])}, "cores must be above 0"),
     "no devices": (
         dict.fromkeys(("capacity", "cores", "gap_s", "seconds_per_bit", "overhead_s"), NOTHING),
         "at least one operator and one device",

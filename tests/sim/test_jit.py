@@ -1,5 +1,8 @@
 """Tests of the compilation of kernels."""
 
+import ast
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, cast
 
 import numba
@@ -9,6 +12,10 @@ import pytest
 from sim import jit
 from sim.flow import Ints
 from sim.jit import bare, bare_entry, kernel
+
+ROOT = Path(__file__).resolve().parents[2]
+FOR_KERNELS = {"inner", "bare", "part"}
+COMPILED = {*FOR_KERNELS, "kernel", "bare_entry"}
 
 
 @bare
@@ -106,3 +113,50 @@ class _Without:
 
     def __call__(self, *arguments: Any) -> Any:
         return self.compiled(*arguments)
+
+
+def test_python_calls_no_function_for_kernels() -> None:
+    """Such a call raises TypeError, in code that a test may never reach."""
+    files = [path for part in ("sim", "streamplace") for path in (ROOT / part).rglob("*.py")]
+    trees = {
+        path.relative_to(ROOT).with_suffix("").as_posix().replace("/", "."): ast.parse(
+            path.read_text(encoding="utf-8")
+        )
+        for path in files
+    }
+    inside = {
+        f"{module}.{node.name}"
+        for module, tree in trees.items()
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and _decorators(node) & FOR_KERNELS
+    }
+    assert len(inside) > 200
+    called = [
+        f"{module} calls {name}"
+        for module, tree in trees.items()
+        for name in _called_from_python(tree, module)
+        if name in inside
+    ]
+    assert called == []
+
+
+def _decorators(node: ast.FunctionDef) -> set[str]:
+    return {ast.unparse(decorator) for decorator in node.decorator_list}
+
+
+def _called_from_python(tree: ast.Module, module: str) -> Iterator[str]:
+    """Yield the full name of every function that uncompiled code calls by its own name."""
+    full = {
+        alias.asname or alias.name: f"{node.module}.{alias.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef) and _decorators(node) & COMPILED:
+            continue
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            yield full.get(node.func.id, f"{module}.{node.func.id}")
+        waiting += ast.iter_child_nodes(node)

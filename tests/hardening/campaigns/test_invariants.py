@@ -138,7 +138,7 @@ def test_throughput_above_the_source_rate_is_noticed(
 
 
 def test_a_placer_that_depends_on_names_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def ready(name: str, model: Model) -> Placer:
+    def ready(name: str) -> Placer:
         return lambda problem, rng, start=None: Placement(
             problem, np.full(len(problem.graph.names), int("new" in problem.graph.names[0]))
         )

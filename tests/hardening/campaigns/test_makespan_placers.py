@@ -47,10 +47,10 @@ def test_a_prover_that_returns_a_worse_placement_is_noticed(
     problem, longest = small_problem()
     ready = ready_placer
 
-    def poor(name: str, scoring: Any) -> Placer:
+    def poor(name: str) -> Placer:
         if name == "exact":
             return lambda problem, rng, start=None: Placement(problem, longest)
-        return ready(name, scoring)
+        return ready(name)
 
     assert max(worst(problem).values()) <= EXACT
     monkeypatch.setattr(proven_placements, "ready_placer", poor)
@@ -65,7 +65,7 @@ def test_a_bound_above_the_optimum_is_noticed() -> None:
 
 
 def test_a_placer_that_depends_on_names_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def ready(name: str, scoring: str) -> Placer:
+    def ready(name: str) -> Placer:
         return lambda problem, rng, start=None: Placement(
             problem, np.full(len(problem.graph.names), int("new" in problem.graph.names[0]))
         )

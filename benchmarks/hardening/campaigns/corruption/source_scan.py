@@ -1,7 +1,7 @@
 """A scan of the source for calls that could execute the content of a file."""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
 from benchmarks.hardening.harness.environment import ROOT
@@ -42,13 +42,25 @@ REFUSED_NAMES = (  # beginnings of full names
 )
 NUMPY_LOADERS = ("load", "NpzFile", "read_array", "fromregex")  # unpickle with allow_pickle=True
 IMPORT_BY_NAME = {  # files that may import modules whose names come from the code or the user
+    "sim/kernels/signatures.py",
     "streamplace/__init__.py",
     "streamplace/util/moved.py",
     "streamplace/util/plugins.py",
     "streamplace/training/__init__.py",
     "streamplace/integrations/registry.py",
 }
-RUN_PROGRAMS = {"streamplace/execution/commands.py"}  # files that run the user's commands
+RUN_PROGRAMS = {  # files that run the user's commands, or this Python
+    "sim/kernels/__main__.py",
+    "streamplace/execution/commands.py",
+}
+UNPICKLE = {"sim/kernels/cache.py"}  # files that load compiled kernels, which are code themselves
+
+
+PERMITTED = {
+    "importlib.import_module": IMPORT_BY_NAME,
+    "subprocess": RUN_PROGRAMS,
+    "pickle": UNPICKLE,
+}  # name -> files that may import it
 
 
 def source_row(root: Path = ROOT) -> Row:
@@ -58,35 +70,30 @@ def source_row(root: Path = ROOT) -> Row:
     for path in paths:
         name = path.relative_to(root).as_posix()
         text = path.read_text(encoding="utf-8")
-        calls = calls_that_execute(text, name in IMPORT_BY_NAME, name in RUN_PROGRAMS)
+        permitted = {module for module, files in PERMITTED.items() if name in files}
+        calls = calls_that_execute(text, permitted)
         faults += [f"{name}:{line}: {what}" for line, what in calls]
     what = "source files scanned for calls that could execute file content"
     return Row(what, len(paths), {"calls": len(faults)}, faults=faults)
 
 
-def calls_that_execute(
-    source: str, by_name: bool = False, runs_programs: bool = False
-) -> Iterator[tuple[int, str]]:
+def calls_that_execute(source: str, permitted: Container[str] = ()) -> Iterator[tuple[int, str]]:
     """Yield the line and name of every call that could execute the content of a file.
 
     Parameters
     ----------
-    by_name
-        Whether this file may import modules by name.
-    runs_programs
-        Whether it may import `subprocess`.
+    permitted
+        Names that this file may import.
     """
     tree = ast.parse(source)
     imported = [*_imported(tree)]
     names = {local_name: full_name for _, local_name, full_name in imported}
-    refused = REFUSED_NAMES if by_name else (*REFUSED_NAMES, "importlib.import_module")
     for line, _, full_name in imported:
-        if runs_programs and full_name == "subprocess":
-            continue
+        module = full_name.partition(".")[0]
+        unsafe = module in (*PICKLING_MODULES, *RUNNING_MODULES)
         if (
-            full_name.partition(".")[0] in (*PICKLING_MODULES, *RUNNING_MODULES)
-            or full_name in refused
-        ):
+            unsafe or full_name in (*REFUSED_NAMES, "importlib.import_module")
+        ) and full_name not in permitted:
             yield line, f"imports {full_name}"
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in EXECUTING_BUILTINS:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.flow import Floats
-from sim.jit import inner
+from sim.jit import kernel
 from streamplace.policy.giph.kernels.gp_net import EDGE_FEATURES, GpNet, Pairs, transfer
 from streamplace.policy.giph.kernels.view import PAIR_FEATURES, Single, View, scale
 
@@ -25,7 +25,7 @@ def operator_view(pairs: Pairs, net: GpNet, potential: Floats) -> View:
     )
 
 
-@inner
+@kernel
 def _describe(pairs: Pairs, net: GpNet, potential: Floats, x: Single, f: Single) -> None:
     raw = np.empty((net.pivot.shape[0], PAIR_FEATURES))
     for v in range(net.pivot.shape[0]):
