@@ -1,8 +1,8 @@
 """Speed of this tree beside that of another, such as the last release.
 
-    python -m benchmarks.speed_beside [FOLDER] [--rounds N] [--only NAME …]
+    python -m benchmarks.speed_beside FOLDER|--host [--rounds N] [--only NAME …]
 
-FOLDER is a checkout of the other version. Without it, the other one is this tree with kernels that
+FOLDER is a checkout of the other version. With --host, the other one is this tree with kernels that
 are compiled for this machine's processor, instead of those for every processor of its level.
 
 Each round runs the benchmarks of both in turn, with the same Python and packages. A first round,
@@ -45,17 +45,19 @@ _NUMBER = re.compile(r"\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
 def main() -> None:
     """Run the benchmarks of both trees and print one line per figure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, nargs="?", help="checkout of the other version")
+    other = parser.add_mutually_exclusive_group(required=True)
+    other.add_argument("folder", type=Path, nargs="?", help="checkout of the other version")
+    other.add_argument("--host", action="store_true", help="kernels compiled for this processor")
     parser.add_argument("--rounds", type=_positive, default=5, help="rounds; default: 5")
     parser.add_argument(
         "--only", nargs="*", choices=BENCHMARKS, default=list(BENCHMARKS), help="default: all"
     )
     arguments = parser.parse_args()
-    other = HERE if arguments.folder is None else arguments.folder.resolve()
-    if not (other / "benchmarks").is_dir():
+    tree = HERE if arguments.host else arguments.folder.resolve()
+    if not (tree / "benchmarks").is_dir():
         sys.exit(f"{arguments.folder}: not a checkout of streamplace")
     environments = environment(), dict(environment())
-    if arguments.folder is None:
+    if arguments.host:
         environments[1]["NUMBA_CPU_NAME"] = get_host_cpu_name()
     print(f"{'figure':56} {'here':>12} {'other':>12} {'ratio':>7}  of the rounds")
     with TemporaryDirectory(prefix="streamplace-kernels-") as made:
@@ -63,11 +65,11 @@ def main() -> None:
         for name in arguments.only:
             runs: tuple[list[dict[str, float]], ...] = ([], [])
             for _ in range(arguments.rounds + 1):
-                for tree, variables, folder, into in zip(
-                    (HERE, other), environments, kernels, runs, strict=True
+                for place, variables, folder, into in zip(
+                    (HERE, tree), environments, kernels, runs, strict=True
                 ):
                     variables["NUMBA_CACHE_DIR"] = str(folder)
-                    into.append(measured(tree, variables, *BENCHMARKS[name]))
+                    into.append(measured(place, variables, *BENCHMARKS[name]))
             for line in compared(*(one[1:] for one in runs)):  # the first round compiles kernels
                 print(line, flush=True)
 
