@@ -57,7 +57,7 @@ bench: $(READY)
 
 docs: $(READY)
 	$(BIN)/python $(LOCKED) locks/docs.txt
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict # prints warnings, and fails on them
 	@echo "site/index.html"
 
 $(FLINK)/.ready: locks/flink.txt locks/flink-build.txt # flink-build: what some packages of flink need to be built

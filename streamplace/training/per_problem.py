@@ -27,7 +27,7 @@ def fit_each(
     repeats: int = 1,
     at_once: int = 64,
 ) -> list[list[Fitted]]:
-    """Train a new policy for each problem and repeat; return the results as [problem][repeat].
+    """Train a new policy for each problem and repeat; return the results by problem, then repeat.
 
     If the policy kind has a stack (`PolicyKind.stack`), many policies are trained at once, each on
     its own problem and from its own random parameters; they do not influence each other. The

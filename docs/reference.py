@@ -1,0 +1,208 @@
+"""Pages of the reference that mkdocs generates: help texts of commands, and public names.
+
+The site has them as cli.md and api.md; they are not files of the repository.
+"""
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import click
+
+from streamplace.cli.main import cli
+
+CLI, API = "cli.md", "api.md"
+WIDTH = 88
+CLI_INTRODUCTION = """\
+# Command line
+
+This page has the `--help` text of every command. Every command (for `profile` and `apply`, each
+subcommand) also takes these options:
+
+- `--json` prints the result as JSON on stdout;
+- `--quiet` prints nothing on stderr except errors;
+- `--seed` sets the seed of all random choices.
+
+Other conventions:
+
+- `-` stands for stdin or stdout wherever a command takes a file.
+- GRAPH and DATASET may be streamplace JSON, `.jsonl[.gz]`, a folder, `.npz`, a file of the
+  published DREAM benchmark, or an example that comes with streamplace, such as
+  `dataset:real/riotbench-etl.json`.
+- Exit codes: 0 success, 1 the work failed, 2 bad input, 130 interrupted. Bad input is reported in
+  one line that names the file, the place in the file and the fault, and no output file is left
+  half-written.
+- The environment variable NO_COLOR turns colours off. Tables fit the terminal; in pipes and files
+  they are never cut.
+- After a mistyped name, the message suggests the nearest existing one.
+"""
+API_INTRODUCTION = """\
+# Python API
+
+`import streamplace as sp` is fast, since modules are loaded only when they are used. Names that
+`dir(streamplace)` lists are available as `sp.NAME`; the others are imported from the module shown.
+"""
+SECTIONS = {
+    "Place, simulate, compare": (
+        "streamplace.workflows.place.place",
+        "streamplace.workflows.result.Result",
+        "streamplace.workflows.confidence.Confidence",
+        "streamplace.workflows.confidence.Influence",
+        "streamplace.workflows.latency.limit.LatencyLimit",
+        "streamplace.workflows.latency.answer.LatencyAnswer",
+        "streamplace.workflows.simulate.simulate",
+        "streamplace.scoring.score.ThroughputScore",
+        "streamplace.workflows.makespan_result.MakespanResult",
+        "streamplace.scoring.makespan_score.MakespanScore",
+        "streamplace.scoring.engine_score.EngineScore",
+        "streamplace.scoring.tuple_score.TupleScore",
+        "streamplace.scoring.score.Score",
+        "streamplace.workflows.compare.compare",
+        "streamplace.workflows.comparison.Comparison",
+        "streamplace.workflows.makespan_comparison.MakespanComparison",
+        "streamplace.workflows.plan.plan",
+        "streamplace.workflows.capacity_plan.Plan",
+        "streamplace.workflows.size.size",
+        "streamplace.workflows.sizing.result.SizeResult",
+        "streamplace.workflows.sizing.jobs.size_jobs",
+        "streamplace.workflows.sizing.jobs.JobsSize",
+        "streamplace.workflows.jobs.place.place_jobs",
+        "streamplace.workflows.jobs.result.JobsResult",
+        "streamplace.workflows.jobs.outcomes.JobOutcome",
+        "streamplace.workflows.explain.explain",
+        "streamplace.workflows.explanation.Explanation",
+        "streamplace.workflows.conflict.conflict",
+        "streamplace.workflows.conflict.Conflict",
+        "streamplace.workflows.migrate.migrate",
+        "streamplace.workflows.migrate.Migration",
+        "streamplace.scoring.engine.run",
+        "streamplace.scoring.tuples.run_tuples",
+        "streamplace.workflows.latency.within_limit.within_limit",
+    ),
+    "The model": (
+        "streamplace.problem.graph.StreamGraph",
+        "streamplace.problem.graph.Operator",
+        "streamplace.problem.graph.Stream",
+        "streamplace.problem.cluster.Cluster",
+        "streamplace.problem.cluster.Device",
+        "streamplace.problem.cluster.Network",
+        "streamplace.problem.cluster.LinkOverride",
+        "streamplace.problem.cluster.Uplink",
+        "streamplace.problem.constraints.Constraints",
+        "streamplace.problem.jobs.Job",
+        "streamplace.problem.jobs.Jobs",
+        "streamplace.problem.problem.Problem",
+        "streamplace.problem.objective.Throughput",
+        "streamplace.problem.makespan.Makespan",
+        "streamplace.problem.total_cost.TotalCost",
+        "streamplace.problem.placement.Placement",
+        "streamplace.problem.grouping.Grouping",
+        "streamplace.problem.cluster_change.ClusterChange",
+        "streamplace.problem.relocation.RelocationCost",
+        "streamplace.problem.relocation.Relocation",
+    ),
+    "Files and graphs": (
+        "streamplace.files.datasets.read_dataset",
+        "streamplace.files.datasets.read_graph",
+        "streamplace.files.read_cluster",
+        "streamplace.files.cluster_lists.read_clusters",
+        "streamplace.files.jobs.read_jobs",
+        "streamplace.files.placements.read_placement",
+        "streamplace.files.datasets.write_dataset",
+        "streamplace.files.write_cluster",
+        "streamplace.files.cluster_lists.write_clusters",
+        "streamplace.files.jobs.write_jobs",
+        "streamplace.files.write_placement",
+        "streamplace.problem.networkx_interop.from_networkx",
+        "streamplace.problem.networkx_interop.to_networkx",
+        "streamplace.generate.Recipe",
+        "streamplace.generate.family.Family",
+        "streamplace.generate.giph.changes.Adaptivity",
+        "streamplace.generate.sensor_fusion.SensorFusion",
+        "streamplace.generate.sensor_fusion.costs.relocation_cost",
+    ),
+    "Neural networks": (
+        "streamplace.integrations.torch.graph.from_module",
+        "streamplace.integrations.torch.placed.PlacedModule",
+        "streamplace.integrations.torch.measuring.measure",
+        "streamplace.integrations.torch.measuring.Measurement",
+        "streamplace.integrations.torch.measuring.with_times",
+    ),
+    "Placers, environments, datasets": (
+        "streamplace.placers.base.Placer",
+        "streamplace.placers.repair.feasible",
+        "streamplace.scoring.flow.flow",
+        "streamplace.scoring.orders.traversal_order",
+        "streamplace.scoring.throughput.throughput",
+        "streamplace.scoring.registry.evaluator",
+        "streamplace.scoring.evaluator.Evaluator",
+        "streamplace.scoring.objective_evaluator.ObjectiveEvaluator",
+        "streamplace.scoring.pipeline.pipeline_figures",
+        "streamplace.scoring.pipeline.PipelineFigures",
+        "streamplace.scoring.pipeline.energy_joules",
+        "streamplace.execution.backends.Backend",
+        "streamplace.env.PlacementEnv",
+        "streamplace.pyg.to_pyg",
+        "streamplace.pyg.StreamGraphs",
+    ),
+    "Policies and training": (
+        "streamplace.policy.base.Policy",
+        "streamplace.policy.base.Constructive",
+        "streamplace.policy.trajectories.Trajectories",
+        "streamplace.policy.registry.PolicyKind",
+        "streamplace.policy.registry.policy_section",
+        "streamplace.policy.registry.make_policy",
+        "streamplace.training.config.TrainConfig",
+        "streamplace.training.stages.ReinforceStage",
+        "streamplace.training.stages.ImitationStage",
+        "streamplace.training.stages.DaggerStage",
+        "streamplace.training.in_memory.fit",
+        "streamplace.training.in_memory.Fitted",
+        "streamplace.training.per_problem.fit_each",
+        "streamplace.training.trainer.train",
+        "streamplace.training.measuring.measure.Measure",
+        "streamplace.testing.PolicyCase",
+        "streamplace.testing.check_policy",
+        "streamplace.testing.check_placer",
+        "streamplace.testing.check_family",
+        "streamplace.testing.check_objective",
+    ),
+    "Errors": ("streamplace.errors",),
+}
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the two pages to those of the site; called by mkdocs."""
+    made = import_module("mkdocs.structure.files").File.generated  # only `make docs` installs it
+    for name, text in ((CLI, cli_page()), (API, api_page())):
+        files.append(made(config, name, content=text))
+    return files
+
+
+def cli_page() -> str:
+    """Return the page of help texts as Markdown."""
+    return "\n".join([CLI_INTRODUCTION, *_sections(cli, "streamplace")])
+
+
+def api_page() -> str:
+    """Return the page of public names; mkdocstrings replaces each name by its docstrings."""
+    parts = [API_INTRODUCTION]
+    for title, paths in SECTIONS.items():
+        parts.append("\n".join([f"## {title}", *(f"::: {path}" for path in paths)]) + "\n")
+    return "\n".join(parts)
+
+
+def _sections(
+    command: click.Command, name: str, parent: click.Context | None = None
+) -> Iterator[str]:
+    """Yield one section for a command and one for each of its subcommands."""
+    context = click.Context(
+        command, parent, name, terminal_width=WIDTH, max_content_width=WIDTH,
+        help_option_names=cli.context_settings["help_option_names"],
+    )  # fmt: skip
+    yield f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
+    if isinstance(command, click.Group):
+        for inner in command.list_commands(context):
+            subcommand = command.get_command(context, inner)
+            assert subcommand is not None
+            yield from _sections(subcommand, inner, context)

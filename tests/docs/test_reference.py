@@ -1,0 +1,31 @@
+"""The generated pages of the reference, compared with the commands and the public names."""
+
+from pydoc import locate
+
+import pytest
+
+import streamplace as sp
+from docs.reference import SECTIONS, api_page, cli_page
+from streamplace.cli.main import cli
+from tests.support.policies import SCRIPTING
+
+DOCUMENTED = [path for paths in SECTIONS.values() for path in paths]
+
+
+def test_every_command_is_on_the_page() -> None:
+    text = cli_page()
+    assert [name for name in cli.commands if f"## streamplace {name}\n" not in text] == []
+    assert "## streamplace profile flink\n" in text
+    assert "--time-limit" in text.partition("## streamplace place\n")[2].partition("## ")[0]
+
+
+def test_every_public_name_is_on_the_page() -> None:
+    documented = {path.rpartition(".")[2] for path in DOCUMENTED}
+    assert [name for name in sp.__all__ if name not in documented | {"StreamplaceError"}] == []
+    assert "## Errors\n::: streamplace.errors\n" in api_page()
+
+
+@pytest.mark.filterwarnings(SCRIPTING)
+def test_every_documented_name_exists_once() -> None:
+    assert [path for path in DOCUMENTED if locate(path) is None] == []
+    assert len(set(DOCUMENTED)) == len(DOCUMENTED)
