@@ -5,7 +5,8 @@
 The studies take hours, so units are drawn at random (seed 0) until those of a study took S seconds
 of CPU time when they were first run; a unit that took more than what is left of S is never drawn.
 All values of their rows except CPU times are compared. DATA is the folder with the released data
-that three of the studies read (default: ../shared/data); without it they are left out.
+that three of the studies read (default: ../shared/data); without it they are left out, and so is
+dream without the weights of the paper's allocators (benchmarks/studies/README.md).
 """
 
 import argparse
@@ -79,8 +80,11 @@ def studies(data: Path) -> dict[str, Study]:
         "doppler-streams": StreamDopplerStudy(False, SEED),
     }
     if data.is_dir():
-        graphs = str(data / "dream" / "graphs.jsonl.gz")
-        found["dream"] = DreamStudy(False, SEED, graphs, str(WEIGHTS))
+        if WEIGHTS.is_dir():
+            graphs = str(data / "dream" / "graphs.jsonl.gz")
+            found["dream"] = DreamStudy(False, SEED, graphs, str(WEIGHTS))
+        else:
+            print(f"{WEIGHTS}: no such folder; dream is left out", file=sys.stderr)
         found["doppler"] = DopplerStudy(False, SEED, str(data / "doppler"))
         found["hsdag"] = HsdagStudy(False, SEED, str(data))
     else:
@@ -90,9 +94,7 @@ def studies(data: Path) -> dict[str, Study]:
 
 def kept_in(folder: Path) -> dict[str, Kept]:
     """Return the kept results of a study by the key of their unit."""
-    path = folder / RESULTS
-    packed = path.with_name(f"{path.name}.xz")
-    data = path.read_bytes() if path.exists() else lzma.decompress(packed.read_bytes())
+    data = lzma.decompress((folder / f"{RESULTS}.xz").read_bytes())
     lines = [json.loads(line) for line in data.splitlines()]
     return {line["unit"]: Kept(line["rows"], line["cpu_s"]) for line in lines}
 

@@ -85,7 +85,7 @@ def dream(
     \b
     Examples:
     streamplace study dream --quick -o dream-study
-    streamplace study dream --weights benchmarks/weights -o dream-study
+    streamplace study dream --weights trained -o dream-study
     """
     from streamplace.studies.dream.study import DreamStudy  # noqa: PLC0415
 

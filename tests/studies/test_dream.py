@@ -61,10 +61,12 @@ def test_missing_weights_are_named(dataset: Path, tmp_path: Path, capsys: Captur
     assert not (tmp_path / "s").exists()
 
 
-def test_weights_of_another_run_are_another_plan() -> None:
-    with_weights = DreamStudy(weights="benchmarks/weights", quick=True)
-    settings = with_weights.plan().settings
+def test_weights_of_another_run_are_another_plan(tmp_path: Path) -> None:
+    for name in ("b", "b-f1", "b-f1-f2"):
+        (tmp_path / f"{name}.safetensors").write_bytes(name.encode())
+    settings = DreamStudy(weights=str(tmp_path), quick=True).plan().settings
     assert set(settings["weights_sha256"]) == {"B", "B+F1", "B+F1&F2"}
+    assert settings["weights_sha256"]["B"] == sha256(b"b").hexdigest()[:16]
     assert settings["systems"].index("B") < settings["systems"].index("policy, one pass")
     assert DreamStudy(quick=True).plan().settings["weights_sha256"] == {}
 

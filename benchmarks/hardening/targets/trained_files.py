@@ -17,7 +17,6 @@ from streamplace.training.run import CHECKPOINT, POLICY
 KINDS = ("device-scorer", "encoder-decoder")
 READ = (*KINDS, "placeto", "giph", "rebuild", "doppler", "hsdag", "rnn")
 """All kinds; some campaigns change settings that only `KINDS` have."""
-PUBLISHED = Path(__file__).parents[2] / "weights" / "b-f1-f2.safetensors"
 
 
 @dataclass(frozen=True)
@@ -47,13 +46,13 @@ class TrainedFiles:
         return [checkpoint_of(kind, self.run(kind) / CHECKPOINT) for kind in READ]
 
     def weights(self) -> list[LoadableFile]:
-        """Return the trained weights (32 and 16 bits), the shipped and the published ones."""
+        """Return the trained weights (32 and 16 bits) and the shipped ones."""
         paths = {
             f"{kind} of {16 if half else 32} bits": self.run(kind, half) / POLICY
             for kind in READ
             for half in (False, True)
         }
-        paths |= {"shipped, 32 bits": SHIPPED, "published networks, 16 bits": PUBLISHED}
+        paths["shipped, 32 bits"] = SHIPPED
         return [LoadableFile(name, path.read_bytes(), read_policy) for name, path in paths.items()]
 
 
