@@ -152,7 +152,7 @@ some_rules = st.builds(
 
 
 def obeys(rules: Constraints, on: dict[str, str], memory: dict[str, float | None]) -> bool:
-    """Return whether a placement by name obeys the rules, as streamplace/problem/README.md defines them."""
+    """Return whether a placement by name obeys the rules (streamplace/problem/README.md)."""
     used = {d: sum(o.memory_bytes for o in OPERATORS if on[o.name] == d) for d in memory}
     return (
         all(on[v] == d for v, d in rules.pins.items())
