@@ -1,64 +1,20 @@
-"""Tests for the placer `exact`, compared with brute force."""
+"""Status, limits and refusals of the placer `exact`; its proofs are in test_brute_force.py."""
 
 import numpy as np
 import pytest
 
 from benchmarks.reference.random_problems import optimum, random_problem
 from streamplace import Cluster, Constraints, Device, Problem, StreamGraph
-from streamplace.errors import InfeasibleError, PlacementError, UsageError
+from streamplace.errors import InfeasibleError, UsageError
 from streamplace.placers.exact.exact import Exact
-from streamplace.placers.registry import LEARNED, THROUGHPUT_NAMES, ready_placer
-from streamplace.placers.search.search import Search
 from streamplace.problem.objective import Model
 from streamplace.scoring.registry import CLOSED_FORMS
-from streamplace.scoring.throughput import bound
 from streamplace.workflows.place import solve
 from tests.support.graphs import chain_graph
 from tests.support.placements import throughput_of
-from tests.support.share import Share
 
 TOLERANCE, SLACK = 1e-9, 1 + 1e-9
 MAX_PLACEMENTS = {"bottleneck": 20_000, "path-average": 3_000}  # limit for brute force
-AUTO = "auto:evaluations=20000"
-QUICK = (*(name for name in THROUGHPUT_NAMES if name not in ("auto", "exact", *LEARNED)), AUTO)
-
-SEEDS = [range(12), pytest.param(range(12, 60), marks=pytest.mark.long)]
-
-
-@pytest.fixture
-def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten the search, so that the proof has to find better placements."""
-    monkeypatch.setattr("streamplace.placers.exact.exact.Search", lambda: Search(evaluations=1))
-
-
-@pytest.mark.usefixtures("short_search")
-@pytest.mark.parametrize("model", CLOSED_FORMS)
-@pytest.mark.parametrize("seeds", SEEDS)
-def test_the_optimum_equals_that_of_brute_force(model: Model, seeds: range, share: Share) -> None:
-    for seed in share.of(seeds):
-        problem = random_problem(seed, model, MAX_PLACEMENTS[model])
-        proof = Exact(seconds=600.0).prove(problem, np.random.default_rng(0))
-        best = optimum(problem)
-        assert proof.optimal, seed
-        assert problem.feasibility.violation(proof.placement.devices) is None, seed
-        reached = throughput_of(problem, proof.placement.devices)
-        assert reached == pytest.approx(best, rel=TOLERANCE), seed
-        assert best <= proof.bound * SLACK, seed
-        assert proof.bound == pytest.approx(best, rel=TOLERANCE), seed
-
-
-@pytest.mark.parametrize("model", CLOSED_FORMS)
-@pytest.mark.parametrize("seed", range(100, 110))
-def test_no_placer_exceeds_the_optimum(model: Model, seed: int) -> None:
-    problem = random_problem(seed, model, MAX_PLACEMENTS[model])
-    best = optimum(problem)
-    assert best <= bound(problem) * SLACK
-    for name in QUICK:
-        try:
-            found = ready_placer(name)(problem, np.random.default_rng(seed))
-        except PlacementError:  # a baseline that makes a single attempt
-            continue
-        assert throughput_of(problem, found.devices) <= best * SLACK, name
 
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
@@ -74,24 +30,6 @@ def test_the_bound_holds_without_time_for_a_proof(model: Model) -> None:
             assert throughput_of(problem, proof.placement.devices) == pytest.approx(
                 best, rel=TOLERANCE
             )
-
-
-@pytest.mark.usefixtures("short_search")
-@pytest.mark.parametrize("workers", [1, 2])
-def test_cp_sat_settles_open_decision_problems(
-    monkeypatch: pytest.MonkeyPatch, workers: int
-) -> None:
-    """If depth-first search may not examine any node, CP-SAT gets every decision problem."""
-    monkeypatch.setattr("streamplace.placers.exact.bottleneck.QUICK", 0)
-    monkeypatch.setattr("streamplace.placers.exact.bottleneck.SHALLOW", 0)
-    monkeypatch.setattr("streamplace.placers.exact.bottleneck.NODES", 0)
-    for seed in range(300, 330):
-        problem = random_problem(seed, "bottleneck", MAX_PLACEMENTS["bottleneck"])
-        proof = Exact(seconds=600.0, workers=workers).prove(problem, np.random.default_rng(0))
-        assert proof.optimal
-        assert throughput_of(problem, proof.placement.devices) == pytest.approx(
-            optimum(problem), rel=TOLERANCE
-        )
 
 
 def hard() -> Problem:
