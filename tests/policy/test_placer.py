@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reference.strategies import problems
-from streamplace import Constraints, Problem
+from streamplace import Problem
 from streamplace.errors import InfeasibleError, UsageError
 from streamplace.placers.registry import make_placer
 from streamplace.policy.registry import policy_section
@@ -115,17 +115,6 @@ def test_constraints_are_respected_or_proven_infeasible(
         assert not some_placement_is_feasible(problem)
     else:
         assert problem.feasibility.violation(devices) is None
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_every_kind_respects_constraints(name: str, files: dict[str, Path]) -> None:
-    names = layered_problem(10, cluster_of(3)).graph.names
-    rules = Constraints(
-        pins={names[0]: "d2"}, colocate=[names[2:5]], exlocate=[[names[0], names[6], names[8]]]
-    )
-    problem = layered_problem(10, cluster_of(3), constraints=rules)
-    devices = place_by_policy(files[name], problem, samples=3)
-    assert problem.feasibility.violation(devices) is None
 
 
 @pytest.mark.parametrize("name", KINDS)

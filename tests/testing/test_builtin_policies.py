@@ -79,7 +79,7 @@ BUILT_IN = {
     "rnn, frozen attention": replace(RNN, sizes=RNN.sizes | {"frozen_attention": True}),
     "b+f1&f2, one name": replace(NI2020, sizes=PUBLISHED | {"breaks_symmetry": True}),
 }
-SHORT = ("device-scorer", "placeto, makespan")
+SHORT = ("device-scorer", "device-scorer, two orders", "b", "b+f1&f2", "placeto, makespan")
 CASES = [
     pytest.param(name, check, marks=() if name in SHORT else pytest.mark.long)
     for name, case in BUILT_IN.items()

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from streamplace import Cluster, Constraints, Operator, Problem, Stream, StreamGraph
+from streamplace import Constraints, Operator, Problem, Stream, StreamGraph
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.device_scorer.features import encode
 from streamplace.policy.device_scorer.state import DecodingState
@@ -169,20 +169,6 @@ def test_embeddings_are_equivariant(seed: int) -> None:
             for p in (problem, rewritten(problem, order))
         )
     assert_same_likelihood(after, before[torch.from_numpy(order).long()])
-
-
-def test_placements_do_not_depend_on_the_order_of_unequal_devices() -> None:
-    """A scorer distinguishes devices by their properties, not by their position."""
-    policy = policy_of("device-scorer")
-    for seed in range(3):
-        problem = layered_problem(12, cluster_of(4, seed=seed), seed=seed)
-        order = np.random.default_rng(seed).permutation(4)
-        reordered = Cluster([problem.cluster.devices[d] for d in order], problem.cluster.network)
-        other = Problem(problem.graph, reordered, source_rate=problem.source_rate)
-        assert (
-            order[greedy_placement(policy, other)].tolist()
-            == greedy_placement(policy, problem).tolist()
-        )
 
 
 @of_scorers
