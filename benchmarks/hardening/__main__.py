@@ -19,7 +19,6 @@ from streamplace.files.atomic import make_folder, write_text
 FOLDER = Path(__file__).parent / "results"
 PARTS = (
     "readers",
-    "command_line",
     "writers",
     "corruption",
     "determinism",
@@ -115,7 +114,7 @@ def _parsed() -> argparse.Namespace:
         "--only",
         nargs="+",
         metavar="NAME",
-        help="try only these readers (in readers, command_line, fuzzing), solvers (in solvers), "
+        help="try only these readers (in readers, fuzzing), solvers (in solvers), "
         "commands (in determinism) or invariants (in invariants)",
     )
     parser.add_argument("-o", type=Path, default=FOLDER, dest="folder", help="folder of results")

@@ -1,6 +1,7 @@
 """Checkpoints and weights: round trips, and refusal of files that do not fit.
 
-Tests of damaged and malicious files are in tests/hardening.
+Damaged files are those of tests/policy/test_hashed_tensors.py, malicious ones those of
+tests/hardening.
 """
 
 import json
@@ -17,7 +18,8 @@ from benchmarks.reference.checkpoint_parts import Parts, memory_of, remembering,
 from benchmarks.reference.trainings import config, graphs, of_kind, opened, resumed
 from streamplace import StreamGraph
 from streamplace.errors import CheckpointError, TrainingError
-from streamplace.policy.hashed_tensors import packed
+from streamplace.policy.hashed_tensors import hash_of, packed
+from streamplace.policy.inspect import summary
 from streamplace.policy.weights import parameter_hash, read_policy
 from streamplace.training import train
 from streamplace.training.loop import Position
@@ -173,6 +175,24 @@ def test_an_inconsistent_checkpoint_with_a_valid_hash_is_refused(odd: str, tmp_p
         Parts("device-scorer").load(tmp_path / "odd", {"graphs": "x"})
 
 
+def test_a_damaged_checkpoint_changes_no_state(tmp_path: Path) -> None:
+    parts, file = remembering("device-scorer"), tmp_path / "c"
+    parts.save(file, Position(), {})
+    data, middle = file.read_bytes(), len(file.read_bytes()) // 2
+    with torch.no_grad():
+        next(parts.policy.parameters()).fill_(0.5)
+    before = hash_of({**parts.policy.state_dict(), **parts.loop.state()}, {})
+    flipped = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+    for damaged in (flipped, data[:-1], data + b"\0"):
+        file.write_bytes(damaged)
+        with pytest.raises(CheckpointError):
+            parts.load(file)
+        assert hash_of({**parts.policy.state_dict(), **parts.loop.state()}, {}) == before
+    file.write_bytes(data)
+    parts.load(file)
+    assert hash_of({**parts.policy.state_dict(), **parts.loop.state()}, {}) != before
+
+
 INCONSISTENT_WEIGHTS: dict[str, Change] = {
     "version": lambda tensors, words: words.update(version="2"),
     "no kind": lambda tensors, words: words.pop("kind"),
@@ -183,6 +203,9 @@ INCONSISTENT_WEIGHTS: dict[str, Change] = {
     "other sizes": lambda tensors, words: words.update(sizes='{"hidden": 9, "hops": 1}'),
     "negative sizes": lambda tensors, words: words.update(sizes='{"hidden": -9, "hops": 1}'),
     "no card": lambda tensors, words: words.pop("card"),
+    "card is a number": lambda tensors, words: words.update(card="7"),
+    "card is a list": lambda tensors, words: words.update(card="[]"),
+    "card nested deeply": lambda tensors, words: words.update(card="[" * 100_000),
     "no weights": lambda tensors, words: tensors.pop("score.weight"),
 }
 
@@ -196,6 +219,9 @@ def test_inconsistent_weights_with_a_valid_hash_are_refused(odd: str, tmp_path: 
     (tmp_path / "odd").write_bytes(packed(tensors, words))
     with pytest.raises(CheckpointError):
         read_policy(tmp_path / "odd")
+    if "card" in odd:
+        with pytest.raises(CheckpointError):
+            summary(tmp_path / "odd")
 
 
 @pytest.mark.parametrize("graph", [0, 5])

@@ -21,8 +21,6 @@ from contextlib import suppress
 from typing import Any
 
 from benchmarks.hardening.harness.forks import temporaries
-from benchmarks.hardening.harness.privileges import drop_override
-from benchmarks.hardening.harness.stopwatch import Stopwatch, asleep_s, scheduled_s
 from streamplace.cli.main import script
 
 POLL_S = 0.0001  # between two looks at a folder
@@ -39,7 +37,7 @@ def serve() -> None:
     for line in iter(sys.stdin.readline, ""):
         request = json.loads(line)
         setup_read, setup_write = os.pipe()  # the child closes both ends when it is set up
-        times, begin = Stopwatch(), time.monotonic()
+        begin = time.monotonic()
         child = os.fork()
         if not child:
             answers.close()
@@ -54,15 +52,12 @@ def serve() -> None:
         os.close(setup_write)
         os.read(setup_read, 1)  # returns when the child has closed its end
         os.close(setup_read)
-        status, hung, used, asleep = wait_for_end(child, request, begin, times)
+        status, hung = wait_for_end(child, request, begin)
         answer = {
             "code": os.waitstatus_to_exitcode(status),
             "hung": hung,
             "seconds": time.monotonic() - begin,
-            "cpu_seconds": used.ru_utime + used.ru_stime,
-            "peak_bytes": used.ru_maxrss * 1024,
             "pid": child,
-            "asleep_seconds": asleep,
         }
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
@@ -95,21 +90,10 @@ def _set_up_child(request: dict[str, Any]) -> None:
     os.chdir(request["folder"])
     if (limit := request["data_bytes"]) is not None:
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    if request["closed"]:
-        drop_override()
 
 
-def wait_for_end(
-    child: int, request: dict[str, Any], begin: float, times: Stopwatch
-) -> tuple[int, bool, Any, float]:
-    """Wait for a process; return its status, whether it hung, its resource use and seconds asleep.
-
-    Parameters
-    ----------
-    times
-        A stopwatch that was started with the process. This process only waits for the child, so the
-        child sleeps at most as long as this process; waiting for a processor is not sleep.
-    """
+def wait_for_end(child: int, request: dict[str, Any], begin: float) -> tuple[int, bool]:
+    """Wait for a process; return its status and whether it hung."""
     handle, hung = os.pidfd_open(child), False
     if request["once"] is not None:
         _wait_for_temporary(handle, request["once"], request["nth"], begin + request["limit_s"])
@@ -119,12 +103,9 @@ def wait_for_end(
         hung = True
         os.killpg(child, signal.SIGKILL)
         _readable(handle, KILL_LIMIT_S)
-    # the kernel reports the times of the child only until it is reaped
-    (_, own_sleep_s), scheduled = times.since(), scheduled_s(child)
     os.close(handle)
-    _, status, used = os.wait4(child, 0)
-    asleep = asleep_s(own_sleep_s, used.ru_utime + used.ru_stime, scheduled)
-    return status, hung, used, asleep
+    _, status = os.waitpid(child, 0)
+    return status, hung
 
 
 def _wait_for_temporary(handle: int, folder: str, nth: int, until: float) -> None:

@@ -29,14 +29,10 @@ class Ended:
         The exit code, or the negative number of the signal that ended it.
     hung
         Whether it was killed because it exceeded its time limit.
-    seconds, cpu_seconds
-        Wall and CPU time.
-    peak_bytes
-        Peak memory, including pages shared with its parent.
+    seconds
+        Wall time.
     pid
         The id of the process, of its group, and of the session of its children.
-    asleep_seconds
-        Wall time during which it neither computed nor waited for a processor.
     """
 
     out: str
@@ -44,10 +40,7 @@ class Ended:
     code: int
     hung: bool
     seconds: float
-    cpu_seconds: float
-    peak_bytes: int
     pid: int
-    asleep_seconds: float = 0.0
 
 
 class Forks:
@@ -68,8 +61,6 @@ class Forks:
         self._modules = modules
         self._folder = tempfile.TemporaryDirectory(prefix="streamplace-forks-")
         self._process: subprocess.Popen[str] | None = None
-        self.beyond_fresh_bytes = 0
-        """Memory of a fork beyond that of a fresh process, where it was measured."""
 
     def __enter__(self) -> "Forks":
         self._process = subprocess.Popen(
@@ -102,7 +93,6 @@ class Forks:
         alone: bool = False,
         limit_s: float = 60.0,
         data_bytes: int | None = None,
-        closed: bool = False,
     ) -> Ended:
         """Run one command line and wait for its end.
 
@@ -120,8 +110,6 @@ class Forks:
             Seconds after which the process is killed and counts as hung.
         data_bytes
             The limit of its data memory (RLIMIT_DATA); None for no limit.
-        closed
-            Whether to run without root's permission to open every file.
         """
         assert self._process is not None
         assert self._process.stdin is not None
@@ -139,7 +127,6 @@ class Forks:
             "alone": alone,
             "limit_s": limit_s,
             "data_bytes": data_bytes,
-            "closed": closed,
         }
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()

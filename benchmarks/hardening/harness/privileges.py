@@ -10,7 +10,6 @@ from contextlib import contextmanager
 
 OVERRIDES = (1, 2)  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
 VERSION = 0x20080522  # _LINUX_CAPABILITY_VERSION_3, see capget(2)
-PR_CAPBSET_DROP = 24
 
 
 @contextmanager
@@ -25,15 +24,6 @@ def override_dropped() -> Iterator[None]:
         yield
     finally:
         _set_effective(before)
-
-
-def drop_override() -> None:
-    """Drop the permission permanently, also for child processes."""
-    if os.geteuid():
-        return
-    for one in OVERRIDES:
-        _check(ctypes.CDLL(None, use_errno=True).prctl(PR_CAPBSET_DROP, one, 0, 0, 0))
-    _set_effective(_effective() & ~_mask())
 
 
 def _mask() -> int:

@@ -4,17 +4,11 @@ import time
 from pathlib import Path
 
 
-def scheduled_s(pid: int | None = None) -> float | None:
-    """Return the seconds that a process has computed or waited for a processor; None if unknown.
-
-    Parameters
-    ----------
-    pid
-        A process, which may have ended but must not have been reaped; None means this thread.
-    """
-    name = "thread-self" if pid is None else str(pid)
+def scheduled_s() -> float | None:
+    """Return the seconds that this thread computed or waited for a processor; None if unknown."""
     try:
-        return sum(map(int, Path(f"/proc/{name}/schedstat").read_text().split()[:2])) / 1e9
+        text = Path("/proc/thread-self/schedstat").read_text()
+        return sum(map(int, text.split()[:2])) / 1e9
     except (OSError, ValueError):
         return None
 

@@ -1,10 +1,10 @@
 """The reader of a job before a restart, with all responses of Flink taken from one file."""
 
 import json
+import re
 from typing import Any
 
 from benchmarks.hardening.corpus import own_files
-from benchmarks.hardening.harness.flink_server import key_of
 from benchmarks.hardening.targets.flink_rest import WHERE
 from streamplace.files.reading import read_bytes
 from streamplace.integrations.flink.applying.documents import read_hosts
@@ -58,6 +58,19 @@ ANSWERS: dict[str, Any] = {
     "jars": {"files": [{"id": "job.jar"}]},
 }
 TEXT = json.dumps(ANSWERS)
+KEYS = {
+    ".*/plan": "plan",
+    ".*/metrics": "metrics",
+    ".*/vertices/.*": "vertex",
+    "/taskmanagers": "taskmanagers",
+    "/taskmanagers/.*": "taskmanager",
+    "/jobmanager/config": "cluster",
+    "/jars": "jars",
+    ".*/checkpoints": "checkpoints",
+    ".*/checkpoints/config": "checkpoints_config",
+    ".*/config": "job_config",
+}
+"""Pattern of a path -> part of the file; other paths get the part "job"."""
 
 
 class Answers(Server):
@@ -73,6 +86,14 @@ class Answers(Server):
         if key_of(path) not in answers:
             raise GoneError(f"{WHERE}: HTTP 404 for {path}")
         return answers[key_of(path)]
+
+
+def key_of(path: str) -> str:
+    """Return the part of a file that is the response for a path."""
+    for pattern, key in KEYS.items():
+        if re.fullmatch(pattern, path):
+            return key
+    return "job"
 
 
 def read(file: str) -> list[str]:

@@ -11,9 +11,6 @@ from streamplace.training.measuring.measurement_log import (
     read_measurements,
 )
 
-NAMES = ("measurements",)
-"""The name of this reader."""
-
 
 def read_log(folder: str) -> list[Entry]:
     """Return the measurements in a folder."""

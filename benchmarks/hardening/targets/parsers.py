@@ -66,6 +66,8 @@ from streamplace.scoring import engine
 from streamplace.training.config import read_config
 
 SHORT = Settings(duration_s=1.0)
+SERVED = ("flink-rest", "flink-apply", "flink-against")
+"""Readers of a server's responses, whose messages name an address instead of a file."""
 
 
 def ignore(value: Any) -> None:
@@ -92,8 +94,6 @@ class Parser:
         Whether the reader takes the folder of the file instead of the file.
     names_files
         Whether its files name other files, which the reader reads wherever they are.
-    beside
-        Returns the valid files of the folder that a command reads, including that of the reader.
     """
 
     name: str
@@ -104,7 +104,6 @@ class Parser:
     torch: bool = False
     takes_folder: bool = False
     names_files: bool = False
-    beside: Callable[[], tuple[Document, ...]] = tuple
 
 
 def _own(name: str, read: Callable[[str], Any], use: Callable[[Any], None], **more: Any) -> Parser:
@@ -117,8 +116,7 @@ def _of_study(
     read: Callable[[str], Any],
     use: Callable[[Any], None],
 ) -> Parser:
-    beside = study_files.documents
-    return Parser(name, lambda: (document(),), read, use, takes_folder=True, beside=beside)
+    return Parser(name, lambda: (document(),), read, use, takes_folder=True)
 
 
 def _imported(kind: str) -> Parser:

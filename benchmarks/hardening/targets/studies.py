@@ -8,9 +8,6 @@ from streamplace.studies.dream.study import DreamStudy
 from streamplace.studies.folder import PLAN, RESULTS
 from streamplace.studies.saved import Found, check_plan, outcome_of, read_results
 
-NAMES = ("study-plan", "study-results")
-"""The names of these readers."""
-
 
 def read_plan(folder: str) -> int:
     """Return the version of the plan in a folder of the study."""

@@ -2,16 +2,14 @@
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from benchmarks.hardening.harness.fork_server import wait_for_end
 from benchmarks.hardening.harness.forks import Forks
 from benchmarks.hardening.harness.privileges import override_dropped
-from benchmarks.hardening.harness.stopwatch import Stopwatch, asleep_s
+from benchmarks.hardening.harness.stopwatch import asleep_s
 from tests.support.cli import run
 
 
@@ -50,39 +48,15 @@ def test_a_command_that_exceeds_its_time_limit_hangs(forks: Forks, tmp_path: Pat
     assert list(tmp_path.glob("g.jsonl")) == []
 
 
-def test_a_file_without_permissions_is_not_readable(forks: Forks, tmp_path: Path) -> None:
+def test_a_file_without_permissions_is_not_readable(tmp_path: Path) -> None:
     """Not even root can read it, although root usually can."""
     closed = tmp_path / "closed.json"
     closed.write_text("{}")
     closed.chmod(0)
-    assert "ermission denied" in forks.run("info", closed, closed=True).err
     with override_dropped(), pytest.raises(PermissionError):
         closed.read_text()
     if os.geteuid() == 0:
         assert closed.read_text() == "{}"
-
-
-def test_memory_is_bounded() -> None:
-    with Forks(modules=("tests.support.hardening.large_commands",)) as large:
-        ended = large.run("plan", "graph.json", data_bytes=5 * 10**8)
-        assert (ended.code, ended.err) == (1, "streamplace: out of memory\n")
-        assert large.run("plan", "graph.json").code == 0
-
-
-def test_a_delay_in_noticing_the_end_does_not_count_as_sleep() -> None:
-    """The fork server waits for a processor too, on a busy machine for more than a second."""
-
-    class Awake(Stopwatch):
-        def since(self) -> tuple[float, float]:
-            return 0.0, 0.1
-
-    request = {"once": None, "after_s": None, "limit_s": 60.0}
-    begin, child = time.monotonic() - 2.0, os.fork()
-    if not child:
-        os._exit(0)
-    _, hung, _, asleep = wait_for_end(child, request, begin, Awake())
-    assert not hung
-    assert asleep <= 0.1
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""Damaged and malicious files."""
+"""Malicious files."""

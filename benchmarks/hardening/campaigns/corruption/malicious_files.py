@@ -17,10 +17,10 @@ from benchmarks.hardening.corpus.payloads import (
 from benchmarks.hardening.harness.forks import Forks
 from benchmarks.hardening.harness.rows import MAX_FAULTS, Row
 from benchmarks.hardening.targets.entry_points import EntryPoint, commands, functions
-from benchmarks.hardening.targets.trained_files import TrainedFiles
-from benchmarks.reference.trainings import graphs
+from benchmarks.reference.trainings import config, graphs
 from streamplace.errors import StreamplaceError
 from streamplace.files import write_dataset
+from streamplace.training import train
 from streamplace.training.run import CONFIG, POLICY
 from streamplace.workflows.place import place
 
@@ -30,10 +30,16 @@ does not name the file, or the payload does no harm even when it is executed.
 """
 
 
-def malicious_rows(trained: TrainedFiles, forks: Forks, share: float = 1.0) -> Iterator[Row]:
-    """Let functions and commands read payloads; the whole campaign tries every combination."""
-    folder = trained.folder / "payloads"
-    payloads_to_read = write_files(folder, trained)
+def malicious_rows(made: Path, forks: Forks, share: float = 1.0) -> Iterator[Row]:
+    """Let functions and commands read payloads; the whole campaign tries every combination.
+
+    Parameters
+    ----------
+    made
+        An empty folder for the files.
+    """
+    folder = made / "payloads"
+    payloads_to_read = write_files(folder)
     step = max(1, round(1 / share))
     with chdir(folder):
         harmless = [one.name for one in payloads_to_read if not is_harmful(one)]
@@ -42,13 +48,13 @@ def malicious_rows(trained: TrainedFiles, forks: Forks, share: float = 1.0) -> I
             yield payload_row(f"malicious files read by {what}", pairs[::step], harmless, forks)
 
 
-def write_files(folder: Path, trained: TrainedFiles) -> list[Payload]:
-    """Write valid files of every kind into a folder; return the payloads."""
+def write_files(folder: Path) -> list[Payload]:
+    """Write valid files of every kind into a new folder; return the payloads."""
     folder.mkdir()
-    shutil.copytree(trained.run("device-scorer"), folder / "run")
+    train(graphs(), config(), folder / "run")
     shutil.copy(folder / "run" / CONFIG, folder / "config.json")
-    for name in ("graphs.jsonl", "graph.json"):
-        shutil.copy(trained.folder / name, folder)
+    write_dataset(folder / "graphs.jsonl", graphs())
+    write_dataset(folder / "graph.json", graphs()[:1])
     write_dataset(folder / "graph.npz", graphs()[:1])
     place(graphs()[0], source_rate=1e4, placer="greedy").save(folder / "placement.json")
     (folder / "document").write_text("digraph { a -> b }")

@@ -17,13 +17,15 @@ from benchmarks.hardening.campaigns.determinism.surroundings import (
 )
 from benchmarks.hardening.harness.measured_commands import COMMAND
 from benchmarks.hardening.harness.rows import Row
-from benchmarks.hardening.targets.trained_files import READ
 from benchmarks.reference.trainings import config, of_kind
 from streamplace.files import write_dataset, write_json
 from streamplace.generate import Recipe
 from streamplace.policy.hashed_tensors import unpacked
 from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 
+KINDS = (
+    *("device-scorer", "encoder-decoder", "placeto", "giph", "rebuild", "doppler", "hsdag", "rnn"),
+)
 STEPS = 200
 TORCHRUN = (2, 4)  # processes per run
 PER_STEP = 2 * TORCHRUN[-1]  # problems per step, the same number in each process
@@ -33,7 +35,7 @@ def training_row(
     folder: Path,
     processes: int,
     rng: np.random.Generator,
-    kinds: Sequence[str] = READ,
+    kinds: Sequence[str] = KINDS,
     steps: int = STEPS,
 ) -> Row:
     """Train for a number of steps; compare parameters, Adam's moments, memory and log."""

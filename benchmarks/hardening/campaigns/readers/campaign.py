@@ -18,7 +18,6 @@ from benchmarks.hardening.campaigns.readers.watcher import WRONG
 from benchmarks.hardening.harness.environment import ROOT
 from benchmarks.hardening.harness.memory_limits import memory_text
 from benchmarks.hardening.harness.rows import Row
-from benchmarks.hardening.targets.kernel_cache import compile_all
 from benchmarks.hardening.targets.parsers import PARSERS
 
 GROUP = "bad files read by library functions"
@@ -44,7 +43,6 @@ def run(
     limits
         The name of the time limits, as in `LIMITS`.
     """
-    compile_all()
     command = [
         sys.executable,
         "-m",

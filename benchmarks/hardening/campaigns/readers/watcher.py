@@ -23,9 +23,8 @@ from benchmarks.hardening.harness.memory_limits import memory_limit
 from benchmarks.hardening.harness.privileges import override_dropped
 from benchmarks.hardening.harness.stopwatch import Stopwatch
 from benchmarks.hardening.mutation.numbered_documents import bad_document, cut_numbers
-from benchmarks.hardening.targets.commands import SERVED
 from benchmarks.hardening.targets.consumers import InconsistencyError
-from benchmarks.hardening.targets.parsers import Parser
+from benchmarks.hardening.targets.parsers import SERVED, Parser
 from streamplace.errors import StreamplaceError
 
 MAX_DATA = 4 * 2**30  # bytes of data memory; a reader that needs more gets a MemoryError

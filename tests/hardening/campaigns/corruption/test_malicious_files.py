@@ -16,7 +16,6 @@ from benchmarks.hardening.corpus.payloads import (
 )
 from benchmarks.hardening.harness.forks import Forks
 from benchmarks.hardening.targets.entry_points import EntryPoint
-from benchmarks.hardening.targets.trained_files import TrainedFiles
 from tests.support.hardening.row_checks import check
 from tests.support.policies import SCRIPTING
 
@@ -26,8 +25,8 @@ SHARE = 0.02  # of all payloads and readers
 HARMLESS = Payload("text", b"hello", bytes.decode)
 
 
-def test_no_payload_is_executed(trained: TrainedFiles, forks: Forks) -> None:
-    rows = list(malicious_files.malicious_rows(trained, forks, SHARE))
+def test_no_payload_is_executed(tmp_path: Path, forks: Forks) -> None:
+    rows = list(malicious_files.malicious_rows(tmp_path, forks, SHARE))
     for row in rows:
         check(row)
     assert len(rows) == 2
@@ -82,9 +81,9 @@ ctypes.CDLL(None)
     assert list(source_scan.calls_that_execute(source)) == []
 
 
-def test_every_payload_harms_its_unsafe_reader(trained: TrainedFiles, tmp_path: Path) -> None:
+def test_every_payload_harms_its_unsafe_reader(tmp_path: Path) -> None:
     folder = tmp_path / "payloads"
-    payloads = malicious_files.write_files(folder, trained)
+    payloads = malicious_files.write_files(folder)
     with chdir(folder):
         assert [one.name for one in payloads if not is_harmful(one)] == []
         assert not Path(CREATED_FOLDER).exists()
