@@ -89,11 +89,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def saved(folder: Path) -> Path:
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the file of a saved kernel, for an array of numbers; its name is its key."""
-    first = new_kernel()
-    assert first(np.ones(2)) == 4.0
+    folder = tmp_path_factory.mktemp("saved")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sim.kernels.cache._folder", lambda codegen: folder)
+        first = new_kernel()
+        assert first(np.ones(2)) == 4.0
     return folder / key_of(first, tuple(first.signatures[0]))
 
 
@@ -117,13 +120,13 @@ def test_a_saved_kernel_is_not_compiled_again(folder: Path) -> None:
         before_compiling.pop()
 
 
+@pytest.mark.usefixtures("folder")
 def test_a_kernel_of_the_file_cannot_become_part_of_others(
     saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It has no code to link, so a kernel that calls it compiles it anew."""
     data = for_bundle(read_saved(saved) or b"")
     assert len(data) < saved.stat().st_size
-    saved.unlink()
     monkeypatch.setattr(bundle, "stored", {saved.name: data}.get)
     second = new_kernel()
     assert second(np.ones(3)) == 6.0
@@ -137,6 +140,7 @@ def test_a_kernel_of_the_file_cannot_become_part_of_others(
     assert second(np.ones(5)) == 10.0
 
 
+@pytest.mark.usefixtures("folder")
 def test_threads_load_a_kernel_of_the_file_one_after_the_other(
     saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
