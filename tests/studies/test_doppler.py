@@ -26,8 +26,8 @@ from streamplace.studies.doppler.study import DopplerStudy
 from streamplace.studies.doppler.workloads import FILES
 from streamplace.studies.folder import RESULTS
 from streamplace.studies.run import run_study
-from streamplace.studies.study import Row, Unit
 from tests.support.cli import Capture, refused
+from tests.support.studies import unit_of, without_times
 
 TINY = Registered(
     graphs=("chain-mm",),
@@ -52,14 +52,6 @@ TINY = Registered(
 def tiny(monkeypatch: pytest.MonkeyPatch) -> DopplerStudy:
     monkeypatch.setattr("streamplace.studies.doppler.study.QUICK", TINY)
     return DopplerStudy(quick=True, seed=3)
-
-
-def _unit(study: DopplerStudy, key: str) -> Unit:
-    return next(unit for unit in study.plan().units if unit.key == key)
-
-
-def _without_times(rows: list[Row]) -> list[Row]:
-    return [{k: v for k, v in row.items() if k != "cpu_s"} for row in rows]
 
 
 def test_units_have_distinct_names_and_every_workload_has_doppler_and_plain_placers() -> None:
@@ -103,12 +95,12 @@ def test_the_plan_has_the_stages_of_every_system() -> None:
 
 @pytest.mark.long
 def test_training_repeats(tiny: DopplerStudy) -> None:
-    unit = _unit(tiny, "DOPPLER: own chain-mm on 2 devices, seed 0")
-    assert _without_times(tiny.run(unit)) == _without_times(tiny.run(unit))
+    unit = unit_of(tiny, "DOPPLER: own chain-mm on 2 devices, seed 0")
+    assert without_times(tiny.run(unit)) == without_times(tiny.run(unit))
 
 
 def test_training_has_rows_at_checkpoints(tiny: DopplerStudy) -> None:
-    rows = tiny.run(_unit(tiny, "DOPPLER: own chain-mm on 2 devices, seed 0"))
+    rows = tiny.run(unit_of(tiny, "DOPPLER: own chain-mm on 2 devices, seed 0"))
     own = [row for row in rows if "trained_on" not in row]
     assert [(row["stage"], row["episodes"]) for row in own] == [
         (IMITATION, 0),
@@ -134,7 +126,7 @@ def test_training_has_rows_at_checkpoints(tiny: DopplerStudy) -> None:
 @pytest.mark.parametrize("limited", [False, True])
 def test_plain_placers_start_from_one_critical_path(tiny: DopplerStudy, limited: bool) -> None:
     limit = " with little memory" if limited else ""
-    rows = tiny.run(_unit(tiny, f"plain placers: own chain-mm on 2 devices{limit}"))
+    rows = tiny.run(unit_of(tiny, f"plain placers: own chain-mm on 2 devices{limit}"))
     assert {row["system"] for row in rows} == {*PLAIN}
     by_system = {row["system"]: row for row in rows if row["repeat"] == 1}
     problem = next(one for one in tiny.workloads if one.limited == limited).problem()

@@ -29,6 +29,7 @@ from streamplace.studies.giph.registered import GIPH, OURS, PER_OPERATOR, QUICK,
 from streamplace.studies.giph.results import results_of
 from streamplace.studies.giph.study import GiphStudy
 from streamplace.studies.study import Plan, Row
+from tests.support.studies import unit_of, without_times
 
 LEVELS = {
     HEFT: 1.0,
@@ -59,13 +60,9 @@ def test_units_have_distinct_names_and_every_test_has_plain_placers() -> None:
     assert {(SEVERAL, DRAWN), (SEVERAL, PAPER_RANGES), (SINGLE, SINGLE)} <= plain
 
 
-def _without_times(rows: list[Row]) -> list[Row]:
-    return [{k: v for k, v in row.items() if k != "cpu_s"} for row in rows]
-
-
 def _unit(prefix: str) -> tuple[GiphStudy, Any]:
     study = GiphStudy(quick=True)
-    return study, next(unit for unit in study.plan().units if unit.key.startswith(prefix))
+    return study, unit_of(study, prefix)
 
 
 @pytest.mark.parametrize("prefix", ["GiPH-NE-Pol: single", "Placeto: single"])
@@ -73,7 +70,7 @@ def test_a_policy_has_a_row_per_case_and_repeats(prefix: str) -> None:
     study, unit = _unit(prefix)
     rows = study.run(unit)
     assert [row["case"] for row in rows] == list(range(QUICK.cases))
-    assert _without_times(study.run(unit)) == _without_times(rows)
+    assert without_times(study.run(unit)) == without_times(rows)
     for row in rows:
         assert len(row["losses"]) == len(PER_OPERATOR)
         assert (np.diff(row["losses"]) <= 0).all()

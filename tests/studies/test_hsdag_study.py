@@ -42,13 +42,13 @@ from streamplace.studies.hsdag.registered import (
 from streamplace.studies.hsdag.study import HsdagStudy
 from streamplace.studies.hsdag.workloads import FILES, OWN, released_workloads
 from streamplace.studies.run import run_study
-from streamplace.studies.study import Row, Unit
 from streamplace.training.hsdag_placer import HsdagPlacer
 from streamplace.training.in_memory import fit
 from streamplace.util.arrays import Floats
 from tests.support.cli import Capture, refused
 from tests.support.hsdag import pass_problem
 from tests.support.released_data import SHARED
+from tests.support.studies import unit_of, without_times
 
 TINY = replace(QUICK, seeds=2, episodes=2, samples=2, steps=2, rnn_samples=4, longer=4)
 
@@ -61,14 +61,6 @@ NOTHING = 1e-15  # to which parameters that begin at 0 may go
 def tiny(monkeypatch: pytest.MonkeyPatch) -> HsdagStudy:
     monkeypatch.setattr("streamplace.studies.hsdag.study.QUICK", TINY)
     return HsdagStudy(quick=True, seed=3)
-
-
-def _unit(study: HsdagStudy, key: str) -> Unit:
-    return next(unit for unit in study.plan().units if unit.key == key)
-
-
-def _without_times(rows: list[Row]) -> list[Row]:
-    return [{k: v for k, v in row.items() if k != "cpu_s"} for row in rows]
 
 
 def test_units_have_distinct_names_and_every_workload_has_all_systems() -> None:
@@ -139,7 +131,7 @@ def _all_makespans(problem: Problem, grouping: Grouping) -> Floats:
 def test_training_repeats_and_seeds_differ() -> None:
     problem = pass_problem(16)
     first, again, other = (trained(HSDAG, problem, TINY, seed)[0] for seed in (1, 1, 2))
-    assert _without_times([first]) == _without_times([again])
+    assert without_times([first]) == without_times([again])
     assert first["own_s"] != other["own_s"]
 
 
@@ -187,7 +179,7 @@ def test_searches_on_groups_find_what_all_placements_of_groups_have_at_best() ->
 
 
 def test_plain_placers(tiny: HsdagStudy) -> None:
-    rows = tiny.run(_unit(tiny, "plain placers: resnet50, ratios x 1"))
+    rows = tiny.run(unit_of(tiny, "plain placers: resnet50, ratios x 1"))
     assert {row["system"] for row in rows} == {*PLAIN, *SEARCHES}
     by_system = {row["system"]: row for row in rows if row["repeat"] == 0}
     single = by_system[ACCELERATOR_ONLY]["best_s"]

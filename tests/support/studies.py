@@ -1,4 +1,4 @@
-"""A small study."""
+"""A small study, and what tests of studies do with units and rows."""
 
 import time
 from collections.abc import Sequence
@@ -7,10 +7,22 @@ from pathlib import Path
 from typing import ClassVar
 
 from streamplace.errors import PlacementError
-from streamplace.studies.study import Outcome, Plan, Row, Unit
+from streamplace.studies.study import Outcome, Plan, Row, Study, Unit
 from streamplace.studies.table import Table
 
 WAIT_S = 60.0
+
+
+def unit_of(study: Study, key: str) -> Unit:
+    """Return the unit of a study with a key, or else the first whose key begins with it."""
+    units = study.plan().units
+    exact = (unit for unit in units if unit.key == key)
+    return next(exact, None) or next(unit for unit in units if unit.key.startswith(key))
+
+
+def without_times(rows: Sequence[Row]) -> list[Row]:
+    """Return rows without their CPU times, which differ between runs."""
+    return [{key: value for key, value in row.items() if key != "cpu_s"} for row in rows]
 
 
 @dataclass(frozen=True)
