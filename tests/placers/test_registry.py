@@ -1,5 +1,7 @@
 """Tests for placers by name, with options."""
 
+import subprocess
+import sys
 from math import nan
 from typing import Any
 
@@ -12,6 +14,7 @@ from streamplace.placers.partition.metis import Metis
 from streamplace.placers.partition.oracle import Oracle
 from streamplace.placers.registry import WITHOUT_WEIGHTS, make_placer, warning_for, with_limit
 from streamplace.placers.scheduling.lists import Heft
+from streamplace.placers.search.search import Search
 from streamplace.training.config import config_names
 
 
@@ -22,6 +25,8 @@ def test_options_reach_the_placer() -> None:
     assert make_placer("heft:contention") == make_placer("heft:contention=true") == Heft(True)
     assert make_placer("heft:contention=false") == make_placer("heft") == Heft()
     assert make_placer("metis-oracle:weights=utilisation") == Oracle(Metis(weights="utilisation"))
+    assert make_placer("search:evaluations=80") == Search(evaluations=80)
+    assert make_placer("search:seconds=0.5") == Search(seconds=0.5)
 
 
 @pytest.mark.parametrize(
@@ -56,6 +61,7 @@ def test_options_reach_the_placer() -> None:
         ("policy:beam=-1", "beam must be 0 to 1048576 (got -1)"),
         ("policy:beam=1048577", "beam must be 0 to 1048576 (got 1048577)"),
         ("policy:samples=1e3", "samples must be a whole number"),
+        ("policy:samples=few", "samples must be a whole number"),
         ("heft:contention=yes", "contention must be true or false (got 'yes')"),
         ("heft:samples=2", "unknown option 'samples'"),
         ("metis:parts", "option 'parts' needs a value: parts=VALUE"),
@@ -63,12 +69,37 @@ def test_options_reach_the_placer() -> None:
         ("random-eft:samples=-1", "samples must be at least 1 (got -1)"),
         ("climb:evaluations=0", "evaluations must be at least 1 (got 0)"),
         ("random:evaluations=0", "evaluations must be at least 1 (got 0)"),
+        ("multilevel:changes=0", "changes must be at least 1"),
+        ("search:evaluations=0", "evaluations must be at least 1"),
+        ("search:seconds=-1", "seconds must be at least 0"),
+        ("search:seconds=nan", "seconds must be at least 0"),
+        ("search:seconds=inf", "seconds must be at least 0"),
+        ("search:seconds=soon", "seconds must be a number"),
+        ("search:steps=5", "unknown option 'steps'; choose from evaluations, seconds"),
+        ("rnn:steps=0", "placer 'rnn:steps=0': steps must be 1 to 1000000 (got 0)"),
+        ("rnn:samples=1048577", "samples must be 1 to 1048576 (got 1048577)"),
+        ("rnn:rate=0", "rate must be above 0 and at most 1 (got 0)"),
+        ("rnn:rate=nan", "rate must be above 0 and at most 1 (got nan)"),
+        ("rnn:order=x", "unknown order 'x'; choose from lexico"),
+        ("rnn:frozen_attention=no", "frozen_attention must be true or false (got 'no')"),
+        ("hsdag:episodes=-1", "episodes must be 0 to 1000000 (got -1)"),
+        ("hsdag:steps=100001", "steps must be 0 to 100000 (got 100001)"),
+        ("hsdag:samples=1048577", "samples must be 0 to 1048576 (got 1048577)"),
+        ("hsdag:levels=65", "levels must be 0 to 64 (got 65)"),
+        ("hsdag:rate=nan", "rate must be 0 to 1 (got nan)"),
     ],
 )
 def test_wrong_names_and_options_are_reported(name: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         make_placer(name)
     assert message in str(caught.value)
+
+
+def test_names_of_trained_placers_are_checked_without_torch() -> None:
+    program = "import sys; from streamplace.placers.registry import make_placer, options_of; "
+    program += "make_placer('hsdag:steps=3'), make_placer('rnn:steps=3:order=bfs'); "
+    program += "options_of('hsdag'), options_of('rnn'); assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
 
 
 def test_systems_without_weights_have_a_config_to_train_them() -> None:

@@ -1,15 +1,11 @@
 """The placer `hsdag`: its evaluations, repeatability, options and errors, and what it learns."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import torch
 
 import streamplace as sp
-from streamplace.errors import UnsuitableError, UsageError
-from streamplace.placers.registry import make_placer
+from streamplace.errors import UnsuitableError
 from streamplace.placers.trivial import Random, Single
 from streamplace.policy.config import MAX_TYPES
 from streamplace.policy.fresh import new_policy
@@ -89,29 +85,6 @@ def test_defaults_are_those_of_the_configs(config: str) -> None:
     assert HsdagPlacer().stage(problem) == read_config(config).stage[0]
     assert HsdagPlacer(samples=1).stage(problem).baseline == "episodes"
     assert 2000 < HsdagPlacer().evaluations(problem) < 2200
-
-
-def test_its_name_is_checked_without_torch() -> None:
-    program = "import sys; from streamplace.placers.registry import make_placer, options_of; "
-    program += "make_placer('hsdag:steps=3'); options_of('hsdag'); "
-    program += "assert 'torch' not in sys.modules"
-    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("hsdag:episodes=-1", "episodes must be 0 to 1000000 (got -1)"),
-        ("hsdag:steps=100001", "steps must be 0 to 100000 (got 100001)"),
-        ("hsdag:samples=1048577", "samples must be 0 to 1048576 (got 1048577)"),
-        ("hsdag:levels=65", "levels must be 0 to 64 (got 65)"),
-        ("hsdag:rate=nan", "rate must be 0 to 1 (got nan)"),
-    ],
-)
-def test_wrong_options_are_named(text: str, message: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        make_placer(text)
-    assert message in str(caught.value)
 
 
 @pytest.mark.long

@@ -1,7 +1,5 @@
 """The placer `rnn`: its evaluations, repeatability and errors, and what it learns."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +7,7 @@ import pytest
 import torch
 
 import streamplace as sp
-from streamplace.errors import InfeasibleError, UnsuitableError, UsageError
+from streamplace.errors import InfeasibleError, UnsuitableError
 from streamplace.generate import Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.placers.trivial import Random
@@ -83,31 +81,6 @@ def test_the_options_of_the_paper_are_the_defaults() -> None:
     assert (stage.reward, stage.baseline, stage.window) == ("sqrt-loss", "running", 100)
     config = read_config("rnn").stage[0]
     assert config == stage.model_copy(update={"window": 1000})
-
-
-@pytest.mark.long
-def test_its_name_is_checked_without_torch() -> None:
-    program = "import sys; from streamplace.placers.registry import make_placer, options_of; "
-    program += "make_placer('rnn:steps=3:order=bfs'); options_of('rnn'); "
-    program += "assert 'torch' not in sys.modules"
-    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("rnn:steps=0", "placer 'rnn:steps=0': steps must be 1 to 1000000 (got 0)"),
-        ("rnn:samples=1048577", "samples must be 1 to 1048576 (got 1048577)"),
-        ("rnn:rate=0", "rate must be above 0 and at most 1 (got 0)"),
-        ("rnn:rate=nan", "rate must be above 0 and at most 1 (got nan)"),
-        ("rnn:order=x", "unknown order 'x'; choose from lexico"),
-        ("rnn:frozen_attention=no", "frozen_attention must be true or false (got 'no')"),
-    ],
-)
-def test_wrong_options_are_reported(name: str, message: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        make_placer(name)
-    assert message in str(caught.value)
 
 
 def test_large_graphs_are_refused() -> None:

@@ -5,7 +5,6 @@ import pytest
 
 from sim.closed_form.bottleneck import utilisations, worst_utilisation
 from streamplace import Cluster, Constraints, Network, Problem, Recipe
-from streamplace.errors import UsageError
 from streamplace.placers.registry import make_placer
 from streamplace.placers.search.coarsening import levels_of
 from streamplace.scoring.flow import flow
@@ -89,8 +88,3 @@ def test_constraints_hold_on_every_level() -> None:
 def test_few_operators_need_no_levels() -> None:
     problem = Problem(Recipe("dream", 1, seed=1).graph(0), source_rate=1e4)
     assert largest_utilisation(problem, "multilevel") <= largest_utilisation(problem, "metis")
-
-
-def test_bad_options_are_refused() -> None:
-    with pytest.raises(UsageError, match="changes must be at least 1"):
-        make_placer("multilevel:changes=0")

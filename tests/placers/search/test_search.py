@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from benchmarks.reference.random_problems import optimum
 from benchmarks.reference.strategies import cases
 from streamplace import Cluster, Constraints, Device, Network, Placement, Problem, StreamGraph
-from streamplace.errors import PlacementError, UsageError
+from streamplace.errors import PlacementError
 from streamplace.placers import repair
 from streamplace.placers.registry import make_placer
 from streamplace.placers.repair import feasible
@@ -166,27 +166,6 @@ def test_one_operator_on_one_device(model: Model) -> None:
     assert found.devices.tolist() == [1]
     crowd = Problem(chain_graph(1e9, 1e9), Cluster.equal(1), model=model)
     assert throughput_of_search(crowd, Search(evaluations=50)) == bound(crowd)
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("search:evaluations=0", "evaluations must be at least 1"),
-        ("search:seconds=-1", "seconds must be at least 0"),
-        ("search:seconds=nan", "seconds must be at least 0"),
-        ("search:seconds=inf", "seconds must be at least 0"),
-        ("search:seconds=soon", "seconds must be a number"),
-        ("search:steps=5", "unknown option 'steps'; choose from evaluations, seconds"),
-    ],
-)
-def test_bad_options_are_refused(name: str, message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        make_placer(name)
-
-
-def test_options_reach_the_placer() -> None:
-    assert make_placer("search:evaluations=80") == Search(evaluations=80)
-    assert make_placer("search:seconds=0.5") == Search(seconds=0.5)
 
 
 def test_without_time_the_result_is_the_best_start() -> None:
