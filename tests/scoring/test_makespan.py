@@ -19,9 +19,7 @@ from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.registry import evaluator
 from tests.support.released_data import SHARED
 from tests.support.schedule_cases import schedule_form
-from tests.support.schedule_comparison import first_difference
 from tests.support.schedule_placements import public_engine
-from tests.support.share import Share
 
 GOLDEN = SHARED / "makespan" / "golden.jsonl"
 OPERATORS = [("a", 1e6, 1e6), ("b", 2e6, 1e6), ("c", 3e6, 1e6), ("d", 1e6, 0)]
@@ -49,18 +47,6 @@ def test_golden_cases() -> None:
         )
         assert start == case["expected"]["start_s"], case["name"]
         assert finish == case["expected"]["finish_s"], case["name"]
-
-
-@pytest.mark.long
-def test_it_agrees_with_the_plain_engine() -> None:
-    assert first_difference(public_engine, range(40_000, 40_300), tolerance_s=0.0) is None
-
-
-@pytest.mark.long
-def test_it_agrees_with_the_plain_engine_on_many_problems(share: Share) -> None:
-    small, large = share.of(range(50_000, 54_000)), share.of(range(200))
-    assert first_difference(public_engine, small, tolerance_s=0.0) is None
-    assert first_difference(public_engine, large, large=True, tolerance_s=0.0) is None
 
 
 def test_schedule_of_a_diamond() -> None:

@@ -1,11 +1,7 @@
 """Links that groups of devices share, in every score: by hand, and by an independent scorer."""
 
-import numpy as np
 import pytest
 
-from benchmarks.reference import oracle
-from benchmarks.reference.grouped_problems import grouped_problem
-from benchmarks.reference.random_problems import feasible_placements
 from streamplace import (
     Cluster,
     Device,
@@ -21,10 +17,7 @@ from streamplace.problem.cluster import NetworkKind, Uplink
 from streamplace.problem.objective import Model
 from streamplace.scoring.flow import flow
 from streamplace.scoring.loads import UplinkLoad
-from streamplace.scoring.registry import CLOSED_FORMS
-from streamplace.scoring.throughput import bound, throughput
 from streamplace.workflows.explain import explain_throughput as explain
-from tests.support.share import Share
 
 RATE = 1000.0
 GRAPH = StreamGraph(
@@ -90,23 +83,6 @@ def test_explain_names_the_streams_on_an_uplink() -> None:
     assert [one.names for one in found.contributions] == [("a", "b")]
     assert found.moves
     assert "from" in found.contributions[0].to_dict()
-
-
-@pytest.mark.parametrize("model", CLOSED_FORMS)
-@pytest.mark.parametrize("seeds", SEEDS)
-def test_closed_forms_equal_the_independent_scorer(
-    model: Model, seeds: range, share: Share
-) -> None:
-    for seed in share.of(seeds):
-        problem = grouped_problem(seed, model, 2_000)
-        rows = next(feasible_placements(problem))
-        rows = rows[np.random.default_rng(seed).integers(len(rows), size=4)]
-        at_rate = problem.with_source_rate(problem.source_rate)
-        usable = at_rate.with_objective(at_rate.objective.with_changes(target_utilisation=1.0))
-        for row, reached in zip(rows, throughput(usable, rows), strict=True):
-            expected = oracle.throughput(usable, row.tolist())
-            assert reached == pytest.approx(expected, rel=1e-9), seed
-        assert throughput(problem, rows).max() <= bound(problem) * (1 + 1e-9), seed
 
 
 def test_problems_without_uplinks_have_no_further_links() -> None:

@@ -23,11 +23,6 @@ def test_every_baseline(baseline: str, evaluate_every: int, tmp_path: Path) -> N
     check_interruptions(tmp_path, of_kind("placeto"), baseline, evaluate_every)
 
 
-@pytest.mark.parametrize("kind", long_after(2, REFINERS))
-def test_every_kind(kind: str, tmp_path: Path) -> None:
-    check_interruptions(tmp_path, of_kind(kind), "samples", 0)
-
-
 def check_interruptions(
     folder: Path, sections: dict[str, dict[str, Any]], baseline: str, evaluate_every: int
 ) -> None:

@@ -49,19 +49,6 @@ def staged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return cfg, folder
 
 
-@pytest.mark.long
-def test_interruptions_within_and_after_every_stage(staged: FinishedRun, tmp_path: Path) -> None:
-    """All stages have one epoch, except one stage with two."""
-    cfg, expected = staged
-    for epoch in range(cfg.epochs):
-        for stop in (epoch * STEPS_PER_EPOCH + 1, (epoch + 1) * STEPS_PER_EPOCH):
-            folder = tmp_path / str(stop)
-            done = train(graphs(), cfg, folder, on_step=ctrl_c_at(stop))
-            assert (done.steps, done.interrupted) == (stop, True)
-            train(graphs(), cfg, folder, resume=True)
-            check_same(folder, expected)
-
-
 def test_interruptions_after_every_step(staged: FinishedRun, tmp_path: Path) -> None:
     cfg, expected = staged
     for step in range(1, cfg.epochs * STEPS_PER_EPOCH):

@@ -12,7 +12,6 @@ from benchmarks.hardening.campaigns.invariants.browser_engines import (
     PAGE,
     Evaluate,
     called_in_node,
-    called_in_page,
     engines,
 )
 from benchmarks.hardening.campaigns.invariants.deviations import (
@@ -50,11 +49,6 @@ def script() -> str:
     """Return the script of the page's model, preceded by the shared namespace."""
     files = (PAGE / f"{name}.js" for name in ("times", "flow", "links", "model"))
     return "\n".join(["const SP = {};", *(file.read_text() for file in files)])
-
-
-def in_page(page: Any) -> Evaluate:
-    """Return a function that scores a batch in an empty page of a browser."""
-    return called_in_page(page, script(), SCORES)
 
 
 @contextmanager
