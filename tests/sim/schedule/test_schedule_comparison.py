@@ -1,4 +1,4 @@
-"""The comparison of an engine of makespans with the plain one: it finds faults and shrinks them."""
+"""The comparison of an engine of makespans with the plain one: it finds faults."""
 
 from typing import Any
 
@@ -42,13 +42,10 @@ def test_an_engine_with_equal_times_has_no_difference() -> None:
     assert first_difference(in_doubles, range(3), large=True) is None
 
 
-def test_a_difference_is_shrunk_to_what_shows_it() -> None:
+def test_a_difference_names_the_seed_the_problem_and_the_times() -> None:
     found = first_difference(without_gaps)
     assert found is not None
     assert has_gap(found.problem)
-    assert len(found.problem["graph"]["operators"]) == 3  # a second message waits for the first
-    assert len(found.problem["graph"]["streams"]) == 2
-    assert len(found.problem["cluster"]["devices"]) == 2
     assert "starts at" in found.details
     assert f"seed {found.seed}" in str(found)
     assert '"gap_s"' in str(found)
@@ -62,8 +59,6 @@ def test_an_error_is_a_difference() -> None:
     found = first_difference(failing)
     assert found is not None
     assert found.details == "the engine raises ZeroDivisionError('no levels')"
-    assert len(found.problem["graph"]["operators"]) == 1
-    assert found.problem["settings"]["order"] == "fifo"
 
 
 def test_a_missing_operator_is_a_difference() -> None:
