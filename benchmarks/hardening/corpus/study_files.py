@@ -44,8 +44,3 @@ def results_document() -> Document:
         ]
         lines.append(result_line(unit.key, rows, 0.25))
     return Document(RESULTS, "".join(lines).encode())
-
-
-def documents() -> tuple[Document, ...]:
-    """Return all files of the folder."""
-    return plan_document(), results_document()
