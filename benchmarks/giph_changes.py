@@ -14,8 +14,8 @@ from functools import partial
 
 from streamplace.policy.giph.placer import SHIPPED
 from streamplace.policy.giph.policy import Giph
-from streamplace.policy.placer import policy_in
 from streamplace.policy.threads import one_thread
+from streamplace.policy.weights import read_policy
 from streamplace.studies.giph.adaptive import (
     FROM_SCRATCH,
     PROTOCOLS,
@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--graphs", type=int, default=FULL.graphs)
     chosen = parser.parse_args()
-    policy, rows = policy_in(str(SHIPPED / "giph-makespan.safetensors")), list[Row]()
+    policy, rows = read_policy(SHIPPED / "giph-makespan.safetensors")[0], list[Row]()
     assert isinstance(policy, Giph)
     with one_thread():
         for protocol in PROTOCOLS:

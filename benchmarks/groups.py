@@ -18,12 +18,11 @@ import numpy as np
 
 from benchmarks.large_graphs import PRESETS, Setting, prepared, relative
 from streamplace import Problem
-from streamplace.policy.base import constructive
 from streamplace.policy.coarse import SHARE, Coarsening, Part
-from streamplace.policy.decoding import Sampler
 from streamplace.policy.fresh import new_policy
 from streamplace.policy.hsdag.policy import Hsdag
-from streamplace.policy.placer import CHANGES, SHIPPED, TRAINED_ON, policy_in
+from streamplace.policy.noise import NumpySampler
+from streamplace.policy.placer import CHANGES, SHIPPED, TRAINED_ON, loaded
 from streamplace.policy.registry import PolicySection, policy_section
 from streamplace.policy.threads import one_thread
 from streamplace.problem.grouping import Grouping
@@ -106,9 +105,9 @@ def groups_of(policy: Hsdag, problem: Problem) -> Row:
 
 def placed(problem: Problem, part: Part, begun: float) -> Row:
     """Place groups by the shipped policy in one pass, and refine the placement."""
-    policy = constructive(policy_in(str(SHIPPED)))
+    policy = loaded(str(SHIPPED)).policy
     batch = policy.batch([policy.encode(part.problem)])
-    devices: Ints = part.expanded(policy.sample(batch, 1, Sampler())[0])[0]
+    devices: Ints = part.expanded(policy.sample(batch, 1, NumpySampler())[0])[0]
     start = Placement(problem, devices)
     refined = Coarsening(problem).refined(start, np.random.default_rng(0), CHANGES)
     seconds = time.process_time() - begun

@@ -120,7 +120,7 @@ def placing() -> None:
 def start_up() -> None:
     """Measure the CPU seconds of short commands in new processes.
 
-    Placing the overloaded graph searches until the time limit of `auto`.
+    Placing the overloaded graph loads the policy and searches until the time limit of `auto`.
     """
     with tempfile.TemporaryDirectory() as folder:
         overloaded = str(Path(folder) / "graph.jsonl")

@@ -22,7 +22,7 @@ from pathlib import Path
 LOCK = Path(__file__).with_name("torch.txt")
 PROJECT = LOCK.parent.parent / "pyproject.toml"
 LINUX_CPU = re.compile(r"^torch==([^+\s]+)\+cpu", re.M)
-ACCEPTED = re.compile(r'^\s*"(torch>=[^"]+)"', re.M)
+ACCEPTED = re.compile(r'"(torch>=[^"]+)"')
 NOT_OFFERED = ("No matching distribution found", "Could not find a version")
 
 

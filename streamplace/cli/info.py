@@ -28,9 +28,9 @@ def info(file: str, seed: int, as_json: bool) -> None:
 
     with working("reading"):
         if file.endswith(".safetensors"):
-            from streamplace.policy import inspect  # noqa: PLC0415
+            from streamplace.policy import weights_file  # noqa: PLC0415
 
-            found = inspect.summary(file)
+            found = weights_file.summary(file)
         else:
             from streamplace.files.summary import summary  # noqa: PLC0415
 

@@ -118,6 +118,9 @@ def torch(
 
     check_targets({"-o": output}, (add_file,))
     earlier = None if add_file is None else read_graph(add_file)
+    from streamplace.util.extras import check_learn  # noqa: PLC0415
+
+    check_learn("profile torch")
     from streamplace.integrations.torch.inputs import InputSpec  # noqa: PLC0415 - torch is slow to load
     from streamplace.integrations.torch.loading import load_module  # noqa: PLC0415
     from streamplace.integrations.torch.measuring import check_device, measure, with_times  # noqa: PLC0415

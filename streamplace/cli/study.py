@@ -1,7 +1,7 @@
 """The commands `study …`: published experiments with their protocols."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -87,9 +87,7 @@ def dream(
     streamplace study dream --quick -o dream-study
     streamplace study dream --weights trained -o dream-study
     """
-    from streamplace.studies.dream.study import DreamStudy  # noqa: PLC0415
-
-    chosen = DreamStudy(quick, seed, graphs, weights)
+    chosen = _study("dream.study:DreamStudy")(quick, seed, graphs, weights)
     _run(chosen, folder, plots, jobs, backend, address, as_json=as_json)
 
 
@@ -121,10 +119,11 @@ def orders(
     streamplace study orders --jobs 8 -o orders-study
     streamplace study orders --objective throughput -o stream-orders
     """
-    from streamplace.studies.orders.streams import StreamOrdersStudy  # noqa: PLC0415
-    from streamplace.studies.orders.study import OrdersStudy  # noqa: PLC0415
-
-    kind = OrdersStudy if objective == "makespan" else StreamOrdersStudy
+    kind = (
+        _study("orders.study:OrdersStudy")
+        if objective == "makespan"
+        else _study("orders.streams:StreamOrdersStudy")
+    )
     _run(kind(quick, seed), folder, plots, jobs, backend, address, as_json=as_json)
 
 
@@ -158,10 +157,11 @@ def giph(
     streamplace study giph --jobs 8 -o giph-study
     streamplace study giph --objective throughput -o stream-giph
     """
-    from streamplace.studies.giph.streams import StreamGiphStudy  # noqa: PLC0415
-    from streamplace.studies.giph.study import GiphStudy  # noqa: PLC0415
-
-    kind = GiphStudy if objective == "makespan" else StreamGiphStudy
+    kind = (
+        _study("giph.study:GiphStudy")
+        if objective == "makespan"
+        else _study("giph.streams:StreamGiphStudy")
+    )
     _run(kind(quick, seed), folder, plots, jobs, backend, address, as_json=as_json)
 
 
@@ -204,13 +204,14 @@ def doppler(
     streamplace study doppler --released graphs --jobs 8 -o doppler-study
     streamplace study doppler --objective throughput -o stream-doppler
     """
-    from streamplace.studies.doppler.streams import StreamDopplerStudy  # noqa: PLC0415
-    from streamplace.studies.doppler.study import DopplerStudy  # noqa: PLC0415
-
     if objective == "throughput" and released is not None:
         raise click.UsageError("cannot combine --objective throughput with --released")
-    published = DopplerStudy(quick, seed, released)
-    chosen = published if objective == "makespan" else StreamDopplerStudy(quick, seed)
+    published = _study("doppler.study:DopplerStudy")(quick, seed, released)
+    chosen = (
+        published
+        if objective == "makespan"
+        else _study("doppler.streams:StreamDopplerStudy")(quick, seed)
+    )
     _run(chosen, folder, plots, jobs, backend, address, as_json=as_json)
 
 
@@ -247,12 +248,17 @@ def hsdag(
     streamplace study hsdag --quick -o hsdag-study
     streamplace study hsdag --data data --jobs 8 -o hsdag-study
     """
-    from streamplace.studies.hsdag.study import HsdagStudy  # noqa: PLC0415
-
-    chosen = HsdagStudy(quick, seed, data)
+    chosen = _study("hsdag.study:HsdagStudy")(quick, seed, data)
     _run(chosen, folder, plots, jobs, backend, address, as_json=as_json)
     if data is None and not quick:
         printing.print_note("released graphs were left out; --data DIR adds them")
+
+
+def _study(path: str) -> Any:
+    """Return the class of a study; the message of an error says what to install."""
+    from streamplace.util.extras import load_learned  # noqa: PLC0415 - loaded when it runs
+
+    return load_learned(f"streamplace.studies.{path}", "study")
 
 
 def _run(

@@ -104,6 +104,7 @@ def train(
     from streamplace.execution.backends import Backend  # noqa: PLC0415
     from streamplace.files import read_cluster, read_dataset  # noqa: PLC0415
     from streamplace.training.config import read_config, with_seed  # noqa: PLC0415
+    from streamplace.util.extras import check_learn  # noqa: PLC0415
 
     if cluster_file is not None and clusters_file is not None:
         raise click.UsageError("cannot combine --cluster with --clusters")
@@ -117,6 +118,7 @@ def train(
     if seed is not None:
         settings = with_seed(settings, seed)
 
+    check_learn("train")
     # imported here, so that a bad config is refused before torch is loaded
     from streamplace.training.distributed import is_rank_zero  # noqa: PLC0415
     from streamplace.training.measuring.measurement_log import MEASUREMENTS  # noqa: PLC0415

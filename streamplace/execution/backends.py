@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamplace.errors import BackendError, UsageError
+from streamplace.util.extras import missing
 from streamplace.util.suggest import valid_choices
 
 BACKENDS = ("local", "ray", "dask")
@@ -149,8 +150,7 @@ def _installed(extra: str, name: str) -> Iterator[None]:
     try:
         yield
     except ImportError:
-        message = f"--backend {extra} needs {name}: pip install 'streamplace[{extra}]'"
-        raise UsageError(message) from None
+        raise UsageError(missing(f"--backend {extra}", name, extra)) from None
 
 
 @contextmanager

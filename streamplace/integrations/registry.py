@@ -10,6 +10,7 @@ from streamplace.integrations.kinds import BINARY, MODULES, READERS, WRITERS
 from streamplace.integrations.losses import with_notes
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
+from streamplace.util.extras import check_learn
 from streamplace.util.suggest import valid_choices
 
 
@@ -70,10 +71,12 @@ def read_module(name: str, kind: str, inputs: Sequence[str] = (), seed: int = 0)
     Raises
     ------
     UsageError
-        If there is no such kind or code.
+        If there is no such kind or code, or PyTorch is not installed.
     GraphError
         If the code does not run on these inputs, or is not a graph.
     """
+    if kind in MODULES:
+        check_learn(f"--from {kind}")
     read = cast("Callable[[str, Sequence[str], int], LogicalGraph]", _load(MODULES, kind))
     return read(name, inputs, seed)
 

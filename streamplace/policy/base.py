@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import torch
 from torch import nn
@@ -260,12 +260,3 @@ def refiner(policy: AnyPolicy) -> Refiner[Any, Any]:
     if isinstance(policy, Refiner):
         return policy
     raise UnsuitableError(f"{type(policy).__name__} builds placements and cannot refine them")
-
-
-@runtime_checkable
-class BeamSearching(Protocol):
-    """A policy that supports beam search."""
-
-    def beam(self, batch: Any, width: int) -> Ints:
-        """Return the most likely placements, (width, V), that a beam search finds for a problem."""
-        ...

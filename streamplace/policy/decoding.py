@@ -7,8 +7,9 @@ from typing import Self
 import torch
 from torch import Tensor
 
-UNAVAILABLE = -1e9
-"""The logit of a device that the policy does not offer."""
+from streamplace.policy.noise import UNAVAILABLE
+
+__all__ = ["UNAVAILABLE", "Sampler", "placing"]
 
 
 @dataclass
@@ -99,3 +100,15 @@ class Sampler:
         if self.first_is_likeliest:
             explores[::samples] = False
         return explores
+
+
+def placing(seed: int | None, temperature: float) -> Sampler:
+    """Return the rule of the placer `policy`, whose first sample uses the most likely devices.
+
+    Parameters
+    ----------
+    seed
+        Seed of its generator. Without one, every choice is the most likely device.
+    """
+    generator = None if seed is None else torch.Generator().manual_seed(seed)
+    return Sampler(generator, temperature, first_is_likeliest=True)

@@ -1,22 +1,13 @@
-"""Safetensors files that carry a hash of their content."""
+"""Tensors of torch in safetensors files that carry a hash of their content; see `tensor_files`."""
 
-import hashlib
 import json
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
-import safetensors
 import safetensors.torch
 import torch
 from torch import Tensor
 
-from streamplace.errors import CheckpointError
-from streamplace.files.bounded import read_failure, read_raw
-from streamplace.util.out_of_memory import is_out_of_memory
-
-METADATA_KEY = "__metadata__"
-"""The key of the metadata in a safetensors header."""
+from streamplace.policy.tensor_files import METADATA_KEY, StoredTensor, hash_of, stored_tensors
 
 
 def packed(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
@@ -25,7 +16,7 @@ def packed(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
     The same tensors and metadata give the same bytes.
     """
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    with_hash = {**metadata, "sha256": hash_of(plain, metadata)}
+    with_hash = {**metadata, "sha256": hash_of_tensors(plain, metadata)}
     return _sorted(safetensors.torch.save(plain, with_hash))
 
 
@@ -47,72 +38,17 @@ def unpacked(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]
     CheckpointError
         If the data is not such a file, or was modified. No content of the file is executed.
     """
-    try:
-        tensors = safetensors.torch.load(data)
-        length = int.from_bytes(data[:8], "little")
-        metadata = dict(json.loads(data[8 : 8 + length])[METADATA_KEY])
-    except (safetensors.SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
-        if is_out_of_memory(error):
-            raise MemoryError from None  # the file may be valid
-        message = "not a safetensors file of streamplace, or a damaged one"
-        raise CheckpointError(f"{where}: {message} ({error})") from None
-    stored_hash = metadata.pop("sha256", None)
-    if stored_hash != hash_of(tensors, metadata):
-        raise CheckpointError(f"{where}: damaged: the content does not match its SHA-256")
-    return tensors, metadata
+    _, metadata = stored_tensors(data, where)
+    return safetensors.torch.load(data), metadata
 
 
-def parsed(text: str) -> Any:
-    """Return the value of a metadata entry that contains JSON.
-
-    Raises
-    ------
-    ValueError
-        If the text is not JSON, contains non-finite numbers, or is nested too deeply.
-    """
-    try:
-        value = json.loads(text)
-        json.dumps(value, allow_nan=False)
-    except RecursionError:
-        raise ValueError("JSON nested too deeply") from None
-    return value
-
-
-def read(path: str | Path) -> bytes:
-    """Return the bytes of a file.
-
-    Raises
-    ------
-    CheckpointError
-        If the file cannot be read.
-    """
-    try:
-        return read_raw(path)
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: {read_failure(error)}") from None
-
-
-def exists(path: Path) -> bool:
-    """Return whether a file exists.
-
-    Raises
-    ------
-    CheckpointError
-        If the path cannot be examined.
-    """
-    try:
-        return path.exists()
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: {read_failure(error)}") from None
-
-
-def hash_of(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
+def hash_of_tensors(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
     """Return the SHA-256 of named tensors and metadata, in hexadecimal."""
-    hasher = hashlib.sha256(json.dumps(sorted(metadata.items())).encode())
-    for name in sorted(tensors):
-        tensor = tensors[name]
-        hasher.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
-        if tensor.numel():  # an empty tensor has no bytes to view
-            numbers = tensor.reshape(-1).view(torch.uint8)  # numpy lacks some dtypes
-            hasher.update(numbers.numpy().tobytes())
-    return hasher.hexdigest()
+    return hash_of({name: _stored(tensor) for name, tensor in tensors.items()}, metadata)
+
+
+def _stored(tensor: Tensor) -> StoredTensor:
+    data = b""
+    if tensor.numel():  # an empty tensor has no bytes to view
+        data = tensor.reshape(-1).view(torch.uint8).numpy().tobytes()  # numpy lacks some dtypes
+    return StoredTensor(str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape), data)

@@ -2,22 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from streamplace.errors import UsageError
 from streamplace.placers.repair import feasible
 from streamplace.placers.starting import fast_placement
-from streamplace.policy.placer import card_in, policy_in
+from streamplace.policy.placer import loaded
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Ints
 
 MOST = 10_000_000  # evaluations
-
-P = TypeVar("P")
 
 
 @dataclass(frozen=True)
@@ -47,8 +45,8 @@ class ImprovingPlacer:
                 f"{self.name}: evaluations must be 0 to {MOST} (got {self.evaluations})"
             )
 
-    def _read(self, file: str, kind: type[P]) -> P:
-        """Return the policy in a weights file.
+    def _read(self, file: str) -> Any:
+        """Return the policy in a weights file, which needs torch.
 
         Raises
         ------
@@ -57,11 +55,11 @@ class ImprovingPlacer:
         UsageError
             If it is not of the placer's kind.
         """
-        policy = policy_in(file)
-        if not isinstance(policy, kind):
+        read = loaded(file)
+        if read.kind != self.name:
             fault = "has a policy of another kind; use policy:file=…"
             raise UsageError(f"{self.name}: {file} {fault}")
-        return policy
+        return read.policy
 
     def _check_objective(self, file: str, problem: Problem) -> None:
         """Refuse weights that were trained only for the other objective.
@@ -71,7 +69,7 @@ class ImprovingPlacer:
         UsageError
             If they were.
         """
-        trained, own = trained_for(card_in(file)), family_of(problem.objective)
+        trained, own = trained_for(loaded(file).card), family_of(problem.objective)
         if trained and own not in trained:
             fault = f"was trained for {' and '.join(sorted(trained))}, not for {own}"
             raise UsageError(f"{self.name}: {file} {fault}; policy:file=… uses it all the same")

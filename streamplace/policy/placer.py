@@ -9,22 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from sim import work_clock
 from streamplace.errors import CheckpointError, UsageError
 from streamplace.placers.base import refuse_other_objectives
 from streamplace.placers.repair import feasible, feasible_ones
 from streamplace.placers.starting import fast_placement
-from streamplace.policy.base import AnyPolicy, BeamSearching, Constructive, Refiner, constructive
 from streamplace.policy.coarse import Coarsening, Part, supports_search
 from streamplace.policy.config import MAX_PLACEMENTS
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.encoded import Reorderable
+from streamplace.policy.device_scorer.numpy_inference import NumpyScorer, numpy_scorer
+from streamplace.policy.encoded import BeamSearching, Reorderable
 from streamplace.policy.faults import faults_of
-from streamplace.policy.refining import refined
+from streamplace.policy.noise import NumpySampler
+from streamplace.policy.registry import policy_kind
 from streamplace.policy.threads import one_thread
-from streamplace.policy.weights import read_policy
+from streamplace.policy.weights_file import WeightsFile, read_weights
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.order_names import check_order
 from streamplace.problem.placement import Placement
@@ -32,6 +31,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.quality import qualities
 from streamplace.util.arrays import Ints
+from streamplace.util.extras import load_learned
 
 SHIPPED = Path(__file__).parent / "shipped" / "best.safetensors"
 TEMPERATURE = 1.5  # higher than in training: only the best sample is kept, so variety helps
@@ -104,11 +104,11 @@ class PolicyPlacer:
         CheckpointError
             If the weights cannot be read.
         """
-        return isinstance(self._policy(), Refiner)
+        return self._loaded().refines
 
-    def _policy(self) -> AnyPolicy:
+    def _loaded(self) -> "LoadedPolicy":
         with work_clock.loading():
-            return policy_in(self.file or str(SHIPPED))
+            return loaded(self.file or str(SHIPPED))
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -131,20 +131,17 @@ class PolicyPlacer:
         PlacementError
             If none of the network's placements can be repaired.
         """
-        policy = self._policy()
-        if isinstance(policy, Refiner):
-            return self._refined(policy, problem, rng, start)
+        made = self._loaded()
+        if made.refines:
+            return self._refined(made, problem, rng, start)
         if self.episodes > 1:
-            raise UsageError(f"policy: episodes: {type(policy).__name__} builds placements at once")
-        builder = constructive(policy)
-        if not builder.any_objective:
+            raise UsageError(f"policy: episodes: {made.name} builds placements at once")
+        if not made.policy.any_objective:
             refuse_other_objectives(problem, "policy", "throughput")
-        with faults_of(policy, "placing"):
-            return self._built(builder, problem, rng)
+        with faults_of(made.policy, "placing"):
+            return self._built(made, problem, rng)
 
-    def _built(
-        self, policy: Constructive[Any, Any], problem: Problem, rng: np.random.Generator
-    ) -> Placement:
+    def _built(self, made: "LoadedPolicy", problem: Problem, rng: np.random.Generator) -> Placement:
         """Return the best of the placements that a policy builds, refined."""
         largest, changes = self._limits(problem)
         coarsening = Coarsening(problem) if largest or changes else None
@@ -153,7 +150,7 @@ class PolicyPlacer:
             parts.append(Part(problem))
         if coarsening is not None and largest and (self.samples > 1 or not parts):
             parts += coarsening.parts(largest)
-        drafts = self._drafts(policy, parts or [Part(problem)], rng)
+        drafts = self._drafts(made, parts or [Part(problem)], rng)
         if len(drafts) == 1:
             best = feasible(problem, drafts[0])
         else:
@@ -192,31 +189,28 @@ class PolicyPlacer:
 
     def _refined(
         self,
-        policy: Refiner[Any, Any],
+        made: "LoadedPolicy",
         problem: Problem,
         rng: np.random.Generator,
         start: Placement | None,
     ) -> Placement:
         """Return the best placement of some episodes."""
         if self.beam:
-            _searching(policy)
-        self._refuse_groups(f"{type(policy).__name__} refines placements of all operators")
+            made.check_beam()
+        self._refuse_groups(f"{made.name} refines placements of all operators")
         first = start if start is not None else fast_placement(problem, rng)
-        with faults_of(policy, "placing"):
-            policy.check(problem)
-            batch = policy.batch([self._encoded(policy, problem, rng)])
-            generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
-            samplers = [
-                Sampler(generator, first_is_likeliest=number == 0)
-                for number in range(self.episodes)
-            ]
+        with faults_of(made.policy, "placing"):
+            made.policy.check(problem)
+            batch = made.policy.batch([self._encoded(made, problem, rng)])
+            seed = int(rng.integers(2**62))
+            refined = load_learned("streamplace.policy.refining:refined_from", made.file)
             with one_thread():
-                devices = refined(policy, batch, [first], samplers, self.samples)[0]
+                devices = refined(made.policy, batch, first, self.episodes, self.samples, seed)
         return Placement(problem, devices)
 
     def _drafts(
         self,
-        policy: Constructive[Any, Any],
+        made: "LoadedPolicy",
         parts: Sequence[Part],
         rng: np.random.Generator,
     ) -> Ints:
@@ -227,74 +221,105 @@ class PolicyPlacer:
         drafts: list[Ints] = []
         for number, part in enumerate(parts[: self.samples]):
             count = len(range(number, self.samples, len(parts)))
-            rows = self._sampled(policy, part.problem, count, 0 if number else self.beam, rng)
+            rows = self._sampled(made, part.problem, count, 0 if number else self.beam, rng)
             drafts.append(part.expanded(rows))
         return np.concatenate(drafts)
 
     def _sampled(
         self,
-        policy: Constructive[Any, Any],
+        made: "LoadedPolicy",
         problem: Problem,
         samples: int,
         beam: int,
         rng: np.random.Generator,
     ) -> Ints:
         """Return the placements of a problem that the policy makes, (N, V)."""
-        policy.check(problem)
-        searching = _searching(policy) if beam else None
-        batch = policy.batch([self._encoded(policy, problem, rng)])
-        generator = None
-        if samples > 1:
-            generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
-        sampler = Sampler(generator, TEMPERATURE, first_is_likeliest=True)
+        made.policy.check(problem)
+        if beam:
+            made.check_beam()
+        batch = made.policy.batch([self._encoded(made, problem, rng)])
+        sampler = made.sampler(int(rng.integers(2**62)) if samples > 1 else None)
         with one_thread():
-            drafts: Ints = policy.sample(batch, samples, sampler)[0]
-            if searching is not None:
-                drafts = np.concatenate([drafts, searching.beam(batch, beam)])
+            drafts: Ints = made.policy.sample(batch, samples, sampler)[0]
+            if beam:
+                drafts = np.concatenate([drafts, made.policy.beam(batch, beam)])
         return drafts
 
-    def _encoded(self, policy: AnyPolicy, problem: Problem, rng: np.random.Generator) -> object:
+    def _encoded(self, made: "LoadedPolicy", problem: Problem, rng: np.random.Generator) -> object:
         """Return a problem encoded for the policy, in the requested order."""
-        encoded = policy.encode(problem)
+        encoded = made.policy.encode(problem)
         if not self.order:
             return encoded
         if not isinstance(encoded, Reorderable):
-            raise UsageError(f"policy: order: {type(policy).__name__} does not support orders")
+            raise UsageError(f"policy: order: {made.name} does not support orders")
         return encoded.in_order(traversal_order(problem, self.order, rng))
 
 
-def _searching(policy: AnyPolicy) -> BeamSearching:
-    """Return the policy if it supports beam search; otherwise raise a UsageError."""
-    if isinstance(policy, BeamSearching):
-        return policy
-    raise UsageError(f"policy: beam: {type(policy).__name__} does not support beam search")
+@dataclass(frozen=True, eq=False)
+class LoadedPolicy:
+    """A policy in a weights file.
+
+    Attributes
+    ----------
+    policy
+        A `policy.base.Policy`, or a `NumpyScorer`, which has the same methods without torch.
+    card
+        Facts about the origin of its weights.
+    """
+
+    file: str
+    policy: Any
+    kind: str
+    card: Mapping[str, Any]
+
+    @property
+    def refines(self) -> bool:
+        """Whether it improves placements instead of building them."""
+        return policy_kind(self.kind).refines
+
+    @property
+    def name(self) -> str:
+        """The name of its class, for messages."""
+        in_numpy = isinstance(self.policy, NumpyScorer)
+        return "DeviceScorer" if in_numpy else type(self.policy).__name__
+
+    def check_beam(self) -> None:
+        """Raise a UsageError unless the policy supports beam search."""
+        if not isinstance(self.policy, BeamSearching):
+            raise UsageError(f"policy: beam: {self.name} does not support beam search")
+
+    def sampler(self, seed: int | None) -> Any:
+        """Return the rule that chooses devices; without a seed, the most likely ones."""
+        if isinstance(self.policy, NumpyScorer):
+            return NumpySampler(seed, TEMPERATURE)
+        return load_learned("streamplace.policy.decoding:placing", self.file)(seed, TEMPERATURE)
 
 
-def policy_in(file: str) -> AnyPolicy:
+def loaded(file: str) -> LoadedPolicy:
     """Return the policy in a weights file, which is read again only after it changed.
 
     Raises
     ------
     CheckpointError
         If the weights cannot be read.
+    UsageError
+        If the policy needs torch, which is not installed.
     """
-    return _read(file, _modified_ns(file))[0]
-
-
-def card_in(file: str) -> Mapping[str, Any]:
-    """Return the card of a weights file, which is read again only after it changed.
-
-    Raises
-    ------
-    CheckpointError
-        If the weights cannot be read.
-    """
-    return _read(file, _modified_ns(file))[1]
+    return _read(file, _modified_ns(file))
 
 
 @lru_cache(maxsize=8)
-def _read(path: str, modified_ns: int) -> tuple[AnyPolicy, Mapping[str, Any]]:
-    return read_policy(path)
+def _read(path: str, modified_ns: int) -> LoadedPolicy:
+    file = read_weights(path)
+    return LoadedPolicy(path, _policy_of(file, path), file.section.kind, file.card)
+
+
+def _policy_of(file: WeightsFile, path: str) -> Any:
+    """Return the policy in a weights file, in numpy if it is a device scorer."""
+    if file.section.kind == "device-scorer":
+        return numpy_scorer(file, path)
+    what = f"{path}, of the kind {file.section.kind!r},"
+    return load_learned("streamplace.policy.weights:policy_of", what)(file, path)
 
 
 def _modified_ns(path: str | Path) -> int:

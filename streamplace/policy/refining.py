@@ -56,6 +56,21 @@ def refined(
     return best
 
 
+def refined_from(
+    policy: Refiner[Any, Any],
+    batch: Batch,
+    start: Placement,
+    episodes: int,
+    samples: int,
+    seed: int,
+) -> Ints:
+    """Return the best placement, (V,), of a problem; the first episode is the most likely one."""
+    generator = torch.Generator().manual_seed(seed)
+    samplers = [Sampler(generator, first_is_likeliest=number == 0) for number in range(episodes)]
+    best: Ints = refined(policy, batch, [start], samplers, samples)[0]
+    return best
+
+
 @dataclass(frozen=True, eq=False)
 class Episode:
     """An episode of T steps on one problem.

@@ -1,27 +1,30 @@
 """The number of threads with which policies compute."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
-import torch
 from threadpoolctl import ThreadpoolController
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit torch and numpy to one thread.
+    """Limit numpy to one thread, and torch where it is loaded.
 
     The matrix products of one problem are too small to split: waiting threads would double
     the CPU time.
     """
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
+    torch = sys.modules.get("torch")
+    before = torch.get_num_threads() if torch else 0
     try:
+        if torch:
+            torch.set_num_threads(1)
         with _blas().limit(limits=1, user_api="blas"):
             yield
     finally:
-        torch.set_num_threads(before)
+        if torch:
+            torch.set_num_threads(before)
 
 
 @cache

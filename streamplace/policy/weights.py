@@ -1,4 +1,4 @@
-"""Weights files: parameters, the policy's kind and sizes, and a card that records their origin."""
+"""Policies from and to weights files."""
 
 import json
 from collections.abc import Mapping
@@ -10,12 +10,11 @@ from torch import nn
 
 from streamplace.errors import CheckpointError, TrainingError, UsageError
 from streamplace.policy.base import AnyPolicy
-from streamplace.policy.hashed_tensors import hash_of, packed, parsed, read, unpacked
-from streamplace.policy.registry import PolicySection, make_policy, policy_section
+from streamplace.policy.hashed_tensors import hash_of_tensors, packed
+from streamplace.policy.registry import PolicySection, make_policy
+from streamplace.policy.tensor_files import StoredTensor
+from streamplace.policy.weights_file import FORMAT, VERSION, WeightsFile, read_weights
 from streamplace.util.out_of_memory import is_out_of_memory
-
-FORMAT = "streamplace-policy"
-VERSION = "1"
 
 
 def pack_policy(
@@ -60,33 +59,40 @@ def read_policy(path: str | Path) -> tuple[AnyPolicy, dict[str, Any]]:
     CheckpointError
         If the file is not a weights file, is damaged, or has another version.
     """
-    tensors, metadata = unpacked(read(path), str(path))
-    if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
-        is_checkpoint = metadata.get("format") == "streamplace-checkpoint"
-        hint = "; it is a checkpoint, use policy.safetensors of the same run" * is_checkpoint
-        raise CheckpointError(f"{path}: not a policy file of version {VERSION}{hint}")
+    file = read_weights(path)
+    return policy_of(file, path), dict(file.card)
+
+
+def policy_of(file: WeightsFile, path: str | Path) -> AnyPolicy:
+    """Return the policy in a weights file.
+
+    Raises
+    ------
+    CheckpointError
+        If the parameters are not those of a policy of this kind and these sizes.
+    """
     try:
-        sizes = parsed(metadata["sizes"])
-        section = policy_section({"kind": metadata["kind"], "sizes": sizes})
         with torch.device("meta"):  # wrong sizes must not allocate memory
-            sketch = make_policy(section)
-        weights = {name: x.to(torch.float32) for name, x in tensors.items()}
+            sketch = make_policy(file.section)
+        weights = {name: _tensor(stored) for name, stored in file.tensors.items()}
         sketch.load_state_dict(weights, assign=True)
-        policy = make_policy(section)
+        policy = make_policy(file.section)
         policy.load_state_dict(weights)
-        card: dict[str, Any] = parsed(metadata["card"])
-        if not isinstance(card, dict):
-            raise TypeError("card: must be an object")
-    except KeyError as error:
-        raise CheckpointError(f"{path}: missing field {error}") from None
     except (UsageError, ValueError, TypeError, RuntimeError) as error:
         if is_out_of_memory(error):
             raise MemoryError from None
         raise CheckpointError(f"{path}: {' '.join(str(error).split())}") from None
     policy.eval()
-    return policy, card
+    return policy
+
+
+def _tensor(stored: StoredTensor) -> torch.Tensor:
+    """Return a tensor in 32-bit floating point."""
+    kind = getattr(torch, stored.type)
+    flat = torch.frombuffer(bytearray(stored.data), dtype=kind) if stored.data else torch.empty(0)
+    return flat.reshape(stored.shape).to(torch.float32)
 
 
 def parameter_hash(policy: nn.Module) -> str:
     """Return the SHA-256 of all named parameters, in hexadecimal."""
-    return hash_of({name: x.detach().cpu() for name, x in policy.state_dict().items()}, {})
+    return hash_of_tensors({name: x.detach().cpu() for name, x in policy.state_dict().items()}, {})

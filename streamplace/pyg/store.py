@@ -10,7 +10,8 @@ from torch_geometric.data import Data
 
 from streamplace.errors import CheckpointError
 from streamplace.files.atomic import atomic
-from streamplace.policy.hashed_tensors import packed, read, unpacked
+from streamplace.policy.hashed_tensors import packed, unpacked
+from streamplace.policy.tensor_files import read
 
 
 def write(path: Path, graphs: Sequence[Data]) -> None:

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from streamplace.training.config import TrainConfig, config_names, read_config
+from streamplace.util.extras import check_learn
 
 if TYPE_CHECKING:
     from streamplace.training.in_memory import Fitted as Fitted
@@ -37,4 +38,5 @@ _MODULES_WITH_TORCH = {
 def __getattr__(name: str) -> Any:
     if name not in _MODULES_WITH_TORCH:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    check_learn(f"streamplace.training.{name}")
     return getattr(import_module(f"streamplace.training.{_MODULES_WITH_TORCH[name]}"), name)

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from streamplace.errors import CheckpointError, TrainingError
 from streamplace.files.atomic import atomic
-from streamplace.policy.hashed_tensors import packed, parsed, read, unpacked
+from streamplace.policy.hashed_tensors import packed, unpacked
+from streamplace.policy.tensor_files import parsed, read
 from streamplace.training.config import TrainConfig
 from streamplace.training.elite_buffer import PREFIX as MEMORY
 from streamplace.training.loop import Loop, Position

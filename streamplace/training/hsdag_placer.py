@@ -10,11 +10,13 @@ from streamplace.placers.repair import feasible
 from streamplace.placers.trivial import RoundRobin, Single
 from streamplace.policy.config import MAX_PLACEMENTS, MAX_TYPES
 from streamplace.policy.registry import PolicySection, policy_section
+from streamplace.policy.threads import one_thread
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.training.config import TrainConfig, read_config
 from streamplace.training.stages import StepReinforceStage
+from streamplace.util.extras import load_learned
 
 LIMITS = (("episodes", 1_000_000), ("steps", 100_000), ("samples", MAX_PLACEMENTS), ("levels", 64))
 
@@ -77,9 +79,7 @@ class HsdagPlacer:
         TrainingError
             If gradients stop being finite.
         """
-        from streamplace.policy.threads import one_thread  # noqa: PLC0415 - torch is heavy
-        from streamplace.training.per_problem import fit_each  # noqa: PLC0415 - torch is heavy
-
+        fit_each = load_learned("streamplace.training.per_problem:fit_each", "placer 'hsdag'")
         section, stage = self.section(problem), self.stage(problem)
         if not _fits_one_device(problem):
             RoundRobin()(problem, rng)  # fails here, as the error of fit_each names a stage

@@ -8,12 +8,15 @@ from streamplace.errors import UnsuitableError, UsageError
 from streamplace.placers.repair import feasible
 from streamplace.policy.config import MAX_PLACEMENTS
 from streamplace.policy.registry import PolicySection, policy_section
+from streamplace.policy.threads import one_thread
 from streamplace.problem.order_names import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.training.sections import MemorySection, OptimiserSection
 from streamplace.training.stages import ReinforceStage
+from streamplace.util.extras import load_learned
 
+FEATURES, NEEDING = "streamplace.policy.rnn.features", "placer 'rnn'"
 LIMITS = (("steps", 1_000_000), ("samples", MAX_PLACEMENTS))
 
 
@@ -72,13 +75,11 @@ class RnnPlacer:
         TrainingError
             If gradients stop being finite.
         """
-        from streamplace.policy.threads import one_thread  # noqa: PLC0415 - torch is heavy
-        from streamplace.training.per_problem import fit_each  # noqa: PLC0415 - torch is heavy
-
+        fit_each = load_learned("streamplace.training.per_problem:fit_each", NEEDING)
         section = self._section(problem)
         with one_thread():
             ((fitted,),) = fit_each(section, [problem], [self.stage], rng)
-        (best,) = fitted.best
+        best: Placement | None = fitted.best[0]
         if best is None:  # nothing could be repaired: an error that says why
             return feasible(problem, np.zeros(len(problem.graph.names), np.int32))
         return best
@@ -105,13 +106,11 @@ class RnnPlacer:
         UnsuitableError
             If the problem is larger than sizes may be.
         """
-        from streamplace.policy.rnn.features import labels_of, most_outputs  # noqa: PLC0415 - torch
-
         sizes = {
             "devices": len(problem.cluster.devices),
             "operators": len(problem.graph.names),
-            "out_streams": most_outputs(problem),
-            "labels": labels_of(problem),
+            "out_streams": load_learned(f"{FEATURES}:most_outputs", NEEDING)(problem),
+            "labels": load_learned(f"{FEATURES}:labels_of", NEEDING)(problem),
             "order": self.order,
             "frozen_attention": self.frozen_attention,
         }

@@ -22,8 +22,9 @@ from streamplace.files.training_logs import LOG
 from streamplace.placers.registry import ready_placer
 from streamplace.policy.base import AnyPolicy
 from streamplace.policy.encoded import Encoded
-from streamplace.policy.hashed_tensors import exists, unpacked
+from streamplace.policy.hashed_tensors import unpacked
 from streamplace.policy.registry import make_policy
+from streamplace.policy.tensor_files import exists
 from streamplace.policy.weights import pack_policy, parameter_hash
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph

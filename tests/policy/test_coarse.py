@@ -8,6 +8,7 @@ from streamplace import Cluster, Constraints, Network, Placement, Problem
 from streamplace.errors import UsageError
 from streamplace.placers.registry import make_placer
 from streamplace.policy.coarse import Coarsening
+from streamplace.policy.placer import LoadedPolicy
 from streamplace.problem.network import NetworkKind
 from streamplace.scoring.quality import qualities
 from tests.support.graphs import preset_graph
@@ -126,6 +127,7 @@ def test_negative_numbers_are_refused(option: str) -> None:
 def test_groups_and_refinement_are_refused_under_makespans(
     option: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streamplace.policy.placer.policy_in", lambda file: rnn())
+    made = LoadedPolicy("", rnn(), "rnn", {})
+    monkeypatch.setattr("streamplace.policy.placer.loaded", lambda file: made)
     with pytest.raises(UsageError, match=f"{option}: the makespan objective has neither"):
         make_placer(f"policy:{option}=9")(giph_problem(0), seeded_rng())

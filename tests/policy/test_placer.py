@@ -1,7 +1,5 @@
 """The policy placer: weights files, constraints and errors."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,6 @@ from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound
 from streamplace.util.arrays import Ints
 from streamplace.workflows.place import solve
-from tests.support.paths import ROOT
 from tests.support.placements import some_placement_is_feasible, throughput_of
 from tests.support.policies import (
     KINDS,
@@ -72,7 +69,7 @@ def test_a_saved_policy_places_like_the_original(
     assert len(set(devices.tolist())) > 1
 
 
-@pytest.mark.parametrize("name", ["weights.make_policy", "hashed_tensors.safetensors.torch.load"])
+@pytest.mark.parametrize("name", ["weights.make_policy", "tensor_files.safetensors.deserialize"])
 def test_a_lack_of_memory_is_not_a_fault_of_the_file(
     name: str, files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,32 +227,3 @@ def test_a_different_number_of_devices_is_rejected(
         solve(layered_problem(6, cluster_of(devices)), f"policy:file={files[name]}")
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith(f"sizes = {{ devices = {devices} }} under [policy]")
-
-
-SCRIPT = """
-import sys
-import numpy as np
-import streamplace.policy.placer
-from streamplace.placers.registry import make_placer
-from tests.support.policies import cluster_of, layered_problem
-
-problem = layered_problem(6, cluster_of(3))
-found = make_placer(f"policy:file={sys.argv[1]}:samples=3")(problem, np.random.default_rng(0))
-print(found.devices.tolist(), "torch" in sys.modules, "torch_geometric" in sys.modules)
-"""
-
-
-@pytest.mark.long
-def test_a_scorer_does_not_load_torch_geometric(files: dict[str, Path]) -> None:
-    """PyTorch Geometric is slow to load and emits warnings."""
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", SCRIPT, str(files[SCORER])],
-        cwd=ROOT,
-        text=True,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    found = place_by_policy(files[SCORER], layered_problem(6, cluster_of(3)), samples=3).tolist()
-    assert run.stdout == f"{found} True False\n"

@@ -8,7 +8,8 @@ import pytest
 
 from streamplace.errors import CheckpointError, StreamplaceError
 from streamplace.policy.hashed_tensors import packed
-from streamplace.policy.weights import FORMAT, VERSION, read_policy
+from streamplace.policy.weights import read_policy
+from streamplace.policy.weights_file import FORMAT, VERSION
 from streamplace.workflows.place import solve
 from tests.support.errors import fault_of
 from tests.support.policies import (

@@ -10,7 +10,6 @@ import pytest
 from benchmarks.reference.trainings import SMALL, graphs
 from streamplace.errors import CheckpointError, UsageError
 from streamplace.policy.device_scorer.network import DeviceScorer
-from streamplace.policy.inspect import summary
 from streamplace.policy.registry import (
     KINDS,
     PolicySection,
@@ -19,6 +18,7 @@ from streamplace.policy.registry import (
     policy_section,
 )
 from streamplace.policy.weights import pack_policy, parameter_hash, read_policy
+from streamplace.policy.weights_file import summary
 from streamplace.training import read_config, train
 from streamplace.training.run import CONFIG, POLICY
 from streamplace.workflows.place import solve

@@ -8,8 +8,8 @@ import torch
 from benchmarks.hardening.corpus.own_files import weights
 from streamplace.errors import CheckpointError
 from streamplace.policy.hashed_tensors import packed, unpacked
-from streamplace.policy.inspect import summary
 from streamplace.policy.weights import read_policy
+from streamplace.policy.weights_file import summary
 
 DEEP = "[" * 100_000 + "]" * 100_000
 

@@ -31,7 +31,7 @@ from streamplace.files.atomic import write_text
 
 FILE = ROOT / "LICENSES.md"
 VENDORED = ROOT / "streamplace" / "report" / "page" / "vendor" / "README.md"
-USERS = "users"
+USERS, LEARN = "users", "learn"
 UNKNOWN = "UNKNOWN"
 KNOWN = {"atheris": "Apache-2.0"}  # from a file of the package, whose metadata state no licence
 MAX_LENGTH = 60  # characters of a licence's name; a longer string is the text of the licence
@@ -88,10 +88,10 @@ def licence_of(metadata: dict[str, Any]) -> str:
     return text if text and "\n" not in text and len(text) <= MAX_LENGTH else UNKNOWN
 
 
-def needed_by_users(metadata: dict[str, dict[str, Any]]) -> set[str]:
-    """Return the names of the direct and indirect dependencies of streamplace itself."""
+def needed_by(requirements: Iterable[str], metadata: dict[str, dict[str, Any]]) -> set[str]:
+    """Return the names of the packages that requirements need directly or indirectly."""
     needed: set[str] = set()
-    waiting = [Requirement(text) for text in project()["dependencies"]]
+    waiting = [Requirement(text) for text in requirements]
     while waiting:
         requirement = waiting.pop()
         name = normal(requirement.name)
@@ -121,12 +121,16 @@ def main() -> None:
     """Write LICENSES.md; exit with code 1 if a licence is unknown."""
     locks = {name: read_lock(name) for name in lock_names()}
     base = (BASE, TORCH)
-    users = needed_by_users(_metadata([entry for name in base for entry in locks[name]]))
+    known = _metadata([entry for name in base for entry in locks[name]])
+    users = needed_by(project()["dependencies"], known)
+    learners = needed_by(project()["optional-dependencies"][LEARN], known)
     lines: set[Licence] = set()
     for name, locked in locks.items():
         metadata = _metadata(locked)
         for entry in locked:
-            who = USERS if name in base and entry.key in users else name
+            who = name
+            if name in base and entry.key in users | learners:
+                who = USERS if entry.key in users else LEARN
             licence = KNOWN.get(entry.key) or licence_of(metadata[entry.key])
             lines.add(Licence(entry.key, entry.public_version, licence, who))
     unknown = sorted(line.package for line in lines if line.licence == UNKNOWN)

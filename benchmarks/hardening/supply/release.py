@@ -21,7 +21,9 @@ from hatch_build import PORTABLE
 
 DIST = ROOT / "dist"
 TRY = """
+from importlib.util import find_spec
 import streamplace as sp
+assert find_spec("torch") is None  # the extra learn is not installed
 result = sp.place(sp.read_graph("dataset:real/riotbench-etl.json"), placer="metis")
 assert 0 < result.score.relative_throughput <= 1
 print(sp.__file__)

@@ -24,9 +24,9 @@ from streamplace.files.summary import summary
 from streamplace.files.training_logs import read_log
 from streamplace.integrations.costs import Costs
 from streamplace.integrations.registry import read_document
-from streamplace.policy.inspect import summary as summary_of_policy
 from streamplace.policy.placer import PolicyPlacer
 from streamplace.policy.weights import read_policy
+from streamplace.policy.weights_file import summary as summary_of_policy
 from streamplace.problem.problem import Problem
 from streamplace.pyg import StreamGraphs
 from streamplace.pyg.store import read_all

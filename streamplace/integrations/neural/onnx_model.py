@@ -15,6 +15,7 @@ from streamplace.integrations.neural.onnx_types import RULES
 from streamplace.integrations.neural.tensor_graph import Layer, Tensor, dataflow_graph
 from streamplace.problem.graph import UNKNOWN
 from streamplace.problem.logical import LogicalGraph
+from streamplace.util.extras import missing
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
@@ -70,7 +71,7 @@ def _model(data: bytes, where: str) -> "ModelProto":
         import onnx.inliner  # noqa: PLC0415 - an extra
         from google.protobuf.message import DecodeError  # noqa: PLC0415
     except ImportError:
-        raise UsageError("--from onnx needs onnx: pip install 'streamplace[onnx]'") from None
+        raise UsageError(missing("--from onnx", "onnx", "onnx")) from None
     try:
         model: ModelProto = onnx.load_model_from_string(data)
     except DecodeError:

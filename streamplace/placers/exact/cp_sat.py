@@ -17,11 +17,12 @@ from sim.search import Instance, own_loads, unit_loads
 from streamplace.errors import UsageError
 from streamplace.placers.exact.decision import DecisionProblem, Outcome
 from streamplace.placers.search.annealing import Budget
+from streamplace.util.extras import missing
 
 try:
     from ortools.sat.python import cp_model
 except ImportError:
-    raise UsageError("placer 'exact' needs OR-tools: pip install 'streamplace[exact]'") from None
+    raise UsageError(missing("placer 'exact'", "OR-tools", "exact")) from None
 
 LIMIT = 1 << 40  # the largest load that is allowed, as an integer
 MAX_CROSSINGS = 100_000  # streams x pairs of devices: larger models take too long to build

@@ -20,11 +20,12 @@ from sim.schedule.rules import Rules
 from sim.schedule.task_graph import TaskGraph
 from streamplace.errors import UsageError
 from streamplace.placers.scheduling.cp_sat_messages import Messages, chosen
+from streamplace.util.extras import missing
 
 try:
     from ortools.sat.python import cp_model
 except ImportError:
-    raise UsageError("placer 'exact' needs OR-tools: pip install 'streamplace[exact]'") from None
+    raise UsageError(missing("placer 'exact'", "OR-tools", "exact")) from None
 
 LIMIT = 1 << 40  # the makespan that is allowed, as an integer
 MAX_TERMS = 2_000_000  # streams x pairs of devices: larger models take too long to build

@@ -7,18 +7,16 @@ rate or the size of the cluster.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from sim import orders
 from sim.closed_form.bottleneck import lowest_utilisation
 from sim.flow import Flow
 from sim.lookahead import LookaheadProblem, all_squashed, collate, squashed
-from streamplace.policy.graph_batch import EncodedGraph, GraphBatch
+from streamplace.policy.config import DeviceScorerSizes
+from streamplace.policy.encoded import EncodedGraph, JoinedGraphs
 from streamplace.policy.lookahead import lookahead_problem
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
@@ -29,7 +27,7 @@ Single = NDArray[np.float32]
 
 OF_OPERATOR, OF_STREAM, OF_PROBLEM = 14, 4, 12  # numbers of features
 NUMBERED_ORDERS = ("by-depth", "by-path")  # the orders 0 and 1 of configs
-EVEN_SHARE = 0.2  # see `ScorerBatch.even_share`
+EVEN_SHARE = 0.2  # see `ScorerArrays.even_share`
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,50 +49,43 @@ class EncodedProblem(EncodedGraph):
     totals: Single
 
 
-class ScorerBatch(GraphBatch[EncodedProblem]):
-    """P problems, with V operators and E streams in all, as tensors for the device scorer.
+class ScorerArrays(JoinedGraphs[EncodedProblem]):
+    """P problems, with V operators and E streams in all, as arrays for the device scorer.
 
     Attributes
     ----------
     lookahead
         The problems' arrays for `sim.lookahead`, end to end.
+    source, target
+        (E,) int64 batch indices of the operators at the ends of each stream.
+    problem_of
+        (V,) int64 problem of each operator.
     operators, streams, totals
         (V, OF_OPERATOR), (E, OF_STREAM) and (P, OF_PROBLEM) float32 features, see
         `EncodedProblem`.
-    """
-
-    def __init__(
-        self, encoded: Sequence[EncodedProblem], device: torch.device | str = "cpu"
-    ) -> None:
-        super().__init__(encoded, device)
-        self.lookahead = collate([one.lookahead for one in encoded])
-        self.operators = self.tensor(np.concatenate([one.operators for one in encoded]))
-        self.streams = self.tensor(np.concatenate([one.streams for one in encoded]))
-        self.totals = self.tensor(np.stack([one.totals for one in encoded]))
-
-    @cached_property
-    def inputs(self) -> Tensor:
-        """(V, 1) the number of streams into each operator, at least 1."""
-        return self._ends(self.target)
-
-    @cached_property
-    def outputs(self) -> Tensor:
-        """(V, 1) the number of streams out of each operator, at least 1."""
-        return self._ends(self.source)
-
-    @cached_property
-    def even_share(self) -> Tensor:
-        """(V, 1) the constant part of the weight of an operator's embedding in that of its device.
-
+    even_share
+        (V, 1) the constant part of the weight of an operator's embedding in that of its device.
         The other part is the operator's load. Over all operators, the constant parts add up to
         `EVEN_SHARE` per device on average.
-        """
-        share = EVEN_SHARE * self.devices / self.sizes
-        return self.tensor(share.astype(np.float32))[self.problem_of].unsqueeze(1)
+    """
 
-    def _ends(self, operators: Tensor) -> Tensor:
-        count = torch.bincount(operators, minlength=len(self.operators))
-        return count.clamp(min=1).unsqueeze(1).to(self.operators.dtype)
+    def __init__(self, encoded: Sequence[EncodedProblem]) -> None:
+        super().__init__(encoded)
+        self.lookahead = collate([one.lookahead for one in encoded])
+        self.source, self.target = self.ends("source"), self.ends("target")
+        self.problem_of = self.owners()
+        self.operators = np.concatenate([one.operators for one in encoded])
+        self.streams = np.concatenate([one.streams for one in encoded])
+        self.totals = np.stack([one.totals for one in encoded])
+        share = (EVEN_SHARE * self.devices / self.sizes).astype(np.float32)
+        self.even_share = share[self.problem_of, None]
+
+
+def orders_of(sizes: DeviceScorerSizes) -> tuple[tuple[str, ...], list[int]]:
+    """Return the names of different decoding orders, and the numbers that samples cycle through."""
+    each = [NUMBERED_ORDERS[o] if isinstance(o, int) else o for o in sizes.orders]
+    names = tuple(dict.fromkeys(each))
+    return names, [names.index(name) for name in each]
 
 
 def encode(

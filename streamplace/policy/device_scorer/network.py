@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from sim.lookahead import CANDIDATE_FEATURES
@@ -17,23 +18,19 @@ from streamplace.policy.base import Constructive
 from streamplace.policy.config import DeviceScorerSizes
 from streamplace.policy.decoding import UNAVAILABLE, Sampler
 from streamplace.policy.device_scorer import features
-from streamplace.policy.device_scorer import numpy_inference as in_numpy
 from streamplace.policy.device_scorer.features import (
-    NUMBERED_ORDERS,
     OF_OPERATOR,
     OF_PROBLEM,
     OF_STREAM,
     EncodedProblem,
-    ScorerBatch,
 )
-from streamplace.policy.device_scorer.numpy_inference import DEVICE_SHARE
-from streamplace.policy.device_scorer.state import CandidateFeatures, DecodingState
+from streamplace.policy.device_scorer.numpy_inference import DEVICE_SHARE, NumpyScorer
+from streamplace.policy.device_scorer.partial import CandidateFeatures
+from streamplace.policy.device_scorer.state import DecodingState, ScorerBatch
 from streamplace.policy.teachers import Teacher
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Ints
-
-NUMPY_LIMIT = 256  # rows x devices, up to which numpy is faster than torch
 
 
 class Hop(nn.Module):
@@ -72,9 +69,8 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
     def __init__(self, config: DeviceScorerSizes) -> None:
         super().__init__()
         self.config = config
-        self.order_names = tuple(dict.fromkeys(map(_order_name, config.orders)))
-        names = map(_order_name, config.orders)
-        self.orders: Sequence[int] = [self.order_names.index(name) for name in names]
+        self.order_names, orders = features.orders_of(config)
+        self.orders: Sequence[int] = orders
         hidden = config.hidden
         self.read = nn.Linear(OF_OPERATOR + OF_PROBLEM, hidden)
         self.hops = nn.ModuleList([Hop(hidden) for _ in range(config.hops)])
@@ -135,20 +131,28 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
         return scored.masked_fill(~offered, UNAVAILABLE)
 
     def sample(self, batch: ScorerBatch, samples: int, sampler: Sampler) -> Ints:
-        """Place every problem `samples` times; see `Constructive.sample`."""
+        """Place every problem `samples` times; see `Constructive.sample`.
+
+        On the CPU it runs in numpy, which is faster than torch's calls.
+        """
+
+        def choose(logits: NDArray[np.float32], samples: int) -> NDArray[np.int64]:
+            return sampler(torch.from_numpy(logits), samples).numpy()
+
         with torch.inference_mode():
-            state = self._decoding(batch, samples)
-            for t in range(state.steps):
-                state.take(t, sampler(state.score(t, *state.buffers(t)), samples))
+            if batch.device.type == "cpu":
+                return self._in_numpy().sample(batch.arrays, samples, choose)
+            return self._sampled(batch, samples, sampler)
+
+    def _sampled(self, batch: ScorerBatch, samples: int, sampler: Sampler) -> Ints:
+        state = DecodingState(self, batch, samples, self.embed(batch))
+        for t in range(state.steps):
+            state.take(t, sampler(state.score(t, *state.buffers(t)), samples))
         return state.placements
 
-    def _decoding(self, batch: ScorerBatch, samples: int) -> DecodingState:
-        """Return the state before the first step; for small batches, one that computes in numpy."""
-        if batch.device.type != "cpu" or len(batch) * samples * batch.columns > NUMPY_LIMIT:
-            return DecodingState(self, batch, samples, self.embed(batch))
-        layers = in_numpy.layers_of(self)
-        encoded = in_numpy.embed(layers, len(self.hops), batch)
-        return in_numpy.NumpyDecodingState(self, batch, samples, encoded, layers)
+    def _in_numpy(self) -> NumpyScorer:
+        weights = {name: part.detach().cpu().numpy() for name, part in self.named_parameters()}
+        return NumpyScorer(self.config, weights)
 
     def rollout(
         self,
@@ -193,23 +197,8 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
         return state.trajectories(devices, taken_logs, entropy, agreement)
 
     def beam(self, batch: ScorerBatch, width: int) -> Ints:
-        """Return the `width` most likely placements of one problem by beam search, (width, V).
-
-        At every operator, the search keeps the most likely continuations of all placements.
-        """
-        with torch.inference_mode():
-            state = DecodingState(self, batch, width, self.embed(batch))
-            likelihood = torch.full((width, 1), UNAVAILABLE, device=batch.device)
-            likelihood[0] = 0.0  # the other rows are copies of row 0 until it branches
-            for t in range(state.steps):
-                logs = torch.log_softmax(state.score(t, *state.buffers(t)), dim=1)
-                total = (likelihood + logs).reshape(-1)
-                best = total.topk(width)
-                likelihood = best.values.unsqueeze(1)
-                state.keep(torch.div(best.indices, batch.columns, rounding_mode="floor"))
-                state.take(t, best.indices % batch.columns)
-        placements: Ints = state.placements[0]
-        return placements
+        """Return the `width` most likely placements of one problem, (width, V), in numpy."""
+        return self._in_numpy().beam(batch.arrays, width)
 
     def _log_probabilities(
         self,
@@ -237,11 +226,6 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
             torch.from_numpy(np.concatenate(offered)).to(device),
         )
         return torch.log_softmax(logits, dim=1)
-
-
-def _order_name(order: int | str) -> str:
-    """Return the name of an order in a config, which may be a number."""
-    return NUMBERED_ORDERS[order] if isinstance(order, int) else order
 
 
 def _largest(h: Tensor, batch: ScorerBatch) -> Tensor:

@@ -1,63 +1,63 @@
-"""`DeviceScorer` in numpy, for small batches, where the overhead of torch's calls dominates.
+"""The device scorer in numpy, which is faster than torch's calls and does without torch.
 
 It runs on the CPU, without gradients. A test checks that both implementations agree.
 """
 
-from weakref import WeakKeyDictionary
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
-from sim.lookahead import CANDIDATE_FEATURES, place_next
-from streamplace.policy.decoding import UNAVAILABLE
-from streamplace.policy.device_scorer.features import ScorerBatch
-from streamplace.policy.device_scorer.state import CandidateFeatures, DecodingState, Scores
-from streamplace.util.arrays import Bools
+from sim.lookahead import CANDIDATE_FEATURES
+from streamplace.errors import CheckpointError
+from streamplace.policy.config import DeviceScorerSizes
+from streamplace.policy.device_scorer import features
+from streamplace.policy.device_scorer.features import (
+    OF_OPERATOR,
+    OF_PROBLEM,
+    OF_STREAM,
+    EncodedProblem,
+    ScorerArrays,
+)
+from streamplace.policy.device_scorer.partial import CandidateFeatures, PartialRows
+from streamplace.policy.noise import UNAVAILABLE
+from streamplace.policy.weights_file import WeightsFile
+from streamplace.problem.problem import Problem
+from streamplace.util.arrays import Bools, Ints
 
 Single = NDArray[np.float32]
+Indices = NDArray[np.int64]
+Choose: TypeAlias = Callable[[Single, int], Indices]
+"""The rule that chooses a device per row, (R,), from logits, (R, D), and a number of samples."""
 DEVICE_SHARE = CANDIDATE_FEATURES.index("devices")  # 1 / number of devices, 0 for padding
 EPSILON = np.float32(1e-5)  # of torch's layer norms
 
-
-class Layers:
-    """The layers of a network by name."""
-
-    def __init__(self, network: nn.Module) -> None:
-        self.address = _address(network)
-        self._weights = {name: part.detach().numpy() for name, part in network.named_parameters()}
-
-    def linear(self, name: str, x: Single) -> Single:
-        """Apply a linear layer to rows."""
-        result: Single = x @ self._weights[f"{name}.weight"].T
-        bias = self._weights.get(f"{name}.bias")
-        if bias is not None:
-            result += bias
-        return result
-
-    def normal(self, name: str, x: Single) -> Single:
-        """Apply a layer norm to rows."""
-        centred: Single = x - x.mean(axis=1, keepdims=True)
-        centred /= np.sqrt(np.einsum("ij,ij->i", centred, centred) / x.shape[1] + EPSILON)[:, None]
-        centred *= self._weights[f"{name}.weight"]
-        centred += self._weights[f"{name}.bias"]
-        return centred
+without_warnings = np.errstate(over="ignore", invalid="ignore")  # as torch does
 
 
-_LAYERS: WeakKeyDictionary[nn.Module, Layers] = WeakKeyDictionary()
-
-
-def layers_of(network: nn.Module) -> Layers:
-    """Return the layers of a network, cached until its weights move in memory."""
-    cached = _LAYERS.get(network)
-    if cached is None or cached.address != _address(network):
-        cached = _LAYERS[network] = Layers(network)
-    return cached
-
-
-def _address(network: nn.Module) -> int:
-    return next(network.parameters()).data_ptr()
+def shapes_of(sizes: DeviceScorerSizes) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every parameter of the device scorer."""
+    hidden = sizes.hidden
+    layers: dict[str, tuple[int, int]] = {
+        "read": (hidden, OF_OPERATOR + OF_PROBLEM),
+        "operator": (hidden, 2 * hidden),
+        "among": (hidden, hidden),
+        "mix": (hidden, hidden),
+        "score": (1, hidden),
+    }
+    layers |= {f"pool.{i}": (hidden, hidden) for i in range(sizes.hops + 1)}
+    layers |= {f"hops.{i}.send": (2 * hidden, hidden) for i in range(sizes.hops)}
+    layers |= {f"hops.{i}.update": (hidden, 4 * hidden) for i in range(sizes.hops)}
+    shapes: dict[str, tuple[int, ...]] = {
+        "resident.weight": (hidden, hidden),
+        "prospect.weight": (hidden, len(CANDIDATE_FEATURES)),
+    }
+    for name, shape in layers.items():
+        shapes |= {f"{name}.weight": shape, f"{name}.bias": shape[:1]}
+    for norm in ("norm", *(f"hops.{i}.norm" for i in range(sizes.hops))):
+        shapes |= {f"{norm}.weight": (hidden,), f"{norm}.bias": (hidden,)}
+    return shapes | {f"hops.{i}.stream.weight": (2 * hidden, OF_STREAM) for i in range(sizes.hops)}
 
 
 class MeanBy:
@@ -88,81 +88,167 @@ class MeanBy:
         return mean
 
 
-without_warnings = np.errstate(over="ignore", invalid="ignore")  # as torch does
+class NumpyScorer:
+    """The device scorer, with its weights as arrays.
 
+    Parameters
+    ----------
+    weights
+        The parameters by name, with the shapes of `shapes_of`.
+    """
 
-@without_warnings
-def embed(layers: Layers, hops: int, batch: ScorerBatch) -> tuple[Single, Single]:
-    """Return the same embeddings as `DeviceScorer.embed`."""
-    problem_of, first = batch.problem_of.numpy(), batch.first_operator[:-1]
-    source, target = batch.source.numpy(), batch.target.numpy()
-    operators, streams = batch.operators.numpy(), batch.streams.numpy()
-    from_above, from_below = MeanBy(target, len(operators)), MeanBy(source, len(operators))
-    h = layers.linear("read", np.concatenate([operators, batch.totals.numpy()[problem_of]], axis=1))
-    np.maximum(h, 0.0, out=h)
-    for i in range(hops):
-        pooled = np.maximum.reduceat(layers.linear(f"pool.{i}", h), first)[problem_of]
-        normed = layers.normal(f"hops.{i}.norm", h)
-        sent = layers.linear(f"hops.{i}.send", normed)
-        along = layers.linear(f"hops.{i}.stream", streams)
-        half = h.shape[1]
-        above = from_above(np.maximum(sent[source, :half] + along[:, :half], 0.0))
-        below = from_below(np.maximum(sent[target, half:] + along[:, half:], 0.0))
-        joined = np.concatenate([normed, above, below, pooled], axis=1)
-        h = h + np.maximum(layers.linear(f"hops.{i}.update", joined), 0.0)
-    h = layers.normal("norm", h)
-    pooled = np.maximum.reduceat(layers.linear(f"pool.{hops}", h), first)[problem_of]
-    operator = layers.linear("operator", np.concatenate([h, pooled], axis=1))
-    weight: Single = operators[:, :1] + batch.even_share.numpy()
-    return operator, layers.linear("resident", h) * weight
+    any_objective = False
 
+    def __init__(self, sizes: DeviceScorerSizes, weights: Mapping[str, Single]) -> None:
+        self._hops, self._weights = sizes.hops, weights
+        self.order_names, self.orders = features.orders_of(sizes)
 
-class NumpyDecodingState(DecodingState):
-    """A `DecodingState` that computes the network's scores in numpy."""
+    def encode(self, problem: Problem) -> EncodedProblem:
+        """Compute the features of a problem."""
+        return features.encode(problem, self.order_names)
 
-    def __init__(
-        self,
-        network: Scores,
-        batch: ScorerBatch,
-        samples: int,
-        encoded: tuple[Single, Single],
-        layers: Layers,
-    ) -> None:
-        self._embedded, self._added = encoded
-        tensors = torch.from_numpy(self._embedded), torch.from_numpy(self._added)
-        super().__init__(network, batch, samples, tensors)
-        self._layers = layers
-        self._numbers = self._at.numpy()
-        self._sums = self._resident.numpy()
-        self._flat = self._sums.reshape(-1, self._sums.shape[2])
-        self._first_device = np.arange(len(self._sums)) * batch.columns
+    def batch(self, encoded: Sequence[EncodedProblem]) -> ScorerArrays:
+        """Join encoded problems, largest first."""
+        return ScorerArrays(encoded)
+
+    def check(self, problem: Problem) -> None:
+        """Accept every problem: the scorer places any graph on any number of devices."""
+
+    def sample(self, batch: ScorerArrays, samples: int, choose: Choose) -> Ints:
+        """Return the devices of S placements of each of P problems, (P, S, V)."""
+        rows = ScoredRows(self, batch, samples)
+        for t in range(rows.steps):
+            rows.take(t, choose(rows.score(t, *rows.buffers(t)), samples))
+        return rows.placements
+
+    def beam(self, batch: ScorerArrays, width: int) -> Ints:
+        """Return the `width` most likely placements of one problem by beam search, (width, V).
+
+        At every operator, the search keeps the most likely continuations of all placements.
+        """
+        rows = ScoredRows(self, batch, width)
+        likelihood = np.full((width, 1), UNAVAILABLE, np.float32)
+        likelihood[0] = 0.0  # the other rows are copies of row 0 until it branches
+        for t in range(rows.steps):
+            logits = rows.score(t, *rows.buffers(t))
+            logits -= logits.max(axis=1, keepdims=True)
+            logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+            total = (likelihood + logits).reshape(-1)
+            best = np.argsort(-total, kind="stable")[:width]
+            likelihood = total[best, None]
+            rows.keep(best // batch.columns)
+            rows.take(t, best % batch.columns)
+        placements: Ints = rows.placements[0]
+        return placements
+
+    def linear(self, name: str, x: Single) -> Single:
+        """Apply a linear layer to rows."""
+        result: Single = x @ self._weights[f"{name}.weight"].T
+        bias = self._weights.get(f"{name}.bias")
+        if bias is not None:
+            result += bias
+        return result
+
+    def _normal(self, name: str, x: Single) -> Single:
+        """Apply a layer norm to rows."""
+        centred: Single = x - x.mean(axis=1, keepdims=True)
+        centred /= np.sqrt(np.einsum("ij,ij->i", centred, centred) / x.shape[1] + EPSILON)[:, None]
+        centred *= self._weights[f"{name}.weight"]
+        centred += self._weights[f"{name}.bias"]
+        return centred
 
     @without_warnings
-    def score(self, t: int, candidates: CandidateFeatures, offered: Bools) -> Tensor:
-        """Fill arrays and return the network's logits, (R', D); see `DeviceScorer.logits`."""
+    def embed(self, batch: ScorerArrays) -> tuple[Single, Single]:
+        """Return two embeddings per operator, (V, H): for scoring it, and to add to its device."""
+        problem_of, first = batch.problem_of, batch.first_operator[:-1]
+        source, target = batch.source, batch.target
+        from_above = MeanBy(target, len(problem_of))
+        from_below = MeanBy(source, len(problem_of))
+        h = self.linear("read", np.concatenate([batch.operators, batch.totals[problem_of]], axis=1))
+        np.maximum(h, 0.0, out=h)
+        for i in range(self._hops):
+            pooled = np.maximum.reduceat(self.linear(f"pool.{i}", h), first)[problem_of]
+            normed = self._normal(f"hops.{i}.norm", h)
+            sent = self.linear(f"hops.{i}.send", normed)
+            along = self.linear(f"hops.{i}.stream", batch.streams)
+            half = h.shape[1]
+            above = from_above(np.maximum(sent[source, :half] + along[:, :half], 0.0))
+            below = from_below(np.maximum(sent[target, half:] + along[:, half:], 0.0))
+            joined = np.concatenate([normed, above, below, pooled], axis=1)
+            h = h + np.maximum(self.linear(f"hops.{i}.update", joined), 0.0)
+        h = self._normal("norm", h)
+        pooled = np.maximum.reduceat(self.linear(f"pool.{self._hops}", h), first)[problem_of]
+        operator = self.linear("operator", np.concatenate([h, pooled], axis=1))
+        weight: Single = batch.operators[:, :1] + batch.even_share
+        return operator, self.linear("resident", h) * weight
+
+
+def numpy_scorer(file: WeightsFile, path: str) -> NumpyScorer:
+    """Return the device scorer in a weights file.
+
+    Raises
+    ------
+    CheckpointError
+        If the parameters are not those of a device scorer of these sizes.
+    """
+    sizes = file.section.sizes
+    assert isinstance(sizes, DeviceScorerSizes), "the sizes of this kind"
+    shapes, stored = shapes_of(sizes), file.tensors
+    faults = [f"Missing key: {name}" for name in shapes if name not in stored]
+    faults += [f"Unexpected key: {name}" for name in stored if name not in shapes]
+    faults += [
+        f"size mismatch: {name} has the shape {stored[name].shape}, not {shape}"
+        for name, shape in shapes.items()
+        if name in stored and stored[name].shape != shape
+    ]
+    if faults:
+        raise CheckpointError(f"{path}: {faults[0]}")
+    try:
+        return NumpyScorer(sizes, {name: one.single() for name, one in stored.items()})
+    except ValueError as error:
+        raise CheckpointError(f"{path}: {error}") from None
+
+
+class ScoredRows(PartialRows):
+    """Partial placements whose next devices a `NumpyScorer` scores."""
+
+    def __init__(self, scorer: NumpyScorer, batch: ScorerArrays, samples: int) -> None:
+        super().__init__(batch, batch.lookahead, scorer.orders, samples)
+        self._linear = scorer.linear
+        self._embedded, self._added = scorer.embed(batch)
+        self._numbers = self.in_batch()
+        rows, length = self._numbers.shape[1], self._added.shape[1]
+        self._sums = np.zeros((rows, batch.columns, length), np.float32)
+        self._first_device = np.arange(rows) * batch.columns
+
+    @without_warnings
+    def score(self, t: int, candidates: CandidateFeatures, offered: Bools) -> Single:
+        """Fill arrays as `fill` does, and return logits, (R', D); see `DeviceScorer.logits`."""
         self.fill(t, candidates, offered)
         rows, columns, _ = candidates.shape
-        linear = self._layers.linear
-        z = linear("prospect", candidates.reshape(rows * columns, -1))
+        z = self._linear("prospect", candidates.reshape(rows * columns, -1))
         by_row = z.reshape(rows, columns, -1)
         by_row += self._sums[:rows]
         by_row += self._embedded[self._numbers[t, :rows], None]
         np.maximum(z, 0.0, out=z)
-        among = linear("among", (candidates[:, None, :, DEVICE_SHARE] @ by_row)[:, 0])
-        mixed = linear("mix", z)
+        among = self._linear("among", (candidates[:, None, :, DEVICE_SHARE] @ by_row)[:, 0])
+        mixed = self._linear("mix", z)
         by_row = mixed.reshape(rows, columns, -1)
         by_row += among[:, None]
         np.maximum(mixed, 0.0, out=mixed)
-        scored = linear("score", mixed).reshape(rows, columns)
+        scored = self._linear("score", mixed).reshape(rows, columns)
         scored[~offered] = UNAVAILABLE
-        return torch.from_numpy(scored)
+        return scored
 
     @without_warnings
-    def take(self, t: int, chosen: Tensor) -> None:
+    def take(self, t: int, devices: Indices) -> None:
         """Place the operators of a step on devices, (R',)."""
-        devices = chosen.numpy()
         rows = len(devices)
-        place_next(
-            self.batch.lookahead, self._placed, self.operators_within(t), devices.astype(np.int32)
-        )
-        self._flat[self._first_device[:rows] + devices] += self._added[self._numbers[t, :rows]]
+        self.place(t, devices.astype(np.int32))
+        flat = self._sums.reshape(-1, self._sums.shape[2])
+        flat[self._first_device[:rows] + devices] += self._added[self._numbers[t, :rows]]
+
+    def keep(self, rows: Indices) -> None:
+        """Continue with these rows, (R,), some of which may repeat."""
+        self.keep_rows(rows)
+        self._sums, self._numbers = self._sums[rows], self._numbers[:, rows]

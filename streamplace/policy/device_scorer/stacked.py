@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.device_scorer.features import ScorerBatch
 from streamplace.policy.device_scorer.network import DeviceScorer, Hop
-from streamplace.policy.device_scorer.state import CandidateFeatures, DecodingState
+from streamplace.policy.device_scorer.partial import CandidateFeatures
+from streamplace.policy.device_scorer.state import DecodingState, ScorerBatch
 from streamplace.policy.stacking import MemberRows, Members, StackedLinear, stack_layers
 from streamplace.policy.teachers import Teacher
 from streamplace.policy.trajectories import Trajectories
@@ -63,9 +63,10 @@ class StackedScorer(DeviceScorer):
         return rows.collect(super().logits(*inputs))
 
     def sample(self, batch: ScorerBatch, samples: int, sampler: Sampler) -> Ints:
-        """Place every problem `samples` times; see `Constructive.sample`."""
+        """Place every problem `samples` times, in torch; see `Constructive.sample`."""
         self._member_of_row = _members_of_rows(batch, samples)
-        return super().sample(batch, samples, sampler)
+        with torch.inference_mode():
+            return self._sampled(batch, samples, sampler)
 
     def rollout(
         self,
@@ -78,10 +79,6 @@ class StackedScorer(DeviceScorer):
         """Place every problem `samples` times; see `Constructive.rollout`."""
         self._member_of_row = _members_of_rows(batch, samples)
         return super().rollout(batch, samples, sampler, forced, teacher)
-
-    def _decoding(self, batch: ScorerBatch, samples: int) -> DecodingState:
-        """Return the state before the first step; the numpy version does not support stacks."""
-        return DecodingState(self, batch, samples, self.embed(batch))
 
     def _log_probabilities(
         self,

@@ -1,27 +1,55 @@
-"""The decoding state of the device scorer: partial placements and features of the next step."""
+"""Batches of the device scorer as tensors, and the state of decoding them."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from sim.lookahead import (
-    CANDIDATE_FEATURES,
-    PartialPlacements,
-    candidate_features,
-    nothing_placed,
-    place_next,
-)
 from streamplace.policy import trajectories
-from streamplace.policy.device_scorer.features import ScorerBatch
+from streamplace.policy.device_scorer.features import EncodedProblem, ScorerArrays
+from streamplace.policy.device_scorer.partial import CandidateFeatures, PartialRows
+from streamplace.policy.graph_batch import GraphBatch
 from streamplace.policy.trajectories import Trajectories
 from streamplace.util.arrays import Bools, Ints
 
-CandidateFeatures = NDArray[np.float32]
-"""(R', D, F) features of every device with the next operator on it, see `sim.lookahead`."""
+
+class ScorerBatch(GraphBatch[EncodedProblem]):
+    """P problems, with V operators and E streams in all, as tensors for the device scorer.
+
+    Attributes
+    ----------
+    arrays
+        The same problems as arrays.
+    operators, streams, totals, even_share
+        See `ScorerArrays`.
+    """
+
+    def __init__(
+        self, encoded: Sequence[EncodedProblem], device: torch.device | str = "cpu"
+    ) -> None:
+        super().__init__(encoded, device)
+        self.arrays = ScorerArrays(encoded)
+        self.operators = self.tensor(self.arrays.operators)
+        self.streams = self.tensor(self.arrays.streams)
+        self.totals = self.tensor(self.arrays.totals)
+        self.even_share = self.tensor(self.arrays.even_share)
+
+    @cached_property
+    def inputs(self) -> Tensor:
+        """(V, 1) the number of streams into each operator, at least 1."""
+        return self._ends(self.target)
+
+    @cached_property
+    def outputs(self) -> Tensor:
+        """(V, 1) the number of streams out of each operator, at least 1."""
+        return self._ends(self.source)
+
+    def _ends(self, operators: Tensor) -> Tensor:
+        count = torch.bincount(operators, minlength=len(self.operators))
+        return count.clamp(min=1).unsqueeze(1).to(self.operators.dtype)
 
 
 class Scores(Protocol):
@@ -36,11 +64,8 @@ class Scores(Protocol):
         ...
 
 
-class DecodingState:
-    """S partial placements of each of P problems: R = P·S rows, grouped by problem.
-
-    Problems are sorted by size, largest first, so the rows that have an operator left at step t
-    are the first R'.
+class DecodingState(PartialRows):
+    """Partial placements whose next devices a network scores in torch.
 
     Parameters
     ----------
@@ -56,48 +81,14 @@ class DecodingState:
     def __init__(
         self, network: Scores, batch: ScorerBatch, samples: int, encoded: tuple[Tensor, Tensor]
     ) -> None:
-        self.batch, self.samples, self._network = batch, samples, network
+        super().__init__(batch, batch.arrays.lookahead, network.orders, samples)
+        self.batch, self._network = batch, network
         self._operator, self._contribution = encoded
-        which = np.array([network.orders[s % len(network.orders)] for s in range(samples)])
-        order = batch.orders(which).reshape(len(batch) * samples, -1)
-        problem_of_row = np.repeat(np.arange(len(batch), dtype=np.int32), samples)
-        self._order = np.ascontiguousarray(order.T)  # (T, R), indices within the problem
-        self._at = torch.from_numpy(
-            self._order + batch.first_operator[problem_of_row].astype(np.int64)
-        )
-        self._at = self._at.to(batch.device)
-        self._rows = (batch.active(np.arange(len(self._order), dtype=np.int32)) * samples).tolist()
-        self._every = torch.arange(len(problem_of_row), device=batch.device)
-        self._placed = nothing_placed(batch.lookahead, problem_of_row)
-        shape = (len(problem_of_row), batch.columns, self._contribution.shape[1])
+        self._at = batch.tensor(self.in_batch())
+        rows = self._at.shape[1]
+        self._every = torch.arange(rows, device=batch.device)
+        shape = (rows, batch.columns, self._contribution.shape[1])
         self._resident = torch.zeros(shape, device=batch.device)
-        self._scratch = self._new(len(problem_of_row))
-
-    @property
-    def steps(self) -> int:
-        """T, the number of operators of the largest problem."""
-        return len(self._order)
-
-    @property
-    def placements(self) -> Ints:
-        """(P, S, V) the device of each operator, see `Trajectories`."""
-        return self._placed.on.reshape(len(self.batch), self.samples, -1)
-
-    def buffers(self, t: int) -> tuple[CandidateFeatures, Bools]:
-        """Return uninitialised arrays for `score` at a step; the next step reuses them."""
-        rows = self._rows[t]
-        return self._scratch[0][:rows], self._scratch[1][:rows]
-
-    def all_buffers(self) -> tuple[list[CandidateFeatures], list[Bools]]:
-        """Return separate uninitialised arrays for `score` at every step."""
-        new = [self._new(rows) for rows in self._rows]
-        return [candidates for candidates, _ in new], [offered for _, offered in new]
-
-    def fill(self, t: int, candidates: CandidateFeatures, offered: Bools) -> None:
-        """Fill arrays with the features of devices at a step and with the devices it offers."""
-        candidate_features(
-            self.batch.lookahead, self._placed, self.operators_within(t), candidates, offered
-        )
 
     def score(self, t: int, candidates: CandidateFeatures, offered: Bools) -> Tensor:
         """Fill arrays as `fill` does, and return the network's logits, (R', D)."""
@@ -111,19 +102,11 @@ class DecodingState:
 
     def take(self, t: int, chosen: Tensor) -> None:
         """Place the operators of a step on devices, (R',)."""
-        devices = chosen.cpu().numpy().astype(np.int32)
-        place_next(self.batch.lookahead, self._placed, self.operators_within(t), devices)
+        self.place(t, chosen.cpu().numpy().astype(np.int32))
         rows = self._every[: len(chosen)]
         self._resident.index_put_(
             (rows, chosen), self._contribution[self.operators(t)], accumulate=True
         )
-
-    def keep(self, rows: Tensor) -> None:
-        """Continue with these rows, (R,), some of which may repeat."""
-        chosen = rows.cpu().numpy()
-        self._placed = PartialPlacements(*(column[chosen] for column in self._placed))
-        self._resident = self._resident[rows]
-        self._order, self._at = np.ascontiguousarray(self._order[:, chosen]), self._at[:, rows]
 
     def operators(self, t: int) -> Tensor:
         """Return the operators of a step, (R',), as indices into the batch."""
@@ -142,11 +125,3 @@ class DecodingState:
         return trajectories.of_placements(
             self.placements, self._order, self._rows, devices, log_prob, entropy, agreement
         )
-
-    def operators_within(self, t: int) -> Ints:
-        """Return the operators of a step, (R',), as indices within their problems."""
-        return self._order[t, : self._rows[t]]
-
-    def _new(self, rows: int) -> tuple[CandidateFeatures, Bools]:
-        shape = (rows, self.batch.columns)
-        return np.empty((*shape, len(CANDIDATE_FEATURES)), np.float32), np.empty(shape, np.bool_)

@@ -17,6 +17,8 @@ from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.rules import rules_of
 from streamplace.util.arrays import Ints
 
+MOVES = 2  # steps of an episode per operator
+
 
 @dataclass(frozen=True, eq=False)
 class EncodedProblem:

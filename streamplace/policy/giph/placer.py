@@ -4,20 +4,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from streamplace.policy.faults import faults_of
-from streamplace.policy.giph.policy import MOVES, Giph
-from streamplace.policy.giph.search import Episodes, Value, least_loss
+from streamplace.policy.giph.encode import MOVES
 from streamplace.policy.improving import ImprovingPlacer, family_of
 from streamplace.policy.threads import one_thread
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats, Ints
+from streamplace.util.extras import load_learned
+
+if TYPE_CHECKING:
+    from streamplace.policy.giph.search import Episodes, Value
 
 SHIPPED = Path(__file__).parents[1] / "shipped"
+EPISODES = "streamplace.policy.giph.search:Episodes"
 SHORT = 4  # relocations of an episode where every relocation has a price
 
 
@@ -63,7 +67,7 @@ class GiphPlacer(ImprovingPlacer):
             If the placement to start from cannot be repaired.
         """
         row = self._start(problem, rng, start)
-        with self._episodes(problem, least_loss, rng) as episodes:
+        with self._episodes(problem, None, rng) as episodes:
             best = episodes.repeated(row, MOVES * len(row), self._evaluations(row))
         return Placement(problem, best)
 
@@ -95,21 +99,22 @@ class GiphPlacer(ImprovingPlacer):
 
     @contextmanager
     def _episodes(
-        self, problem: Problem, value: Value, rng: np.random.Generator
-    ) -> Iterator[Episodes]:
-        """Provide episodes on a problem, on one thread."""
+        self, problem: Problem, value: "Value | None", rng: np.random.Generator
+    ) -> "Iterator[Episodes]":
+        """Provide episodes on a problem, on one thread; without a value, losses count."""
+        episodes_of = load_learned(EPISODES, "placer 'giph'")
         policy = self._policy(problem)
         seed = int(rng.integers(2**62))
         with faults_of(policy, "placing"), one_thread():
             policy.check(problem)
-            yield Episodes(policy, policy.encode(problem), value, seed)
+            yield episodes_of(policy, policy.encode(problem), value, seed)
 
     def _evaluations(self, start: Ints) -> int:
         return self.evaluations or MOVES * len(start)
 
-    def _policy(self, problem: Problem) -> Giph:
+    def _policy(self, problem: Problem) -> Any:
         shipped = SHIPPED / f"giph-{family_of(problem.objective)}.safetensors"
         file = self.file or str(shipped)
-        policy = self._read(file, Giph)
+        policy = self._read(file)
         self._check_objective(file, problem)
         return policy

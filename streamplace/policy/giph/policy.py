@@ -13,7 +13,7 @@ from torch.utils.checkpoint import checkpoint
 from streamplace.policy.base import Refiner
 from streamplace.policy.config import GiphSizes
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.giph.encode import EncodedProblem, GiphBatch, encode
+from streamplace.policy.giph.encode import MOVES, EncodedProblem, GiphBatch, encode
 from streamplace.policy.giph.network import NETWORKS
 from streamplace.policy.giph.questions import Question, Sight, about_operators, about_pairs
 from streamplace.policy.giph.state import WalkState
@@ -31,7 +31,6 @@ from streamplace.scoring.evaluator import Evaluator
 from streamplace.util.arrays import Ints
 
 NODES = 100_000  # of the graphs whose probabilities are computed at once, to bound memory
-MOVES = 2  # steps of an episode per operator
 
 
 class Giph(Refiner[EncodedProblem, GiphBatch]):

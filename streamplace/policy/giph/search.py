@@ -34,14 +34,18 @@ class Episodes:
     encoded
         The problem, encoded by the policy.
     value
-        What is maximised; the policy itself prefers relocations that lower the loss.
+        What is maximised; without it, less loss is better. The policy itself prefers relocations
+        that lower the loss.
     seed
         The seed of all random choices.
     """
 
-    def __init__(self, policy: Giph, encoded: EncodedProblem, value: Value, seed: int) -> None:
+    def __init__(
+        self, policy: Giph, encoded: EncodedProblem, value: Value | None, seed: int
+    ) -> None:
         self._policy, self._encoded = policy, encoded
-        self._value, self._sampler = value, Sampler(torch.Generator().manual_seed(seed))
+        self._value = least_loss if value is None else value
+        self._sampler = Sampler(torch.Generator().manual_seed(seed))
         self._evaluator = evaluator(encoded.problem)
 
     def best_from(self, start: Ints, steps: int, evaluations: int) -> Ints:

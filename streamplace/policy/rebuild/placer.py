@@ -1,19 +1,21 @@
 """The placer `rebuild`: parts of a placement built anew, chosen at random or by a policy."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-import torch
 
-from streamplace.policy.decoding import Sampler
 from streamplace.policy.faults import faults_of
 from streamplace.policy.improving import ImprovingPlacer
-from streamplace.policy.rebuild.policy import Rebuild
 from streamplace.policy.threads import one_thread
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
+from streamplace.util.extras import load_learned
+
+POLICY = "streamplace.policy.rebuild.policy:Rebuild"
+SAMPLER = "streamplace.policy.decoding:Sampler"
+NEEDING = "placer 'rebuild'"
 
 
 @dataclass(frozen=True)
@@ -64,11 +66,11 @@ class RebuildPlacer(ImprovingPlacer):
             encoded = policy.encode(problem)
             row = self._start(problem, rng, start)
             steps = self.evaluations or policy.episode(encoded)
-            sampler = Sampler(torch.Generator().manual_seed(int(rng.integers(2**62))))
+            sampler = load_learned(SAMPLER, NEEDING).seeded(int(rng.integers(2**62)))
             batch = policy.batch([encoded])
             made = policy.refine(batch, row[None, None], [steps], sampler, [evaluator(problem)])
         assert made.best is not None, "refiners return the best placements"
         return Placement(problem, made.best[0, 0])
 
-    def _policy(self) -> Rebuild:
-        return self._read(self.file, Rebuild) if self.file else Rebuild.uniform()
+    def _policy(self) -> Any:
+        return self._read(self.file) if self.file else load_learned(POLICY, NEEDING).uniform()

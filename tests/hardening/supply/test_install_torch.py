@@ -41,7 +41,7 @@ def install(
 ) -> tuple[subprocess.CompletedProcess[str], str]:
     """Run the installer on a lock with one hash; return the run and the version installed."""
     subprocess.run([environment, "-m", "pip", "uninstall", "-q", "-y", "torch"], check=True)
-    (folder / "pyproject.toml").write_text('dependencies = [\n    "torch>=2.10",\n]\n')
+    (folder / "pyproject.toml").write_text('learn = ["torch>=2.10", "torch-geometric>=2.6"]\n')
     (folder / "locks").mkdir()
     lock = f"torch==2.13.0+cpu{marker} \\\n    --hash=sha256:{digest}\n"
     (folder / "locks" / "torch.txt").write_text(lock)

@@ -7,9 +7,13 @@ import pytest
 import torch
 
 from streamplace import Operator, Problem, StreamGraph
-from streamplace.policy.device_scorer import numpy_inference as in_numpy
-from streamplace.policy.device_scorer.features import ScorerBatch, encode
-from streamplace.policy.device_scorer.state import DecodingState
+from streamplace.policy.config import DeviceScorerSizes
+from streamplace.policy.decoding import Sampler, placing
+from streamplace.policy.device_scorer.features import encode
+from streamplace.policy.device_scorer.network import DeviceScorer
+from streamplace.policy.device_scorer.numpy_inference import NumpyScorer, ScoredRows, shapes_of
+from streamplace.policy.device_scorer.state import DecodingState, ScorerBatch
+from streamplace.policy.noise import NumpySampler
 from tests.support.policies import cluster_of, layered_problem, policy_of
 
 
@@ -35,39 +39,69 @@ def policy() -> Any:
     return policy
 
 
+def in_numpy(policy: Any) -> NumpyScorer:
+    """Return the same policy in numpy."""
+    weights = {name: part.detach().numpy() for name, part in policy.named_parameters()}
+    return NumpyScorer(policy.config, weights)
+
+
 def test_embeddings_agree_with_torch(policy: Any) -> None:
     problems = batch()
     with torch.inference_mode():
         expected = policy.embed(problems)
-    got = in_numpy.embed(in_numpy.layers_of(policy), len(policy.hops), problems)
+    got = in_numpy(policy).embed(problems.arrays)
     for ours, reference in zip(got, expected, strict=True):
         np.testing.assert_allclose(ours, reference.numpy(), rtol=1e-4, atol=1e-4)
 
 
 def test_scores_agree_with_torch_at_every_step(policy: Any) -> None:
     problems, samples = batch(), 3
-    layers = in_numpy.layers_of(policy)
     with torch.inference_mode():
         one = DecodingState(policy, problems, samples, policy.embed(problems))
-        encoded = in_numpy.embed(layers, len(policy.hops), problems)
-        other = in_numpy.NumpyDecodingState(policy, problems, samples, encoded, layers)
+        other = ScoredRows(in_numpy(policy), problems.arrays, samples)
         for t in range(one.steps):
             expected, got = one.score(t, *one.buffers(t)), other.score(t, *other.buffers(t))
-            torch.testing.assert_close(got, expected, rtol=1e-4, atol=1e-3)
+            np.testing.assert_allclose(got, expected.numpy(), rtol=1e-4, atol=1e-3)
             chosen = expected.argmax(dim=1)
             one.take(t, chosen)
-            other.take(t, chosen)
+            other.take(t, chosen.numpy())
     assert (one.placements == other.placements).all()
 
 
 def test_changed_weights_are_used(policy: Any) -> None:
-    problems = batch()
-    before = in_numpy.embed(in_numpy.layers_of(policy), len(policy.hops), problems)[0]
+    problem = layered_problem(12, cluster_of(4))
+    before = policy.sample(policy.batch([policy.encode(problem)]), 1, Sampler())
     with torch.no_grad():
-        policy.operator.bias += 1.0
-    after = in_numpy.embed(in_numpy.layers_of(policy), len(policy.hops), problems)[0]
-    np.testing.assert_allclose(after, before + 1.0, rtol=1e-4, atol=1e-4)
-    policy.operator.weight = torch.nn.Parameter(torch.zeros_like(policy.operator.weight))
-    policy.read.weight = torch.nn.Parameter(policy.read.weight.clone())
-    moved = in_numpy.embed(in_numpy.layers_of(policy), len(policy.hops), problems)[0]
-    assert np.ptp(moved, axis=0).max() == 0.0, "the new weights are all zero"
+        for parameter in policy.parameters():
+            parameter.neg_()
+    after = policy.sample(policy.batch([policy.encode(problem)]), 1, Sampler())
+    assert before.tolist() != after.tolist()
+
+
+@pytest.mark.parametrize("hops", [1, 3])
+def test_the_shapes_are_those_of_the_network(hops: int) -> None:
+    sizes = DeviceScorerSizes(hidden=8, hops=hops)
+    network = DeviceScorer(sizes)
+    expected = {name: tuple(part.shape) for name, part in network.named_parameters()}
+    assert shapes_of(sizes) == expected
+
+
+def test_a_sampler_in_numpy_chooses_like_that_of_torch() -> None:
+    """The random numbers are the same; their logarithms differ by rounding."""
+    logits = np.random.default_rng(0).normal(size=(64, 7)).astype(np.float32)
+    for seed in (0, 1, 2**32 + 5, 2**61 + 3):
+        ours, reference = NumpySampler(seed, 1.5), placing(seed, 1.5)
+        for _ in range(20):
+            expected = reference(torch.from_numpy(logits), 8).numpy()
+            assert ours(logits, 8).tolist() == expected.tolist()
+    assert NumpySampler()(logits, 8).tolist() == logits.argmax(axis=1).tolist()
+
+
+def test_samples_are_those_of_torch(policy: Any) -> None:
+    """The placements of the placer `policy` are the same as by torch's network and generator."""
+    for seed in range(5):
+        problems = ScorerBatch([policy.encode(layered_problem(30, cluster_of(4), seed))])
+        with torch.inference_mode():
+            expected = policy._sampled(problems, 16, placing(seed, 1.5))
+        found = in_numpy(policy).sample(problems.arrays, 16, NumpySampler(seed, 1.5))
+        assert found.tolist() == expected.tolist()

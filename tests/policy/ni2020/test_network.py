@@ -6,8 +6,8 @@ import torch
 
 from streamplace import Operator, Problem, Stream, StreamGraph
 from streamplace.errors import UsageError
-from streamplace.policy.base import BeamSearching
 from streamplace.policy.decoding import Sampler
+from streamplace.policy.encoded import BeamSearching
 from streamplace.policy.ni2020.state import Ni2020State
 from tests.support.policies import (
     SCRIPTING,

@@ -92,7 +92,7 @@ def test_another_number_of_devices_is_refused(file: str) -> None:
 
 
 def test_information_about_weights(file: str) -> None:
-    from streamplace.policy.inspect import summary  # noqa: PLC0415 - beside what it tests
+    from streamplace.policy.weights_file import summary  # noqa: PLC0415 - beside what it tests
 
     facts = summary(Path(file))
     assert facts["network"] == "placeto"

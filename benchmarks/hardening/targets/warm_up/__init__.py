@@ -7,7 +7,7 @@ WRITING = (f"{__name__}.writing",)
 READING_WEIGHTS = (
     "streamplace.training.trainer",
     "streamplace.policy.placer",
-    "streamplace.policy.inspect",
+    "streamplace.policy.weights_file",
     "streamplace.workflows.place",
     "streamplace.cli.terminal",
 )

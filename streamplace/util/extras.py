@@ -1,0 +1,39 @@
+"""Optional packages: what to install where one is missing."""
+
+from importlib.util import find_spec
+from typing import Any
+
+from streamplace.errors import UsageError
+from streamplace.util.plugins import load_ours
+
+OF_LEARN = ("torch", "torch_geometric")
+"""The modules of the extra `learn`."""
+
+
+def missing(what: str, package: str, extra: str) -> str:
+    """Return the message that something needs a package, which an extra installs."""
+    return f"{what} needs {package}: pip install 'streamplace[{extra}]'"
+
+
+def check_learn(what: str) -> None:
+    """Require PyTorch and PyTorch Geometric, without loading them.
+
+    Raises
+    ------
+    UsageError
+        If one is not installed. The message names what needs them, and says what to install.
+    """
+    if any(find_spec(module) is None for module in OF_LEARN):
+        raise UsageError(missing(what, "PyTorch", "learn"))
+
+
+def load_learned(path: str, what: str) -> Any:
+    """Return one of streamplace's own objects, ``module:object``, that needs PyTorch.
+
+    Raises
+    ------
+    UsageError
+        See `check_learn`.
+    """
+    check_learn(what)
+    return load_ours(path)
