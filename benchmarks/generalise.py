@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from streamplace import Cluster, Network, Recipe, compare
 from streamplace.policy.placer import CHANGES
 from streamplace.scoring.registry import CLOSED_FORMS
-from streamplace.util.bootstrap import mean_intervals
+from streamplace.util.effect import mean_intervals
 
 ORACLE, BEST_OF_16, SEARCH = "METIS oracle", "policy, best of 16", "search, equal evaluations"
 PLACERS = {

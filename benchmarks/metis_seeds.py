@@ -21,7 +21,7 @@ from streamplace.placers.partition.pymetis_guard import symmetric
 from streamplace.problem.grouping import Grouping
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
-from streamplace.util.bootstrap import mean_intervals
+from streamplace.util.effect import mean_intervals
 
 RATE = 1e4
 

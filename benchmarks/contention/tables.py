@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from streamplace.util.arrays import Bools, Floats
-from streamplace.util.bootstrap import mean_intervals
+from streamplace.util.effect import mean_intervals
 
 OURS = "streamplace"
 TABLE = "contention.md"

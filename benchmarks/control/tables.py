@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.control.rules import NOTHING
 from streamplace.util.arrays import Floats
-from streamplace.util.bootstrap import mean_intervals
+from streamplace.util.effect import mean_intervals
 
 TABLE = "control.md"  # file of the page
 LEAST = 0.01  # percentage points of the served share that count as a difference

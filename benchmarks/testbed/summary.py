@@ -13,7 +13,7 @@ from benchmarks.testbed.campaign import RESULTS, read
 from benchmarks.testbed.comparing import TIE, relation
 from benchmarks.testbed.scatter import draw
 from streamplace.util.arrays import Floats
-from streamplace.util.bootstrap import mean_intervals
+from streamplace.util.effect import mean_intervals
 
 CONTENDERS = ("metis", "fuser", "policy", "auto")
 PICTURE = "scatter.png"

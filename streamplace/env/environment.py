@@ -1,6 +1,6 @@
 """The environment: an episode is a problem, a step is an operator, an action is a device."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,9 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from streamplace.env.episode import Episode
-from streamplace.env.graphs import DEFAULT, graphs_of
 from streamplace.env.observation import HIGHEST, Observed, size_of
 from streamplace.errors import UsageError, within
+from streamplace.files import read_dataset
 from streamplace.generate import Recipe
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
@@ -20,7 +20,47 @@ from streamplace.problem.objective import Model, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
-from streamplace.util.checks import check_int
+from streamplace.util.checks import check_int, check_type
+
+DEFAULT = Recipe("series-parallel", 1000, sizes=range(6, 13))
+
+
+class Generated(Sequence[StreamGraph]):
+    """The graphs of a recipe, each generated when it is accessed."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._recipe = recipe
+
+    def __len__(self) -> int:
+        return self._recipe.count
+
+    def __getitem__(self, number: int) -> StreamGraph:  # type: ignore[override]  # no slices
+        return self._recipe.graph(number)
+
+
+def graphs_of(
+    source: str | Path | Recipe | StreamGraph | Sequence[StreamGraph],
+) -> Sequence[StreamGraph]:
+    """Return a sequence of graphs: those of a dataset or a recipe, or the graphs themselves.
+
+    Raises
+    ------
+    FormatError
+        If a dataset cannot be read.
+    UsageError
+        If there are no graphs, or one of them is not a StreamGraph.
+    """
+    if isinstance(source, Recipe):
+        return Generated(source)
+    if isinstance(source, StreamGraph):
+        return (source,)
+    if isinstance(source, str | Path):
+        return read_dataset(source)
+    check_type("graphs:", source, Iterable, UsageError)
+    graphs = tuple(source)
+    if not graphs or not all(isinstance(graph, StreamGraph) for graph in graphs):
+        raise UsageError("graphs: must be at least one StreamGraph")
+    return graphs
 
 
 class PlacementEnv(gymnasium.Env[Observed, np.int64]):

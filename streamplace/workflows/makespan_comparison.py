@@ -15,8 +15,7 @@ from streamplace.errors import UsageError
 from streamplace.problem.makespan import Makespan, PublishedName, rules_in_words
 from streamplace.scoring.makespan_score import MAKESPAN
 from streamplace.util.arrays import Bools, Floats
-from streamplace.util.bootstrap import mean_intervals
-from streamplace.util.effect import Effect
+from streamplace.util.effect import Effect, mean_intervals
 from streamplace.util.finite import finite
 from streamplace.util.text import counted
 from streamplace.workflows.cases import CaseList

@@ -14,7 +14,7 @@ from streamplace.problem.makespan import Makespan
 from streamplace.scoring.makespan import makespan_score
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.rounding import without_rounding
-from streamplace.util.bootstrap import mean_intervals
+from streamplace.util.effect import mean_intervals
 from streamplace.workflows.cases import CaseList
 from streamplace.workflows.makespan_comparison import MakespanComparison
 from tests.support.comparisons import makespans_by_hand

@@ -5,7 +5,7 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import UsageError
-from streamplace.util.bootstrap import mean_intervals
+from streamplace.util.effect import mean_intervals
 
 RECIPE = sp.Recipe("layered", 12, range(6, 12), seed=4)
 GRAPHS = [RECIPE.graph(number) for number in range(12)]

@@ -29,7 +29,7 @@ from streamplace.policy.weights import read_policy
 from streamplace.policy.weights_file import summary as summary_of_policy
 from streamplace.problem.problem import Problem
 from streamplace.pyg import StreamGraphs
-from streamplace.pyg.store import read_all
+from streamplace.pyg.dataset import read_all
 from streamplace.training.config import read_config
 from streamplace.training.run import CHECKPOINT
 

@@ -10,7 +10,7 @@ from streamplace.studies.dream.systems import DRAWN, PUBLISHED, REFERENCE, Publi
 from streamplace.studies.study import Outcome, Plan, Row
 from streamplace.studies.table import Cell, Table
 from streamplace.util.arrays import Floats
-from streamplace.util.bootstrap import mean_intervals
+from streamplace.util.effect import mean_intervals
 from streamplace.workflows.comparison import KEEPS_UP, TIE, Comparison
 
 HEAD = (

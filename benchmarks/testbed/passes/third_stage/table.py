@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from streamplace.util.arrays import Floats
-from streamplace.util.bootstrap import mean_intervals
+from streamplace.util.effect import mean_intervals
 
 Result = Mapping[str, Any]
 OTHERS = ("stage three", "climb", "search")

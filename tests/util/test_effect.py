@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from streamplace.util import bootstrap
-from streamplace.util.bootstrap import mean_intervals
+from streamplace.util import effect
+from streamplace.util.effect import mean_intervals
 
 
 def test_intervals_contain_the_true_mean_as_often_as_they_say() -> None:
@@ -31,10 +31,10 @@ def test_rows_are_resampled_alike() -> None:
 def test_resampling_in_blocks_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(4).normal(size=(2, 30))
     rng = np.random.default_rng(5)
-    means = [values.T[rng.integers(30, size=30)].mean(axis=0) for _ in range(bootstrap.RESAMPLES)]
+    means = [values.T[rng.integers(30, size=30)].mean(axis=0) for _ in range(effect.RESAMPLES)]
     expected = np.quantile(means, [0.025, 0.975], axis=0).T
     for at_once in (1, 7 * 60, 10**9):
-        monkeypatch.setattr(bootstrap, "AT_ONCE", at_once)
+        monkeypatch.setattr(effect, "AT_ONCE", at_once)
         assert mean_intervals(values, 5) == pytest.approx(expected, rel=1e-12)
 
 
