@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from streamplace.policy.inspect import summary
 
 from benchmarks.reference.checkpoint_parts import Parts, memory_of, remembering, shapes_in
 from benchmarks.reference.trainings import config, graphs, of_kind, opened, resumed
 from streamplace import StreamGraph
 from streamplace.errors import CheckpointError, TrainingError
 from streamplace.policy.hashed_tensors import hash_of, packed
-from streamplace.policy.inspect import summary
 from streamplace.policy.weights import parameter_hash, read_policy
 from streamplace.training import train
 from streamplace.training.loop import Position
