@@ -10,7 +10,12 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice
+from multiprocessing import resource_tracker
 from typing import Generic, Literal, Protocol, TypeVar
+
+import joblib
+from joblib.externals.loky.backend import resource_tracker as of_joblib
+from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from streamplace.errors import BackendError
 from streamplace.execution.backends import LOCAL, Backend, connected
@@ -36,8 +41,6 @@ class Items(Protocol[Item_co]):
 
 def cpu_count() -> int:
     """Return the number of processors this process may use."""
-    import joblib  # noqa: PLC0415 - heavy
-
     return int(joblib.cpu_count())
 
 
@@ -138,8 +141,6 @@ def _on_processes(
     if processes <= 1:
         yield from map(work.function, work.missing(0))
         return
-    import joblib  # noqa: PLC0415 - heavy
-    from joblib.externals.loky.process_executor import BrokenProcessPool  # noqa: PLC0415
 
     def results_from(done: int) -> Iterator[Result]:
         pool = joblib.Parallel(
@@ -212,10 +213,6 @@ def _start_trackers() -> None:
     for example because one of them raised an error. Its warning about that is suppressed, so that
     only the error is printed.
     """
-    from multiprocessing import resource_tracker  # noqa: PLC0415 - heavy
-
-    from joblib.externals.loky.backend import resource_tracker as of_joblib  # noqa: PLC0415
-
     resource_tracker.ensure_running()
     before = os.environ.get("PYTHONWARNINGS")
     quiet = "ignore:resource_tracker:UserWarning"
@@ -248,8 +245,6 @@ def _on_cluster(
     work: _Work[Item, Result], jobs: int | None, backend: Backend, items_per_process: int
 ) -> Generator[Result, None, None]:
     """Work block by block, since joblib's Ray backend returns whole lists."""
-    import joblib  # noqa: PLC0415 - heavy
-
     with connected(backend, jobs or cpu_count()) as cluster:
         processes = min(jobs or cluster.processes, cluster.processes)
 
