@@ -203,6 +203,6 @@ def _sections(
     yield f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
     if isinstance(command, click.Group):
         for inner in command.list_commands(context):
-            subcommand = command.get_command(context, inner)
+            _, subcommand, _ = command.resolve_command(context, [inner])
             assert subcommand is not None
             yield from _sections(subcommand, inner, context)

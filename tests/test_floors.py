@@ -71,7 +71,7 @@ def test_the_picture_matches_the_code() -> None:
 
 
 def test_the_command_line_loads_only_click() -> None:
-    """Commands import what they need when they run, so that --help loads only click."""
+    """Commands are loaded when they run or show their help, so the list of commands is quick."""
     waiting, visited = ["streamplace.cli.main"], set[str]()
     while waiting:
         module = waiting.pop()

@@ -2,21 +2,32 @@
 
 import shlex
 import sys
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import click
 
 from streamplace.cli import options, param_types, printing
-from streamplace.cli.program_options import program
-
-if TYPE_CHECKING:
-    from streamplace.integrations.flink.applying.restart import Restart
-    from streamplace.integrations.profiling.rest import Server
-    from streamplace.workflows.apply import Options, Prepared
-
-Command = TypeVar("Command", bound=Callable[..., Any])
+from streamplace.cli.command import argument, command, option
+from streamplace.errors import BackendError, located
+from streamplace.files import read_placement
+from streamplace.files.reading import name_of
+from streamplace.integrations.flink.applying.documents import read_cluster
+from streamplace.integrations.flink.applying.progress import Limits
+from streamplace.integrations.flink.applying.requests import Program
+from streamplace.integrations.flink.applying.restart import Restart
+from streamplace.integrations.profiling.rest import Server
+from streamplace.workflows.apply import (
+    Options,
+    Prepared,
+    already_placed,
+    check_jar,
+    delete,
+    prepare,
+    restart_of,
+    upload,
+)
 
 
 @click.group()
@@ -29,41 +40,35 @@ def apply() -> None:
     """
 
 
-@apply.command()
-@click.argument("placement", type=param_types.FILE)
-@click.option("--url", required=True, metavar="URL", help="Address of Flink's REST API.")
-@options.identifier("--job", "Id of the job.", required=True)
-@program(required=True)
-@click.option(
-    "--savepoint",
-    metavar="URL",
-    help="Savepoint or retained checkpoint to start from if the job has ended.  [default: the "
-    "savepoint that stopped the job]",
-)
-@click.option("--labels", is_flag=True, help="Ask for labels even if all devices are equal.")
-@options.seconds("--deadline", 60, "Seconds for the savepoint.")
-@options.seconds("--start-timeout", 120, "Seconds for a start until all vertices run.")
-@options.seconds("--timeout", 10, "Seconds to wait for each answer of the server.")
-@click.option("--dry-run", is_flag=True, help="Print the requests and change nothing.")
-@options.common
-def flink(
-    placement: str,
-    url: str,
-    job: str,
-    jar: str,
-    entry_class: str | None,
-    arguments: tuple[str, ...],
-    savepoint_dir: str | None,
-    savepoint: str | None,
-    labels: bool,
-    without_uids: bool,
-    deadline: float,
-    start_timeout: float,
-    timeout: float,
-    dry_run: bool,
-    seed: int,
-    as_json: bool,
-) -> None:
+@dataclass(frozen=True)
+class FlinkOptions(options.Common):
+    """The options of `flink`."""
+
+    placement: str = argument(type=param_types.FILE)
+    url: str = option("--url", required=True, metavar="URL", help="Address of Flink's REST API.")
+    job: str = options.identifier("--job", "Id of the job.", required=True)
+    program: options.FlinkProgram = options.program(required=True)
+    savepoint: str | None = option(
+        "--savepoint",
+        metavar="URL",
+        help="Savepoint or retained checkpoint to start from if the job has ended.  [default: the "
+        "savepoint that stopped the job]",
+    )
+    labels: bool = option(
+        "--labels", is_flag=True, help="Ask for labels even if all devices are equal."
+    )
+    deadline: float = options.seconds("--deadline", 60, "Seconds for the savepoint.")
+    start_timeout: float = options.seconds(
+        "--start-timeout", 120, "Seconds for a start until all vertices run."
+    )
+    timeout: float = options.seconds(
+        "--timeout", 10, "Seconds to wait for each answer of the server."
+    )
+    dry_run: bool = option("--dry-run", is_flag=True, help="Print the requests and change nothing.")
+
+
+@command(FlinkOptions, of=apply.command)
+def flink(chosen: FlinkOptions) -> None:
     """Restart a Flink job with a placement.
 
     First everything is checked while the job runs: uids, checkpoints, maximum parallelism, labels,
@@ -77,34 +82,26 @@ def flink(
     streamplace apply flink placement.json --url http://localhost:8081 --job 0a1b… --jar job.jar
     streamplace apply flink p.json --url http://localhost:8081 --job 0a1b… --jar job.jar --dry-run
     """
-    from streamplace.errors import located  # noqa: PLC0415 - loaded when the command runs
-    from streamplace.files import read_placement  # noqa: PLC0415
-    from streamplace.files.reading import name_of  # noqa: PLC0415
-    from streamplace.integrations.flink.applying.progress import Limits  # noqa: PLC0415
-    from streamplace.integrations.flink.applying.requests import Program  # noqa: PLC0415
-    from streamplace.integrations.profiling.rest import Server  # noqa: PLC0415
-    from streamplace.workflows.apply import Options, already_placed, prepare  # noqa: PLC0415
-
-    read = read_placement(placement)
-    server = Server(url)
+    read = read_placement(chosen.placement)
+    server = Server(chosen.url)
     how = Options(
-        job,
-        jar,
-        Program(entry_class, arguments),
-        savepoint_dir,
-        savepoint,
-        True if labels else None,
-        without_uids,
-        Limits(timeout, deadline, start_timeout),
+        chosen.job,
+        str(chosen.program.jar),
+        Program(chosen.program.entry_class, chosen.program.arguments),
+        chosen.program.savepoint_dir,
+        chosen.savepoint,
+        True if chosen.labels else None,
+        chosen.program.without_uids,
+        Limits(chosen.timeout, chosen.deadline, chosen.start_timeout),
     )
-    with located(name_of(placement)):
+    with located(name_of(chosen.placement)):
         prepared = prepare(read, server, how)
-    if (hosts := already_placed(prepared, server, timeout)) is not None:
-        _leave(prepared.job.id, hosts, as_json)
-    elif dry_run:
-        _show(prepared, how, as_json)
+    if (hosts := already_placed(prepared, server, chosen.timeout)) is not None:
+        _leave(prepared.job.id, hosts, chosen.as_json)
+    elif chosen.dry_run:
+        _show(prepared, how, chosen.as_json)
     else:
-        _execute(prepared, server, how, as_json)
+        _execute(prepared, server, how, chosen.as_json)
 
 
 def _leave(job: str, hosts: dict[str, list[str]], as_json: bool) -> None:
@@ -125,7 +122,7 @@ def _leave(job: str, hosts: dict[str, list[str]], as_json: bool) -> None:
         click.echo(f"job {job} already runs as placed; nothing is changed")
 
 
-def _show(prepared: "Prepared", how: "Options", as_json: bool) -> None:
+def _show(prepared: Prepared, how: Options, as_json: bool) -> None:
     planned = prepared.requests(how)
     if as_json:
         printing.print_json({"requests": [request.to_dict() for request in planned]})
@@ -134,8 +131,7 @@ def _show(prepared: "Prepared", how: "Options", as_json: bool) -> None:
             click.echo(str(request))
 
 
-def _execute(prepared: "Prepared", server: "Server", how: "Options", as_json: bool) -> None:
-    from streamplace.workflows.apply import check_jar, delete, restart_of, upload  # noqa: PLC0415 - loaded when the command runs
+def _execute(prepared: Prepared, server: Server, how: Options, as_json: bool) -> None:
 
     jar = prepared.jar or upload(server, Path(how.jar), how.limits.start_s)
     try:
@@ -147,13 +143,8 @@ def _execute(prepared: "Prepared", server: "Server", how: "Options", as_json: bo
             delete(server, jar, how.limits.answer_s)
 
 
-def _run(
-    restart: "Restart", prepared: "Prepared", server: "Server", how: "Options", as_json: bool
-) -> None:
+def _run(restart: Restart, prepared: Prepared, server: Server, how: Options, as_json: bool) -> None:
     """Restart the job; whatever ends it, say what runs and how to go on."""
-    from streamplace.errors import BackendError  # noqa: PLC0415 - loaded when the command runs
-    from streamplace.integrations.flink.applying.documents import read_cluster  # noqa: PLC0415
-
     fault = None
     try:
         restart.run(
@@ -176,13 +167,13 @@ def _run(
         raise fault
 
 
-def _advise(restart: "Restart") -> None:
+def _advise(restart: Restart) -> None:
     """Print what runs, where the state is, and the command that goes on."""
     command = shlex.join(["streamplace", *sys.argv[1:]])
     click.echo(f"{restart.what_runs()}; this command goes on: {command}", err=True)
 
 
-def _facts(restart: "Restart", fault: str | None) -> dict[str, Any]:
+def _facts(restart: Restart, fault: str | None) -> dict[str, Any]:
     now = restart.progress
     return {
         "former_job": restart.former.id,
@@ -195,7 +186,7 @@ def _facts(restart: "Restart", fault: str | None) -> dict[str, Any]:
     }
 
 
-def _print(restart: "Restart") -> None:
+def _print(restart: Restart) -> None:
     now = restart.progress
     click.echo(f"job {now.job} runs as placed, from {now.savepoint}")
     for operator, hosts in now.hosts.items():

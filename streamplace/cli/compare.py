@@ -1,80 +1,82 @@
 """The command `compare`: comparison of placers over a dataset."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import nullcontext
+from dataclasses import dataclass
 
 import click
 
-from streamplace.cli import from_options, makespan_options, options, param_types, printing
-from streamplace.cli.cluster_lists import clusters_option, read_list
-from streamplace.cli.folder_options import folder_and_plots, pictures_of
+from streamplace.cli import inputs, makespan_options, options, param_types, printing
+from streamplace.cli.command import argument, command, group, option
+from streamplace.cli.inputs import naming_the_default, read_list
+from streamplace.cli.makespan_options import Asked, MakespanSettings
+from streamplace.cli.output_files import refuse_folder, weights_of
+from streamplace.cli.terminal import console, print_result
+from streamplace.errors import located, within
+from streamplace.execution.progress import working
+from streamplace.files import open_dataset
+from streamplace.files.folder_lock import held
+from streamplace.files.reading import name_of
+from streamplace.placers.budgets import with_evaluations, with_seconds
+from streamplace.plots.comparison_folder import names_of, save_report
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.losses import Losses
 from streamplace.problem.makespan import Makespan, PublishedName
-
-if TYPE_CHECKING:
-    from streamplace.problem.cluster import Cluster
-    from streamplace.problem.losses import Losses
-    from streamplace.workflows.comparison import Comparison
-    from streamplace.workflows.makespan_comparison import MakespanComparison
+from streamplace.problem.objective import Throughput
+from streamplace.workflows import compare as workflow
+from streamplace.workflows.cases import Cases
+from streamplace.workflows.comparison import Comparison
+from streamplace.workflows.makespan_comparison import MakespanComparison
 
 NOTE = "vs {}: share of graphs better (+) and worse (-)"
 
 THROUGHPUT_PLACERS, MAKESPAN_PLACERS = "metis,metis-oracle,fuser,auto", "heft,peft,climb,auto"
 
 
-@click.command()
-@click.argument("dataset", type=param_types.GRAPH)
-@click.option(
-    "--placers",
-    type=param_types.PLACER,
-    metavar="A[,B…]",
-    help="Placers to compare, each NAME[:OPTION=VALUE…]; `streamplace place --help` lists them.  "
-    f"[default: {THROUGHPUT_PLACERS}; with --objective makespan {MAKESPAN_PLACERS}]",
-)
-@click.option(
-    "--evaluations",
-    type=param_types.Whole(1),
-    metavar="N",
-    help="Placements that every placer evaluates per graph, for those that have such an option.",
-)
-@options.time_limit("Seconds per graph for every placer that has a time limit.")
-@options.cluster()
-@clusters_option("instead of one for all graphs: graph i is placed on cluster i.")
-@click.option("--cross", is_flag=True, help="With --clusters: place every graph on every cluster.")
-@options.losses
-@options.source_rates("each graph's own", "with several, the comparison is repeated for each")
-@options.model()
-@options.target_utilisation()
-@options.objective()
-@makespan_options.options
-@makespan_options.semantics
-@folder_and_plots("Folder to write results, tables and plots into; created if missing.")
-@options.processes
-@options.common
-def compare(
-    dataset: str,
-    placers: str | None,
-    evaluations: int | None,
-    time_limit: float | None,
-    cluster_file: str | None,
-    devices: str | None,
-    clusters_file: str | None,
-    cross: bool,
-    without: str | None,
-    slow: str | None,
-    source_rates: tuple[float, ...] | None,
-    model: str | None,
-    target_utilisation: float | None,
-    objective: str | None,
-    semantics: PublishedName | None,
-    folder: str | None,
-    plots: str | None,
-    jobs: int | None,
-    backend: str,
-    address: str | None,
-    seed: int,
-    as_json: bool,
-    **makespan_values: Any,
-) -> None:
+@dataclass(frozen=True)
+class CompareOptions(options.Common):
+    """The options of `compare`."""
+
+    dataset: str = argument(type=param_types.GRAPH)
+    placers: str | None = option(
+        "--placers",
+        type=param_types.PLACER,
+        metavar="A[,B…]",
+        help="Placers to compare, each NAME[:OPTION=VALUE…]; `streamplace place --help` lists "
+        f"them.  [default: {THROUGHPUT_PLACERS}; with --objective makespan {MAKESPAN_PLACERS}]",
+    )
+    evaluations: int | None = option(
+        "--evaluations",
+        type=param_types.Whole(1),
+        metavar="N",
+        help="Placements that every placer evaluates per graph, for those that have such an "
+        "option.",
+    )
+    time_limit: float | None = options.time_limit(
+        "Seconds per graph for every placer that has a time limit."
+    )
+    cluster: options.ClusterChoice = options.cluster()
+    clusters_file: str | None = options.clusters(
+        "instead of one for all graphs: graph i is placed on cluster i."
+    )
+    cross: bool = option(
+        "--cross", is_flag=True, help="With --clusters: place every graph on every cluster."
+    )
+    lost: options.LostDevices = group(options.LostDevices)
+    throughput: options.ThroughputChoice = options.throughput(
+        None, "each graph's own", "with several, the comparison is repeated for each"
+    )
+    objective: str | None = options.objective()
+    makespan: MakespanSettings = group(MakespanSettings)
+    semantics: PublishedName | None = makespan_options.semantics()
+    into: options.Folder = options.folder(
+        "Folder to write results, tables and plots into; created if missing."
+    )
+    workers: options.Workers = group(options.Workers)
+
+
+@command(CompareOptions)
+def compare(chosen: CompareOptions) -> None:
     """Compare placers over the graphs of a dataset.
 
     DATASET is a file or a folder of graphs, or dataset:real for those that come with streamplace.
@@ -103,95 +105,74 @@ def compare(
     table.md, .tex            --objective makespan: the printed table, instead of by_rate
     makespan.png              --objective makespan: distribution, instead of the other pictures
     """
-    if folder is None and plots is not None:
+    if chosen.into.folder is None and chosen.into.plots is not None:
         raise click.UsageError("--plots requires -o")
-    _check_clusters(clusters_file, cluster_file, devices, cross=cross)
-    from contextlib import nullcontext  # noqa: PLC0415 - loaded when the command runs
-
-    from streamplace.cli.default_cluster import naming_the_default  # noqa: PLC0415
-    from streamplace.cli.output_files import refuse_folder, weights_of  # noqa: PLC0415
-    from streamplace.errors import located  # noqa: PLC0415
-    from streamplace.execution.backends import Backend  # noqa: PLC0415
-    from streamplace.execution.progress import working  # noqa: PLC0415
-    from streamplace.files import open_dataset  # noqa: PLC0415
-    from streamplace.files.folder_lock import held  # noqa: PLC0415
-    from streamplace.files.reading import name_of  # noqa: PLC0415
-    from streamplace.plots.comparison_folder import names_of, save_report  # noqa: PLC0415
-    from streamplace.problem.cluster import Cluster  # noqa: PLC0415
-    from streamplace.problem.objective import Throughput  # noqa: PLC0415
-    from streamplace.workflows import compare as workflow  # noqa: PLC0415
-    from streamplace.workflows.cases import Cases  # noqa: PLC0415
-
-    kind = (
-        makespan_options.with_settings(from_options.the_objective(objective), makespan_values, seed)
-        or Throughput()
-    )
-    settings: dict[str, Any] = {"model": model, "target_utilisation": target_utilisation}
-    makespan_options.refuse_rates(kind, {"source_rate": source_rates, **settings})
-    kind = kind.with_changes(**settings)
-    if semantics is not None:
+    _check_clusters(chosen)
+    rates, folder = chosen.throughput.changes, chosen.into.folder
+    kind = Asked.of(chosen.objective, chosen.makespan, chosen.seed).over() or Throughput()
+    makespan_options.refuse_rates(kind, rates)
+    kind = kind.with_changes(**{**rates, "source_rate": None})
+    if chosen.semantics is not None:
         makespan_options.require(kind, "semantics")
-    placers = placers or (MAKESPAN_PLACERS if isinstance(kind, Makespan) else THROUGHPUT_PLACERS)
+    is_makespan = isinstance(kind, Makespan)
+    placers = chosen.placers or (MAKESPAN_PLACERS if is_makespan else THROUGHPUT_PLACERS)
     if not all(placers.split(",")):
         raise click.UsageError(f"--placers: empty name (got {placers!r}); separate names by commas")
-    names = _budgeted(placers.split(","), evaluations, time_limit)
-    pictures = pictures_of(plots)
+    names = _budgeted(placers.split(","), chosen.evaluations, chosen.time_limit)
+    pictures, by_file = chosen.into.pictures, chosen.cluster.cluster_file
     if folder is not None:
-        inputs = (dataset, cluster_file, clusters_file, *weights_of(placers))
-        refuse_folder("-o", folder, names_of(pictures, isinstance(kind, Makespan)), inputs)
+        read_files = (chosen.dataset, by_file, chosen.clusters_file, *weights_of(placers))
+        refuse_folder("-o", folder, names_of(pictures, is_makespan), read_files)
     with nullcontext() if folder is None else held(folder):  # before anything runs
         with working("reading"):
-            graphs, lost = open_dataset(dataset), from_options.the_losses(without, slow)
-            if clusters_file is None:
-                cluster = Cluster.of(from_options.the_cluster(cluster_file, devices))
+            graphs, lost = open_dataset(chosen.dataset), inputs.the_losses(chosen.lost)
+            if chosen.clusters_file is None:
+                cluster = Cluster.of(inputs.the_cluster(chosen.cluster))
                 cases = Cases.of(graphs, lost.cluster(cluster) if lost else cluster)
             else:
-                clusters = _clusters(clusters_file, len(graphs), cross, lost)
-                cases = Cases.of(graphs, clusters=clusters, cross=cross)
-        by_default = clusters_file is None and cluster_file is None and devices is None
-        hinting = naming_the_default(by_default, "--cluster FILE or --clusters FILE")
-        with hinting, located(name_of(dataset)):
+                clusters = _clusters(chosen.clusters_file, len(graphs), chosen.cross, lost)
+                cases = Cases.of(graphs, clusters=clusters, cross=chosen.cross)
+        named = (chosen.clusters_file, by_file, chosen.cluster.devices)
+        hinting = naming_the_default(
+            named == (None, None, None), "--cluster FILE or --clusters FILE"
+        )
+        with hinting, located(name_of(chosen.dataset)):
             result = workflow.compared(
                 cases,
                 names,
-                source_rates or (None,),
+                chosen.throughput.source_rates or (None,),
                 objective=kind,
-                semantics=semantics,
-                dataset=dataset,
-                seed=seed,
-                jobs=jobs,
-                backend=Backend(backend, address),
+                semantics=chosen.semantics,
+                dataset=chosen.dataset,
+                seed=chosen.seed,
+                jobs=chosen.workers.jobs,
+                backend=chosen.workers.where,
             )
         if folder is not None:
             for stale in save_report(folder, result, pictures):
                 printing.print_note(f"removed {stale}, a file of an earlier comparison")
-    _print(result, as_json)
+    _print(result, chosen.as_json)
 
 
 def _budgeted(
     names: Sequence[str], evaluations: int | None, time_limit: float | None
 ) -> Sequence[str]:
     """Return the placers with equal budgets, after naming those that have none on stderr."""
-    from streamplace.placers.budgets import with_evaluations, with_seconds  # noqa: PLC0415 - heavy
-
     if evaluations is not None and time_limit is not None:
         raise click.UsageError("give only one of --evaluations and --time-limit")
     if evaluations is not None:
-        option, found = "--evaluations", with_evaluations(names, evaluations)
+        name, found = "--evaluations", with_evaluations(names, evaluations)
     elif time_limit is not None:
-        option, found = "--time-limit", with_seconds(names, time_limit)
+        name, found = "--time-limit", with_seconds(names, time_limit)
     else:
         return names
     if found.unlimited:
-        printing.print_note(f"{option} does not apply to {', '.join(found.unlimited)}")
+        printing.print_note(f"{name} does not apply to {', '.join(found.unlimited)}")
     return found.names
 
 
-def _print(result: "Comparison | MakespanComparison", as_json: bool) -> None:
+def _print(result: Comparison | MakespanComparison, as_json: bool) -> None:
     """Print the table and its notes, or JSON."""
-    from streamplace.cli.terminal import console, print_result  # noqa: PLC0415 - see compare
-    from streamplace.workflows.makespan_comparison import MakespanComparison  # noqa: PLC0415
-
     for note in result.notes if isinstance(result, MakespanComparison) else ():
         printing.print_note(note)
     if as_json:
@@ -202,27 +183,23 @@ def _print(result: "Comparison | MakespanComparison", as_json: bool) -> None:
         console().print(NOTE.format(result.reference))
 
 
-def _check_clusters(
-    file: str | None, cluster_file: str | None, devices: str | None, *, cross: bool
-) -> None:
+def _check_clusters(chosen: CompareOptions) -> None:
     """Refuse options that cannot be combined with --clusters, or require it."""
-    if file is None:
-        if cross:
+    if chosen.clusters_file is None:
+        if chosen.cross:
             raise click.UsageError("--cross requires --clusters")
         return
-    for option, value in (("--cluster", cluster_file), ("--devices", devices)):
+    cluster_file, devices = chosen.cluster.cluster_file, chosen.cluster.devices
+    for name, value in (("--cluster", cluster_file), ("--devices", devices)):
         if value is not None:
-            raise click.UsageError(f"cannot combine --clusters with {option}")
+            raise click.UsageError(f"cannot combine --clusters with {name}")
 
 
-def _clusters(file: str, graphs: int, cross: bool, lost: "Losses") -> "list[Cluster]":
+def _clusters(file: str, graphs: int, cross: bool, lost: Losses) -> list[Cluster]:
     """Read the clusters of a file, and return what is left of each.
 
     Their number must be that of the graphs unless every graph is placed on every cluster.
     """
-    from streamplace.errors import located, within  # noqa: PLC0415 - see compare
-    from streamplace.files.reading import name_of  # noqa: PLC0415
-
     remedy = "; --cross places every graph on every cluster"
     left = []
     for number, cluster in enumerate(read_list(file, 0 if cross else graphs, remedy)):

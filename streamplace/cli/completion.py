@@ -1,69 +1,24 @@
 """The command `completion`: completion scripts for shells."""
 
-import os
+from dataclasses import dataclass
 
 import click
-from click.shell_completion import (
-    BashComplete,
-    CompletionItem,
-    add_completion_class,
-    get_completion_class,
-    split_arg_string,
-)
+from click.shell_completion import get_completion_class
 
 from streamplace.cli import options, param_types, printing
-
-PROGRAM = "streamplace"
-VARIABLE = "_STREAMPLACE_COMPLETE"
-SHELLS = ("bash", "zsh", "fish")
-BREAKS = ":="  # where bash ends a word, but streamplace does not
+from streamplace.cli.command import argument, command
+from streamplace.cli.shells import PROGRAM, SHELLS, VARIABLE, prepare
 
 
-class Bash(BashComplete):
-    """Completion for bash, which ends words at ``:`` and ``=``, as in ``policy:samples=16``.
+@dataclass(frozen=True)
+class CompletionOptions(options.Common):
+    """The options of `completion`."""
 
-    This class splits the line itself. It removes from each answer what bash considers to be
-    earlier words, because bash inserts the answer after them.
-    """
-
-    source_template = BashComplete.source_template.replace(
-        "env COMP_WORDS=",
-        'env COMP_LINE="$COMP_LINE" COMP_POINT="$COMP_POINT" COMP_WORDS=',
-    ).replace(  # no space after option=
-        "    return 0\n",
-        '    [[ "${COMPREPLY[*]}" == *= ]] && compopt -o nospace\n    return 0\n',
-    )
-    _typed = ""
-
-    def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before the one being typed, and that word."""
-        if "COMP_LINE" not in os.environ:  # called by click's own script
-            return super().get_completion_args()
-        line = os.environ["COMP_LINE"]
-        before = line.encode()[: int(os.environ.get("COMP_POINT") or len(line))].decode(
-            errors="ignore"
-        )
-        words = split_arg_string(before)[1:]
-        self._typed = "" if not words or before[-1:].isspace() else words.pop()
-        return words, self._typed
-
-    def format_completion(self, item: CompletionItem[str]) -> str:
-        """Return an answer without the part that bash considers to be earlier words."""
-        kept = max(self._typed.rfind(letter) for letter in BREAKS) + 1
-        if item.value.startswith(self._typed[:kept]):
-            item.value = item.value[kept:]
-        return super().format_completion(item)
+    shell: str = argument(type=param_types.Choice(SHELLS), metavar="SHELL")
 
 
-def prepare() -> None:
-    """Register the completion class for bash with click."""
-    add_completion_class(Bash)
-
-
-@click.command()
-@click.argument("shell", type=param_types.Choice(SHELLS), metavar="SHELL")
-@options.common
-def completion(shell: str, seed: int, as_json: bool) -> None:
+@command(CompletionOptions)
+def completion(chosen: CompletionOptions) -> None:
     """Print the script that enables completion in a shell.
 
     SHELL is bash, zsh or fish. The script completes commands, options, placers with their
@@ -79,10 +34,10 @@ def completion(shell: str, seed: int, as_json: bool) -> None:
     streamplace completion bash
     """
     prepare()
-    found = get_completion_class(shell)
+    found = get_completion_class(chosen.shell)
     assert found is not None, "click supports all of SHELLS"
     script = found(click.get_current_context().find_root().command, {}, PROGRAM, VARIABLE).source()
-    if as_json:
-        printing.print_json({"shell": shell, "script": script})
+    if chosen.as_json:
+        printing.print_json({"shell": chosen.shell, "script": script})
     else:
         click.echo(script)

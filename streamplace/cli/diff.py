@@ -1,30 +1,33 @@
 """The command `diff`: what moves between two placements."""
 
-from functools import partial
-from typing import Any
+from dataclasses import dataclass
 
-import click
-
-from streamplace.cli import from_options, makespan_options, options, param_types, printing
+from streamplace.cli import makespan_options, options, param_types, printing
+from streamplace.cli.command import argument, command, group
+from streamplace.cli.inputs import whole_placement
+from streamplace.cli.makespan_options import Asked, MakespanSettings
+from streamplace.cli.terminal import print_result
+from streamplace.errors import located
+from streamplace.execution.progress import working
+from streamplace.files.assignments import read_placement_json
+from streamplace.files.reading import name_of
 from streamplace.problem.makespan import PublishedName
+from streamplace.workflows.diff import difference
 
 
-@click.command()
-@click.argument("a", type=param_types.FILE)
-@click.argument("b", type=param_types.FILE)
-@options.objective("that of each placement")
-@makespan_options.options
-@makespan_options.semantics
-@options.common
-def diff(
-    a: str,
-    b: str,
-    objective: str | None,
-    semantics: PublishedName | None,
-    seed: int,
-    as_json: bool,
-    **makespan_values: Any,
-) -> None:
+@dataclass(frozen=True)
+class DiffOptions(options.Common):
+    """The options of `diff`."""
+
+    a: str = argument(type=param_types.FILE)
+    b: str = argument(type=param_types.FILE)
+    objective: str | None = options.objective("that of each placement")
+    makespan: MakespanSettings = group(MakespanSettings)
+    semantics: PublishedName | None = makespan_options.semantics()
+
+
+@command(DiffOptions)
+def diff(chosen: DiffOptions) -> None:
     """Show which operators move between two placements.
 
     A and B are placement files of the same operators. The output also shows the memory that moves
@@ -40,34 +43,19 @@ def diff(
     streamplace diff before.json after.json --json
     streamplace diff before.json after.json --objective makespan --batch 100
     """
-    from streamplace.cli.current import whole_placement  # noqa: PLC0415 - loaded when the command runs
-    from streamplace.cli.terminal import print_result  # noqa: PLC0415
-    from streamplace.errors import located  # noqa: PLC0415
-    from streamplace.execution.progress import working  # noqa: PLC0415
-    from streamplace.files.assignments import read_placement_json  # noqa: PLC0415
-    from streamplace.files.reading import name_of  # noqa: PLC0415
-    from streamplace.workflows.diff import difference  # noqa: PLC0415
-
     with working("reading"):
-        kind = from_options.the_objective(objective)
-        settings = partial(
-            makespan_options.with_settings,
-            kind,
-            makespan_values,
-            seed,
-            is_bare=objective == makespan_options.BARE,
-        )
-        values = [read_placement_json(file) for file in (a, b)]
+        asked = Asked.of(chosen.objective, chosen.makespan, chosen.seed)
+        values = [read_placement_json(file) for file in (chosen.a, chosen.b)]
         before, after = (
-            whole_placement(value, name_of(file), settings, beside=other)
-            for file, value, other in ((a, *values), (b, *values[::-1]))
+            whole_placement(value, name_of(file), asked.over, beside=other)
+            for file, value, other in ((chosen.a, *values), (chosen.b, *values[::-1]))
         )
-        if semantics is not None:
-            before = makespan_options.under_semantics(before, semantics)
-            after = makespan_options.under_semantics(after, semantics)
-    with located(f"{name_of(a)} and {name_of(b)}"):
+        if chosen.semantics is not None:
+            before = makespan_options.under_semantics(before, chosen.semantics)
+            after = makespan_options.under_semantics(after, chosen.semantics)
+    with located(f"{name_of(chosen.a)} and {name_of(chosen.b)}"):
         found = difference(before, after)
-    if as_json:
+    if chosen.as_json:
         printing.print_json(found.to_dict())
     else:
         print_result(found)

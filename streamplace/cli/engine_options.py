@@ -1,19 +1,29 @@
-"""Options of `simulate --model engine`."""
+"""Options of `simulate --model engine`, and the run that they describe."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import click
 
-from streamplace.cli.checks import file_name
-from streamplace.cli.param_types import AUTO_TICK, FILE, NUMBER, TICK, Choice
+from sim.closed_form import bottleneck
+from sim.engine import RunMetrics, Settings
+from streamplace.cli.command import option
+from streamplace.cli.options import file
+from streamplace.cli.output_files import check_targets
+from streamplace.cli.param_types import AUTO_TICK, NUMBER, TICK, Choice
+from streamplace.cli.printing import print_note
+from streamplace.errors import FormatError, ProblemError, UsageError
+from streamplace.files import write_json
+from streamplace.files.reading import name_of, read_json
+from streamplace.files.scenes import scene_from
+from streamplace.files.traces import trace_to
+from streamplace.plots.formats import kind_of
+from streamplace.problem.placement import Placement
+from streamplace.scoring import engine
+from streamplace.scoring.engine_evaluator import score_of_run
+from streamplace.scoring.score import ThroughputScore
+from streamplace.scoring.tuple_score import tuple_score
 
-if TYPE_CHECKING:
-    from sim.engine import RunMetrics, Settings
-    from streamplace.problem.placement import Placement
-    from streamplace.scoring.score import ThroughputScore
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 SAMPLE_INTERVAL_S = 1.0  # between samples of the trace
 SETTING_NAMES = {  # option -> field of sim.engine.Settings
     "duration": "duration_s",
@@ -28,108 +38,100 @@ SETTING_NAMES = {  # option -> field of sim.engine.Settings
     "service": "service",
     "seed": "seed",
 }
-OPTIONS = (
-    click.option(
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """The options of the engine; None where one is left out."""
+
+    duration: float | None = option(
         "--duration", type=NUMBER, metavar="S", help="Engine: seconds to simulate.  [default: 61]"
-    ),
-    click.option(
+    )
+    tick: float | None = option(
         "--tick",
         type=TICK,
         metavar="S|auto",
         help="Engine: seconds per tick; shortened if queues or windows require it. auto starts "
         "with 0.1 and halves the tick until the throughput no longer changes.  [default: auto]",
-    ),
-    click.option(
+    )
+    scheduler: str | None = option(
         "--scheduler",
         type=Choice(["default", "dynamic"]),
         help="Engine: operators have fixed shares of their device (default), or unused shares go "
         "to operators with work left (dynamic).  [default: default]",
-    ),
-    click.option(
+    )
+    allocation: str | None = option(
         "--allocation",
         type=Choice(["uniform", "weighted"]),
         help="Engine: operators on a device get equal shares of it (uniform), or shares in "
         "proportion to the work that arrives for them (weighted).  [default: weighted]",
-    ),
-    click.option(
+    )
+    queue: float | None = option(
         "--queue",
         type=NUMBER,
         metavar="N",
         help="Engine: tuples that may wait on a stream; 0 is unlimited.  [default: 2048]",
-    ),
-    click.option(
+    )
+    source_queue: float | None = option(
         "--source-queue",
         type=NUMBER,
         metavar="N",
         help="Engine: tuples that may wait at a source; any beyond that are dropped. 0 is "
         "unlimited.  [default: 0]",
-    ),
-    click.option(
+    )
+    backpressure: bool | None = option(
         "--backpressure/--no-backpressure",
         default=None,
         help="Engine: whether overloaded links slow their senders. If so, tuples in transit "
         "between devices count towards --queue. A full queue slows its senders in either case.  "
         "[default: backpressure]",
-    ),
-    click.option(
+    )
+    source_wait: bool | None = option(
         "--without-source-wait",
-        "source_wait",
         flag_value=False,
         type=bool,
         default=None,
         help="Engine: measure the latency of a tuple from when its source takes it, as CEPSim "
         "does, and not from when it is offered to the source.",
-    ),
-    click.option(
+    )
+    arrivals: str | None = option(
         "--arrivals",
         type=Choice(["poisson", "bursts"]),
         help="Engine: simulate single tuples that arrive at random, instead of ticks. poisson: "
         "with independent exponential times between them; bursts: at rates that alternate between "
         "1.5 times and half the source rate, for about 1 s each. Requires --service; of the other "
         "options of the engine, only --duration can be used.",
-    ),
-    click.option(
+    )
+    service: str | None = option(
         "--service",
         type=Choice(["exponential", "deterministic"]),
         help="Engine: distribution of the time that an operator takes for a tuple. Requires "
         "--arrivals.",
-    ),
-    click.option(
+    )
+    scene: str | None = file(
         "--scene",
-        callback=file_name,
-        type=FILE,
-        metavar="FILE",
-        help="Engine: file (JSON) that describes source rates over time, windows and slow devices "
+        "Engine: file (JSON) that describes source rates over time, windows and slow devices "
         "during the run; see `streamplace schema scene`.",
-    ),
-    click.option(
+    )
+    trace: str | None = file(
         "--trace",
-        callback=file_name,
-        type=FILE,
-        metavar="FILE",
-        help="Engine: file to write (JSON) with rates, queues and utilisations for every second of "
+        "Engine: file to write (JSON) with rates, queues and utilisations for every second of "
         "the run; - is stdout.",
-    ),
-    click.option(
+    )
+    plot: str | None = file(
         "--plot",
-        callback=file_name,
-        type=FILE,
-        metavar="FILE",
-        help="Engine: plot file to write (the trace over time): .png, .svg or .pdf.",
-    ),
-)
+        "Engine: plot file to write (the trace over time): .png, .svg or .pdf.",
+    )
 
-
-def options(command: Command) -> Command:
-    """Add the engine's options to a command."""
-    for option in reversed(OPTIONS):
-        command = option(command)
-    return command
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """Option -> value, for the options that the user specified."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 def scored(
-    placement: "Placement", chosen: dict[str, Any], inputs: tuple[str | None, ...], seed: int
-) -> "ThroughputScore":
+    placement: Placement, chosen: dict[str, Any], inputs: tuple[str | None, ...], seed: int
+) -> ThroughputScore:
     """Return the score of a placement by a run of ticks, or of single tuples; see `run`.
 
     Parameters
@@ -137,38 +139,29 @@ def scored(
     seed
         Seed of random arrivals and services.
     """
-    from streamplace.scoring.engine_evaluator import score_of_run  # noqa: PLC0415 - see run
-
     if {"arrivals", "service"} & chosen.keys():
         return _of_single_tuples(placement, chosen, seed)
     return score_of_run(*run(placement, chosen, inputs))
 
 
-def _of_single_tuples(
-    placement: "Placement", chosen: dict[str, Any], seed: int
-) -> "ThroughputScore":
+def _of_single_tuples(placement: Placement, chosen: dict[str, Any], seed: int) -> ThroughputScore:
     """Return the score of a placement by a simulation of single tuples."""
-    from sim.engine import Settings  # noqa: PLC0415 - see run
-    from streamplace.scoring.tuple_score import tuple_score  # noqa: PLC0415
-
     names = ("arrivals", "service")
     for name, other in zip(names, reversed(names), strict=True):
         if name not in chosen:
             raise click.UsageError(f"--{other} requires --{name}")
     for name in (each for each in chosen if each not in {*names, "duration"}):
         raise click.UsageError(f"cannot combine --arrivals with --{name.replace('_', '-')}")
-    return tuple_score(placement, _settings(Settings, {**chosen, "seed": seed}))
+    return tuple_score(placement, _settings({**chosen, "seed": seed}))
 
 
-def _settings(cls: "type[Settings]", chosen: dict[str, Any]) -> "Settings":
+def _settings(chosen: dict[str, Any]) -> Settings:
     """Return the settings of the engine; an error names the option."""
-    from streamplace.errors import UsageError  # noqa: PLC0415 - see run
-
     values = {SETTING_NAMES[name]: value for name, value in chosen.items() if name in SETTING_NAMES}
     if values.get("tick_s", AUTO_TICK) == AUTO_TICK:
         values["tick_s"] = None
     try:
-        return cls(**values)
+        return Settings(**values)
     except ValueError as error:
         field, _, fault = str(error).partition(": ")
         option = next(name for name, setting in SETTING_NAMES.items() if setting == field)
@@ -176,8 +169,8 @@ def _settings(cls: "type[Settings]", chosen: dict[str, Any]) -> "Settings":
 
 
 def run(
-    placement: "Placement", chosen: dict[str, Any], inputs: tuple[str | None, ...]
-) -> "tuple[Placement, RunMetrics]":
+    placement: Placement, chosen: dict[str, Any], inputs: tuple[str | None, ...]
+) -> tuple[Placement, RunMetrics]:
     """Run a placement in the engine; write the trace and the plot if the options name files.
 
     With several source rates, only the run at the rate with the lowest score is returned and
@@ -190,25 +183,15 @@ def run(
     inputs
         Files that the command has read, except the scene; none of them is overwritten.
     """
-    from sim.engine import Settings  # noqa: PLC0415 - loaded when the command runs
-    from streamplace.cli.output_files import check_targets  # noqa: PLC0415
-    from streamplace.errors import FormatError, ProblemError  # noqa: PLC0415
-    from streamplace.files import write_json  # noqa: PLC0415
-    from streamplace.files.reading import name_of, read_json  # noqa: PLC0415
-    from streamplace.files.scenes import scene_from  # noqa: PLC0415
-    from streamplace.files.traces import trace_to  # noqa: PLC0415
-    from streamplace.scoring import engine  # noqa: PLC0415
-
     targets = {f"--{option}": chosen.get(option) for option in ("trace", "plot")}
     check_targets(targets, (*inputs, chosen.get("scene")))
-    settings = _settings(Settings, chosen)
+    settings = _settings(chosen)
     scene = None
     if "scene" in chosen:
         value = read_json(chosen["scene"])
         scene = scene_from(value, placement.problem, name_of(chosen["scene"]))
     if "plot" in chosen:
-        from streamplace.plots.engine_run import draw_run  # noqa: PLC0415
-        from streamplace.plots.formats import kind_of  # noqa: PLC0415
+        from streamplace.plots.engine_run import draw_run  # noqa: PLC0415 - loads matplotlib
 
         kind_of(chosen["plot"])  # before anything runs
     sampled = "trace" in chosen or "plot" in chosen
@@ -230,11 +213,8 @@ def run(
     return placed, metrics
 
 
-def _warn_of_windows(run: "RunMetrics", scene: str) -> None:
+def _warn_of_windows(run: RunMetrics, scene: str) -> None:
     """Print a note if the windows of a scene change the throughput by more than 1%."""
-    from sim.closed_form import bottleneck  # noqa: PLC0415 - loaded when the command runs
-    from streamplace.cli.printing import print_note  # noqa: PLC0415
-
     simulation, devices = run.simulation, run.trace.devices
     before, after = (
         float(bottleneck.throughput(flow, devices)[0])

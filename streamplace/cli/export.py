@@ -1,26 +1,44 @@
 """The command `export`: placements in the formats of other programs."""
 
+from dataclasses import dataclass
+
 import click
 
 from streamplace.cli import options, param_types, printing
+from streamplace.cli.command import argument, command, option
+from streamplace.cli.output_files import check_targets
+from streamplace.errors import located
+from streamplace.execution.progress import working
+from streamplace.files.assignments import read_placement_json
+from streamplace.files.atomic import write_text
+from streamplace.files.export import EXPORTERS
+from streamplace.files.placements import placement_from, results_in
+from streamplace.files.reading import name_of
+from streamplace.integrations.flink.helper import helper_source
 from streamplace.integrations.kinds import WRITERS
+from streamplace.integrations.losses import assumptions, losses
+from streamplace.integrations.registry import export_text
 
 HELPER = "flink-helper"
 
 
-@click.command()
-@click.argument("placement", type=param_types.FILE, required=False)
-@click.option(
-    "--to",
-    "kind",
-    type=param_types.Choice(["json", "csv", "cepsim", *WRITERS]),
-    required=True,
-    metavar="KIND",
-    help="Format to write: one of the names above.",
-)
-@options.output()
-@options.common
-def export(placement: str | None, kind: str, output: str, seed: int, as_json: bool) -> None:
+@dataclass(frozen=True)
+class ExportOptions(options.Common):
+    """The options of `export`."""
+
+    placement: str | None = argument(type=param_types.FILE, required=False)
+    kind: str = option(
+        "--to",
+        type=param_types.Choice(["json", "csv", "cepsim", *WRITERS]),
+        required=True,
+        metavar="KIND",
+        help="Format to write: one of the names above.",
+    )
+    output: str = options.output()
+
+
+@command(ExportOptions)
+def export(chosen: ExportOptions) -> None:
     """Write a placement in another program's format.
 
     \b
@@ -47,46 +65,34 @@ def export(placement: str | None, kind: str, output: str, seed: int, as_json: bo
     streamplace export placement.json --to csv
     streamplace export placement.json --to kubernetes -o deployments.yaml
     """
-    if output == "-" and as_json:
+    if chosen.output == "-" and chosen.as_json:
         raise click.UsageError("--json requires -o FILE, since the export goes to stdout otherwise")
-    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - loaded when the command runs
-    from streamplace.errors import located  # noqa: PLC0415
-    from streamplace.execution.progress import working  # noqa: PLC0415
-    from streamplace.files import export  # noqa: PLC0415
-    from streamplace.files.assignments import read_placement_json  # noqa: PLC0415
-    from streamplace.files.atomic import write_text  # noqa: PLC0415
-    from streamplace.files.placements import placement_from, results_in  # noqa: PLC0415
-    from streamplace.files.reading import name_of  # noqa: PLC0415
-    from streamplace.integrations.losses import assumptions, losses  # noqa: PLC0415
-    from streamplace.integrations.registry import export_text  # noqa: PLC0415
 
-    if placement is None:
-        _export_helper(kind, output, as_json)
+    if chosen.placement is None:
+        _export_helper(chosen.kind, chosen.output, chosen.as_json)
         return
-    check_targets({"-o": output}, (placement,))
+    check_targets({"-o": chosen.output}, (chosen.placement,))
     with working("reading"):
-        value = read_placement_json(placement)
-        read = placement_from(value, name_of(placement))
-    with located(name_of(placement)):
-        if kind in WRITERS:
-            text = export_text(read, kind)
+        value = read_placement_json(chosen.placement)
+        read = placement_from(value, name_of(chosen.placement))
+    with located(name_of(chosen.placement)):
+        if chosen.kind in WRITERS:
+            text = export_text(read, chosen.kind)
         else:
-            text = export.EXPORTERS[kind](read, **(results_in(value) if kind == "json" else {}))
-    write_text(output, text)
-    for lost in losses(read, kind):
-        printing.print_note(f"lost in {kind}: {lost}")
-    for assumed in assumptions(read, kind):
-        printing.print_note(f"assumed in {kind}: {assumed}")
-    if as_json:
-        printing.print_json({"format": kind, "file": output})
+            text = EXPORTERS[chosen.kind](
+                read, **(results_in(value) if chosen.kind == "json" else {})
+            )
+    write_text(chosen.output, text)
+    for lost in losses(read, chosen.kind):
+        printing.print_note(f"lost in {chosen.kind}: {lost}")
+    for assumed in assumptions(read, chosen.kind):
+        printing.print_note(f"assumed in {chosen.kind}: {assumed}")
+    if chosen.as_json:
+        printing.print_json({"format": chosen.kind, "file": chosen.output})
 
 
 def _export_helper(kind: str, output: str, as_json: bool) -> None:
     """Write the Java class, which is the same for every placement."""
-    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - loaded when the command runs
-    from streamplace.files.atomic import write_text  # noqa: PLC0415
-    from streamplace.integrations.flink.helper import helper_source  # noqa: PLC0415
-
     if kind != HELPER:
         raise click.UsageError(f"missing argument 'PLACEMENT', which --to {kind} needs")
     check_targets({"-o": output}, ())

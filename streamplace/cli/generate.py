@@ -2,10 +2,19 @@
 
 import re
 from contextlib import closing
+from dataclasses import dataclass
 
 import click
 
-from streamplace.cli import checks, options, param_types, printing
+from streamplace.cli import options, param_types, printing
+from streamplace.cli.command import argument, command, group, option
+from streamplace.cli.output_files import check_targets
+from streamplace.execution.parallel import each
+from streamplace.execution.progress import track
+from streamplace.files import write_clusters, write_dataset
+from streamplace.files.cluster_lists import check_name
+from streamplace.generate import Recipe
+from streamplace.generate.registry import FAMILIES, family_names
 
 
 def sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> range | None:
@@ -23,7 +32,6 @@ class WithInstalled(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the names of those families, if any."""
-        from streamplace.generate.registry import FAMILIES, family_names  # noqa: PLC0415 - heavy
 
         names = family_names()[len(FAMILIES) :]
         if names:
@@ -31,55 +39,42 @@ class WithInstalled(click.Command):
             formatter.write_text(f"Families of installed packages: {', '.join(names)}")
 
 
-@click.command(cls=WithInstalled)
-@click.argument("preset", type=param_types.FAMILY, metavar="FAMILY")
-@click.option(
-    "--count",
-    type=param_types.Whole(),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Number of graphs.",
-)
-@click.option(
-    "--operators",
-    callback=sizes,
-    metavar="N|MIN-MAX",
-    help="Operators per graph, e.g. 100 or 10-50.  [default: that of the family: 4-27 for dream, "
-    "10-50 for layered and series-parallel]",
-)
-@click.option(
-    "-o",
-    "output",
-    callback=checks.file_name,
-    type=param_types.FILE,
-    required=True,
-    metavar="FILE",
-    help="File to write: .jsonl or .jsonl.gz (any number of graphs), .json or .npz (one graph), "
-    "or - for JSON lines on stdout.",
-)
-@click.option(
-    "--clusters",
-    callback=checks.file_name,
-    type=param_types.FILE,
-    metavar="FILE",
-    help="Also write the cluster of each graph, in the same order: .jsonl or .jsonl.gz. Only the "
-    "families giph-paper, giph-code, contended and sensor-fusion have clusters.",
-)
-@options.processes
-@options.common
-def generate(
-    preset: str,
-    count: int,
-    operators: range | None,
-    output: str,
-    clusters: str | None,
-    jobs: int | None,
-    backend: str,
-    address: str | None,
-    seed: int,
-    as_json: bool,
-) -> None:
+@dataclass(frozen=True)
+class GenerateOptions(options.Common):
+    """The options of `generate`."""
+
+    preset: str = argument(type=param_types.FAMILY, metavar="FAMILY")
+    count: int = option(
+        "--count",
+        type=param_types.Whole(),
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="Number of graphs.",
+    )
+    operators: range | None = option(
+        "--operators",
+        callback=sizes,
+        metavar="N|MIN-MAX",
+        help="Operators per graph, e.g. 100 or 10-50.  [default: that of the family: 4-27 for "
+        "dream, 10-50 for layered and series-parallel]",
+    )
+    output: str = options.file(
+        "-o",
+        "File to write: .jsonl or .jsonl.gz (any number of graphs), .json or .npz (one graph), "
+        "or - for JSON lines on stdout.",
+        required=True,
+    )
+    clusters: str | None = options.file(
+        "--clusters",
+        "Also write the cluster of each graph, in the same order: .jsonl or .jsonl.gz. Only the "
+        "families giph-paper, giph-code, contended and sensor-fusion have clusters.",
+    )
+    workers: options.Workers = group(options.Workers)
+
+
+@command(GenerateOptions, kind=WithInstalled)
+def generate(chosen: GenerateOptions) -> None:
     """Generate benchmark graphs.
 
     FAMILY is dream (the branched benchmark of Ni et al., AAAI 2020), series-parallel or layered;
@@ -100,30 +95,34 @@ def generate(
     streamplace generate giph-code --count 60 -o giph.jsonl --clusters networks.jsonl
     streamplace generate chain-mm:shards=8 -o chain.json
     """
-    if output == "-" and as_json:
+    if chosen.output == "-" and chosen.as_json:
         raise click.UsageError("cannot combine -o - with --json: both write to stdout")
-    from streamplace.cli.output_files import check_targets  # noqa: PLC0415
-    from streamplace.execution.backends import Backend  # noqa: PLC0415 - loaded when the command runs
-    from streamplace.execution.parallel import each  # noqa: PLC0415
-    from streamplace.execution.progress import track  # noqa: PLC0415
-    from streamplace.files import write_clusters, write_dataset  # noqa: PLC0415
-    from streamplace.files.cluster_lists import check_name  # noqa: PLC0415
-    from streamplace.generate import Recipe  # noqa: PLC0415
 
-    check_targets({"-o": output, "--clusters": clusters})
-    recipe = Recipe(preset, count, operators, seed)
-    if clusters is not None:
-        check_name(clusters)
+    check_targets({"-o": chosen.output, "--clusters": chosen.clusters})
+    recipe = Recipe(chosen.preset, chosen.count, chosen.operators, chosen.seed)
+    if chosen.clusters is not None:
+        check_name(chosen.clusters)
         recipe.check_clusters()
-    with closing(each(recipe.graph, range(count), jobs, Backend(backend, address))) as graphs:
-        write_dataset(output, track(graphs, count, "generating"))
-    if clusters is not None:
-        write_clusters(clusters, map(recipe.cluster, range(count)))
-    result = {"preset": preset, "graphs": count, "seed": seed, "file": output}
-    if as_json:
-        printing.print_json(result if clusters is None else {**result, "clusters": clusters})
+    with closing(
+        each(recipe.graph, range(chosen.count), chosen.workers.jobs, chosen.workers.where)
+    ) as graphs:
+        write_dataset(chosen.output, track(graphs, chosen.count, "generating"))
+    if chosen.clusters is not None:
+        write_clusters(chosen.clusters, map(recipe.cluster, range(chosen.count)))
+    result = {
+        "preset": chosen.preset,
+        "graphs": chosen.count,
+        "seed": chosen.seed,
+        "file": chosen.output,
+    }
+    if chosen.as_json:
+        printing.print_json(
+            result if chosen.clusters is None else {**result, "clusters": chosen.clusters}
+        )
         return
-    target = "stdout" if output == "-" else output
-    graphs_text = "1 graph" if count == 1 else f"{count} graphs"
-    also = "" if clusters is None else f", and the clusters to {clusters}"
-    printing.print_note(f"wrote {graphs_text} of {preset}, seed {seed}, to {target}{also}")
+    target = "stdout" if chosen.output == "-" else chosen.output
+    graphs_text = "1 graph" if chosen.count == 1 else f"{chosen.count} graphs"
+    also = "" if chosen.clusters is None else f", and the clusters to {chosen.clusters}"
+    printing.print_note(
+        f"wrote {graphs_text} of {chosen.preset}, seed {chosen.seed}, to {target}{also}"
+    )

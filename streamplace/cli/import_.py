@@ -1,61 +1,70 @@
 """The command `import`: graphs from files of stream-processing systems and other programs."""
 
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stdout
+from dataclasses import dataclass
 
 import click
 
-from streamplace.cli import checks, options, param_types, printing
-from streamplace.cli.logical_forms import check_forms, graph_of
+from streamplace.cli import options, param_types, printing
+from streamplace.cli.command import argument, command, group, option
+from streamplace.cli.inputs import graph_of
+from streamplace.cli.output_files import check_targets
+from streamplace.cli.terminal import console, print_line
+from streamplace.display.view import Line, Names
+from streamplace.errors import located
+from streamplace.execution.progress import working
+from streamplace.files import write_cluster, write_dataset
+from streamplace.files.reading import name_of
+from streamplace.integrations.costs import Costs
 from streamplace.integrations.kinds import ANY_COUNT, MODULES, READERS, WITH_CLUSTER
+from streamplace.integrations.neural.devices import resized
+from streamplace.integrations.registry import read_document, read_module
+from streamplace.problem.assumptions import without_tuples
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.graph_checks import listed
+from streamplace.util.text import counted
 
 
-@click.command("import")
-@click.argument("file", type=param_types.FILE)
-@click.option(
-    "--from",
-    "kind",
-    type=param_types.Choice([*READERS, *MODULES]),
-    required=True,
-    metavar="KIND",
-    help="Format of FILE: one of the names above.",
-)
-@options.inputs("torch: shape of an input")
-@options.costs(
-    "File of numbers by operator and stream: they replace those in FILE, except that [default] "
-    "only fills gaps. CSV if its name ends in .csv, otherwise TOML; see above.",
-    "COSTS",
-)
-@options.fold
-@options.logical
-@options.output("Graph file to write; - is stdout.  [default: -]", "GRAPH")
-@click.option(
-    "--cluster-out",
-    callback=checks.file_name,
-    metavar="CLUSTER",
-    help="Cluster file to write, for formats whose files come with one; - is stdout.",
-)
-@click.option(
-    "--device-count",
-    type=param_types.Whole(1),
-    metavar="N",
-    help="Number of devices in CLUSTER, for formats that do not state it: doppler, pipedream.  "
-    "[default: 4]",
-)
-@options.common
-def import_(
-    file: str,
-    kind: str,
-    inputs: tuple[str, ...],
-    costs_file: str | None,
-    fold: bool,
-    logical: bool,
-    output: str,
-    cluster_out: str | None,
-    device_count: int | None,
-    seed: int,
-    as_json: bool,
-) -> None:
+@dataclass(frozen=True)
+class ImportOptions(options.Common):
+    """The options of `import`."""
+
+    file: str = argument(type=param_types.FILE)
+    kind: str = option(
+        "--from",
+        type=param_types.Choice([*READERS, *MODULES]),
+        required=True,
+        metavar="KIND",
+        help="Format of FILE: one of the names above.",
+    )
+    inputs: tuple[str, ...] = options.inputs("torch: shape of an input")
+    costs_file: str | None = options.costs(
+        "File of numbers by operator and stream: they replace those in FILE, except that [default] "
+        "only fills gaps. CSV if its name ends in .csv, otherwise TOML; see above.",
+        "COSTS",
+    )
+    form: options.Form = group(options.Form)
+    output: str = options.output("Graph file to write; - is stdout.  [default: -]", "GRAPH")
+    cluster_out: str | None = option(
+        "--cluster-out",
+        type=param_types.NAME,
+        metavar="CLUSTER",
+        help="Cluster file to write, for formats whose files come with one; - is stdout.",
+    )
+    device_count: int | None = option(
+        "--device-count",
+        type=param_types.Whole(1),
+        metavar="N",
+        help="Number of devices in CLUSTER, for formats that do not state it: doppler, pipedream.  "
+        "[default: 4]",
+    )
+
+
+@command(ImportOptions, "import")
+def import_(chosen: ImportOptions) -> None:
     """Convert a job of Flink, Storm, … or a neural network to a graph.
 
     \b
@@ -111,73 +120,101 @@ def import_(
     COSTS replace those in FILE and their standard errors; only those in [default] apply just where
     a number is unknown.
     """
-    check_forms(fold=fold, logical=logical)
-    _check_options(file, kind, inputs, costs_file, output, cluster_out, device_count, as_json)
-    from streamplace.cli import import_summary, imported_cluster  # noqa: PLC0415 - loaded when the command runs
-    from streamplace.cli.output_files import check_targets  # noqa: PLC0415
-    from streamplace.errors import located  # noqa: PLC0415
-    from streamplace.execution.progress import working  # noqa: PLC0415
-    from streamplace.files import write_dataset  # noqa: PLC0415
-    from streamplace.files.reading import name_of  # noqa: PLC0415
-    from streamplace.integrations.costs import Costs  # noqa: PLC0415
-    from streamplace.integrations.registry import read_document, read_module  # noqa: PLC0415
-
-    inputs_of = (None if kind in MODULES else file, costs_file)
-    check_targets({"-o": output, "--cluster-out": cluster_out}, inputs_of)
+    chosen.form.check()
+    _check_options(chosen)
+    read_files = (None if chosen.kind in MODULES else chosen.file, chosen.costs_file)
+    check_targets({"-o": chosen.output, "--cluster-out": chosen.cluster_out}, read_files)
     with working("reading"), redirect_stdout(sys.stderr):  # the code of a module may print
-        if kind in MODULES:
-            found = read_module(file, kind, inputs, seed)
+        if chosen.kind in MODULES:
+            found = read_module(chosen.file, chosen.kind, chosen.inputs, chosen.seed)
         else:
-            found = read_document(file, kind)
-        if costs_file is not None:
-            with located(name_of(costs_file)):
-                found = Costs.read(costs_file).of(found)
-        with located(name_of(file)):
-            graph = graph_of(found, fold=fold, logical=logical)
-    notes = [*found.notes, *import_summary.assumptions(found.graph)]
+            found = read_document(chosen.file, chosen.kind)
+        if chosen.costs_file is not None:
+            with located(name_of(chosen.costs_file)):
+                found = Costs.read(chosen.costs_file).of(found)
+        with located(name_of(chosen.file)):
+            graph = graph_of(found, chosen.form)
+    notes = [*found.notes, *_assumptions(found.graph)]
     if found.cluster is not None:
-        notes += imported_cluster.write(found.cluster, kind, cluster_out, device_count)
-    write_dataset(output, [graph])
-    if as_json:
+        notes += _write_cluster(found.cluster, chosen)
+    write_dataset(chosen.output, [graph])
+    if chosen.as_json:
         printing.print_json(
             {
-                "file": output,
+                "file": chosen.output,
                 "operators": len(graph.names),
                 "streams": len(graph.streams),
                 "guessed": [list(ends) for ends in found.guessed],
                 "source_rate": graph.source_rate,
                 "unknown": graph.unknown,
                 "notes": notes,
-                "cluster": cluster_out,
+                "cluster": chosen.cluster_out,
             }
         )
     else:
-        import_summary.print_import(graph, found.guessed, notes, output)
+        _print_import(graph, found.guessed, notes, chosen.output)
 
 
-def _check_options(
-    file: str,
-    kind: str,
-    inputs: tuple[str, ...],
-    costs_file: str | None,
-    output: str,
-    cluster_out: str | None,
-    device_count: int | None,
-    as_json: bool,
-) -> None:
+def _check_options(chosen: ImportOptions) -> None:
     """Refuse options that exclude each other, or that the format has no use for."""
-    if output == "-" and as_json:
+    kind, cluster_out = chosen.kind, chosen.cluster_out
+    if chosen.output == "-" and chosen.as_json:
         raise click.UsageError("--json requires -o GRAPH, since the graph goes to stdout otherwise")
-    if output == cluster_out == "-":
+    if chosen.output == cluster_out == "-":
         raise click.UsageError("cannot write both GRAPH and CLUSTER to stdout")
-    if as_json and cluster_out == "-":
+    if chosen.as_json and cluster_out == "-":
         raise click.UsageError("cannot combine --json with --cluster-out -")
     if cluster_out is not None and kind not in WITH_CLUSTER:
         raise click.UsageError(f"--cluster-out requires a file with a cluster; {kind} has none")
-    if device_count is not None and (cluster_out is None or kind not in ANY_COUNT):
+    if chosen.device_count is not None and (cluster_out is None or kind not in ANY_COUNT):
         known = " or ".join(sorted(ANY_COUNT))
         raise click.UsageError(f"--device-count requires --cluster-out and --from {known}")
-    if file == costs_file == "-":
+    if chosen.file == chosen.costs_file == "-":
         raise click.UsageError("cannot read both FILE and --costs from stdin")
-    if inputs and kind not in MODULES:
+    if chosen.inputs and kind not in MODULES:
         raise click.UsageError(f"--input requires --from {' or '.join(MODULES)}")
+
+
+def _write_cluster(cluster: Cluster, chosen: ImportOptions) -> list[str]:
+    """Write the cluster that belongs to the file, if asked for; return notes for the user."""
+    if chosen.cluster_out is None:
+        return ["the cluster that belongs to the file is not written; write it with --cluster-out"]
+    if chosen.device_count is not None:
+        cluster = resized(cluster, chosen.device_count)
+    write_cluster(chosen.cluster_out, cluster)
+    devices = counted(len(cluster.devices), "device")
+    assumed = chosen.kind in ANY_COUNT and chosen.device_count is None
+    why = "; the file does not state how many, see --device-count" if assumed else ""
+    return [f"the cluster has {devices}{why}"]
+
+
+def _print_import(
+    graph: StreamGraph, guessed: Sequence[tuple[str, str]], notes: Sequence[str], file: str
+) -> None:
+    """Print on stderr what was read, what was guessed, and what is unknown."""
+    out = console(to_stderr=True)
+    sizes = {"operator": len(graph.names), "stream": len(graph.streams)}
+    counts = ", ".join(f"{n:,} {what}{'' if n == 1 else 's'}" for what, n in sizes.items())
+    out.print(f"wrote {file}: {counts}" if file != "-" else counts)
+    if guessed:
+        print_line(
+            out, Line("guessed streams: {}", (Names.of([f"{a} -> {b}" for a, b in guessed]),))
+        )
+    for note in notes:
+        out.print(f"note: {note}")
+    for unknown in graph.lacking:
+        out.print(f"unknown: {unknown}")
+    if graph.source_rate is None:
+        needed = ", which only throughput needs" if graph.firing == "all" else ""
+        out.print(f"unknown: source rate{needed}; set it in --costs or with place --source-rate")
+
+
+def _assumptions(graph: StreamGraph) -> list[str]:
+    """Return the assumptions of an import about facts that job files rarely state."""
+    found = [without_tuples(graph)]
+    shares = graph.source_share[graph.sources]
+    each_whole = graph.firing == "all"  # every source emits a tuple per tuple of the job
+    if not each_whole and len(shares) > 1 and shares.max() == shares.min():
+        sources = listed(graph.names[v] for v in graph.sources)
+        found += [f"{sources} share the source rate equally, unless --costs has [source_shares]"]
+    return [sentence for sentence in found if sentence]

@@ -1,14 +1,24 @@
 """The command `init`: a starter graph and cluster."""
 
-import click
+from dataclasses import dataclass
 
-from streamplace.cli import checks, options, param_types, printing
+from streamplace.cli import options, param_types, printing
+from streamplace.cli.command import argument, command
+from streamplace.errors import FormatError
+from streamplace.files import write_json
+from streamplace.files.atomic import make_folder
+from streamplace.files.starter import STARTERS
 
 
-@click.command()
-@click.argument("folder", callback=checks.file_name, type=param_types.FILE, default=".")
-@options.common
-def init(folder: str, seed: int, as_json: bool) -> None:
+@dataclass(frozen=True)
+class InitOptions(options.Common):
+    """The options of `init`."""
+
+    folder: str = argument(type=param_types.FILE, default=".")
+
+
+@command(InitOptions)
+def init(chosen: InitOptions) -> None:
     """Write a starter graph.json and cluster.json to edit.
 
     Both files go into FOLDER, by default the current folder. Comments in them explain the fields.
@@ -18,18 +28,13 @@ def init(folder: str, seed: int, as_json: bool) -> None:
     streamplace init
     streamplace init my-job
     """
-    from streamplace.errors import FormatError  # noqa: PLC0415 - loaded when the command runs
-    from streamplace.files import write_json  # noqa: PLC0415
-    from streamplace.files.atomic import make_folder  # noqa: PLC0415
-    from streamplace.files.starter import STARTERS  # noqa: PLC0415
-
-    paths = {make_folder(folder) / name: value for name, value in STARTERS.items()}
+    paths = {make_folder(chosen.folder) / name: value for name, value in STARTERS.items()}
     for path in paths:
         if path.exists():
             raise FormatError(f"{path}: already exists; delete it, or choose another folder")
     for path, value in paths.items():
         write_json(path, value)
-    if as_json:
+    if chosen.as_json:
         printing.print_json({"files": [str(path) for path in paths]})
     else:
         graph, cluster = paths

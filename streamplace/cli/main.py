@@ -8,36 +8,15 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
+from importlib import import_module
 
 import click
 
 from sim.kernels import before_compiling
-from streamplace.cli import (
-    apply,
-    compare,
-    completion,
-    curves,
-    diff,
-    explain,
-    export,
-    generate,
-    import_,
-    info,
-    init,
-    place,
-    plan,
-    profile,
-    report,
-    schema,
-    simulate,
-    size,
-    study,
-    train,
-    watch,
-)
-from streamplace.cli.compiling import note_compiling
+from streamplace.cli.shells import VARIABLE, prepare
 from streamplace.errors import StreamplaceError
+from streamplace.execution.progress import is_quiet
 from streamplace.util.out_of_memory import is_out_of_memory
 from streamplace.util.text import printable
 
@@ -46,7 +25,56 @@ TERMINATED = 128 + signal.SIGTERM
 AGAIN_S = 0.05  # after which a signal is sent again
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+COMMANDS = {
+    "apply": "Restart a running job so that it runs as placed.",
+    "compare": "Compare placers over the graphs of a dataset.",
+    "completion": "Print the script that enables completion in a shell.",
+    "curves": "Plot the training curves of run folders.",
+    "diff": "Show which operators move between two placements.",
+    "explain": "Explain a placement, and list moves that would improve it.",
+    "export": "Write a placement in another program's format.",
+    "generate": "Generate benchmark graphs.",
+    "import": "Convert a job of Flink, Storm, … or a neural network to a graph.",
+    "info": "Summarise a graph, dataset, cluster, placement or policy.",
+    "init": "Write a starter graph.json and cluster.json to edit.",
+    "place": "Place the operators of a graph on devices.",
+    "plan": "Find the fewest or cheapest devices that sustain a rate.",
+    "profile": "Measure the operators of a running job or of a neural network.",
+    "report": "Write placements as an interactive HTML page.",
+    "schema": "Print the JSON Schema of a file format.",
+    "simulate": "Score a placement of a graph.",
+    "size": "Find how many instances operators need, and where.",
+    "study": "Repeat a published experiment.",
+    "train": "Train a placement policy on the graphs of a dataset.",
+    "watch": "Watch a running job, and advise on changes or make them.",
+}
+"""Command -> the first line of its help; a command is loaded when it runs or shows its help."""
+MODULE_OF = {"import": "import_"}
+"""The commands that have another name than their module and the object in it."""
+
+
+class Commands(click.Group):
+    """The group of all commands, which loads the module of a command when it is needed.
+
+    Until then, a command without options stands in for it, which help and completion list.
+    """
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the name of a command, the command itself, and its arguments."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None:
+            called = MODULE_OF.get(name, name)
+            command = getattr(import_module(f"streamplace.cli.{called}"), called)
+        return name, command, rest
+
+
+@click.group(
+    cls=Commands,
+    commands=[click.Command(name, short_help=text) for name, text in COMMANDS.items()],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(package_name="streamplace")
 def cli() -> None:
     """Decide which device runs which operator of a stream-processing job.
@@ -60,37 +88,11 @@ def cli() -> None:
     """
 
 
-for command in (
-    init.init,
-    generate.generate,
-    apply.apply,
-    info.info,
-    simulate.simulate,
-    place.place,
-    compare.compare,
-    train.train,
-    study.study,
-    curves.curves,
-    diff.diff,
-    explain.explain,
-    plan.plan,
-    size.size,
-    watch.watch,
-    import_.import_,
-    profile.profile,
-    export.export,
-    report.report,
-    schema.schema,
-    completion.completion,
-):
-    cli.add_command(command)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit code. Every expected error is one line on stderr."""
     code = 0
-    if completion.VARIABLE in os.environ:
-        completion.prepare()
+    if VARIABLE in os.environ:
+        prepare()
     for step in (partial(_run, arguments), _flush):
         try:
             step()
@@ -182,6 +184,17 @@ def _usage_message(error: click.ClickException) -> str:
             if message.startswith(("Missing ", "Got ", "Option ")):  # click's own
                 message = message[0].lower() + message[1:]
     return f"{message}; did you mean {close[0]!r}?" if close else message
+
+
+@cache
+def note_compiling() -> None:
+    """Say on a terminal, once, that kernels are compiled, and why none came with the package."""
+    if not sys.stderr.isatty() or is_quiet():
+        return
+    from sim.kernels.bundle import reason_for_none  # noqa: PLC0415 - loaded where a kernel is
+
+    reason = reason_for_none() or "one is used for the first time"
+    click.echo(f"compiling kernels, which takes up to a minute, once: {reason}", err=True)
 
 
 def script() -> None:

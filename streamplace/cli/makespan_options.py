@@ -1,11 +1,13 @@
 """Options of commands that can score placements by their makespan."""
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, TypeVar
 
 import click
 
+from streamplace.cli.command import option
+from streamplace.cli.inputs import the_objective
 from streamplace.cli.param_types import NUMBER, Choice, Whole
 from streamplace.errors import ProblemError
 from streamplace.problem.makespan import (
@@ -16,14 +18,15 @@ from streamplace.problem.makespan import (
     Makespan,
     PublishedName,
 )
+from streamplace.problem.objective import Objective
 from streamplace.problem.order_names import ORDERS as TRAVERSAL_ORDERS
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.problem.published import with_published_semantics
+from streamplace.scoring.makespan_score import MakespanScore
+from streamplace.scoring.score import Score
+from streamplace.workflows.makespan_result import MakespanResult
 
-if TYPE_CHECKING:
-    from streamplace.problem.objective import Objective
-    from streamplace.problem.placement import Placement
-    from streamplace.scoring.score import Score
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 Scored = TypeVar("Scored")
 
 
@@ -39,146 +42,148 @@ class DeviceOrder(Choice):
         )
 
 
-OPTIONS = (
-    click.option(
+@dataclass(frozen=True)
+class MakespanSettings:
+    """The options that are fields of a makespan; None where one is left out."""
+
+    batch: int | None = option(
         "--batch",
         type=Whole(1, MAX_BATCH),
         metavar="N",
         help="Makespan: source tuples in one pass.  [default: 1]",
-    ),
-    click.option(
+    )
+    order: str | None = option(
         "--order",
         type=DeviceOrder(ORDERS),
         help="Makespan: order in which a device starts its operators: as they become runnable "
         "(fifo), by HEFT's upward rank (b-level), by topological order (topological), in exactly "
         "that order (sequence), or the best of the first three (any).  [default: fifo]",
-    ),
-    click.option(
+    )
+    barrier: bool | None = option(
         "--barrier/--no-barrier",
         default=None,
         help="Makespan: operators start only when all operators that are fewer hops from the "
         "sources have ended.",
-    ),
-    click.option(
+    )
+    inputs_everywhere: bool | None = option(
         "--inputs-everywhere/--no-inputs-everywhere",
         default=None,
         help="Makespan: the output of sources is on every device, at no cost.",
-    ),
-    click.option(
+    )
+    noise: float | None = option(
         "--noise",
         type=NUMBER,
         metavar="S",
         help="Makespan: multiply times by uniform draws from 1 - S to 1 + S.  [default: 0]",
-    ),
-    click.option(
+    )
+    repeats: int | None = option(
         "--repeats",
         type=Whole(1, MAX_REPEATS),
         metavar="N",
         help="Makespan: passes with different noise over which to take the mean.  [default: 1]",
-    ),
-)
+    )
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """Option -> value, for the options that are set."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+def semantics() -> Any:
+    """Return the option --semantics."""
+    return option(
+        "--semantics",
+        type=Choice(PUBLISHED),
+        help="Makespan: send messages as GiPH, Placeto or DOPPLER does, on any cluster; speeds and "
+        "bandwidths stay.",
+    )
+
+
 BARE = "makespan"
 """The value of --objective that keeps the settings of a stored makespan."""
-NAMES: tuple[str, ...] = ("batch", "order", "barrier", "inputs_everywhere", "noise", "repeats")
-
-ALSO_NEEDING = ("semantics", "gantt")
-"""Further options that only makespans have, on some commands."""
 
 
-def options(command: Command) -> Command:
-    """Add the options of the makespan objective."""
-    for option in reversed(OPTIONS):
-        command = option(command)
-    return command
-
-
-semantics = click.option(
-    "--semantics",
-    type=Choice(PUBLISHED),
-    help="Makespan: send messages as GiPH, Placeto or DOPPLER does, on any cluster; speeds and "
-    "bandwidths stay.",
-)
-
-
-def with_settings(
-    objective: "Objective | None",
-    values: dict[str, Any],
-    seed: int = 0,
-    stored: "Objective | None" = None,
-    *,
-    is_bare: bool = False,
-    keeps_order: bool = True,
-) -> "Objective | None":
-    """Return an objective with the options of makespans, which `options` adds.
+@dataclass(frozen=True)
+class Asked:
+    """The objective that options ask for.
 
     Parameters
     ----------
-    objective
+    kind
         The objective that --objective names; None without the option.
-    values
-        Values by option; None for options that are left out.
+    settings
+        The options of makespans.
     seed
         Seed of the noise.
-    stored
-        The objective of a placement, which counts where --objective is left out.
     is_bare
-        Whether --objective is `BARE`, which keeps the settings of `stored`.
-    keeps_order
-        Whether ``--order any`` means the order of the placement.
-
-    Raises
-    ------
-    click.UsageError
-        If there is such an option and the objective is not a makespan, or if its value is invalid.
+        Whether --objective is `BARE`, which keeps the settings of a stored makespan.
+    needing
+        Further options in use that only makespans have, such as "gantt".
     """
-    changed = {name: values[name] for name in chosen(values)}
-    base = stored if objective is None else objective
-    if not isinstance(base, Makespan):
-        needing = [*changed, *(name for name in ALSO_NEEDING if values.get(name) is not None)]
-        if needing:
-            option = needing[0].replace("_", "-")
-            raise click.UsageError(f"--{option} requires --objective makespan")
-        return objective
-    if is_bare and isinstance(stored, Makespan):
-        base = stored
-    if keeps_order and changed.get("order") == "any" and base is stored:
-        del changed["order"]  # the placement's own order
-    if "noise" in changed:
-        changed["seed"] = seed
-    try:
-        return replace(base, **changed)
-    except ProblemError as error:
-        option = str(error).partition(":")[0]
-        if option not in changed:
-            raise
-        raise click.UsageError(f"--{option.replace('_', '-')}{str(error)[len(option) :]}") from None
+
+    kind: Objective | None
+    settings: MakespanSettings
+    seed: int
+    is_bare: bool
+    needing: Sequence[str] = ()
+
+    @classmethod
+    def of(
+        cls, objective: str | None, settings: MakespanSettings, seed: int, *needing: str
+    ) -> "Asked":
+        """Return what --objective, the options of makespans and --seed ask for."""
+        return cls(the_objective(objective), settings, seed, objective == BARE, needing)
+
+    def over(
+        self, stored: Objective | None = None, *, keeps_order: bool = True
+    ) -> Objective | None:
+        """Return the objective with the options of makespans; None: `stored` stays as it is.
+
+        Parameters
+        ----------
+        stored
+            The objective of a placement, which counts where --objective is left out.
+        keeps_order
+            Whether ``--order any`` means the order of the placement.
+
+        Raises
+        ------
+        click.UsageError
+            If there is such an option and the objective is not a makespan, or if its value is
+            invalid.
+        """
+        changed = self.settings.chosen
+        base = stored if self.kind is None else self.kind
+        if not isinstance(base, Makespan):
+            for name in (*changed, *self.needing):
+                raise click.UsageError(f"--{name.replace('_', '-')} requires --objective makespan")
+            return self.kind
+        if self.is_bare and isinstance(stored, Makespan):
+            base = stored
+        if keeps_order and changed.get("order") == "any" and base is stored:
+            del changed["order"]  # the placement's own order
+        if "noise" in changed:
+            changed["seed"] = self.seed
+        try:
+            return replace(base, **changed)
+        except ProblemError as error:
+            name, _, fault = str(error).partition(":")
+            if name not in changed:
+                raise
+            raise click.UsageError(f"--{name.replace('_', '-')}:{fault}") from None
+
+    def from_start(self, old: Placement | None) -> Objective | None:
+        """Return the objective of a placement that starts from `old`; None without any option.
+
+        Settings that no option specifies are those of `old`, if it has a makespan.
+        """
+        if self.kind is None and not self.settings.chosen:
+            return None
+        stored = None if old is None else old.problem.objective
+        return self.over(stored, keeps_order=False)
 
 
-def with_settings_of_start(
-    objective: "Objective | None",
-    values: dict[str, Any],
-    seed: int,
-    old: "Placement | None",
-    *,
-    is_bare: bool,
-) -> "Objective | None":
-    """Return an objective with the options of makespans, for a placement that starts from `old`.
-
-    Settings that no option specifies are those of `old`, if it has a makespan. The result is None
-    without any option. See `with_settings`.
-    """
-    if objective is None and not chosen(values):
-        return None
-    stored = None if old is None else old.problem.objective
-    return with_settings(objective, values, seed, stored, is_bare=is_bare, keeps_order=False)
-
-
-def chosen(values: dict[str, Any]) -> list[str]:
-    """Return the names of the options of makespans that are set."""
-    return [name for name in NAMES if values.get(name) is not None]
-
-
-def require(objective: "Objective", option: str) -> None:
+def require(objective: Objective, option: str) -> None:
     """Refuse an option unless the objective is a makespan.
 
     Raises
@@ -190,7 +195,7 @@ def require(objective: "Objective", option: str) -> None:
         raise click.UsageError(f"--{option} requires --objective makespan")
 
 
-def refuse(objective: "Objective", option: str) -> None:
+def refuse(objective: Objective, option: str) -> None:
     """Refuse an option if the objective is a makespan.
 
     Raises
@@ -203,7 +208,7 @@ def refuse(objective: "Objective", option: str) -> None:
 
 
 def refuse_rates(
-    objective: "Objective | None", values: dict[str, Any], whose: str = "--objective makespan"
+    objective: Objective | None, values: dict[str, Any], whose: str = "--objective makespan"
 ) -> None:
     """Refuse source rates, model and target utilisation if the objective is a makespan.
 
@@ -226,12 +231,8 @@ def refuse_rates(
                 raise click.UsageError(f"--{option}: cannot be combined with {whose}")
 
 
-def under_semantics(placement: "Placement", name: PublishedName) -> "Placement":
+def under_semantics(placement: Placement, name: PublishedName) -> Placement:
     """Return the same assignment with the messages of a published system; see `published`."""
-    from streamplace.problem.placement import Placement  # noqa: PLC0415 - slow to load
-    from streamplace.problem.problem import Problem  # noqa: PLC0415
-    from streamplace.problem.published import with_published_semantics  # noqa: PLC0415
-
     problem = placement.problem
     require(problem.objective, "semantics")
     graph, cluster = with_published_semantics(problem.graph, problem.cluster, name)
@@ -242,9 +243,6 @@ def under_semantics(placement: "Placement", name: PublishedName) -> "Placement":
 
 def naming_semantics(score: Scored, name: PublishedName | None) -> Scored:
     """Return a score, or a result with a score, that names the published system in its header."""
-    from streamplace.scoring.makespan_score import MakespanScore  # noqa: PLC0415 - slow to load
-    from streamplace.workflows.makespan_result import MakespanResult  # noqa: PLC0415
-
     changed: Any = score
     if isinstance(score, MakespanScore):
         changed = replace(score, semantics=name)
@@ -253,10 +251,9 @@ def naming_semantics(score: Scored, name: PublishedName | None) -> Scored:
     return changed  # type: ignore[no-any-return]  # it has the type of `score`
 
 
-def draw(path: str, placement: "Placement", score: "Score") -> None:
+def draw(path: str, placement: Placement, score: Score) -> None:
     """Write a picture of a schedule."""
     from streamplace.plots.gantt import draw_schedule  # noqa: PLC0415 - loads matplotlib
-    from streamplace.scoring.makespan_score import MakespanScore  # noqa: PLC0415
 
     if isinstance(score, MakespanScore):
         draw_schedule(path, placement, score)

@@ -1,27 +1,75 @@
-"""Options that several commands share."""
+"""Options that several commands share: fields of dataclasses, see `command`."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any
 
 import click
 
-from streamplace.cli.checks import at_least_0, checked_id, file_name, rates, share, wait
-from streamplace.cli.param_types import FILE, NUMBER, OBJECTIVE, Choice, Whole
-from streamplace.execution.backends import BACKENDS
+from streamplace.cli.command import group, option
+from streamplace.cli.param_types import (
+    FILE,
+    NAME,
+    NUMBER,
+    OBJECTIVE,
+    Choice,
+    Whole,
+    at_least_0,
+    checked_id,
+    rates,
+    share,
+    wait,
+)
+from streamplace.execution.backends import BACKENDS, Backend
 from streamplace.execution.progress import quietly
+from streamplace.plots.formats import KINDS
 from streamplace.problem.objective import MODELS
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+NO_PLOTS = "none"
 
 
-def identifier(name: str, text: str, *, required: bool = False) -> Callable[[Command], Command]:
+def _hush(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+    if value:
+        ctx.call_on_close(quietly())
+    return value
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The options --json and --quiet."""
+
+    as_json: bool = option("--json", is_flag=True, help="Print the result as JSON on stdout.")
+    quiet: bool = option(
+        "-q", "--quiet", is_flag=True, callback=_hush, help="Print only errors on stderr."
+    )
+
+
+@dataclass(frozen=True)
+class Seeded:
+    """The option --seed."""
+
+    seed: int = option(
+        "--seed",
+        type=Whole(0),
+        default=0,
+        show_default=True,
+        metavar="N",
+        help="Seed of all random choices.",
+    )
+
+
+@dataclass(frozen=True)
+class Common(Printed, Seeded):
+    """The options that commands have in common."""
+
+
+def identifier(name: str, text: str, *, required: bool = False) -> Any:
     """Return an option for the id of a job or topology, which must not be empty."""
-    return click.option(name, required=required, callback=checked_id, metavar="ID", help=text)
+    return option(name, required=required, callback=checked_id, metavar="ID", help=text)
 
 
-def seconds(name: str, default: float, text: str) -> Callable[[Command], Command]:
+def seconds(name: str, default: float, text: str) -> Any:
     """Return an option for a time in seconds, see `wait`."""
-    return click.option(
+    return option(
         name,
         type=NUMBER,
         callback=wait,
@@ -32,97 +80,36 @@ def seconds(name: str, default: float, text: str) -> Callable[[Command], Command
     )
 
 
-def _hush(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    if value:
-        ctx.call_on_close(quietly())
+def file(name: str, text: str, metavar: str = "FILE", *, required: bool = False) -> Any:
+    """Return an option for the name of a file, which must not be empty."""
+    return option(name, type=FILE, required=required, metavar=metavar, help=text)
 
 
-as_json = click.option(
-    "--json", "as_json", is_flag=True, help="Print the result as JSON on stdout."
-)
-seed = click.option(
-    "--seed",
-    type=Whole(0),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Seed of all random choices.",
-)
-quiet = click.option(
-    "-q",
-    "--quiet",
-    is_flag=True,
-    expose_value=False,
-    callback=_hush,
-    help="Print only errors on stderr.",
-)
-constraints = click.option(
-    "--constraints",
-    "constraints_file",
-    callback=file_name,
-    type=FILE,
-    metavar="FILE",
-    help="Constraints file (JSON), used instead of the graph's constraints.",
-)
-fold = click.option(
-    "--fold",
-    is_flag=True,
-    help="Keep a parallel operator as one operator, with the total memory of its instances.",
-)
-logical = click.option(
-    "--logical",
-    is_flag=True,
-    help="Keep a parallel operator as one operator that states its number of instances "
-    "(parallelism), as size needs it. Other commands expand it into instances.",
-)
+def output(text: str = "File to write; - is stdout.  [default: -]", metavar: str = "FILE") -> Any:
+    """Return the option -o of commands that write to stdout by default."""
+    return option("-o", type=FILE, default="-", metavar=metavar, help=text)
 
 
-def model(default: str = "bottleneck", engine: bool = True) -> Callable[[Command], Command]:
-    """Return the option --model; `engine` says whether the help offers the engine."""
-    bottleneck = "bottleneck (the busiest device or link limits the sources)"
-    average = (
-        "path-average (the published model of Ni et al., AAAI 2020: throughput averaged over "
-        "paths; busy links do not slow the sources)"
-    )
-    simulation = "engine (a simulation over time)"
-    models = f"{bottleneck}, {average} or {simulation}" if engine else f"{bottleneck} or {average}"
-    return click.option(
-        "--model",
-        type=Choice(MODELS),
-        metavar=None if engine else "[bottleneck|path-average]",
-        help=f"How throughput is computed: {models}.  [default: {default}]",
+def constraints(of: str = "graph") -> Any:
+    """Return the option --constraints, which replaces the constraints of a graph or placement."""
+    return file(
+        "--constraints", f"Constraints file (JSON), used instead of the {of}'s constraints."
     )
 
 
-def source_rates(
-    default: str = "the graph's",
-    several: str = "with several, the rate with the lowest relative throughput decides the score",
-) -> Callable[[Command], Command]:
-    """Return the option --source-rate; `several` says what several rates mean."""
-    return click.option(
-        "--source-rate",
-        "source_rates",
-        callback=rates,
-        metavar="R[,R2…]",
-        help=f"Tuples/s over all sources together, e.g. 1e4; {several}.  [default: {default}]",
-    )
+def costs(text: str, metavar: str = "FILE") -> Any:
+    """Return the option --costs, a file of numbers that the user knows, with its help text."""
+    return file("--costs", text, metavar)
 
 
-def target_utilisation(default: str = "1") -> Callable[[Command], Command]:
-    """Return the option --target-utilisation."""
-    return click.option(
-        "--target-utilisation",
-        type=NUMBER,
-        callback=share,
-        metavar="U",
-        help="Share of each device and link that may be used, above 0 and at most 1; the rest "
-        f"is headroom. E.g. 0.8.  [default: {default}]",
-    )
+def clusters(meaning: str) -> Any:
+    """Return the option --clusters; `meaning` ends the first clause of its help."""
+    return file("--clusters", f"Clusters (.jsonl or .jsonl.gz, one per line) {meaning}")
 
 
-def objective(default: str = "throughput") -> Callable[[Command], Command]:
+def objective(default: str = "throughput") -> Any:
     """Return the option --objective."""
-    return click.option(
+    return option(
         "--objective",
         type=OBJECTIVE,
         metavar="NAME",
@@ -131,7 +118,7 @@ def objective(default: str = "throughput") -> Callable[[Command], Command]:
     )
 
 
-def no_objective(reason: str) -> Callable[[Command], Command]:
+def no_objective(reason: str) -> Any:
     """Return a hidden option --objective that explains why a command does not have it.
 
     It accepts throughput, which such commands serve.
@@ -141,33 +128,18 @@ def no_objective(reason: str) -> Callable[[Command], Command]:
         if value not in (None, "throughput"):
             raise click.BadParameter(f"{reason} (got {value!r:.60})", ctx, param)
 
-    return click.option(
-        "--objective", hidden=True, expose_value=False, callback=check, help=f"Not here: {reason}."
-    )
+    return option("--objective", hidden=True, callback=check, help=f"Not here: {reason}.")
 
 
-def time_limit(text: str) -> Callable[[Command], Command]:
+def time_limit(text: str) -> Any:
     """Return the option --time-limit, in seconds, with its help text."""
-    return click.option("--time-limit", type=NUMBER, callback=at_least_0, metavar="S", help=text)
+    return option("--time-limit", type=NUMBER, callback=at_least_0, metavar="S", help=text)
 
 
-def costs(text: str, metavar: str = "FILE") -> Callable[[Command], Command]:
-    """Return the option --costs, a file of numbers that the user knows, with its help text."""
-    return click.option(
-        "--costs",
-        "costs_file",
-        callback=file_name,
-        type=FILE,
-        metavar=metavar,
-        help=text,
-    )
-
-
-def inputs(text: str) -> Callable[[Command], Command]:
+def inputs(text: str) -> Any:
     """Return the option --input, the shapes of a module's inputs, with the start of its help."""
-    return click.option(
+    return option(
         "--input",
-        "inputs",
         multiple=True,
         metavar="SHAPE[:TYPE]",
         help=f"{text}, such as 1x3x224x224 or 1x128:int64 (float32 by default); once per input. "
@@ -175,35 +147,135 @@ def inputs(text: str) -> Callable[[Command], Command]:
     )
 
 
-def output(
-    text: str = "File to write; - is stdout.  [default: -]", metavar: str = "FILE"
-) -> Callable[[Command], Command]:
-    """Return the option -o of commands that write to stdout by default."""
-    return click.option(
-        "-o",
-        "output",
-        callback=file_name,
-        type=FILE,
-        default="-",
-        metavar=metavar,
-        help=text,
+@dataclass(frozen=True, kw_only=True)
+class ClusterChoice:
+    """The options --cluster and --devices."""
+
+    cluster_file: str | None = file(
+        "--cluster",
+        "Cluster file (JSON): devices and network. `streamplace init` writes an example.",
+    )
+    devices: str | None
+
+
+def cluster(default: str = "5x2500") -> Any:
+    """Return the options --cluster and --devices."""
+    devices = option(
+        "--devices",
+        metavar="COUNTxMIPS",
+        help="Devices to use instead of a cluster file, as COUNTxMIPS[xCORES][,…]: "
+        "5x2500,1x2000x4 means five devices of 2500 MIPS (million instructions/s) and one "
+        "device with 4 cores of 2000 MIPS each.  "
+        f"[default: {default}]",
+    )
+    return group(ClusterChoice, devices=devices)
+
+
+@dataclass(frozen=True)
+class LostDevices:
+    """The options --without and --slow."""
+
+    without: str | None = option(
+        "--without",
+        metavar="NAME[,…]",
+        help="Devices of the cluster that are lost; the name of a group means all of its devices.",
+    )
+    slow: str | None = option(
+        "--slow",
+        metavar="NAME=SHARE[,…]",
+        help="Devices of the cluster, or groups, that are slow, with the share of their speed that "
+        "is left: rack2=0.5 is half as fast. Times by kind of device (seconds_on) are longer "
+        "as well.",
     )
 
 
-def common(command: Command) -> Command:
-    """Add --json, --quiet and --seed, which every command has."""
-    return as_json(quiet(seed(command)))
+@dataclass(frozen=True)
+class ThroughputChoice:
+    """The options --source-rate, --model and --target-utilisation."""
+
+    source_rates: tuple[float, ...] | None
+    model: str | None
+    target_utilisation: float | None
+
+    @property
+    def highest_rate(self) -> float | None:
+        """The highest source rate; None: that of the graph."""
+        return None if self.source_rates is None else max(self.source_rates)
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """Arguments of `Objective.with_changes`; None where an option is left out."""
+        return {
+            "source_rate": self.source_rates,
+            "model": self.model,
+            "target_utilisation": self.target_utilisation,
+        }
 
 
-def processes(command: Command) -> Command:
-    """Add --jobs, --backend and --address."""
-    jobs = click.option(
+def throughput(
+    default: str | None = None,
+    rate: str = "the graph's",
+    several: str = "with several, the rate with the lowest relative throughput decides the score",
+    *,
+    engine: bool = True,
+) -> Any:
+    """Return the options of throughput.
+
+    Parameters
+    ----------
+    default
+        Whose values are the defaults, such as "the placement's"; None: each has its own default.
+    rate
+        The default of the source rate if `default` is None.
+    several
+        What several rates mean.
+    engine
+        Whether the help of --model offers the engine.
+    """
+    bottleneck = "bottleneck (the busiest device or link limits the sources)"
+    average = (
+        "path-average (the published model of Ni et al., AAAI 2020: throughput averaged over "
+        "paths; busy links do not slow the sources)"
+    )
+    simulation = "engine (a simulation over time)"
+    models = f"{bottleneck}, {average} or {simulation}" if engine else f"{bottleneck} or {average}"
+    return group(
+        ThroughputChoice,
+        source_rates=option(
+            "--source-rate",
+            callback=rates,
+            metavar="R[,R2…]",
+            help=f"Tuples/s over all sources together, e.g. 1e4; {several}.  "
+            f"[default: {default or rate}]",
+        ),
+        model=option(
+            "--model",
+            type=Choice(MODELS),
+            metavar=None if engine else "[bottleneck|path-average]",
+            help=f"How throughput is computed: {models}.  [default: {default or 'bottleneck'}]",
+        ),
+        target_utilisation=option(
+            "--target-utilisation",
+            type=NUMBER,
+            callback=share,
+            metavar="U",
+            help="Share of each device and link that may be used, above 0 and at most 1; the rest "
+            f"is headroom. E.g. 0.8.  [default: {default or 1}]",
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Workers:
+    """The options --jobs, --backend and --address."""
+
+    jobs: int | None = option(
         "--jobs",
         type=Whole(1),
         metavar="N",
         help="Worker processes to run in parallel.  [default: one per core]",
     )
-    backend = click.option(
+    backend: str = option(
         "--backend",
         type=Choice(BACKENDS),
         default="local",
@@ -211,52 +283,93 @@ def processes(command: Command) -> Command:
         help="Where worker processes run: on this machine (local), on a Ray or on a Dask "
         "cluster. Results are the same.",
     )
-    address = click.option(
+    address: str | None = option(
         "--address",
         metavar="HOST:PORT",
         help="Address of the Ray head or Dask scheduler to use with --backend, e.g. "
         "10.0.0.1:6379.  [default: start a cluster on this machine]",
     )
-    return jobs(backend(address(command)))
+
+    @property
+    def where(self) -> Backend:
+        """Where the processes run."""
+        return Backend(self.backend, self.address)
 
 
-def cluster(default: str = "5x2500") -> Callable[[Command], Command]:
-    """Return a decorator that adds --cluster and --devices."""
+@dataclass(frozen=True)
+class Form:
+    """The options --fold and --logical: how parallel operators are written."""
 
-    def decorator(command: Command) -> Command:
-        by_file = click.option(
-            "--cluster",
-            "cluster_file",
-            callback=file_name,
-            type=FILE,
-            metavar="FILE",
-            help="Cluster file (JSON): devices and network. `streamplace init` writes an example.",
-        )
-        by_text = click.option(
-            "--devices",
-            metavar="COUNTxMIPS",
-            help="Devices to use instead of a cluster file, as COUNTxMIPS[xCORES][,…]: "
-            "5x2500,1x2000x4 means five devices of 2500 MIPS (million instructions/s) and one "
-            "device with 4 cores of 2000 MIPS each.  "
-            f"[default: {default}]",
-        )
-        return by_file(by_text(command))
-
-    return decorator
-
-
-def losses(command: Command) -> Command:
-    """Add --without and --slow."""
-    without = click.option(
-        "--without",
-        metavar="NAME[,…]",
-        help="Devices of the cluster that are lost; the name of a group means all of its devices.",
+    fold: bool = option(
+        "--fold",
+        is_flag=True,
+        help="Keep a parallel operator as one operator, with the total memory of its instances.",
     )
-    slow = click.option(
-        "--slow",
-        metavar="NAME=SHARE[,…]",
-        help="Devices of the cluster, or groups, that are slow, with the share of their speed that "
-        "is left: rack2=0.5 is half as fast. Times by kind of device (seconds_on) are longer "
-        "as well.",
+    logical: bool = option(
+        "--logical",
+        is_flag=True,
+        help="Keep a parallel operator as one operator that states its number of instances "
+        "(parallelism), as size needs it. Other commands expand it into instances.",
     )
-    return without(slow(command))
+
+    def check(self) -> None:
+        """Refuse both options together."""
+        if self.fold and self.logical:
+            raise click.UsageError("cannot combine --fold with --logical")
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The options -o and --plots of commands that write results, tables and plots."""
+
+    folder: str | None
+    plots: str | None = option(
+        "--plots",
+        type=Choice((*KINDS, NO_PLOTS)),
+        help="File format of the plots in DIR.  [default: png]",
+    )
+
+    @property
+    def pictures(self) -> str | None:
+        """The format of the plots; None: no plots."""
+        return None if self.plots == NO_PLOTS else self.plots or KINDS[0]
+
+
+def folder(text: str, *, required: bool = False) -> Any:
+    """Return the options -o, whose help is `text`, and --plots."""
+    return group(Folder, folder=file("-o", text, "DIR", required=required))
+
+
+@dataclass(frozen=True)
+class FlinkProgram:
+    """The options for the program of a Flink job, as it is started again."""
+
+    jar: str | None
+    entry_class: str | None = option(
+        "--entry-class", metavar="CLASS", help="Main class.  [default: the jar's]"
+    )
+    arguments: tuple[str, ...] = option(
+        "--arg", multiple=True, metavar="TEXT", help="An argument; repeatable."
+    )
+    savepoint_dir: str | None = option(
+        "--savepoint-dir", metavar="URL", help="Folder for savepoints.  [default: Flink's]"
+    )
+    without_uids: bool = option(
+        "--without-uids",
+        is_flag=True,
+        help="Accept operators without uid if their ids stay the same, as without operator "
+        "chaining.",
+    )
+
+
+def program(*, required: bool) -> Any:
+    """Return the options of a Flink program; `required` says whether --jar is required."""
+    jar = option(
+        "--jar",
+        type=NAME,
+        required=required,
+        metavar="FILE|ID",
+        help="Jar of the job, a file or the id of an uploaded jar. It calls "
+        "StreamplaceMapping.apply.",
+    )
+    return group(FlinkProgram, jar=jar)

@@ -7,7 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from streamplace.errors import StreamplaceError, UsageError
+from streamplace.files.atomic import check_target
 from streamplace.files.bounded import STDIO
+from streamplace.files.datasets import files_of
 
 
 def check_targets(
@@ -29,8 +32,6 @@ def check_targets(
     UsageError
         If a file is an input, or the same as another output.
     """
-    from streamplace.files.atomic import check_target  # noqa: PLC0415 - see refuse_inputs
-
     used = [(option, target) for option, target in targets.items() if target is not None]
     for _, target in used:
         check_target(target)
@@ -57,8 +58,6 @@ def refuse_inputs(
     UsageError
         If a file to write is an input, or two of them are the same.
     """
-    from streamplace.errors import UsageError  # noqa: PLC0415 - loaded when the command runs
-
     read = [found for name in inputs if name is not None for found in _files(name)]
     options: dict[str, str] = {}
     for option, target in targets:
@@ -89,8 +88,6 @@ def refuse_folder(
         If the folder or one of the files is an input, or if the locale's encoding of file names
         lacks a character of a name.
     """
-    from streamplace.errors import UsageError  # noqa: PLC0415 - see refuse_inputs
-
     names = list(names)
     for name in names:
         try:
@@ -115,9 +112,6 @@ def weights_of(placers: str) -> list[str]:
 
 def _files(name: str | Path) -> Iterator[tuple[str, os.stat_result]]:
     """Yield the regular files that an input stands for; nothing for one that cannot be read."""
-    from streamplace.errors import StreamplaceError  # noqa: PLC0415
-    from streamplace.files.datasets import files_of  # noqa: PLC0415
-
     if str(name) == STDIO:
         with suppress(OSError, ValueError, AttributeError):  # stdin may be closed or None
             status = os.fstat(sys.stdin.fileno())

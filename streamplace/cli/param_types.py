@@ -1,21 +1,25 @@
-"""Types of arguments: numbers, and names with shell completion and suggestions in errors.
+"""Types of arguments, and checks of their values.
 
-The possible names are looked up only when a shell asks for completions.
+Names have shell completion, and suggestions in errors; the possible names are looked up only when a
+shell asks for completions.
 """
 
+import re
 from collections.abc import Callable, Iterable
+from importlib.resources import files
 from math import inf
-from typing import TYPE_CHECKING, Any
+from pkgutil import resolve_name
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from streamplace.util.suggest import closest_match, did_you_mean
 
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
-
 AUTO_TICK = inf
+MAX_WAIT_S = 10**8  # longer waits overflow the timers of some systems
+ZEROS = re.compile(r"[1-9]\d{0,2}(,\d{3})+")  # such as 20,000, if a part of it is 0
+GROUPED = re.compile(r"[1-9](,\d{3})+")  # a number with commas, such as 1,500
 
 
 class Whole(click.ParamType[int]):
@@ -113,10 +117,8 @@ class Completed(click.ParamType[str]):
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> "list[CompletionItem]":
+    ) -> list["CompletionItem[str]"]:
         """Return the names that begin with the text typed so far."""
-        from click.shell_completion import CompletionItem  # noqa: PLC0415 - for completion only
-
         found = [name for name in self.names(incomplete) if name.startswith(incomplete)]
         items = [CompletionItem(name) for name in found]
         if self.files and not items:
@@ -138,27 +140,12 @@ def _placers(typed: str) -> list[str]:
     return [f"{stem}{option}=" for option in options_of(name)]
 
 
-def _families(typed: str) -> list[str]:
-    from streamplace.generate.registry import family_names  # noqa: PLC0415 - heavy
-
-    return family_names()
-
-
-def _objectives(typed: str) -> list[str]:
-    from streamplace.problem.objectives import objective_names  # noqa: PLC0415 - heavy
-
-    return objective_names()
-
-
-def _measures(typed: str) -> list[str]:
-    from streamplace.training.measuring.measure import measure_names  # noqa: PLC0415 - heavy
-
-    return measure_names()
+def _listed(function: str) -> Callable[[str], list[str]]:
+    """Return a function that calls another one, MODULE:FUNCTION, which is imported only then."""
+    return lambda typed: list(resolve_name(function)())
 
 
 def _configs(typed: str) -> list[str]:
-    from importlib.resources import files  # noqa: PLC0415 - for completion only
-
     folder = files("streamplace") / "training" / "configs"  # does not load torch
     return sorted(file.name.removesuffix(".toml") for file in folder.iterdir())
 
@@ -178,10 +165,78 @@ def _nothing(typed: str) -> tuple[str, ...]:
 
 NUMBER = Number()
 TICK = Tick()
+NAME = Completed(_nothing)
 FILE = Completed(_nothing, files=True)
 GRAPH = Completed(_datasets, files=True)
 PLACER = Completed(_placers)
-FAMILY = Completed(_families)
-OBJECTIVE = Completed(_objectives)
-MEASURE = Completed(_measures)
+FAMILY = Completed(_listed("streamplace.generate.registry:family_names"))
+OBJECTIVE = Completed(_listed("streamplace.problem.objectives:objective_names"))
+MEASURE = Completed(_listed("streamplace.training.measuring.measure:measure_names"))
 CONFIG = Completed(_configs, files=True)
+
+
+def checked_id(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse an id without any characters, which would ask for the list of all."""
+    if value is not None and not value.strip():
+        raise click.BadParameter("must not be empty", ctx, param)
+    return value
+
+
+def rates(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> tuple[float, ...] | None:
+    """Parse R or R,R2,… into rates in tuples/s."""
+    if value is None:
+        return None
+    try:
+        found = tuple(float(part) for part in value.split(","))
+    except ValueError:
+        message = f"must be one rate or several, such as 1e4 or 1e4,2e4 (got {value!r})"
+        raise click.BadParameter(message, ctx, param) from None
+    parts = [part.strip() for part in value.split(",")]
+    joined = ",".join(parts)
+    if GROUPED.fullmatch(joined) or (ZEROS.fullmatch(joined) and 0.0 in found):
+        asked = f"did you mean {''.join(parts)}?"
+        if all(found):
+            asked += f" for rates as they are, write {parts[0]}.0,{','.join(parts[1:])}"
+        message = f"looks like one rate with commas (got {value!r}); {asked}"
+        raise click.BadParameter(message, ctx, param)
+    if not all(0 < rate < inf for rate in found):
+        raise click.BadParameter(f"rates must be finite and above 0 (got {value!r})", ctx, param)
+    return found
+
+
+def at_least_0(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """Refuse a number that is negative, infinite or NaN."""
+    if value is not None and not 0 <= value < inf:
+        raise click.BadParameter(f"must be finite and at least 0 (got {value:g})", ctx, param)
+    return value
+
+
+def above_0(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """Refuse a number that is 0 or less, infinite or NaN."""
+    if value is not None and not 0 < value < inf:
+        raise click.BadParameter(f"must be finite and above 0 (got {value:g})", ctx, param)
+    return value
+
+
+def wait(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    """Refuse a time in seconds that is negative, NaN or too long for the system's timers."""
+    if not 0 <= value <= MAX_WAIT_S:
+        must = f"must be 0 to {MAX_WAIT_S:,} s"
+        raise click.BadParameter(f"{must} (got {value:g})", ctx, param)
+    return value
+
+
+def share(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """Refuse a share that is not above 0 and at most 1."""
+    if value is not None and not 0 < value <= 1:
+        raise click.BadParameter(f"must be above 0 and at most 1 (got {value:g})", ctx, param)
+    return value
+
+
+def probability(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """Refuse a probability that is not above 0 and below 1."""
+    if value is not None and not 0 < value < 1:
+        raise click.BadParameter(f"must be above 0 and below 1 (got {value:g})", ctx, param)
+    return value

@@ -1,152 +1,124 @@
 """The command `place`: placement of a graph's operators on devices."""
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
 
 import click
 
-from streamplace.cli import checks, from_options, makespan_options, options, param_types, printing
-from streamplace.cli.latency_limit import latency_limit
-from streamplace.problem.makespan import PublishedName
+from streamplace.cli import inputs, makespan_options, options, param_types, printing
+from streamplace.cli.command import argument, command, group, option
+from streamplace.cli.inputs import current_placement, latency_limit, naming_whole_operators
+from streamplace.cli.makespan_options import Asked
+from streamplace.cli.output_files import check_targets, weights_of
+from streamplace.cli.place_jobs import place_job_file
+from streamplace.cli.place_notes import print_notes
+from streamplace.cli.place_problem import ProblemOptions, Start, read_problem
+from streamplace.cli.terminal import print_result
+from streamplace.errors import located
+from streamplace.execution.progress import working
+from streamplace.files.reading import name_of
+from streamplace.placers import registry
+from streamplace.workflows.latency.limit import LatencyLimit
+from streamplace.workflows.migrate import migrate
+from streamplace.workflows.place import placed
 
-if TYPE_CHECKING:
-    from streamplace.workflows.latency.limit import LatencyLimit
+
+@dataclass(frozen=True)
+class PlaceOptions(options.Common):
+    """The options of `place`."""
+
+    graph: str | None = argument(type=param_types.GRAPH, required=False)
+    job_file: str | None = options.file(
+        "--job-file",
+        "Jobs (JSON) to place together instead of GRAPH, by priority.",
+    )
+    problem: ProblemOptions = group(ProblemOptions)
+    placer: str = option(
+        "--placer",
+        type=param_types.PLACER,
+        default="auto",
+        show_default=True,
+        metavar="NAME",
+        help="Algorithm that computes the placement: one of the names above, as "
+        "NAME[:OPTION=VALUE…], e.g. metis:parts=3.",
+    )
+    time_limit: float | None = options.time_limit(
+        "Seconds that --placer auto, search or exact may take. search has no time limit by "
+        "default; it makes 100,000 evaluations plus 100 per operator.  [default: 1 for auto, 10 "
+        "for exact]"
+    )
+    prefer: str | None = option(
+        "--prefer",
+        type=click.Choice(["balance", "fewest"]),
+        help="With --placer auto or search: what to improve once everything offered is carried. "
+        "balance lowers the largest utilisation, then the second largest, and so on, and then "
+        "traffic. With auto, fewest uses the fewest devices that it finds to reach 99.9% of the "
+        "best throughput, and little traffic; with search it improves nothing more. To find the "
+        "fewest or cheapest devices that suffice, use plan.  "
+        "[default: balance, but fewest with --start]",
+    )
+    start: str | None = options.file(
+        "--start",
+        "Placement to improve, usually the current one: a placement file, CSV with the header "
+        'operator,device, or JSON {"assignment": {operator: device}}. Requires --placer auto, '
+        "search, exact, climb, giph, rebuild, policy with the file of a policy that refines "
+        "placements, or your own.",
+    )
+    max_moves: int | None = option(
+        "--max-moves",
+        type=param_types.Whole(0),
+        metavar="M",
+        help="With --start: number of operators that may move in addition to those that must. If "
+        "there is a choice of which must, the smallest possible number counts. Moves that gain "
+        "nothing are not made.  [default: unlimited]",
+    )
+    move_cost: float | None = option(
+        "--move-cost",
+        type=param_types.NUMBER,
+        callback=param_types.at_least_0,
+        metavar="C",
+        help="With --start: least gain in relative throughput (throughput / source rate), or least "
+        "share by which the makespan becomes shorter, per second of sending the moved operators' "
+        "memory over the network, e.g. 0.01. With 0, every move that gains something is allowed. "
+        "With --placer giph, a trained policy looks for the moves.  "
+        "[default: unlimited; moves need not gain anything]",
+    )
+    confidence: float | None = option(
+        "--confidence",
+        type=param_types.NUMBER,
+        callback=param_types.probability,
+        metavar="P",
+        help="Probability, above 0 and at most 0.999, with which the placement should carry the "
+        "source rate, over the standard errors of the costs (instructions_se, payload_bytes_se, "
+        "selectivity_se of the graph). Improves on the result of --placer, and names the number to "
+        "measure better. "
+        "Requires a closed form; cannot be combined with --start or --prefer.",
+    )
+    max_latency: LatencyLimit | None = option(
+        "--max-latency",
+        callback=latency_limit,
+        metavar="Q=T",
+        help="Limit on the latency of single tuples in ms or s, e.g. p99=200ms or mean=0.1s, with "
+        "the time that they wait at sources. Placements are screened by queueing theory and "
+        "checked by simulation: the limit is feasible with a margin of 20%, infeasible (exit code "
+        "2), or unproven. p99=1s:arrivals=bursts:service=deterministic:margin=0.1 sets the "
+        "arrivals and services of simulate, and the margin. Cannot be combined with --start or "
+        "--confidence.",
+    )
+    whole_operators: bool = option(
+        "--whole-operators",
+        is_flag=True,
+        help="Keep all instances of a parallel operator (count[0], count[1], …) on one device, as "
+        "the export format ibm-spl requires.",
+    )
+    output: str | None = options.file(
+        "-o",
+        "Placement file to write; - is stdout. With --job-file: a folder, or .json for the result "
+        "alone.  [default: no file, only the score is printed]",
+    )
 
 
-@click.command()
-@click.argument("graph", type=param_types.GRAPH, required=False)
-@click.option(
-    "--job-file",
-    callback=checks.file_name,
-    type=param_types.FILE,
-    metavar="FILE",
-    help="Jobs (JSON) to place together instead of GRAPH, by priority.",
-)
-@options.cluster()
-@options.losses
-@options.constraints
-@options.source_rates()
-@options.model()
-@options.target_utilisation()
-@options.objective()
-@makespan_options.options
-@makespan_options.semantics
-@click.option(
-    "--placer",
-    type=param_types.PLACER,
-    default="auto",
-    show_default=True,
-    metavar="NAME",
-    help="Algorithm that computes the placement: one of the names above, as NAME[:OPTION=VALUE…], "
-    "e.g. metis:parts=3.",
-)
-@options.time_limit(
-    "Seconds that --placer auto, search or exact may take. search has no time limit by default; it "
-    "makes 100,000 evaluations plus 100 per operator.  [default: 1 for auto, 10 for exact]"
-)
-@click.option(
-    "--prefer",
-    type=click.Choice(["balance", "fewest"]),
-    help="With --placer auto or search: what to improve once everything offered is carried. "
-    "balance lowers the largest utilisation, then the second largest, and so on, and then traffic. "
-    "With auto, fewest uses the fewest devices that it finds to reach 99.9% of the best "
-    "throughput, and little traffic; with search it improves nothing more. To find the fewest or "
-    "cheapest devices that suffice, use plan.  "
-    "[default: balance, but fewest with --start]",
-)
-@click.option(
-    "--start",
-    callback=checks.file_name,
-    type=param_types.FILE,
-    metavar="FILE",
-    help="Placement to improve, usually the current one: a placement file, CSV with the header "
-    'operator,device, or JSON {"assignment": {operator: device}}. Requires --placer auto, search, '
-    "exact, climb, giph, rebuild, policy with the file of a policy that refines placements, or "
-    "your own.",
-)
-@click.option(
-    "--max-moves",
-    type=param_types.Whole(0),
-    metavar="M",
-    help="With --start: number of operators that may move in addition to those that must. If there "
-    "is a choice of which must, the smallest possible number counts. Moves that gain nothing are "
-    "not made.  [default: unlimited]",
-)
-@click.option(
-    "--move-cost",
-    type=param_types.NUMBER,
-    callback=checks.at_least_0,
-    metavar="C",
-    help="With --start: least gain in relative throughput (throughput / source rate), or least "
-    "share by which the makespan becomes shorter, per second of sending the moved operators' "
-    "memory over the network, e.g. 0.01. With 0, every move that gains something is allowed. With "
-    "--placer giph, a trained policy looks for the moves.  "
-    "[default: unlimited; moves need not gain anything]",
-)
-@click.option(
-    "--confidence",
-    type=param_types.NUMBER,
-    callback=checks.probability,
-    metavar="P",
-    help="Probability, above 0 and at most 0.999, with which the placement should carry the source "
-    "rate, over the standard errors of the costs (instructions_se, payload_bytes_se, "
-    "selectivity_se of the graph). Improves on the result of --placer, and names the number to "
-    "measure better. "
-    "Requires a closed form; cannot be combined with --start or --prefer.",
-)
-@click.option(
-    "--max-latency",
-    callback=latency_limit,
-    metavar="Q=T",
-    help="Limit on the latency of single tuples in ms or s, e.g. p99=200ms or mean=0.1s, with the "
-    "time that they wait at sources. Placements are screened by queueing theory and checked by "
-    "simulation: the limit is feasible with a margin of 20%, infeasible (exit code 2), or "
-    "unproven. p99=1s:arrivals=bursts:service=deterministic:margin=0.1 sets the arrivals and "
-    "services of simulate, and the margin. Cannot be combined with --start or --confidence.",
-)
-@click.option(
-    "--whole-operators",
-    is_flag=True,
-    help="Keep all instances of a parallel operator (count[0], count[1], …) on one device, as "
-    "the export format ibm-spl requires.",
-)
-@click.option(
-    "-o",
-    "output",
-    callback=checks.file_name,
-    type=param_types.FILE,
-    metavar="FILE",
-    help="Placement file to write; - is stdout. With --job-file: a folder, or .json for the result "
-    "alone.  [default: no file, only the score is printed]",
-)
-@options.common
-def place(
-    graph: str | None,
-    job_file: str | None,
-    cluster_file: str | None,
-    devices: str | None,
-    without: str | None,
-    slow: str | None,
-    constraints_file: str | None,
-    source_rates: tuple[float, ...] | None,
-    model: str | None,
-    target_utilisation: float | None,
-    objective: str | None,
-    placer: str,
-    time_limit: float | None,
-    prefer: str | None,
-    start: str | None,
-    max_moves: int | None,
-    move_cost: float | None,
-    confidence: float | None,
-    max_latency: "LatencyLimit | None",
-    whole_operators: bool,
-    output: str | None,
-    semantics: PublishedName | None,
-    seed: int,
-    as_json: bool,
-    **makespan_values: Any,
-) -> None:
+@command(PlaceOptions)
+def place(chosen: PlaceOptions) -> None:
     """Place the operators of a graph on devices.
 
     GRAPH is a file, or dataset:real/NAME.json for a graph that comes with streamplace.
@@ -203,99 +175,124 @@ def place(
     streamplace place graph.json --objective makespan --order any --cluster cluster.json
     streamplace place graph.json --objective mymodule:MyObjective:price=2 --whole-operators
     """
-    limited = max_moves is not None or move_cost is not None
-    if output == "-" and as_json:
+    limited = chosen.max_moves is not None or chosen.move_cost is not None
+    if chosen.output == "-" and chosen.as_json:
         raise click.UsageError("cannot combine -o - with --json: both write to stdout")
-    if job_file is not None or graph is None:
-        from streamplace.cli.place_jobs import place_job_file  # noqa: PLC0415
-
-        place_job_file()
+    if chosen.job_file is not None:
+        place_job_file(
+            chosen.job_file,
+            chosen.problem,
+            placer=chosen.placer,
+            time_limit=chosen.time_limit,
+            whole_operators=chosen.whole_operators,
+            output=chosen.output,
+            seed=chosen.seed,
+            as_json=chosen.as_json,
+        )
         return
-    from streamplace.cli.current import current_placement  # noqa: PLC0415
-    from streamplace.cli.output_files import check_targets, weights_of  # noqa: PLC0415
-    from streamplace.cli.place_notes import print_notes  # noqa: PLC0415
-    from streamplace.cli.place_problem import (  # noqa: PLC0415
-        check_asked,
-        check_limits,
-        check_start,
-        read_problem,
-        with_options,
-    )
-    from streamplace.cli.terminal import print_result  # noqa: PLC0415
-    from streamplace.cli.whole_operators import naming_whole_operators  # noqa: PLC0415
-    from streamplace.errors import located  # noqa: PLC0415
-    from streamplace.execution.progress import working  # noqa: PLC0415
-    from streamplace.files.reading import name_of  # noqa: PLC0415
-    from streamplace.workflows.migrate import migrate  # noqa: PLC0415
-    from streamplace.workflows.place import placed  # noqa: PLC0415
-
-    check_asked(confidence, max_latency, start, prefer)
-    check_limits(start, placer, max_moves, move_cost)
-    check_targets(  # the file of --start may be replaced by the result
-        {"-o": output}, (graph, cluster_file, constraints_file, *weights_of(placer))
-    )
-    cluster = from_options.the_cluster(cluster_file, devices)
-    kind = from_options.the_objective(objective)
-    changes = {
-        "source_rate": source_rates,
-        "model": model,
-        "target_utilisation": target_utilisation,
-    }
-    makespan_options.refuse_rates(kind, changes)
+    if chosen.graph is None:
+        raise click.UsageError("missing argument 'GRAPH' or option '--job-file'")
+    check_together(chosen)
+    files = (chosen.graph, chosen.problem.cluster.cluster_file, chosen.problem.constraints_file)
+    # the file of --start may be replaced by the result
+    check_targets({"-o": chosen.output}, (*files, *weights_of(chosen.placer)))
+    cluster = inputs.the_cluster(chosen.problem.cluster)
+    asked = Asked.of(chosen.problem.objective, chosen.problem.makespan, chosen.seed)
+    makespan_options.refuse_rates(asked.kind, chosen.problem.throughput.changes)
+    start: Start | None = None
     with working("reading"):
-        old, assignment = (None, None) if start is None else current_placement(start, kind)
-        kind = makespan_options.with_settings_of_start(
-            kind, makespan_values, seed, old, is_bare=objective == makespan_options.BARE
-        )
+        if chosen.start is not None:
+            start = Start(name_of(chosen.start), *current_placement(chosen.start, asked.kind))
         problem, note = read_problem(
-            graph,
+            chosen.graph,
             cluster,
-            constraints_file,
-            whole_operators,
-            lost=from_options.the_losses(without, slow),
-            kind=kind,
-            old=old,
-            start=start,
-            changes=changes,
-            semantics=semantics,
-            chosen=makespan_options.chosen(makespan_values),
+            chosen.problem,
+            asked,
+            start,
+            whole_operators=chosen.whole_operators,
         )
-        check_start(assignment, problem, start, graph)
+        if start is not None:
+            start.check(problem, chosen.graph)
     placer = with_options(
-        placer,
-        None if limited else time_limit,
-        None if max_moves is not None else prefer,
+        chosen.placer,
+        None if limited else chosen.time_limit,
+        None if chosen.max_moves is not None else chosen.prefer,
         len(problem.graph.names),
     )
     found = None
     naming = naming_whole_operators(
-        problem.graph, problem.constraints.colocate, added=whole_operators
+        problem.graph, problem.constraints.colocate, added=chosen.whole_operators
     )
-    with working("placing"), located(constraints_file or name_of(graph)), naming:
-        if assignment is None:
-            result = placed(problem, placer, seed, confidence=confidence, max_latency=max_latency)
+    semantics = chosen.problem.semantics
+    where = located(chosen.problem.constraints_file or name_of(chosen.graph))
+    with working("placing"), where, naming:
+        if start is None:
+            result = placed(
+                problem,
+                placer,
+                chosen.seed,
+                confidence=chosen.confidence,
+                max_latency=chosen.max_latency,
+            )
             result = makespan_options.naming_semantics(result, semantics)
         else:
             found = migrate(
                 problem,
-                old or assignment,
-                max_moves=max_moves,
-                move_cost=move_cost,
+                start.placement or start.assignment,
+                max_moves=chosen.max_moves,
+                move_cost=chosen.move_cost,
                 placer=placer,
-                seconds=time_limit,
-                prefer="balance" if prefer == "balance" else "fewest",
-                seed=seed,
+                seconds=chosen.time_limit,
+                prefer="balance" if chosen.prefer == "balance" else "fewest",
+                seed=chosen.seed,
             )
-            found = replace(
-                found, result=makespan_options.naming_semantics(found.result, semantics)
-            )
-            result = found.result
-    if output is not None:
-        result.save(output)
-    print_notes(note, result, None if limited else found, wants_confidence=confidence is not None)
-    if as_json:
+            result = makespan_options.naming_semantics(found.result, semantics)
+            found = replace(found, result=result)
+    if chosen.output is not None:
+        result.save(chosen.output)
+    print_notes(
+        note, result, None if limited else found, wants_confidence=chosen.confidence is not None
+    )
+    if chosen.as_json:
         printing.print_json((found or result).to_dict())
         return
     for shown in (result, found):
         if shown is not None:
-            print_result(shown, to_stderr=output == "-")
+            print_result(shown, to_stderr=chosen.output == "-")
+
+
+def check_together(chosen: PlaceOptions) -> None:
+    """Refuse options that cannot be combined."""
+    together = (
+        ("--confidence", chosen.confidence, "--start", chosen.start),
+        ("--confidence", chosen.confidence, "--prefer", chosen.prefer),
+        ("--max-latency", chosen.max_latency, "--start", chosen.start),
+        ("--max-latency", chosen.max_latency, "--confidence", chosen.confidence),
+    )
+    for name, value, other, another in together:
+        if value is not None and another is not None:
+            raise click.UsageError(f"cannot combine {name} with {other}")
+    if chosen.max_moves is None and chosen.move_cost is None:
+        return
+    if chosen.start is None:
+        raise click.UsageError("--max-moves and --move-cost require --start")
+    if chosen.max_moves is not None and chosen.move_cost is not None:
+        raise click.UsageError("cannot combine --max-moves with --move-cost")
+    improves = chosen.move_cost is not None and registry.improver_of(chosen.placer) is not None
+    if chosen.placer != "auto" and not improves:
+        raise click.UsageError(
+            "cannot combine --placer with --max-moves or --move-cost, except giph with --move-cost"
+        )
+
+
+def with_options(placer: str, time_limit: float | None, prefer: str | None, operators: int) -> str:
+    """Return the placer's name with a time limit and a preference, if they are set.
+
+    A line on stderr warns if it may take minutes on a graph of so many operators.
+    """
+    if time_limit is not None:
+        placer = registry.with_limit(placer, time_limit)
+    if prefer is not None:
+        placer = registry.with_preference(placer, prefer)
+    printing.print_note(registry.warning_for(placer, operators) or "")
+    return placer

@@ -6,10 +6,11 @@ from dataclasses import replace
 import click
 from click.core import ParameterSource
 
-from streamplace.cli import from_options, printing
-from streamplace.cli.default_cluster import naming_the_default
+from streamplace.cli import inputs, printing
+from streamplace.cli.inputs import naming_the_default
 from streamplace.cli.output_files import check_targets, refuse_folder, weights_of
-from streamplace.cli.place_notes import one_core_note
+from streamplace.cli.place_notes import print_jobs_notes
+from streamplace.cli.place_problem import ProblemOptions
 from streamplace.cli.terminal import print_result
 from streamplace.errors import located
 from streamplace.execution.progress import working
@@ -18,12 +19,11 @@ from streamplace.files.jobs import folder_of, graph_files, jobs_from
 from streamplace.files.reading import name_of, read_json
 from streamplace.integrations.whole_operators import colocate_instances
 from streamplace.placers import registry
-from streamplace.problem.assumptions import assumptions
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.jobs import Jobs
 from streamplace.problem.losses import Losses
 from streamplace.workflows.jobs.place import place_jobs, runs_of
-from streamplace.workflows.jobs.result import JobsResult, file_names
+from streamplace.workflows.jobs.result import file_names
 
 ACCEPTED = (
     "job_file",
@@ -51,11 +51,9 @@ def check_options(context: click.Context) -> None:
     Raises
     ------
     click.UsageError
-        Without a job file, or if the command line sets such an option, the argument GRAPH, or
-        another model than ``bottleneck``.
+        If the command line sets such an option, the argument GRAPH, or another model than
+        ``bottleneck``.
     """
-    if context.params["job_file"] is None:
-        raise click.UsageError("missing argument 'GRAPH' or option '--job-file'")
     for parameter in context.command.params:
         name = str(parameter.name)
         source = context.get_parameter_source(name)
@@ -66,58 +64,55 @@ def check_options(context: click.Context) -> None:
         raise click.UsageError("--job-file: several jobs require --model bottleneck")
 
 
-def place_job_file() -> None:
+def place_job_file(
+    file: str,
+    problem: ProblemOptions,
+    *,
+    placer: str,
+    time_limit: float | None,
+    whole_operators: bool,
+    output: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
     """Place the jobs of --job-file, write and print the result; see `place`."""
-    chosen = click.get_current_context().params
     check_options(click.get_current_context())
-    file, cluster_file, output = chosen["job_file"], chosen["cluster_file"], chosen["output"]
-    placer, lost = chosen["placer"], from_options.the_losses(chosen["without"], chosen["slow"])
+    cluster_file, lost = problem.cluster.cluster_file, inputs.the_losses(problem.lost)
     value, where, folder = read_json(file), name_of(file), folder_of(file)
     graphs = [str(path) for path in graph_files(value, where, folder)]
-    inputs = (file, cluster_file, *graphs, *weights_of(placer))
+    read_files = (file, cluster_file, *graphs, *weights_of(placer))
     into_folder = output is not None and output != "-" and not output.endswith(JSON)
     if not into_folder:
-        check_targets({"-o": output}, inputs)
+        check_targets({"-o": output}, read_files)
     with working("reading"):
-        cluster = from_options.the_cluster(cluster_file, chosen["devices"])
+        cluster = inputs.the_cluster(problem.cluster)
         by_default = cluster is None
         whole = Cluster.of(cluster)
         jobs = jobs_from(value, where, folder)
-        jobs = _changed(jobs, where, whole, lost, chosen["whole_operators"])
+        jobs = _changed(jobs, where, whole, lost, whole_operators)
         left = lost.cluster(whole) if lost else whole
-    if chosen["time_limit"] is not None:
-        placer = registry.with_limit(placer, chosen["time_limit"] / runs_of(jobs))
+    if time_limit is not None:
+        placer = registry.with_limit(placer, time_limit / runs_of(jobs))
     if into_folder:
-        refuse_folder("-o", str(output), file_names(jobs.names), inputs)
+        refuse_folder("-o", str(output), file_names(jobs.names), read_files)
     with held(str(output)) if into_folder else nullcontext():  # before anything runs
         with working("placing"), located(where), naming_the_default(by_default):
             result = place_jobs(
                 jobs,
                 left,
                 placer=placer,
-                seed=chosen["seed"],
-                target_utilisation=chosen["target_utilisation"],
+                seed=seed,
+                target_utilisation=problem.throughput.target_utilisation,
             )
         if into_folder:
             result.save(str(output))
         elif output is not None:
             result.save_json(output)
-    _print_notes(result)
-    if chosen["as_json"]:
+    print_jobs_notes(result)
+    if as_json:
         printing.print_json(result.to_dict())
     else:
         print_result(result, to_stderr=output == "-")
-
-
-def _print_notes(result: JobsResult) -> None:
-    """Print what the shares assume, and which operators fill a core that their graph omits."""
-    for job in result.jobs:
-        placement = result.placements[job.name]
-        for assumed in assumptions(placement):
-            printing.print_note(f"{job.name}: {assumed}")
-        limit = job.limited_by
-        if limit and limit.kind == "operator":
-            printing.print_note(one_core_note(f"{job.name}: ", limit.name, placement.problem.graph))
 
 
 def _changed(jobs: Jobs, where: str, whole: Cluster, lost: Losses, whole_operators: bool) -> Jobs:

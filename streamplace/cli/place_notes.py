@@ -1,4 +1,4 @@
-"""Notes of the command `place` on stderr."""
+"""Notes of the command `place` on stderr, for a graph and for several jobs."""
 
 from streamplace.cli import printing
 from streamplace.problem.assumptions import assumptions
@@ -6,6 +6,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.uncertainty import without_effect
 from streamplace.util.text import counted
+from streamplace.workflows.jobs.result import JobsResult
 from streamplace.workflows.makespan_result import MakespanResult
 from streamplace.workflows.migrate import Migration
 from streamplace.workflows.result import Result
@@ -41,7 +42,18 @@ def print_notes(
     if wants_confidence:
         _print_ignored(result)
     if top.kind == "operator":
-        printing.print_note(one_core_note("", top.name, graph))
+        printing.print_note(_one_core_note("", top.name, graph))
+
+
+def print_jobs_notes(result: JobsResult) -> None:
+    """Print what the shares assume, and which operators fill a core that their graph omits."""
+    for job in result.jobs:
+        placement = result.placements[job.name]
+        for assumed in assumptions(placement):
+            printing.print_note(f"{job.name}: {assumed}")
+        limit, graph = job.limited_by, placement.problem.graph
+        if limit and limit.kind == "operator":
+            printing.print_note(_one_core_note(f"{job.name}: ", limit.name, graph))
 
 
 def _moves_note(found: Migration) -> str:
@@ -53,7 +65,7 @@ def _moves_note(found: Migration) -> str:
     return f"{moved:,} of {count} move; --max-moves or --move-cost limits that"
 
 
-def one_core_note(start: str, operator: str, graph: StreamGraph) -> str:
+def _one_core_note(start: str, operator: str, graph: StreamGraph) -> str:
     """Return a note, after `start`, on an operator that fills a core; none if it states cores."""
     if operator in graph.stated_cores:
         return ""

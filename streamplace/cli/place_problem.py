@@ -1,73 +1,110 @@
-"""The problem and the placer of the command `place`, from its files and options."""
+"""The problem of the command `place`, and what --start takes from the initial placement's file."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
-import click
-
-from streamplace.cli import makespan_options, printing
-from streamplace.cli.default_cluster import naming_the_default
-from streamplace.cli.inheritance import inherit
-from streamplace.cli.whole_operators import naming_whole_operators
+from streamplace.cli import makespan_options, options
+from streamplace.cli.command import group
+from streamplace.cli.inputs import naming_the_default, naming_whole_operators, the_losses
+from streamplace.cli.makespan_options import Asked, MakespanSettings
+from streamplace.display.text import number
 from streamplace.errors import FormatError, InfeasibleError, ProblemError, located, reworded
 from streamplace.files import read_constraints, read_graph
 from streamplace.files.reading import name_of
 from streamplace.integrations.whole_operators import colocate_instances
-from streamplace.placers import registry
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.losses import Losses
-from streamplace.problem.makespan import PublishedName
+from streamplace.problem.makespan import Makespan, PublishedName
 from streamplace.problem.objective import Objective, Throughput
+from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.published import with_published_semantics
 from streamplace.scoring.compiled import check_loads
-from streamplace.workflows.latency.limit import LatencyLimit
+from streamplace.util.text import counted
+
+
+@dataclass(frozen=True)
+class ProblemOptions:
+    """The options of `place` that describe the problem, besides the graph."""
+
+    cluster: options.ClusterChoice = options.cluster()
+    lost: options.LostDevices = group(options.LostDevices)
+    constraints_file: str | None = options.constraints()
+    throughput: options.ThroughputChoice = options.throughput()
+    objective: str | None = options.objective()
+    makespan: MakespanSettings = group(MakespanSettings)
+    semantics: PublishedName | None = makespan_options.semantics()
+
+
+@dataclass(frozen=True)
+class Start:
+    """The initial placement.
+
+    Parameters
+    ----------
+    name
+        Name of its file.
+    placement
+        The placement; None if the file holds nothing but the assignment.
+    assignment
+        Operator -> device.
+    """
+
+    name: str
+    placement: Placement | None
+    assignment: Mapping[str, str]
+
+    def check(self, problem: Problem, graph: str) -> None:
+        """Refuse the placement of another graph; the error names its file."""
+        if self.assignment.keys().isdisjoint(problem.graph.names):
+            none = f"contains none of the operators of {name_of(graph)}"
+            raise FormatError(f"{self.name}: {none}")
 
 
 def read_problem(
     graph: str,
     cluster: Cluster | None,
-    constraints_file: str | None,
-    whole_operators: bool,
+    options: ProblemOptions,
+    asked: Asked,
+    start: Start | None,
     *,
-    lost: Losses,
-    kind: Objective | None,
-    old: Placement | None,
-    start: str | None,
-    changes: dict[str, Any],
-    semantics: PublishedName | None,
-    chosen: list[str],
+    whole_operators: bool,
 ) -> tuple[Problem, str]:
     """Read the problem; an error names the faulty file.
 
-    Return it, and a note on what comes from the initial placement; see `inheritance`.
+    Return it, and a note on what comes from the initial placement; see `inherit`.
     """
+    old = None if start is None else start.placement
+    kind, changes = asked.from_start(old), options.throughput.changes
+    lost, constraints_file = the_losses(options.lost), options.constraints_file
     with located(name_of(graph)):
         read = expanded(read_graph(graph))
     constraints = None if constraints_file is None else read_constraints(constraints_file)
     rules_file, note, inherited = constraints_file or name_of(graph), "", False
     by_default = cluster is None and old is None
-    if old is not None:
+    if start is not None and old is not None:
         settings = inherit(
             old,
-            name_of(str(start)),
+            start.name,
             read,
             cluster=cluster,
             has_constraints=constraints is not None,
             objective=kind,
             changes=changes,
-            chosen=chosen,
+            chosen=asked.settings.chosen,
         )
         cluster, kind, changes = settings.cluster, settings.objective, settings.changes
         note = settings.note
-        makespan_options.refuse_rates(kind, changes, f"the makespan of {name_of(str(start))}")
+        makespan_options.refuse_rates(kind, changes, f"the makespan of {start.name}")
         if settings.constraints is not None:
-            constraints, rules_file, inherited = settings.constraints, name_of(str(start)), True
+            constraints, rules_file, inherited = settings.constraints, start.name, True
     if lost:
         whole = Cluster.of(cluster)
         lost = lost.of_devices(whole)
@@ -77,9 +114,9 @@ def read_problem(
             constraints = lost.constraints(constraints or read.constraints)
     unconstrained = None if constraints is None else Constraints()
     objective = kind or Throughput()
-    if semantics is not None:
+    if options.semantics is not None:
         makespan_options.require(objective, "semantics")
-        read, cluster = with_published_semantics(read, Cluster.of(cluster), semantics)
+        read, cluster = with_published_semantics(read, Cluster.of(cluster), options.semantics)
     with naming_the_default(by_default), located(name_of(graph)):
         problem = Problem(
             read, cluster, constraints=unconstrained, objective=objective.with_changes(**changes)
@@ -110,57 +147,159 @@ def _lost_kinds(graph: StreamGraph, whole: Cluster, lost: Losses) -> str:
     return f"--without removes all devices of kind {listed(kinds)}" if kinds else ""
 
 
-def check_start(
-    current: Mapping[str, str] | None, problem: Problem, start: str | None, graph: str
-) -> None:
-    """Refuse an initial placement of another graph; the error names its file."""
-    if current is not None and current.keys().isdisjoint(problem.graph.names):
-        none = f"contains none of the operators of {name_of(graph)}"
-        raise FormatError(f"{name_of(str(start))}: {none}")
+@dataclass(frozen=True)
+class Inherited:
+    """The settings of the new problem; None where neither an option nor the placement sets them.
 
-
-def check_asked(
-    confidence: float | None,
-    max_latency: LatencyLimit | None,
-    start: str | None,
-    prefer: str | None,
-) -> None:
-    """Refuse options that cannot be combined with a probability or a limit on latency."""
-    together = (
-        ("--confidence", confidence, "--start", start),
-        ("--confidence", confidence, "--prefer", prefer),
-        ("--max-latency", max_latency, "--start", start),
-        ("--max-latency", max_latency, "--confidence", confidence),
-    )
-    for option, value, other, another in together:
-        if value is not None and another is not None:
-            raise click.UsageError(f"cannot combine {option} with {other}")
-
-
-def check_limits(
-    start: str | None, placer: str, max_moves: int | None, move_cost: float | None
-) -> None:
-    """Refuse limits of moves with options that they do not go with."""
-    if max_moves is None and move_cost is None:
-        return
-    if start is None:
-        raise click.UsageError("--max-moves and --move-cost require --start")
-    if max_moves is not None and move_cost is not None:
-        raise click.UsageError("cannot combine --max-moves with --move-cost")
-    if placer != "auto" and (move_cost is None or registry.improver_of(placer) is None):
-        raise click.UsageError(
-            "cannot combine --placer with --max-moves or --move-cost, except giph with --move-cost"
-        )
-
-
-def with_options(placer: str, time_limit: float | None, prefer: str | None, operators: int) -> str:
-    """Return the placer's name with a time limit and a preference, if they are set.
-
-    A line on stderr warns if it may take minutes on a graph of so many operators.
+    Parameters
+    ----------
+    changes
+        Arguments of `Objective.with_changes`: source rate, model and target utilisation.
+    note
+        Description of what comes from the placement's file; empty if nothing does.
     """
-    if time_limit is not None:
-        placer = registry.with_limit(placer, time_limit)
-    if prefer is not None:
-        placer = registry.with_preference(placer, prefer)
-    printing.print_note(registry.warning_for(placer, operators) or "")
-    return placer
+
+    cluster: Cluster | None
+    constraints: Constraints | None
+    objective: Objective | None
+    changes: dict[str, Any]
+    note: str
+
+
+def inherit(
+    old: Placement,
+    start: str,
+    graph: StreamGraph,
+    *,
+    cluster: Cluster | None,
+    has_constraints: bool,
+    objective: Objective | None,
+    changes: dict[str, Any],
+    chosen: Collection[str] = (),
+) -> Inherited:
+    """Return the settings of re-placing.
+
+    Constraints and source rates that the placement took from its graph come from the graph of now,
+    which may have changed; those that options set for the placement are kept.
+
+    Parameters
+    ----------
+    start
+        Name of the placement's file.
+    has_constraints
+        Whether an option specifies constraints.
+    cluster, objective, changes
+        Settings that options specify; None, or values that are None, otherwise. A makespan has the
+        placement's settings where no option specifies them.
+    chosen
+        Names of the settings of makespans that options specify.
+    """
+    problem, taken, made = old.problem, list[str](), dict(changes)
+    own = problem.objective
+    if cluster is None:
+        cluster = problem.cluster
+        taken.append(f"cluster of {counted(len(cluster.devices), 'device')}")
+    constraints, rules = None, problem.constraints
+    if not has_constraints and rules not in (problem.graph.constraints, graph.constraints):
+        constraints = _that_fit(rules, graph, cluster)
+        taken.append(f"constraints ({_counts(constraints)}){_left_out(rules, graph, cluster)}")
+    if objective is None and type(own) is not Throughput:
+        objective = own if isinstance(own, Makespan) else _without_settings(own)
+        taken.append(f"objective {text_of(objective)}")
+    elif isinstance(own, Makespan) and isinstance(objective, Makespan):
+        taken += _makespan_settings(own, objective, chosen)
+    if not isinstance(own, Makespan) and not isinstance(objective, Makespan):
+        taken += _throughput_settings(own, made, problem.graph, graph)
+    note = f"from {start}: {'; '.join(taken)}" if taken else ""
+    return Inherited(cluster, constraints, objective, made, note)
+
+
+def _makespan_settings(own: Makespan, objective: Makespan, chosen: Collection[str]) -> list[str]:
+    """Return the settings that a makespan has from that of the placement, such as ``batch=4``."""
+    kept = text_of(objective).split(":")
+    settings = [text for text in text_of(own).split(":")[1:] if text in kept]
+    return [text for text in settings if text.partition("=")[0] not in chosen]
+
+
+def _throughput_settings(
+    own: Throughput, made: dict[str, Any], before: StreamGraph, graph: StreamGraph
+) -> list[str]:
+    """Fill in settings of throughput that no option specifies, and return them in words.
+
+    Parameters
+    ----------
+    own, made
+        The objective of the placement; and settings, which are changed in place.
+    before, graph
+        The graph of the placement, and that of now.
+    """
+    taken, rates = list[str](), own.source_rates or ()
+    of_graph = rates in ((before.source_rate,), (graph.source_rate,))
+    if made["source_rate"] is None and (graph.source_rate is None or not of_graph):
+        made["source_rate"] = rates
+        taken.append("source rate " + ", ".join(map(number, rates)))
+    if made["model"] is None and own.model != Throughput().model:
+        made["model"] = own.model
+        taken.append(f"model {own.model}")
+    if made["target_utilisation"] is None and own.target_utilisation != 1.0:
+        made["target_utilisation"] = own.target_utilisation
+        taken.append(f"target utilisation {own.target_utilisation:g}")
+    return taken
+
+
+def _that_fit(rules: Constraints, graph: StreamGraph, cluster: Cluster) -> Constraints:
+    """Return constraints without operators that the graph lacks and devices that are gone.
+
+    A pin to a lost device stays, so that it is an error.
+    """
+    names, devices = set(graph.names), set(cluster.names)
+    return Constraints(
+        {v: d for v, d in rules.pins.items() if v in names},
+        [kept for group in rules.colocate if len(kept := [v for v in group if v in names]) > 1],
+        [kept for group in rules.exlocate if len(kept := [v for v in group if v in names]) > 1],
+        {
+            v: [d for d in several if d in devices] or list(several)
+            for v, several in rules.allowed.items()
+            if v in names
+        },
+        [kept for group in rules.apart_groups if len(kept := [v for v in group if v in names]) > 1],
+    )
+
+
+def _left_out(rules: Constraints, graph: StreamGraph, cluster: Cluster) -> str:
+    """Return which operators and devices `_that_fit` leaves out, as the end of a sentence."""
+    grouped = chain(*rules.colocate, *rules.exlocate, *rules.apart_groups)
+    operators = {*rules.pins, *rules.allowed, *grouped}
+    devices = set(chain(*rules.allowed.values()))
+    parts = [
+        f"{noun}{'' if len(gone) == 1 else 's'} {listed(sorted(gone))}, no longer in the {where}"
+        for gone, noun, where in (
+            (operators - set(graph.names), "operator", "graph"),
+            (devices - set(cluster.names), "device", "cluster"),
+        )
+        if gone
+    ]
+    return f", without {' and '.join(parts)}" if parts else ""
+
+
+def _counts(rules: Constraints) -> str:
+    counts = (
+        (len(rules.pins), "pin"),
+        (len(rules.colocate), "colocated group"),
+        (len(rules.exlocate), "exlocated group"),
+        (len(rules.allowed), "allowed list"),
+        (len(rules.apart_groups), "list of operators in different groups"),
+    )
+    return ", ".join(counted(count, kind) for count, kind in counts if count) or "none"
+
+
+def _without_settings(objective: Throughput) -> Throughput:
+    """Return an objective with the default source rate, model, target utilisation and engine."""
+    default = Throughput()
+    return replace(
+        objective,
+        source_rates=default.source_rates,
+        model=default.model,
+        target_utilisation=default.target_utilisation,
+        engine=default.engine,
+    )

@@ -2,8 +2,7 @@
 
 from math import isnan
 
-from streamplace.cli.table import print_table
-from streamplace.cli.terminal import console
+from streamplace.cli.terminal import console, print_table
 from streamplace.display.view import Grid
 from streamplace.integrations.profiling.estimates import Estimate
 from streamplace.integrations.profiling.profile import Profile

@@ -3,14 +3,25 @@
 import os
 import sys
 from contextlib import redirect_stdout
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from streamplace.cli import checks, options, param_types, printing
+from streamplace.cli import options, param_types, printing
+from streamplace.cli.command import argument, command, option
+from streamplace.cli.output_files import check_targets
+from streamplace.cli.terminal import console, print_table
+from streamplace.display.view import Grid
+from streamplace.errors import located
+from streamplace.execution.progress import working
+from streamplace.files import read_graph, write_dataset
+from streamplace.integrations.profiling.estimates import Estimate
+from streamplace.util.extras import check_learn
+from streamplace.util.finite import finite
+from streamplace.util.text import counted
 
 if TYPE_CHECKING:
-    from streamplace.integrations.profiling.estimates import Estimate
     from streamplace.integrations.torch.measuring import Measurement
 
 
@@ -28,71 +39,62 @@ def _kind(ctx: click.Context, param: click.Parameter, value: str | None) -> str 
     return value
 
 
-@click.command()
-@click.argument("module")
-@options.inputs("Shape of an input")
-@click.option(
-    "--device",
-    type=param_types.Choice(["cpu", "cuda"]),
-    default="cpu",
-    show_default=True,
-    help="Device of this machine to measure.",
-)
-@click.option(
-    "--kind",
-    callback=_kind,
-    metavar="NAME",
-    help="Kind of device that the times are for, as in the cluster file.  [default: cpu or cuda]",
-)
-@click.option(
-    "--threads",
-    type=param_types.Whole(1),
-    callback=_threads,
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Threads that an operator uses on the CPU.",
-)
-@click.option(
-    "--repeats",
-    type=param_types.Whole(1),
-    default=30,
-    show_default=True,
-    metavar="N",
-    help="Passes to measure.",
-)
-@options.seconds("--seconds", 60, "Seconds after which no further pass begins.")
-@click.option(
-    "--cpu-time",
-    is_flag=True,
-    help="Measure the CPU time of the process, on a machine that is busy with other work.",
-)
-@click.option(
-    "--add",
-    "add_file",
-    callback=checks.file_name,
-    type=param_types.FILE,
-    metavar="GRAPH",
-    help="Graph of an earlier profile of this module, whose times for other kinds of device are "
-    "kept.",
-)
-@options.output("Graph file to write; - is stdout.  [default: -]", "GRAPH")
-@options.no_objective("profile measures costs, which serve every objective")
-@options.common
-def torch(
-    module: str,
-    inputs: tuple[str, ...],
-    device: str,
-    kind: str | None,
-    threads: int,
-    repeats: int,
-    seconds: float,
-    cpu_time: bool,
-    add_file: str | None,
-    output: str,
-    seed: int,
-    as_json: bool,
-) -> None:
+@dataclass(frozen=True)
+class TorchOptions(options.Common):
+    """The options of `torch`."""
+
+    module: str = argument()
+    inputs: tuple[str, ...] = options.inputs("Shape of an input")
+    device: str = option(
+        "--device",
+        type=param_types.Choice(["cpu", "cuda"]),
+        default="cpu",
+        show_default=True,
+        help="Device of this machine to measure.",
+    )
+    kind: str | None = option(
+        "--kind",
+        callback=_kind,
+        metavar="NAME",
+        help="Kind of device that the times are for, as in the cluster file.  [default: cpu or "
+        "cuda]",
+    )
+    threads: int = option(
+        "--threads",
+        type=param_types.Whole(1),
+        callback=_threads,
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="Threads that an operator uses on the CPU.",
+    )
+    repeats: int = option(
+        "--repeats",
+        type=param_types.Whole(1),
+        default=30,
+        show_default=True,
+        metavar="N",
+        help="Passes to measure.",
+    )
+    seconds: float = options.seconds("--seconds", 60, "Seconds after which no further pass begins.")
+    cpu_time: bool = option(
+        "--cpu-time",
+        is_flag=True,
+        help="Measure the CPU time of the process, on a machine that is busy with other work.",
+    )
+    add_file: str | None = option(
+        "--add",
+        type=param_types.FILE,
+        metavar="GRAPH",
+        help="Graph of an earlier profile of this module, whose times for other kinds of device "
+        "are kept.",
+    )
+    output: str = options.output("Graph file to write; - is stdout.  [default: -]", "GRAPH")
+    objective: None = options.no_objective("profile measures costs, which serve every objective")
+
+
+@command(TorchOptions)
+def torch(chosen: TorchOptions) -> None:
     """Measure the operators of a PyTorch module and write its graph.
 
     MODULE is module:Class, a torch.nn.Module that is constructed without arguments, or
@@ -109,55 +111,51 @@ def torch(
     streamplace profile torch mynets:Net --input 1x3x224x224 -o graph.json
     streamplace profile torch mynets:Net --input 1x3x224x224 --kind old-cpu --add graph.json
     """
-    if output == "-" and as_json:
+    if chosen.output == "-" and chosen.as_json:
         raise click.UsageError("--json requires -o GRAPH, since the graph goes to stdout otherwise")
-    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - loaded when the command runs
-    from streamplace.errors import located  # noqa: PLC0415
-    from streamplace.execution.progress import working  # noqa: PLC0415
-    from streamplace.files import read_graph, write_dataset  # noqa: PLC0415
 
-    check_targets({"-o": output}, (add_file,))
-    earlier = None if add_file is None else read_graph(add_file)
-    from streamplace.util.extras import check_learn  # noqa: PLC0415
-
+    check_targets({"-o": chosen.output}, (chosen.add_file,))
+    earlier = None if chosen.add_file is None else read_graph(chosen.add_file)
     check_learn("profile torch")
-    from streamplace.integrations.torch.inputs import InputSpec  # noqa: PLC0415 - torch is slow to load
-    from streamplace.integrations.torch.loading import load_module  # noqa: PLC0415
-    from streamplace.integrations.torch.measuring import check_device, measure, with_times  # noqa: PLC0415
+    from streamplace.integrations.torch import inputs, loading, measuring  # noqa: PLC0415 - torch
 
-    check_device(device)
-    specs = [InputSpec.parse(text) for text in inputs]
+    measuring.check_device(chosen.device)
+    specs = [inputs.InputSpec.parse(text) for text in chosen.inputs]
     with working("measuring"), redirect_stdout(sys.stderr):  # the code of a module may print
-        made, tensors = load_module(module, specs, seed)
-        with located(module):
-            found = measure(
+        made, tensors = loading.load_module(chosen.module, specs, chosen.seed)
+        with located(chosen.module):
+            found = measuring.measure(
                 made,
                 tensors,
-                kind=kind,
-                device=device,
-                threads=threads,
-                repeats=repeats,
-                seconds=seconds,
-                cpu_time=cpu_time,
+                kind=chosen.kind,
+                device=chosen.device,
+                threads=chosen.threads,
+                repeats=chosen.repeats,
+                seconds=chosen.seconds,
+                cpu_time=chosen.cpu_time,
             )
     graph = found.graph
     if earlier is not None:
-        with located(add_file or ""):
-            graph = with_times(graph, earlier)
-    write_dataset(output, [graph])
+        with located(chosen.add_file or ""):
+            graph = measuring.with_times(graph, earlier)
+    write_dataset(chosen.output, [graph])
     for note in found.notes:
         printing.print_note(f"note: {note}")
-    printing.print_note(_comparison(found, threads if device == "cpu" else None))
-    if as_json:
-        facts = {"file": output, "fault": None, "device": device, "threads": threads}
+    printing.print_note(_comparison(found, chosen.threads if chosen.device == "cpu" else None))
+    if chosen.as_json:
+        facts = {
+            "file": chosen.output,
+            "fault": None,
+            "device": chosen.device,
+            "threads": chosen.threads,
+        }
         printing.print_json({**facts, **found.to_dict(), "unknown": graph.unknown})
     else:
-        _print_times(found, output == "-")
+        _print_times(found, chosen.output == "-")
 
 
 def _comparison(found: "Measurement", threads: int | None) -> str:
     """Return a line that compares the sum of the operators with the whole module."""
-    from streamplace.util.text import counted  # noqa: PLC0415 - loaded when the command runs
 
     how = counted(found.repeats, "repeat")
     if threads is not None:
@@ -171,10 +169,6 @@ def _comparison(found: "Measurement", threads: int | None) -> str:
 
 
 def _print_times(found: "Measurement", to_stderr: bool) -> None:
-    from streamplace.cli.table import print_table  # noqa: PLC0415 - loaded when the command runs
-    from streamplace.cli.terminal import console  # noqa: PLC0415
-    from streamplace.display.view import Grid  # noqa: PLC0415
-    from streamplace.util.finite import finite  # noqa: PLC0415
 
     operators = found.graph.operators
 

@@ -1,18 +1,24 @@
 """The command `schema`: JSON Schemas of the file formats."""
 
-import click
+from dataclasses import dataclass
 
 from streamplace.cli import options, param_types, printing
+from streamplace.cli.command import argument, command
+from streamplace.files import schemas
 
 
-@click.command()
-@click.argument(
-    "kind",
-    type=param_types.Choice(("graph", "cluster", "placement", "scene", "jobs")),
-    metavar="KIND",
-)
-@options.common
-def schema(kind: str, seed: int, as_json: bool) -> None:
+@dataclass(frozen=True)
+class SchemaOptions(options.Common):
+    """The options of `schema`."""
+
+    kind: str = argument(
+        type=param_types.Choice(("graph", "cluster", "placement", "scene", "jobs")),
+        metavar="KIND",
+    )
+
+
+@command(SchemaOptions)
+def schema(chosen: SchemaOptions) -> None:
     """Print the JSON Schema of a file format.
 
     KIND is graph, cluster, placement, scene or jobs. A scene is the file that `simulate
@@ -23,6 +29,4 @@ def schema(kind: str, seed: int, as_json: bool) -> None:
     Example:
     streamplace schema graph
     """
-    from streamplace.files import schemas  # noqa: PLC0415 - loaded when the command runs
-
-    printing.print_json(schemas.schema(kind))
+    printing.print_json(schemas.schema(chosen.kind))

@@ -1,63 +1,69 @@
 """The command `simulate`: the score of a placement."""
 
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from streamplace.cli import (
-    checks,
     engine_options,
-    from_options,
+    inputs,
     makespan_options,
     options,
     param_types,
     printing,
 )
-from streamplace.problem.makespan import PublishedName
-
-if TYPE_CHECKING:
-    from streamplace.problem.placement import Placement
-    from streamplace.problem.problem import Problem
-
-
-@click.command()
-@click.argument("graph", type=param_types.GRAPH)
-@click.argument("placement", type=param_types.FILE)
-@options.cluster("the placement's")
-@options.losses
-@options.source_rates("the placement's")
-@options.model("the placement's")
-@options.target_utilisation("the placement's")
-@options.objective("the placement's")
-@engine_options.options
-@makespan_options.options
-@makespan_options.semantics
-@click.option(
-    "--gantt",
-    callback=checks.file_name,
-    type=param_types.FILE,
-    metavar="FILE",
-    help="Makespan: picture of the schedule to write (.png, .svg or .pdf).",
+from streamplace.cli.command import argument, command, group
+from streamplace.cli.inputs import naming_the_default, placement_of_graph
+from streamplace.cli.makespan_options import Asked, MakespanSettings
+from streamplace.cli.output_files import check_targets
+from streamplace.cli.terminal import console, print_view
+from streamplace.errors import (
+    FormatError,
+    OtherGraphError,
+    StreamplaceError,
+    UnknownDeviceError,
+    located,
 )
-@options.common
-def simulate(
-    graph: str,
-    placement: str,
-    cluster_file: str | None,
-    devices: str | None,
-    without: str | None,
-    slow: str | None,
-    source_rates: tuple[float, ...] | None,
-    model: str | None,
-    target_utilisation: float | None,
-    objective: str | None,
-    semantics: PublishedName | None,
-    gantt: str | None,
-    seed: int,
-    as_json: bool,
-    **values: Any,
-) -> None:
+from streamplace.execution.progress import working
+from streamplace.files import read_graph
+from streamplace.files.assignments import read_placement_json
+from streamplace.files.placements import proven_bound_s
+from streamplace.files.reading import name_of
+from streamplace.plots.formats import kind_of
+from streamplace.problem.assumptions import assumptions
+from streamplace.problem.counts import expanded
+from streamplace.problem.makespan import Makespan, PublishedName
+from streamplace.problem.objectives import only_throughput
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.problem.violations import violations
+from streamplace.scoring.makespan_score import MakespanScore
+from streamplace.scoring.score import Score
+from streamplace.workflows.simulate import score_of
+
+
+@dataclass(frozen=True)
+class SimulateOptions(options.Common):
+    """The options of `simulate`."""
+
+    graph: str = argument(type=param_types.GRAPH)
+    placement: str = argument(type=param_types.FILE)
+    cluster: options.ClusterChoice = options.cluster("the placement's")
+    lost: options.LostDevices = group(options.LostDevices)
+    throughput: options.ThroughputChoice = options.throughput("the placement's")
+    objective: str | None = options.objective("the placement's")
+    engine: engine_options.EngineOptions = group(engine_options.EngineOptions)
+    makespan: MakespanSettings = group(MakespanSettings)
+    semantics: PublishedName | None = makespan_options.semantics()
+    gantt: str | None = options.file(
+        "--gantt",
+        "Makespan: picture of the schedule to write (.png, .svg or .pdf).",
+    )
+
+
+@command(SimulateOptions)
+def simulate(chosen: SimulateOptions) -> None:
     """Score a placement of a graph.
 
     Options that you leave out take their values from the PLACEMENT file. A placement in CEPSim's
@@ -78,100 +84,72 @@ def simulate(
     streamplace simulate graph.json p.json --model engine --arrivals poisson --service exponential
     streamplace simulate graph.json placement.json --objective makespan --gantt schedule.png
     """
-    makespan_values = {name: values.pop(name) for name in makespan_options.NAMES}
-    chosen = {name: value for name, value in values.items() if value is not None}
-    from streamplace.cli.output_files import check_targets  # noqa: PLC0415
-    from streamplace.cli.terminal import console, print_view  # noqa: PLC0415
-    from streamplace.errors import located  # noqa: PLC0415
-    from streamplace.execution.progress import working  # noqa: PLC0415
-    from streamplace.files.placements import proven_bound_s  # noqa: PLC0415
-    from streamplace.files.reading import name_of  # noqa: PLC0415
-    from streamplace.problem.assumptions import assumptions  # noqa: PLC0415
-    from streamplace.problem.violations import violations  # noqa: PLC0415
-    from streamplace.scoring.makespan_score import MakespanScore  # noqa: PLC0415
-    from streamplace.workflows.simulate import score_of  # noqa: PLC0415
-
-    kind = from_options.the_objective(objective)
-    changes = {
-        "source_rate": source_rates,
-        "model": model,
-        "target_utilisation": target_utilisation,
-    }
-    makespan_options.refuse_rates(kind, changes)
+    engine_values, semantics = chosen.engine.chosen, chosen.semantics
+    needing = {"semantics": semantics, "gantt": chosen.gantt}
+    asked = Asked.of(
+        chosen.objective,
+        chosen.makespan,
+        chosen.seed,
+        *(name for name, value in needing.items() if value is not None),
+    )
+    makespan_options.refuse_rates(asked.kind, chosen.throughput.changes)
     with working("reading"):
-        stored, note, value = _placement(
-            graph,
-            placement,
-            cluster_file,
-            objective_of=partial(
-                makespan_options.with_settings,
-                kind,
-                {**makespan_values, "semantics": semantics, "gantt": gantt},
-                seed,
-                is_bare=objective == makespan_options.BARE,
-            ),
-            cluster=from_options.the_cluster(cluster_file, devices),
-            **changes,
-        )
-        if lost := from_options.the_losses(without, slow):
-            with located(name_of(placement)):
+        stored, note, value = _placement(chosen, asked)
+        if lost := inputs.the_losses(chosen.lost):
+            with located(name_of(chosen.placement)):
                 stored = lost.placement(stored)
         if semantics is not None:
-            with located(name_of(placement)):
+            with located(name_of(chosen.placement)):
                 stored = makespan_options.under_semantics(stored, semantics)
     printing.print_note(note)
-    _check_options(stored.problem, chosen, gantt)
-    inputs = (graph, placement, cluster_file)
-    check_targets({"--gantt": gantt}, inputs)
-    if as_json and chosen.get("trace") == "-":
+    _check_options(stored.problem, engine_values, chosen.gantt)
+    read_files = (chosen.graph, chosen.placement, chosen.cluster.cluster_file)
+    check_targets({"--gantt": chosen.gantt}, read_files)
+    if chosen.as_json and chosen.engine.trace == "-":
         raise click.UsageError("cannot combine --trace - with --json: both write to stdout")
-    with working("simulating"), located(name_of(_at_fault(stored, graph, placement))):
-        found = engine_options.scored(stored, chosen, inputs, seed) if chosen else None
-        scored = found or score_of(stored)
+    with working("simulating"), located(name_of(_at_fault(stored, chosen.graph, chosen.placement))):
+        scored: Score
+        if engine_values:
+            scored = engine_options.scored(stored, engine_values, read_files, chosen.seed)
+        else:
+            scored = score_of(stored)
         if isinstance(scored, MakespanScore):
             scored = scored.with_proven(proven_bound_s(value, stored.problem))
         scored = makespan_options.naming_semantics(scored, semantics)
-    if gantt is not None:
-        makespan_options.draw(gantt, stored, scored)
+    if chosen.gantt is not None:
+        makespan_options.draw(chosen.gantt, stored, scored)
     for assumed in assumptions(stored):
         printing.print_note(assumed)
     violated = list(violations(stored))
     for each in violated:
-        printing.print_note(f"{name_of(placement)}: violates {each.rule}: {each.why}")
-    if as_json:
+        printing.print_note(f"{name_of(chosen.placement)}: violates {each.rule}: {each.why}")
+    if chosen.as_json:
         entry = {"violations": [each.to_dict() for each in violated]} if violated else {}
         printing.print_json({**scored.to_dict(), **entry})
     else:
         print_view(console(), scored.view_with(stored))
 
 
-def _placement(
-    graph: str, placement: str, cluster_file: str | None, **settings: Any
-) -> "tuple[Placement, str, Any]":
+def _placement(chosen: SimulateOptions, asked: Asked) -> tuple[Placement, str, Any]:
     """Read the placement, and a note if it was made for other numbers; see `placement_of_graph`.
 
     The last value is the JSON value of the file.
     """
-    from streamplace.cli.current import placement_of_graph  # noqa: PLC0415 - see simulate
-    from streamplace.cli.default_cluster import naming_the_default  # noqa: PLC0415
-    from streamplace.errors import (  # noqa: PLC0415
-        FormatError,
-        OtherGraphError,
-        StreamplaceError,
-        UnknownDeviceError,
-        located,
-    )
-    from streamplace.files import read_graph  # noqa: PLC0415
-    from streamplace.files.assignments import read_placement_json  # noqa: PLC0415
-    from streamplace.files.reading import name_of  # noqa: PLC0415
-    from streamplace.problem.counts import expanded  # noqa: PLC0415
-
+    graph, cluster_file = chosen.graph, chosen.cluster.cluster_file
+    cluster = inputs.the_cluster(chosen.cluster)
     with located(name_of(graph)):
         own = expanded(read_graph(graph))
     try:
-        value = read_placement_json(placement)
-        with naming_the_default(settings["cluster"] is None and "problem" not in value):
-            read = placement_of_graph(value, name_of(placement), graph=own, **settings)
+        value = read_placement_json(chosen.placement)
+        with naming_the_default(cluster is None and "problem" not in value):
+            read = placement_of_graph(
+                value,
+                name_of(chosen.placement),
+                asked.over,
+                graph=own,
+                cluster=cluster,
+                **chosen.throughput.changes,
+            )
         return *read, value
     except OtherGraphError as error:
         raise FormatError(f"{error} (the graph is {name_of(graph)})") from None
@@ -183,20 +161,16 @@ def _placement(
             raise error from None
 
 
-def _at_fault(stored: "Placement", graph: str, placement: str) -> str:
+def _at_fault(stored: Placement, graph: str, placement: str) -> str:
     """Return the file at fault where there is no score.
 
     A mapping may have an operator on a device that cannot run it, so that no pass ends.
     """
-    from streamplace.problem.makespan import Makespan  # noqa: PLC0415 - see simulate
-
     return placement if isinstance(stored.problem.objective, Makespan) else graph
 
 
-def _check_options(problem: "Problem", engine_values: dict[str, Any], gantt: str | None) -> None:
+def _check_options(problem: Problem, engine_values: dict[str, Any], gantt: str | None) -> None:
     """Refuse options of the engine and of makespans where the objective has no use for them."""
-    from streamplace.problem.objectives import only_throughput  # noqa: PLC0415 - see simulate
-
     if engine_values:
         name = next(iter(engine_values)).replace("_", "-")
         reason = "engine options support only throughput"
@@ -204,7 +178,5 @@ def _check_options(problem: "Problem", engine_values: dict[str, Any], gantt: str
         if problem.model != "engine":
             raise click.UsageError(f"--{name} requires --model engine")
     if gantt is not None:
-        from streamplace.plots.formats import kind_of  # noqa: PLC0415 - see simulate
-
         makespan_options.require(problem.objective, "gantt")
         kind_of(gantt)

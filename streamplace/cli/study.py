@@ -1,17 +1,15 @@
 """The commands `study …`: published experiments with their protocols."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import Any
 
 import click
 
-from streamplace.cli import checks, options, param_types, printing
-from streamplace.cli.folder_options import folder_and_plots, pictures_of
-
-if TYPE_CHECKING:
-    from streamplace.studies.study import Study
-
-Command = TypeVar("Command", bound=Callable[..., object])
+from streamplace.cli import options, param_types, printing
+from streamplace.cli.command import command, group, option
+from streamplace.cli.terminal import console, print_view
+from streamplace.studies.run import run_study
+from streamplace.util.extras import load_learned
 
 
 @click.group()
@@ -30,52 +28,51 @@ def study() -> None:
     """
 
 
-def folder_options(command: Command) -> Command:
-    """Add --quick, -o, --plots and those of processes, which every study has."""
-    quick = click.option("--quick", is_flag=True, help="A small share of the plan, in minutes.")
-    text = "Folder for results, tables and any plots; created if missing, continued if not."
-    output = folder_and_plots(text, required=True)
-    return quick(output(options.processes(options.common(command))))
+@dataclass(frozen=True)
+class StudyOptions(options.Common):
+    """The options that every study has."""
+
+    quick: bool = option("--quick", is_flag=True, help="A small share of the plan, in minutes.")
+    into: options.Folder = options.folder(
+        "Folder for results, tables and any plots; created if missing, continued if not.",
+        required=True,
+    )
+    workers: options.Workers = group(options.Workers)
 
 
-objective_option = click.option(
-    "--objective",
-    type=param_types.Choice(("makespan", "throughput")),
-    default="makespan",
-    show_default=True,
-    help="makespan: the published experiment. throughput: the same question for streams.",
-)
+@dataclass(frozen=True)
+class KindOptions(StudyOptions):
+    """The options of a study of makespans that has a counterpart for streams."""
+
+    objective: str = option(
+        "--objective",
+        type=param_types.Choice(("makespan", "throughput")),
+        default="makespan",
+        show_default=True,
+        help="makespan: the published experiment. throughput: the same question for streams.",
+    )
 
 
-@study.command()
-@click.option(
-    "--graphs",
-    callback=checks.file_name,
-    type=param_types.GRAPH,
-    metavar="DATASET",
-    help="Graphs to place.  [default: 630 graphs of the paper's classes; with --quick 40]",
-)
-@click.option(
-    "--weights",
-    callback=checks.file_name,
-    type=param_types.FILE,
-    metavar="DIR",
-    help="Folder with the weights of the paper's allocators: b.safetensors, b-f1.safetensors and "
-    "b-f1-f2.safetensors.  [default: the allocators are left out]",
-)
-@folder_options
-def dream(
-    graphs: str | None,
-    weights: str | None,
-    quick: bool,
-    folder: str,
-    plots: str | None,
-    jobs: int | None,
-    backend: str,
-    address: str | None,
-    seed: int,
-    as_json: bool,
-) -> None:
+@dataclass(frozen=True)
+class DreamOptions(StudyOptions):
+    """The options of `dream`."""
+
+    graphs: str | None = option(
+        "--graphs",
+        type=param_types.GRAPH,
+        metavar="DATASET",
+        help="Graphs to place.  [default: 630 graphs of the paper's classes; with --quick 40]",
+    )
+    weights: str | None = options.file(
+        "--weights",
+        "Folder with the weights of the paper's allocators: b.safetensors, b-f1.safetensors and "
+        "b-f1-f2.safetensors.  [default: the allocators are left out]",
+        "DIR",
+    )
+
+
+@command(DreamOptions, of=study.command)
+def dream(chosen: DreamOptions) -> None:
     """Repeat the experiments of the DREAM paper.
 
     They are Table 1 and Figures 5 and 6 of Ni et al. (AAAI 2020). METIS, fuser, their oracles, the
@@ -87,24 +84,11 @@ def dream(
     streamplace study dream --quick -o dream-study
     streamplace study dream --weights trained -o dream-study
     """
-    chosen = _study("dream.study:DreamStudy")(quick, seed, graphs, weights)
-    _run(chosen, folder, plots, jobs, backend, address, as_json=as_json)
+    _run("dream.study:DreamStudy", chosen, graphs=chosen.graphs, weights=chosen.weights)
 
 
-@study.command()
-@objective_option
-@folder_options
-def orders(
-    objective: str,
-    quick: bool,
-    folder: str,
-    plots: str | None,
-    jobs: int | None,
-    backend: str,
-    address: str | None,
-    seed: int,
-    as_json: bool,
-) -> None:
+@command(KindOptions, of=study.command)
+def orders(chosen: KindOptions) -> None:
     """Study in which order a policy should visit the operators.
 
     Placeto places training steps of neural networks on equal devices, visiting their operators in
@@ -119,28 +103,12 @@ def orders(
     streamplace study orders --jobs 8 -o orders-study
     streamplace study orders --objective throughput -o stream-orders
     """
-    kind = (
-        _study("orders.study:OrdersStudy")
-        if objective == "makespan"
-        else _study("orders.streams:StreamOrdersStudy")
-    )
-    _run(kind(quick, seed), folder, plots, jobs, backend, address, as_json=as_json)
+    is_makespan = chosen.objective == "makespan"
+    _run("orders.study:OrdersStudy" if is_makespan else "orders.streams:StreamOrdersStudy", chosen)
 
 
-@study.command()
-@objective_option
-@folder_options
-def giph(
-    objective: str,
-    quick: bool,
-    folder: str,
-    plots: str | None,
-    jobs: int | None,
-    backend: str,
-    address: str | None,
-    seed: int,
-    as_json: bool,
-) -> None:
+@command(KindOptions, of=study.command)
+def giph(chosen: KindOptions) -> None:
     """Repeat the experiments of GiPH on makespans.
 
     GiPH (Hu et al., MLSys 2023), its ablations, Placeto and an RNN placer are trained with five
@@ -157,37 +125,24 @@ def giph(
     streamplace study giph --jobs 8 -o giph-study
     streamplace study giph --objective throughput -o stream-giph
     """
-    kind = (
-        _study("giph.study:GiphStudy")
-        if objective == "makespan"
-        else _study("giph.streams:StreamGiphStudy")
+    is_makespan = chosen.objective == "makespan"
+    _run("giph.study:GiphStudy" if is_makespan else "giph.streams:StreamGiphStudy", chosen)
+
+
+@dataclass(frozen=True)
+class DopplerOptions(KindOptions):
+    """The options of `doppler`."""
+
+    released: str | None = options.file(
+        "--released",
+        "Folder with the graphs that DOPPLER's authors released; not with --quick or --objective "
+        "throughput.  [default: they are left out]",
+        "DIR",
     )
-    _run(kind(quick, seed), folder, plots, jobs, backend, address, as_json=as_json)
 
 
-@study.command()
-@click.option(
-    "--released",
-    callback=checks.file_name,
-    type=param_types.FILE,
-    metavar="DIR",
-    help="Folder with the graphs that DOPPLER's authors released; not with --quick or --objective "
-    "throughput.  [default: they are left out]",
-)
-@objective_option
-@folder_options
-def doppler(
-    released: str | None,
-    objective: str,
-    quick: bool,
-    folder: str,
-    plots: str | None,
-    jobs: int | None,
-    backend: str,
-    address: str | None,
-    seed: int,
-    as_json: bool,
-) -> None:
+@command(DopplerOptions, of=study.command)
+def doppler(chosen: DopplerOptions) -> None:
     """Repeat the experiments of DOPPLER in simulation.
 
     DOPPLER (Yao et al., ICLR 2026), its ablations and Placeto are trained with three seeds on
@@ -204,37 +159,27 @@ def doppler(
     streamplace study doppler --released graphs --jobs 8 -o doppler-study
     streamplace study doppler --objective throughput -o stream-doppler
     """
-    if objective == "throughput" and released is not None:
+    if chosen.objective == "makespan":
+        _run("doppler.study:DopplerStudy", chosen, released=chosen.released)
+        return
+    if chosen.released is not None:
         raise click.UsageError("cannot combine --objective throughput with --released")
-    published = _study("doppler.study:DopplerStudy")(quick, seed, released)
-    chosen = (
-        published
-        if objective == "makespan"
-        else _study("doppler.streams:StreamDopplerStudy")(quick, seed)
+    _run("doppler.streams:StreamDopplerStudy", chosen)
+
+
+@dataclass(frozen=True)
+class HsdagOptions(StudyOptions):
+    """The options of `hsdag`."""
+
+    data: str | None = options.file(
+        "--data",
+        "Folder with the graphs of dnn-partitioning and PipeDream.  [default: they are left out]",
+        "DIR",
     )
-    _run(chosen, folder, plots, jobs, backend, address, as_json=as_json)
 
 
-@study.command()
-@click.option(
-    "--data",
-    callback=checks.file_name,
-    type=param_types.FILE,
-    metavar="DIR",
-    help="Folder with the graphs of dnn-partitioning and PipeDream.  [default: they are left out]",
-)
-@folder_options
-def hsdag(
-    data: str | None,
-    quick: bool,
-    folder: str,
-    plots: str | None,
-    jobs: int | None,
-    backend: str,
-    address: str | None,
-    seed: int,
-    as_json: bool,
-) -> None:
+@command(HsdagOptions, of=study.command)
+def hsdag(chosen: HsdagOptions) -> None:
     """Compare HSDAG with plain search on real networks.
 
     HSDAG (Duan et al., NeurIPS 2024) is trained with five seeds on ResNet-50, Inception-V3 and
@@ -248,41 +193,29 @@ def hsdag(
     streamplace study hsdag --quick -o hsdag-study
     streamplace study hsdag --data data --jobs 8 -o hsdag-study
     """
-    chosen = _study("hsdag.study:HsdagStudy")(quick, seed, data)
-    _run(chosen, folder, plots, jobs, backend, address, as_json=as_json)
-    if data is None and not quick:
+    _run("hsdag.study:HsdagStudy", chosen, data=chosen.data)
+    if chosen.data is None and not chosen.quick:
         printing.print_note("released graphs were left out; --data DIR adds them")
 
 
-def _study(path: str) -> Any:
-    """Return the class of a study; the message of an error says what to install."""
-    from streamplace.util.extras import load_learned  # noqa: PLC0415 - loaded when it runs
+def _run(path: str, chosen: StudyOptions, **settings: Any) -> None:
+    """Run a study, and print its findings and tables.
 
-    return load_learned(f"streamplace.studies.{path}", "study")
-
-
-def _run(
-    chosen: "Study",
-    folder: str,
-    plots: str | None,
-    jobs: int | None,
-    backend: str,
-    address: str | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Run a study, and print its findings and tables."""
-    from streamplace.cli.terminal import console, print_view  # noqa: PLC0415 - loaded when it runs
-    from streamplace.execution.backends import Backend  # noqa: PLC0415
-    from streamplace.studies.run import run_study  # noqa: PLC0415
-
-    outcome = run_study(
-        chosen, folder, pictures=pictures_of(plots), jobs=jobs, backend=Backend(backend, address)
-    )
-    if as_json:
+    Parameters
+    ----------
+    path
+        The class of the study in `streamplace.studies`; it loads torch, which takes seconds.
+    settings
+        The options that only this study has.
+    """
+    study_class = load_learned(f"streamplace.studies.{path}", "study")
+    study = study_class(chosen.quick, chosen.seed, **settings)
+    folder, pictures, workers = str(chosen.into.folder), chosen.into.pictures, chosen.workers
+    outcome = run_study(study, folder, pictures=pictures, jobs=workers.jobs, backend=workers.where)
+    if chosen.as_json:
         printing.print_json(outcome.to_dict())
         return
     print_view(console(), outcome.view())
-    drawn = outcome.pictures and pictures_of(plots) is not None
+    drawn = outcome.pictures and pictures is not None
     kinds = "results, tables and plots" if drawn else "results and tables"
     printing.print_note(f"{kinds} are in {folder}")

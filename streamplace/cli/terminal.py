@@ -1,22 +1,32 @@
-"""Lines and views as wide as the terminal; in files and pipes nothing is cut off.
+"""Lines, tables and views as wide as the terminal; in files and pipes nothing is cut off.
 
+In tables, names are shortened where they do not fit, numbers never.
 Rich respects NO_COLOR and COLUMNS. Text is never interpreted as markup.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from shlex import quote
 
+from rich.cells import cell_len
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from streamplace.cli.table import FILE_WIDTH, NAME_WIDTH, print_table
-from streamplace.display.labels import listed, shortened
+from streamplace.display.labels import labels, listed, shortened
 from streamplace.display.mixins import Displayable, view_of
-from streamplace.display.view import Cell, Line, View
+from streamplace.display.view import Cell, Grid, Line, Names, View
 from streamplace.execution.progress import is_quiet
 from streamplace.util.text import printable
 
 MIN_WIDTH = 40  # characters, even on a narrower terminal
+COLUMN_GAP = 2  # spaces
+MIN_NAME_WIDTH = 8  # characters to which a column of names may shrink
+FIRST_COLUMN_WIDTH = 24  # characters; expendable columns are dropped to make room for it
+NAME_WIDTH = 48  # characters of a name within a line on a terminal
+FILE_WIDTH = 10**5  # characters per line in files and pipes, where nothing is cut
+
+Row = Sequence[str]
 
 
 def console(to_stderr: bool = False) -> Console:
@@ -66,3 +76,101 @@ def name_in(out: Console, name: str, length: int = NAME_WIDTH) -> str:
 
 def _in_line(out: Console, cell: Cell, room: int) -> str:
     return name_in(out, cell) if isinstance(cell, str) else listed(cell, room)
+
+
+def print_table(out: Console, grid: Grid, limit: int | None = None) -> None:
+    """Print a table with one line per row, and say what it leaves out.
+
+    Parameters
+    ----------
+    limit
+        Rows to print at most; None: all.
+    """
+    rows = _texts(grid, grid.rows(limit), out.width)
+    without = _without_room(grid, rows, out.width)
+    kept = [i for i, head in enumerate(grid.head) if head not in without]
+    heads = [grid.head[i] for i in kept]
+    names = [new for new, i in enumerate(kept) if i in grid.names]
+    _print(out, heads, [[row[i] for i in kept] for row in rows], names)
+    if remainder := grid.remainder(limit):
+        out.print(remainder)
+    if without:
+        out.print(f"hidden columns: {', '.join(without)}; --json has all")
+
+
+def _texts(grid: Grid, rows: Sequence[Sequence[Cell]], width: int) -> list[list[str]]:
+    """Return cells as text; if one column has lists, it gets the width that the others leave."""
+    lists = {i for row in rows for i, cell in enumerate(row) if isinstance(cell, Names)}
+    room = FILE_WIDTH
+    if len(lists) == 1:
+        others = [i for i in range(len(grid.head)) if i not in lists]
+        widths = [max(len(str(row[i])) for row in (grid.head, *rows)) for i in others]
+        room = max(width - sum(widths) - COLUMN_GAP * len(others), NAME_WIDTH)
+    return [[cell if isinstance(cell, str) else listed(cell, room) for cell in row] for row in rows]
+
+
+def _without_room(grid: Grid, rows: Sequence[Row], width: int) -> list[str]:
+    """Return the headings of expendable columns to drop, so that the first column has room."""
+    first, *others = zip(grid.head, *rows, strict=True)
+    needed = min(FIRST_COLUMN_WIDTH, max(map(len, first[1:]), default=0))
+    widths = {head: max(map(len, (head, *cells))) for head, *cells in others}
+    without: list[str] = []
+    for head in grid.expendable:
+        if width - sum(widths.values()) - COLUMN_GAP * len(widths) < needed:
+            del widths[head]
+            without.append(head)
+    return without
+
+
+def _print(out: Console, heads: Row, rows: Sequence[Row], names: Sequence[int]) -> None:
+    """Print rows of text under their headings."""
+    table = Table(box=None, pad_edge=False)
+    for i, head in enumerate(heads):
+        is_name = i in names
+        table.add_column(head, justify="left" if is_name else "right", no_wrap=not is_name)
+    widths = _widths([heads, *rows], set(names), out.width)
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    cells = [
+        _cut(column, width) if i in names else column
+        for i, (column, width) in enumerate(zip(columns, widths, strict=False))
+    ]
+    for row in zip(*cells, strict=True):
+        table.add_row(*row)
+    if out.is_terminal:
+        out.print(table, soft_wrap=False)
+        return
+    for line in out.render_lines(table, pad=False):
+        text = "".join(segment.text for segment in line)
+        out.print(Text(text.rstrip()), soft_wrap=True)  # files get no trailing spaces
+
+
+def _widths(rows: Sequence[Row], names: set[int], room: int) -> list[int]:
+    """Return the widths of columns; if they do not fit, the widest columns of names shrink."""
+    widths = [
+        max(cell_len(printable(text)) for text in column) for column in zip(*rows, strict=True)
+    ]
+    excess = sum(widths) + COLUMN_GAP * (len(widths) - 1) - room
+    while excess > 0 and names:
+        first, *others = sorted(names, key=lambda i: -widths[i])
+        step = min(excess, max(1, widths[first] - max((widths[i] for i in others), default=0)))
+        if widths[first] - step < MIN_NAME_WIDTH:
+            break
+        widths[first] -= step
+        excess -= step
+    return widths
+
+
+def _cut(column: Row, width: int) -> list[Text]:
+    """Return names cut to the width of their column; different names stay different."""
+    known = list(dict.fromkeys(column))
+    short = dict(zip(known, labels(known, width), strict=True))
+    return [Text(_fitting(short[name], width), no_wrap=True) for name in column]
+
+
+def _fitting(label: str, width: int) -> str:
+    """Return a label cut to a width in cells; some characters are two cells wide."""
+    length, cut = width, label
+    while cell_len(cut) > width and length > 1:
+        length -= 1
+        cut = shortened(label, length)
+    return cut

@@ -1,80 +1,81 @@
 """The command `train`: training of policies."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
-from streamplace.cli import checks, options, param_types, printing
-from streamplace.cli.cluster_lists import clusters_option, read_list
-from streamplace.errors import ConfigError, TrainingError, reworded
+from streamplace.cli import options, param_types, printing
+from streamplace.cli.command import argument, command, group, option
+from streamplace.cli.inputs import naming_the_default, read_list
+from streamplace.cli.output_files import refuse_folder, weights_of
+from streamplace.errors import ConfigError, StreamplaceError, TrainingError, reworded
+from streamplace.files import read_cluster, read_dataset
+from streamplace.files.training_logs import read_log
+from streamplace.training.config import config_names, read_config, with_seed
+from streamplace.training.measuring.measurement_log import MEASUREMENTS
+from streamplace.util.extras import check_learn
 
 CURVES = "curves.png"
+INTERVAL_S = 10.0  # seconds between lines
+FIGURES = ("loss", "reward", "entropy", "gap", "validation")
 
 
-@click.command()
-@click.argument("dataset", type=param_types.GRAPH)
-@click.option(
-    "--config",
-    required=True,
-    type=param_types.CONFIG,
-    metavar="NAME|FILE",
-    help="Training configuration: one that comes with streamplace (best; paper, the published "
-    "recipe; b, b-f1, b-f1-f2, the paper's ablations; placeto, placeto-stream; giph, "
-    "giph-makespan, giph-stream; best-makespan; doppler, doppler-stream; hsdag, hsdag-stream; or "
-    "rnn), a .toml file, or a run's config.json.",
-)
-@click.option(
-    "-o",
-    "output",
-    callback=checks.file_name,
-    type=param_types.FILE,
-    required=True,
-    metavar="RUN",
-    help="Run folder to write; created if missing.",
-)
-@click.option(
-    "--cluster",
-    "cluster_file",
-    callback=checks.file_name,
-    type=param_types.FILE,
-    metavar="FILE",
-    help="Cluster on which all graphs are trained, instead of those of --config.",
-)
-@clusters_option("for the graphs: graph i is trained on cluster i, not on those of --config.")
-@click.option(
-    "--measure",
-    type=param_types.MEASURE,
-    metavar="MODULE:CLASS",
-    help="What measures running times for stages with the key measurements: your own, as "
-    "MODULE:CLASS[:OPTION=VALUE…], or a name that an installed package registers.  [default: that "
-    "of --config]",
-)
-@click.option("--resume", is_flag=True, help="Continue from the checkpoint in the run folder.")
-@click.option(
-    "--seed",
-    type=param_types.Whole(0),
-    metavar="N",
-    help="Seed of all random choices.  [default: the configuration's]",
-)
-@options.no_objective("--config says for which objective a policy is trained")
-@options.processes
-@options.as_json
-@options.quiet
-def train(
-    dataset: str,
-    config: str,
-    output: str,
-    cluster_file: str | None,
-    clusters_file: str | None,
-    measure: str | None,
-    resume: bool,
-    seed: int | None,
-    jobs: int | None,
-    backend: str,
-    address: str | None,
-    as_json: bool,
-) -> None:
+@dataclass(frozen=True)
+class TrainOptions(options.Printed):
+    """The options of `train`."""
+
+    dataset: str = argument(type=param_types.GRAPH)
+    config: str = option(
+        "--config",
+        required=True,
+        type=param_types.CONFIG,
+        metavar="NAME|FILE",
+        help="Training configuration: one that comes with streamplace (best; paper, the published "
+        "recipe; b, b-f1, b-f1-f2, the paper's ablations; placeto, placeto-stream; giph, "
+        "giph-makespan, giph-stream; best-makespan; doppler, doppler-stream; hsdag, hsdag-stream; "
+        "or rnn), a .toml file, or a run's config.json.",
+    )
+    output: str = option(
+        "-o",
+        type=param_types.FILE,
+        required=True,
+        metavar="RUN",
+        help="Run folder to write; created if missing.",
+    )
+    cluster_file: str | None = options.file(
+        "--cluster",
+        "Cluster on which all graphs are trained, instead of those of --config.",
+    )
+    clusters_file: str | None = options.clusters(
+        "for the graphs: graph i is trained on cluster i, not on those of --config."
+    )
+    measure: str | None = option(
+        "--measure",
+        type=param_types.MEASURE,
+        metavar="MODULE:CLASS",
+        help="What measures running times for stages with the key measurements: your own, as "
+        "MODULE:CLASS[:OPTION=VALUE…], or a name that an installed package registers.  [default: "
+        "that of --config]",
+    )
+    resume: bool = option(
+        "--resume", is_flag=True, help="Continue from the checkpoint in the run folder."
+    )
+    seed: int | None = option(
+        "--seed",
+        type=param_types.Whole(0),
+        metavar="N",
+        help="Seed of all random choices.  [default: the configuration's]",
+    )
+    objective: None = options.no_objective("--config says for which objective a policy is trained")
+    workers: options.Workers = group(options.Workers)
+
+
+@command(TrainOptions)
+def train(chosen: TrainOptions) -> None:
     """Train a placement policy on the graphs of a dataset.
 
     Ctrl-C saves a checkpoint and stops; --resume continues, and the results are bit for bit
@@ -96,78 +97,71 @@ def train(
     streamplace train dream.jsonl.gz --config best -o run
     streamplace place graph.json --placer policy:file=run/policy.safetensors
     """
-    from pathlib import Path  # noqa: PLC0415 - loaded when the command runs
-
-    from streamplace.cli.default_cluster import naming_the_default  # noqa: PLC0415
-    from streamplace.cli.output_files import refuse_folder, weights_of  # noqa: PLC0415
-    from streamplace.cli.training_progress import TrainingProgress  # noqa: PLC0415
-    from streamplace.execution.backends import Backend  # noqa: PLC0415
-    from streamplace.files import read_cluster, read_dataset  # noqa: PLC0415
-    from streamplace.training.config import read_config, with_seed  # noqa: PLC0415
-    from streamplace.util.extras import check_learn  # noqa: PLC0415
-
-    if cluster_file is not None and clusters_file is not None:
+    if chosen.cluster_file is not None and chosen.clusters_file is not None:
         raise click.UsageError("cannot combine --cluster with --clusters")
-    settings, workers = read_config(config), Backend(backend, address)
-    uses_workers = jobs is not None or backend != "local" or address is not None
+    settings, workers = read_config(chosen.config), chosen.workers.where
+    uses_workers = (
+        chosen.workers.jobs is not None
+        or chosen.workers.backend != "local"
+        or chosen.workers.address is not None
+    )
     if uses_workers and not settings.teachers:
         raise click.UsageError(
-            f"--jobs, --backend and --address require a stage of imitation; {config} has none"
+            f"--jobs, --backend and --address require a stage of imitation; {chosen.config} has "
+            "none"
         )
-    again = "" if seed in (None, settings.run.seed) else f" --seed {seed}"  # needed to resume
-    if seed is not None:
-        settings = with_seed(settings, seed)
+    resumes_with = "" if chosen.seed in (None, settings.run.seed) else f" --seed {chosen.seed}"
+    if chosen.seed is not None:
+        settings = with_seed(settings, chosen.seed)
 
     check_learn("train")
-    # imported here, so that a bad config is refused before torch is loaded
-    from streamplace.training.distributed import is_rank_zero  # noqa: PLC0415
-    from streamplace.training.measuring.measurement_log import MEASUREMENTS  # noqa: PLC0415
-    from streamplace.training.problems import unused_times  # noqa: PLC0415
-    from streamplace.training.run import WRITTEN  # noqa: PLC0415
-    from streamplace.training.trainer import RESUME  # noqa: PLC0415
-    from streamplace.training.trainer import train as run  # noqa: PLC0415
+    # not before a bad config is refused
+    from streamplace.training import distributed, problems, run, trainer  # noqa: PLC0415 - torch
 
     # --config may be the config.json in RUN, which is not overwritten then
-    inputs = (
-        dataset,
-        cluster_file,
-        clusters_file,
+    read_files = (
+        chosen.dataset,
+        chosen.cluster_file,
+        chosen.clusters_file,
         *(file for placer in settings.placers.values() for file in weights_of(placer)),
     )
-    refuse_folder("-o", output, (*WRITTEN, MEASUREMENTS, CURVES), inputs)
-    graphs = read_dataset(dataset)
-    clusters = None if clusters_file is None else read_list(clusters_file, len(graphs))
-    if cluster_file is not None:
-        clusters = [read_cluster(cluster_file)] * len(graphs)
-    if is_rank_zero():
-        printing.print_note(unused_times(graphs, settings.problems, clusters))
+    refuse_folder("-o", chosen.output, (*run.WRITTEN, MEASUREMENTS, CURVES), read_files)
+    graphs = read_dataset(chosen.dataset)
+    clusters = (
+        None if chosen.clusters_file is None else read_list(chosen.clusters_file, len(graphs))
+    )
+    if chosen.cluster_file is not None:
+        clusters = [read_cluster(chosen.cluster_file)] * len(graphs)
+    is_first = distributed.is_rank_zero()
+    if is_first:
+        printing.print_note(problems.unused_times(graphs, settings.problems, clusters))
     progress = TrainingProgress([(stage.algorithm, stage.epochs) for stage in settings.stage])
     with (
         naming_the_default(clusters is None, which="those of --config"),
-        _of(config, RESUME, again),
+        _of(chosen.config, trainer.RESUME, resumes_with),
     ):
-        trained = run(
+        trained = trainer.train(
             graphs,
             settings,
-            Path(output),
-            dataset=dataset,
+            Path(chosen.output),
+            dataset=chosen.dataset,
             clusters=clusters,
-            resume=resume,
-            measure=measure,
-            jobs=jobs,
+            resume=chosen.resume,
+            measure=chosen.measure,
+            jobs=chosen.workers.jobs,
             backend=workers,
-            on_step=progress if is_rank_zero() else lambda record: None,
+            on_step=progress if is_first else lambda record: None,
         )
-    if is_rank_zero():
-        _draw(output)
+    if is_first:
+        _draw(chosen.output)
     if trained.interrupted:
-        if is_rank_zero():
+        if is_first:
             stopped = f"interrupted after step {trained.steps}"
-            click.echo(f"streamplace: {stopped}; {RESUME}{again}", err=True)
+            click.echo(f"streamplace: {stopped}; {trainer.RESUME}{resumes_with}", err=True)
         raise SystemExit(130)
-    if not is_rank_zero():
+    if not is_first:
         return
-    if as_json:
+    if chosen.as_json:
         printing.print_json(trained.to_dict())
     else:
         summary = f"{trained.steps} steps, parameter hash {trained.parameter_hash}"
@@ -190,21 +184,63 @@ def _of(config: str, advice: str, again: str) -> Iterator[None]:
         before, place, message = str(error).partition("config: ")
         if before or not place:
             raise
-        from streamplace.training.config import config_names  # noqa: PLC0415 - see train
-
         where = f"config {config}" if config in config_names() else config
         raise reworded(error, f"{where}: {message}") from None
 
 
 def _draw(run: str) -> None:
     """Draw the run's curves; if that fails, the run still succeeds."""
-    from pathlib import Path  # noqa: PLC0415 - see train
 
-    from streamplace.errors import StreamplaceError  # noqa: PLC0415
-    from streamplace.files.training_logs import read_log  # noqa: PLC0415
-    from streamplace.plots.training_curves import draw_curves  # noqa: PLC0415
+    from streamplace.plots.training_curves import draw_curves  # noqa: PLC0415 - loads matplotlib
 
     try:
         draw_curves(Path(run) / CURVES, {run: read_log(run)})
     except StreamplaceError as error:
         click.echo(f"streamplace: cannot draw the curves: {error}", err=True)
+
+
+class TrainingProgress:
+    """A line every 10 s and one after each epoch, with the estimated time left.
+
+    Parameters
+    ----------
+    stages
+        Algorithm and number of epochs of each stage.
+    """
+
+    def __init__(self, stages: Sequence[tuple[str, int]]) -> None:
+        self._algorithms = [name for name, epochs in stages for _ in range(epochs)]
+        self._started = self._last = time.monotonic()
+        self._first: tuple[float, float] | None = None
+
+    def __call__(self, record: dict[str, float | int]) -> None:
+        """Report the record of a step, as `training.loop` makes it."""
+        now, done = time.monotonic(), float(record["progress"])
+        if self._first is None:  # do not count the time for reading graphs and for a teacher
+            self._first = now, done
+        if now - self._last < INTERVAL_S and "validation" not in record:
+            return
+        self._last = now
+        number = int(record["epoch"])
+        algorithm = self._algorithms[number]
+        epoch = f"{algorithm}, epoch {number + 1} of {len(self._algorithms)}"
+        where = [f"{now - self._started:6.0f} s", epoch, f"step {record['step']}"]
+        figures = [f"{name} {record[name]:.4f}" for name in FIGURES if name in record]
+        printing.print_note("  ".join([*where, *figures, *self._left(now, done)]))
+
+    def _left(self, now: float, done: float) -> list[str]:
+        """Return the time left, estimated from the steps since this process's first one."""
+        if self._first is None or done >= 1 or done <= self._first[1]:
+            return []
+        started, before = self._first
+        seconds = (now - started) * (1 - done) / (done - before)
+        return [f"{_duration(seconds)} left"]
+
+
+def _duration(seconds: float) -> str:
+    """Return a duration as text, such as ``2 h 05 min``."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

@@ -4,26 +4,51 @@ import json
 from collections.abc import Callable, Collection
 from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import checks, from_options, options, param_types, printing
-from streamplace.cli.program_options import program
-from streamplace.cli.rules_options import duration, rules, the_rules
-from streamplace.cli.watch_files import JOURNAL, check_page
-from streamplace.cli.watch_graph import graph_of
-from streamplace.cli.watch_modes import ADAPTIVE, ADVISE, APPLY, RESTART, check_modes
-
-if TYPE_CHECKING:
-    from streamplace.control.decisions import Decision
-    from streamplace.control.flink.acting import Backend
-    from streamplace.control.flink.parts import Writes
-    from streamplace.control.flink.watching import Watching
-    from streamplace.control.observation import Observation
-    from streamplace.control.rules import Rules
-    from streamplace.integrations.profiling.rest import Server
-    from streamplace.problem.cluster import Cluster
+from streamplace.cli import inputs, printing
+from streamplace.cli.command import command
+from streamplace.cli.output_files import check_targets
+from streamplace.cli.watch_options import (
+    ADAPTIVE,
+    ADVISE,
+    GRAPH,
+    JOURNAL,
+    WatchOptions,
+    check_modes,
+    check_page,
+)
+from streamplace.control.controller import Controller
+from streamplace.control.decisions import Decision
+from streamplace.control.flink import clock
+from streamplace.control.flink.acting import Backend
+from streamplace.control.flink.devices import Devices
+from streamplace.control.flink.first_graph import first_graph
+from streamplace.control.flink.parts import NoJournal, Writes
+from streamplace.control.flink.rescaling import AdaptiveBackend
+from streamplace.control.flink.restarting import RestartBackend
+from streamplace.control.flink.sampling import Sampler
+from streamplace.control.flink.watching import Watching
+from streamplace.control.flink.windows import Windows
+from streamplace.control.journal import Journal
+from streamplace.control.lock import Lock
+from streamplace.control.observation import Observation
+from streamplace.control.plannable import check_operators
+from streamplace.control.planning import SizePlanner
+from streamplace.control.rules import Rules
+from streamplace.control.timeline import Point, Timeline
+from streamplace.errors import BackendError, FormatError, located
+from streamplace.files import read_graph, write_dataset
+from streamplace.files.atomic import make_folder
+from streamplace.files.reading import name_of
+from streamplace.integrations.flink.applying.progress import Limits
+from streamplace.integrations.flink.applying.requests import Program
+from streamplace.integrations.flink.jobs import check_job
+from streamplace.integrations.profiling.rest import Server
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
+from streamplace.workflows.apply import Options, jar_on
 
 
 @click.group()
@@ -36,76 +61,8 @@ def watch() -> None:
     """
 
 
-@watch.command()
-@click.argument("url")
-@options.identifier("--job", "Id of the job.", required=True)
-@options.cluster("none; one of the two is required")
-@click.option(
-    "--graph",
-    "graph_file",
-    type=param_types.FILE,
-    callback=checks.file_name,
-    metavar="FILE",
-    help="The job's graph, with its numbers of instances and their limits.  [default: measured "
-    "during a first window, and kept beside the journal]",
-)
-@click.option(
-    "--mode",
-    type=param_types.Choice([ADVISE, APPLY]),
-    default=ADVISE,
-    show_default=True,
-    help="Print plans and change nothing (advise), or carry them out (apply).",
-)
-@click.option(
-    "--restart-by",
-    type=param_types.Choice([RESTART, ADAPTIVE]),
-    help="How changes are made: a restart from a savepoint, or the adaptive scheduler, which has "
-    "no labels.  [default: restart]",
-)
-@program(required=False)
-@click.option(
-    "--allow-cancel",
-    is_flag=True,
-    help="Cancel the job if its savepoint does not end in time, where its latest checkpoint is "
-    "retained and younger than --max-age; otherwise it is left running.",
-)
-@click.option(
-    "--max-age",
-    type=param_types.NUMBER,
-    callback=duration,
-    metavar="S",
-    help="Largest age of the checkpoint from which a cancelled job goes on.",
-)
-@click.option(
-    "--labels",
-    is_flag=True,
-    help="Pin instances to devices by the labels of TaskManagers. Otherwise only numbers of "
-    "instances are set, and Flink chooses the slots.",
-)
-@click.option(
-    "--journal",
-    "journal_folder",
-    callback=checks.file_name,
-    metavar="DIR",
-    help="Folder of the journal, from which a controller that was killed goes on. Required by "
-    "--mode apply.",
-)
-@click.option(
-    "--page",
-    "page_file",
-    callback=checks.file_name,
-    metavar="FILE",
-    help="HTML page with the timeline, written anew after every window.",
-)
-@click.option(
-    "--windows",
-    type=param_types.Whole(1),
-    metavar="N",
-    help="End after N windows.  [default: when the job ends]",
-)
-@rules
-@options.common
-def flink(url: str, job: str, **chosen: Any) -> None:
+@command(WatchOptions, of=watch.command)
+def flink(chosen: WatchOptions) -> None:
     """Watch a Flink job.
 
     After every window of measurements, one line says what is decided, and why. In the mode advise
@@ -121,50 +78,32 @@ def flink(url: str, job: str, **chosen: Any) -> None:
     streamplace watch flink http://localhost:8081 --job 0a1b… --cluster cluster.json
     streamplace watch flink http://localhost:8081 --job 0a1b… --devices 3x2500x4 --page now.html
     """
-    from streamplace.control.rules import Rules  # noqa: PLC0415 - loaded when the command runs
-    from streamplace.integrations.profiling.rest import Server  # noqa: PLC0415
-
-    fields = {name: chosen.pop(name) for name in Rules.__dataclass_fields__}
-    kept = the_rules(chosen["scale"], **fields)
     check_modes(chosen)
-    check_page(chosen["page_file"], chosen["journal_folder"])
-    cluster = from_options.the_cluster(chosen["cluster_file"], chosen["devices"])
+    check_page(chosen.page_file, chosen.journal_folder)
+    cluster = inputs.the_cluster(chosen.cluster)
     if cluster is None:
         raise click.UsageError(
             "missing --cluster or --devices: the devices on which instances may run"
         )
-    _watch(Server(url), job, cluster, kept, chosen)
+    _watch(Server(chosen.url), cluster, chosen)
 
 
-def _watch(
-    server: "Server", job: str, cluster: "Cluster", kept: "Rules", chosen: dict[str, Any]
-) -> None:
-    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - slow to load
-    from streamplace.control.controller import Controller  # noqa: PLC0415 - loaded when it runs
-    from streamplace.control.flink.clock import SystemClock  # noqa: PLC0415
-    from streamplace.control.flink.devices import Devices  # noqa: PLC0415
-    from streamplace.control.flink.sampling import Sampler  # noqa: PLC0415
-    from streamplace.control.flink.watching import Watching  # noqa: PLC0415
-    from streamplace.control.flink.windows import Windows  # noqa: PLC0415
-    from streamplace.control.lock import Lock  # noqa: PLC0415
-    from streamplace.control.plannable import check_operators  # noqa: PLC0415
-    from streamplace.control.planning import SizePlanner  # noqa: PLC0415
-    from streamplace.errors import located  # noqa: PLC0415
-
-    backend = _backend(server, job, kept, chosen)
+def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
+    job, kept = chosen.job, chosen.rules
+    backend = _backend(server, chosen)
     with ExitStack() as stack:
         follow: Callable[[str], object] = lambda job: None  # noqa: E731
         if backend is not None:
             follow = stack.enter_context(Lock(server.url, job)).follow
-        journal = _journal(stack, chosen["journal_folder"])
+        journal = _journal(stack, chosen.journal_folder)
         check_targets(
-            {"--page": chosen["page_file"]}, (chosen["cluster_file"], chosen["graph_file"])
+            {"--page": chosen.page_file}, (chosen.cluster.cluster_file, chosen.graph_file)
         )
-        if chosen["jar"] and not journal.unfinished:
-            _check_jar(server, chosen["jar"], kept)
+        if chosen.program.jar and not journal.unfinished:
+            _check_jar(server, chosen.program.jar, kept)
         if not journal.jobs:
-            _check_job(server, job, kept, waits=chosen["graph_file"] is not None)
-        graph, origin = graph_of(server, job, cluster, kept, chosen, journal)
+            _check_job(server, job, kept, waits=chosen.graph_file is not None)
+        graph, origin = _graph(server, cluster, chosen, journal)
         with located(origin):
             planner = SizePlanner(graph, cluster, kept)
 
@@ -173,46 +112,41 @@ def _watch(
                 check_operators(graph, operators)
 
         weights = dict(zip(graph.names, graph.instructions.tolist(), strict=True))
-        chooses = chosen["mode"] == ADVISE or chosen["labels"]
+        chooses = chosen.mode == ADVISE or chosen.labels
         controller = Controller(kept, planner, chooses_devices=chooses)
-        clock = SystemClock()
-        sampler = Sampler(server, kept.answer_s, clock)
+        system = clock.SystemClock()
+        sampler = Sampler(server, kept.answer_s, system)
         windows = Windows(
-            *(sampler, Devices(cluster.names), kept.window_s, clock, weights),
+            *(sampler, Devices(cluster.names), kept.window_s, system, weights),
             check=check_job,
         )
         watching = Watching(job, windows, controller, journal, backend, say=_note, follow=follow)
-        watching.decided = _output(watching, kept, chosen)
-        watching.run(chosen["windows"])
+        watching.decided = _output(watching, chosen)
+        watching.run(chosen.windows)
 
 
-def _backend(server: "Server", job: str, kept: "Rules", chosen: dict[str, Any]) -> "Backend | None":
+def _backend(server: Server, chosen: WatchOptions) -> Backend | None:
     """Return what changes the job; None: nothing does."""
-    from streamplace.control.flink.rescaling import AdaptiveBackend  # noqa: PLC0415
-    from streamplace.control.flink.restarting import RestartBackend  # noqa: PLC0415
-    from streamplace.integrations.flink.applying.progress import Limits  # noqa: PLC0415
-    from streamplace.integrations.flink.applying.requests import Program  # noqa: PLC0415
-    from streamplace.workflows.apply import Options  # noqa: PLC0415 - loaded when it runs
-
-    if chosen["mode"] == ADVISE:
+    if chosen.mode == ADVISE:
         return None
-    cancel_age_s = chosen["max_age"] if chosen["allow_cancel"] else None
+    kept, program = chosen.rules, chosen.program
+    cancel_age_s = chosen.max_age if chosen.allow_cancel else None
     limits = Limits(kept.answer_s, kept.savepoint_s, kept.start_s, cancel_age_s)
-    if chosen["restart_by"] == ADAPTIVE:
+    if chosen.restart_by == ADAPTIVE:
         return AdaptiveBackend(server, limits)
     how = Options(
-        job,
-        chosen["jar"],
-        Program(chosen["entry_class"], chosen["arguments"]),
-        chosen["savepoint_dir"],
-        labels=chosen["labels"],
-        without_uids=chosen["without_uids"],
+        chosen.job,
+        str(program.jar),
+        Program(program.entry_class, program.arguments),
+        program.savepoint_dir,
+        labels=chosen.labels,
+        without_uids=program.without_uids,
         limits=limits,
     )
-    return RestartBackend(server, how, chosen["labels"], _note)
+    return RestartBackend(server, how, chosen.labels, _note)
 
 
-def _check_job(server: "Server", job: str, kept: "Rules", *, waits: bool) -> None:
+def _check_job(server: Server, job: str, kept: Rules, *, waits: bool) -> None:
     """Refuse a job that does not exist, before the first window.
 
     Parameters
@@ -220,18 +154,12 @@ def _check_job(server: "Server", job: str, kept: "Rules", *, waits: bool) -> Non
     waits
         Whether a server that does not answer is waited for; otherwise it is a fault.
     """
-    from streamplace.errors import BackendError  # noqa: PLC0415 - loaded when the command runs
-    from streamplace.integrations.flink.jobs import check_job  # noqa: PLC0415
-
     with suppress(BackendError) if waits else nullcontext():
         check_job(server, job, kept.answer_s)
 
 
-def _check_jar(server: "Server", jar: str, kept: "Rules") -> None:
+def _check_jar(server: Server, jar: str, kept: Rules) -> None:
     """Refuse a jar that does not exist, before the first action needs it."""
-    from streamplace.errors import BackendError  # noqa: PLC0415 - loaded when the command runs
-    from streamplace.workflows.apply import jar_on  # noqa: PLC0415
-
     with suppress(BackendError):  # a server that does not answer is waited for
         jar_on(server, jar, kept.answer_s)
 
@@ -242,41 +170,63 @@ def _note(text: str) -> None:
         printing.print_note(text)
 
 
-def _journal(stack: ExitStack, folder: str | None) -> "Writes":
-    from streamplace.control.flink.parts import NoJournal  # noqa: PLC0415 - loaded when it runs
-    from streamplace.control.journal import Journal  # noqa: PLC0415
-    from streamplace.files.atomic import make_folder  # noqa: PLC0415
+def _journal(stack: ExitStack, folder: str | None) -> Writes:
 
     if folder is None:
         return NoJournal()
     return stack.enter_context(Journal(make_folder(folder) / JOURNAL))
 
 
-def _output(
-    watching: "Watching", kept: "Rules", chosen: dict[str, Any]
-) -> "Callable[[Observation, Decision], object]":
+def _output(watching: Watching, chosen: WatchOptions) -> Callable[[Observation, Decision], object]:
     """Return what prints a decision and writes the page.
 
     A page that cannot be written is a fault after the first window, and a note later.
     """
-    from streamplace.control.timeline import Point, Timeline  # noqa: PLC0415
-    from streamplace.errors import FormatError  # noqa: PLC0415 - loaded when the command runs
-
     timeline = Timeline()
 
     def decided(observation: "Observation", decision: "Decision") -> None:
-        line = json.dumps(decision.to_dict(), ensure_ascii=False) if chosen["as_json"] else None
+        line = json.dumps(decision.to_dict(), ensure_ascii=False) if chosen.as_json else None
         click.echo(line or str(decision))
         timeline.add(Point.of(observation, decision))
-        if chosen["page_file"] is not None:
-            from streamplace.control.page import write_page  # noqa: PLC0415 - slow to load
+        if chosen.page_file is not None:
+            from streamplace.control.page import write_page  # noqa: PLC0415 - loads matplotlib
 
-            page, title = Path(chosen["page_file"]), f"job {watching.job}"
+            page, title = Path(chosen.page_file), f"job {watching.job}"
             try:
-                write_page(page, title, chosen["mode"], timeline, kept)
+                write_page(page, title, chosen.mode, timeline, chosen.rules)
             except FormatError as error:
                 if len(timeline.points) == 1:
                     raise
                 _note(str(error))
 
     return decided
+
+
+def _graph(
+    server: Server, cluster: Cluster, chosen: WatchOptions, journal: Writes
+) -> tuple[StreamGraph, str]:
+    """Return the graph of the file, that of the journal, or that of the job, and where it is from.
+
+    A measured graph is kept beside the journal: the next controller may find the job stopped.
+    """
+    job, kept = chosen.job, chosen.rules
+    if chosen.graph_file is not None:
+        return read_graph(chosen.graph_file), name_of(chosen.graph_file)
+    folder = chosen.journal_folder
+    measured = None if folder is None else Path(folder) / GRAPH
+    if measured is not None and journal.jobs and measured.exists():
+        printing.print_note(f"the graph is that of {measured}, which was measured before")
+        return read_graph(measured), str(measured)
+    if journal.unfinished:
+        raise click.UsageError(
+            "missing --graph: the journal has an action that was interrupted, so the job cannot be "
+            "measured now; name the graph as before"
+        )
+    printing.print_note(f"measuring the job for {kept.window_s:g} s, as no --graph is named")
+    latest = journal.jobs[-1] if job in journal.jobs else job
+    graph, notes = first_graph(server, latest, cluster, kept.window_s, kept.answer_s, chosen.seed)
+    for note in notes:
+        printing.print_note(note)
+    if measured is not None:
+        write_dataset(measured, [graph])
+    return graph, f"job {latest}"

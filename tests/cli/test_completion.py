@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from streamplace.cli.completion import SHELLS, VARIABLE
+from streamplace.cli.shells import SHELLS, VARIABLE
 from streamplace.placers.registry import NAMES, PLACERS, make_placer, options_of
 from streamplace.training import config_names
 from tests.support.cli import ENVIRONMENT, MODULE, Capture, refused, run, succeeds

@@ -7,15 +7,23 @@ from typing import Any
 import click
 import pytest
 
-from streamplace.cli.main import cli
+from streamplace.cli.main import COMMANDS, cli
 from streamplace.placers.registry import FROM_START
 
 PROGRAM = "streamplace"
 
 
+def members(group: click.Group) -> dict[str, click.Command]:
+    """Return the commands of a group by name."""
+    context = click.Context(group)
+    names = group.list_commands(context)
+    found = {name: group.resolve_command(context, [name])[1] for name in names}
+    return {name: command for name, command in found.items() if command is not None}
+
+
 def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
     """Yield all commands and their names, including those in groups."""
-    for name, command in group.commands.items():
+    for name, command in members(group).items():
         yield " ".join((*path, name)), command
         if isinstance(command, click.Group):
             yield from commands(command, (*path, name))
@@ -64,7 +72,7 @@ def test_first_lines_are_complete(group: str) -> None:
     assert isinstance(command, click.Group)
     context = click.Context(command, info_name=PROGRAM, terminal_width=80, **HELP)
     output = command.get_help(context).partition("Commands:")[2]
-    for name, inner in command.commands.items():
+    for name, inner in members(command).items():
         first = (inner.help or "").partition("\n")[0]
         assert first.endswith(".")
         assert f"  {name} " in output
@@ -100,3 +108,9 @@ def test_the_help_of_start_names_every_placer_that_starts_from_a_placement() -> 
     named = start.partition("Requires --placer ")[2]
     assert all(name in named for name in FROM_START)
     assert "giph" in cost
+
+
+def test_the_list_of_commands_has_their_first_lines() -> None:
+    """`streamplace --help` lists commands without loading them."""
+    first_lines = {name: command.get_short_help_str(1000) for name, command in members(cli).items()}
+    assert first_lines == COMMANDS

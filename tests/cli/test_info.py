@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from streamplace.cli.facts import print_facts
+from streamplace.cli.info import print_facts
 from tests.support.cli import Capture, json_of, refused, succeeds
 from tests.support.input_files import CLUSTER, GRAPH, InputFiles
 

@@ -117,6 +117,6 @@ def test_the_last_line_names_what_was_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     outcome = Outcome("title", (), (), pictures)
-    monkeypatch.setattr("streamplace.studies.run.run_study", lambda *_, **__: outcome)
+    monkeypatch.setattr("streamplace.cli.study.run_study", lambda *_, **__: outcome)
     words = ("orders", "--quick", "--plots", plots, "-o", "folder")
     assert printed(capsys, "study", *words)[1].endswith(f"{kinds} are in folder\n")

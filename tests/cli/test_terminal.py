@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from streamplace.cli.table import print_table
-from streamplace.cli.terminal import console, print_line
+from streamplace.cli.terminal import console, print_line, print_table
 from streamplace.display.view import Grid, Line, Names
 from streamplace.execution.progress import is_quiet
 from tests.support.cli import ENVIRONMENT, MODULE, Capture, run, succeeds

@@ -144,7 +144,7 @@ def test_a_killed_run_resumes(files: Path, tmp_path: Path) -> None:
 def test_resuming_needs_the_seed_of_the_command_line(
     files: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streamplace.cli.training_progress.TrainingProgress.__call__", ctrl_c)
+    monkeypatch.setattr("streamplace.cli.train.TrainingProgress.__call__", ctrl_c)
     advice = "interrupted after step 1; resume with --resume"
     for seed, needed in (("3", " --seed 3\n"), ("0", "\n")):
         assert main(in_process(files, tmp_path / seed, "--seed", seed)) == 130

@@ -1,0 +1,107 @@
+"""Commands whose options are the fields of a dataclass, in the order of --help.
+
+A command declares each option once::
+
+    @dataclass(frozen=True)
+    class PlanOptions(Common):
+        graph: str = argument(type=GRAPH)
+        lost: LostDevices = group(LostDevices)
+
+    @command(PlanOptions)
+    def plan(chosen: PlanOptions) -> None: ...
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import Field, field, fields
+from inspect import get_annotations
+from typing import Any, TypeVar
+
+import click
+
+PARAMETER, MAKE, MEMBERS = "parameter", "make", "members"  # keys of the metadata of a field
+Options = TypeVar("Options")
+Members = Mapping[str, "Field[Any]"]
+
+
+def option(*names: str, **settings: Any) -> Any:
+    """Return a field for an option of these names; `settings` are those of `click.Option`."""
+    return field(metadata={PARAMETER: lambda name: click.Option([*names, name], **settings)})
+
+
+def argument(**settings: Any) -> Any:
+    """Return a field for an argument; `settings` are those of `click.Argument`."""
+    return field(metadata={PARAMETER: lambda name: click.Argument([name], **settings)})
+
+
+def group(cls: type, **given: Any) -> Any:
+    """Return a field for several options, which are the fields of the dataclass `cls`.
+
+    Parameters
+    ----------
+    given
+        Name of a field of `cls` -> the option to have instead, such as one with another help.
+    """
+    return made_of({**_members(cls), **given}, cls)
+
+
+def made_of(members: Members, make: Callable[..., Any]) -> Any:
+    """Return a field for several options, name -> field, whose value `make` makes of theirs."""
+    return field(metadata={MEMBERS: members, MAKE: make})
+
+
+def command(
+    cls: type[Options],
+    name: str | None = None,
+    *,
+    of: Callable[..., Any] = click.command,
+    kind: type[click.Command] = click.Command,
+) -> Callable[[Callable[[Options], None]], click.Command]:
+    """Return a decorator that makes a click command of a function of its options.
+
+    Parameters
+    ----------
+    cls
+        The dataclass of the options.
+    name
+        The name of the command; None: that of the function.
+    of
+        `click.command`, or the method ``command`` of the group that the command belongs to.
+    kind
+        The class of the command.
+    """
+    members = _members(cls)
+
+    def decorator(function: Callable[[Options], None]) -> click.Command:
+        def callback(**values: Any) -> None:
+            function(cls(**_values(members, values)))
+
+        callback.__doc__ = function.__doc__
+        params = list(_parameters(members))
+        made: click.Command = of(name or function.__name__, cls=kind, params=params)(callback)
+        return made
+
+    return decorator
+
+
+def _members(cls: Any) -> dict[str, "Field[Any]"]:
+    """Return the fields of a dataclass; those of a base class come after its own."""
+    known = {each.name: each for each in fields(cls)}
+    return {name: known[name] for base in cls.__mro__ for name in get_annotations(base)}
+
+
+def _parameters(members: Members) -> Iterator[click.Parameter]:
+    for name, each in members.items():
+        if MEMBERS in each.metadata:
+            yield from _parameters(each.metadata[MEMBERS])
+        else:
+            yield each.metadata[PARAMETER](name)
+
+
+def _values(members: Members, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of fields, from those of all options by name."""
+    return {
+        name: each.metadata[MAKE](**_values(each.metadata[MEMBERS], values))
+        if MAKE in each.metadata
+        else values[name]
+        for name, each in members.items()
+    }

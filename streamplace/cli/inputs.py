@@ -1,0 +1,305 @@
+"""What commands read: clusters, placements and objectives, and whose choice an error is about."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from math import nan
+from typing import Any
+
+import click
+
+from streamplace.cli import printing
+from streamplace.cli.options import ClusterChoice, Form, LostDevices
+from streamplace.errors import (
+    ClusterError,
+    FormatError,
+    InfeasibleError,
+    OtherGraphError,
+    ProblemError,
+    StreamplaceError,
+    UsageError,
+    located,
+    reworded,
+)
+from streamplace.files import read_cluster, read_clusters
+from streamplace.files.assignments import assignment_from, is_assignment, read_placement_json
+from streamplace.files.placements import placement_from
+from streamplace.files.reading import name_of
+from streamplace.files.stored_objectives import objective_in
+from streamplace.integrations.whole_operators import colocate_instances
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.counts import uneven_notes, with_counts
+from streamplace.problem.expansion import to_instances, to_operators
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.logical import LogicalGraph
+from streamplace.problem.losses import Losses
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.objective import Objective
+from streamplace.problem.objectives import make_objective
+from streamplace.problem.placement import Placement
+from streamplace.util.text import counted
+from streamplace.workflows.conflict import named
+from streamplace.workflows.latency.limit import LatencyLimit
+
+COLOCATED = re.compile(r"constraints\.colocate\[(\d+)\]")
+PYTHON_NAME = "max_latency: "
+
+
+def the_cluster(chosen: ClusterChoice) -> Cluster | None:
+    """Return the cluster that the options describe; None without either option."""
+    if chosen.cluster_file is not None and chosen.devices is not None:
+        raise click.UsageError("cannot combine --cluster with --devices")
+    if chosen.devices is not None:
+        try:
+            return Cluster.parse(chosen.devices)
+        except ClusterError as error:
+            raise ClusterError(f"--devices: {str(error).removeprefix('devices: ')}") from None
+    return None if chosen.cluster_file is None else read_cluster(chosen.cluster_file)
+
+
+def read_list(file: str, graphs: int, remedy: str = "") -> list[Cluster]:
+    """Read the clusters of a file, one per graph.
+
+    Parameters
+    ----------
+    graphs
+        The number of graphs; 0: any number of clusters will do.
+    remedy
+        What to do if the numbers differ.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be read, or the numbers differ.
+    """
+    clusters = read_clusters(file)
+    if graphs and len(clusters) != graphs:
+        expected = f"expected {counted(graphs, 'cluster')}, one per graph (got {len(clusters):,})"
+        raise FormatError(f"{name_of(file)}: {expected}{remedy}")
+    return clusters
+
+
+def the_losses(chosen: LostDevices) -> Losses:
+    """Return the lost and slow devices that the options name."""
+    lost = () if chosen.without is None else tuple(chosen.without.split(","))
+    if not all(lost):
+        raise click.UsageError(f"--without: expected device names (got {chosen.without!r})")
+    shares: dict[str, float] = {}
+    for part in [] if chosen.slow is None else chosen.slow.split(","):
+        name, equals, text = part.rpartition("=")
+        try:
+            share = float(text)
+        except ValueError:
+            share = nan
+        if not equals or not 0 < share <= 1:
+            expected = "expected NAME=SHARE with a share above 0, at most 1, such as rack2=0.5"
+            raise click.UsageError(f"--slow: {expected} (got {part!r})")
+        shares[name] = share
+    return Losses(lost, shares)
+
+
+def after_losses(
+    chosen: LostDevices,
+    cluster: Cluster | None,
+    constraints: Constraints | None,
+    graph: StreamGraph,
+    where: str,
+) -> tuple[Cluster | None, Constraints | None]:
+    """Return the cluster and the constraints that the lost and slow devices leave.
+
+    Parameters
+    ----------
+    constraints
+        Those of --constraints; None: the graph's.
+    where
+        The file that errors about constraints name.
+    """
+    if not (lost := the_losses(chosen)):
+        return cluster, constraints
+    whole = Cluster.of(cluster)
+    lost = lost.of_devices(whole)
+    left = lost.cluster(whole)
+    with located(where):
+        return left, lost.constraints(constraints or graph.constraints)
+
+
+def the_objective(text: str | None) -> Objective | None:
+    """Return the objective that --objective names; None without the option."""
+    return None if text is None else make_objective(text)
+
+
+def latency_limit(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> LatencyLimit | None:
+    """Parse QUANTITY=TIME, the value of --max-latency, into a limit on latency."""
+    if value is None:
+        return None
+    try:
+        return LatencyLimit.parse(value)
+    except UsageError as error:
+        raise click.BadParameter(str(error).removeprefix(PYTHON_NAME), ctx, param) from None
+
+
+def graph_of(found: LogicalGraph, form: Form) -> StreamGraph:
+    """Return the graph to write; notes say what --logical and --fold do not keep."""
+    if form.logical:
+        graph, notes = with_counts(found)
+    elif form.fold:
+        graph, notes = to_operators(found), uneven_notes(found)
+    else:
+        return to_instances(found)
+    for note in notes:
+        printing.print_note(note)
+    return graph
+
+
+def placement_of_graph(
+    value: Any,
+    where: str,
+    objective_of: Callable[[Objective | None], Objective | None],
+    **settings: Any,
+) -> tuple[Placement, str]:
+    """Read a placement of a graph; the graph may have other numbers than when it was placed.
+
+    Return it, and a note in that case, else an empty text.
+
+    Parameters
+    ----------
+    value
+        The JSON value of a placement file; see `read_placement_json`.
+    where
+        The name of the file.
+    objective_of
+        Function from the objective of the file, if it has one, to the objective to use.
+    settings
+        Other arguments of `read_placement`, with the graph among them.
+    """
+    objective = objective_of(objective_in(value))
+    read = partial(placement_from, value, where, objective=objective, **settings)
+    try:
+        return read(), ""
+    except OtherGraphError:
+        note = f"{where}: placed for other numbers of the same operators; used by name"
+        return read(by_name=True), note
+
+
+def current_placement(
+    file: str, objective: Objective | None
+) -> tuple[Placement | None, Mapping[str, str]]:
+    """Read the current placement, and return it and its assignment, operator -> device.
+
+    The placement is None for a file that holds nothing but the assignment.
+
+    Parameters
+    ----------
+    objective
+        Replaces that of the file, unless one of them is a makespan: the current placement is then
+        read under its own, since it need not have what the other one requires.
+    """
+    value = read_placement_json(file)
+    if is_assignment(value):
+        return None, assignment_from(value, name_of(file))
+    stored = objective_in(value)
+    if stored is not None and Makespan in (type(stored), type(objective)):
+        objective = None
+    placement = placement_from(value, name_of(file), objective=objective)
+    return placement, placement.assignment
+
+
+def whole_placement(
+    value: Any,
+    where: str,
+    objective_of: Callable[[Objective | None], Objective | None],
+    beside: Any = None,
+) -> Placement:
+    """Read a placement with its own graph; for other parameters, see `placement_of_graph`.
+
+    Parameters
+    ----------
+    beside
+        JSON value of the file that it is compared with, whose objective the error for a file
+        without a graph uses.
+    """
+    stored = objective_in(value)
+    if beside is not None and is_assignment(value):
+        stored = objective_in(beside)
+    objective = objective_of(stored)
+    if not isinstance(stored, Makespan) or isinstance(objective, Makespan | None):
+        return placement_from(value, where, objective=objective)
+    placement = placement_from(value, where)
+    with located(where):
+        return under_objective(placement, objective)
+
+
+def under_objective(placement: Placement, objective: Objective) -> Placement:
+    """Return the same assignment under another objective.
+
+    Raises
+    ------
+    ProblemError
+        If the objective requires a source rate and neither it nor the placement has one.
+    """
+    problem = placement.problem
+    has_rate = problem.graph.source_rate is not None or not isinstance(problem.objective, Makespan)
+    if not (has_rate or isinstance(objective, Makespan) or objective.source_rates):
+        raise ProblemError(
+            "the placement has no source rate, which throughput requires; use "
+            "'streamplace simulate' with its graph, --objective throughput and --source-rate"
+        )
+    return Placement(problem.with_objective(objective), placement.devices)
+
+
+@contextmanager
+def naming_the_default(
+    used: bool, options: str = "--cluster FILE", which: str = "the default 5x2500"
+) -> Iterator[None]:
+    """Say in the error of an infeasible problem that its devices are the default ones.
+
+    Parameters
+    ----------
+    used
+        Whether no option specifies the devices.
+    options
+        The options that specify them.
+    which
+        What the default devices are.
+    """
+    try:
+        yield
+    except StreamplaceError as error:
+        if not (used and (isinstance(error, InfeasibleError) or error.infeasible)):
+            raise
+        remedy = f"the devices are {which}: set {options}"
+        sources = "import --cluster-out and generate --clusters write clusters"
+        raise reworded(error, f"{error}; {remedy} ({sources})") from None
+
+
+@contextmanager
+def naming_whole_operators(
+    graph: StreamGraph, groups: Sequence[Sequence[str]], *, added: bool
+) -> Iterator[None]:
+    """Call the added groups, the last of all, by the option in an infeasible problem's error."""
+    if not added:
+        yield
+        return
+    first = len(groups) - len(colocate_instances(graph, Constraints()).colocate)
+
+    def name(match: re.Match[str]) -> str:
+        number = int(match[1])
+        if not first <= number < len(groups):
+            return match[0]
+        owner = graph.owners[graph.index[groups[number][0]]]
+        return f"--whole-operators of {owner!r}"
+
+    try:
+        yield
+    except StreamplaceError as raised:
+        error = raised
+        if error.infeasible is not None:
+            error = named(error)
+        text = COLOCATED.sub(name, str(error))
+        if text == str(error):
+            raise error from None
+        raise reworded(error, text) from None

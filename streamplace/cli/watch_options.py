@@ -1,0 +1,276 @@
+"""Options of the command `watch`, and checks of what they may be combined with."""
+
+import os
+import sys
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import click
+
+from streamplace.cli import options, param_types
+from streamplace.cli.command import argument, made_of, option
+from streamplace.control.rules import FLINK_TIMES, MAX_S, Rules
+from streamplace.errors import UsageError
+from streamplace.files.bounded import STDIO
+
+ADVISE, APPLY = "advise", "apply"
+RESTART, ADAPTIVE = "restart", "adaptive"
+JOURNAL, GRAPH = "journal.jsonl", "graph.json"  # in the folder of the journal
+KEPT = {JOURNAL: "the journal", GRAPH: "the graph that is kept beside the journal"}
+HELP = {
+    "target": "Utilisation of the busiest instance that plans aim at.",
+    "low": "Utilisation below which capacity is reduced.",
+    "high": "Utilisation above which capacity is added.",
+    "window_s": "Length of a window of measurements.",
+    "agreeing": "Windows in a row that must ask for a change.",
+    "stabilisation_s": "Time after a start of the job during which measurements are ignored.",
+    "cool_down_s": "Time after an action without another one.",
+    "scale_down_after_s": "Time for which less capacity must have been enough before it is "
+    "reduced; the largest rate of this time counts.",
+    "most_scale_down": "Largest share of an operator's instances that one action removes.",
+    "actions_per_hour": "Largest number of actions in an hour.",
+    "actions_per_day": "Largest number of actions in 24 hours.",
+    "horizon_s": "Time within which an action must pay for itself.",
+    "first_downtime_s": "Expected downtime of a restart until one was measured; then the longest "
+    "of the last three.",
+    "catch_up_s": "Time within which tuples that wait after a restart must be worked off.",
+    "machine_price": "Price of a second of a machine for which the cluster file states none.",
+    "delayed_tuple_price": "Price of a tuple that a restart delays, in the same unit.",
+    "rollback_below": "Share of the former throughput below which an action is rolled back, once.",
+    "block_s": "Time for which a plan that was rolled back is not tried again.",
+    "refused_s": "The same for a plan that was refused before anything changed.",
+    "savepoint_s": "Seconds for a savepoint.",
+    "start_s": "Seconds for a start until all vertices run.",
+    "answer_s": "Seconds to wait for each answer of the server.",
+}
+NAMES = {
+    "target": "target-utilisation",
+    "savepoint_s": "deadline",
+    "start_s": "start-timeout",
+    "answer_s": "timeout",
+}
+"""Options that other commands have too, under another name than the field."""
+OTHER_NAMES = {"band": "--low, --target-utilisation, --high", "factor": "--scale"}
+"""Words in messages of `Rules` that are not fields -> their options."""
+SHARES = ("target", "low", "high", "most_scale_down", "rollback_below")
+
+
+def option_name(field: str) -> str:
+    """Return the name of the option of a field of `Rules`."""
+    name = NAMES.get(field, field.removesuffix("_s"))
+    return f"--{name.replace('_', '-')}"
+
+
+def rules() -> Any:
+    """Return an option for every rule, and --scale, as a field whose value is a `Rules`."""
+    scale = option(
+        "--scale",
+        type=param_types.NUMBER,
+        callback=param_types.above_0,
+        default=1.0,
+        show_default=True,
+        metavar="F",
+        help="Factor on all durations except those of Flink's own steps (--deadline, "
+        "--start-timeout, --timeout), for trials: 0.0667 is 15 times as fast.",
+    )
+    members = {each.name: _option(each.name, each.default) for each in fields(Rules)}
+    return made_of({**members, "scale": scale}, the_rules)
+
+
+def the_rules(scale: float, **chosen: Any) -> Rules:
+    """Return the rules that the options describe.
+
+    Parameters
+    ----------
+    chosen
+        Name of a field -> value, for every field.
+
+    Raises
+    ------
+    click.UsageError
+        If a value is outside its range, or rules contradict each other; the message names the
+        options.
+    """
+    try:
+        return Rules(**chosen).scaled(scale)
+    except UsageError as error:
+        what, fault = str(error).split(":", 1)
+        options = {name: option_name(name) for name in HELP} | OTHER_NAMES
+        named = " ".join(options.get(word, word) for word in what.split())
+        raise click.UsageError(f"{named}:{fault}") from None
+
+
+def duration(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """Refuse a time in seconds that is 0 or less, NaN, or longer than those of `Rules` may be."""
+    if value is not None and not 0 < value <= MAX_S:
+        message = f"must be above 0 and at most {MAX_S:,} s (got {value:g})"
+        raise click.BadParameter(message, ctx, param)
+    return value
+
+
+def _option(field: str, default: Any) -> Any:
+    kinds: dict[str, Any] = {
+        "type": param_types.NUMBER,
+        "metavar": "S",
+    }  # `Rules` checks durations and prices
+    if field in SHARES:
+        kinds |= {"callback": param_types.share, "metavar": "U"}
+    elif field in FLINK_TIMES:
+        kinds |= {"callback": param_types.wait}
+    elif field.endswith("_price"):
+        kinds |= {"metavar": "PRICE"}
+    elif not field.endswith("_s"):
+        kinds = {"type": param_types.Whole(1), "metavar": "N"}
+    return option(option_name(field), default=default, show_default=True, help=HELP[field], **kinds)
+
+
+@dataclass(frozen=True)
+class WatchOptions(options.Common):
+    """The options of `watch flink`."""
+
+    url: str = argument()
+    job: str = options.identifier("--job", "Id of the job.", required=True)
+    cluster: options.ClusterChoice = options.cluster("none; one of the two is required")
+    graph_file: str | None = options.file(
+        "--graph",
+        "The job's graph, with its numbers of instances and their limits.  [default: measured "
+        "during a first window, and kept beside the journal]",
+    )
+    mode: str = option(
+        "--mode",
+        type=param_types.Choice([ADVISE, APPLY]),
+        default=ADVISE,
+        show_default=True,
+        help="Print plans and change nothing (advise), or carry them out (apply).",
+    )
+    restart_by: str | None = option(
+        "--restart-by",
+        type=param_types.Choice([RESTART, ADAPTIVE]),
+        help="How changes are made: a restart from a savepoint, or the adaptive scheduler, which "
+        "has no labels.  [default: restart]",
+    )
+    program: options.FlinkProgram = options.program(required=False)
+    allow_cancel: bool = option(
+        "--allow-cancel",
+        is_flag=True,
+        help="Cancel the job if its savepoint does not end in time, where its latest checkpoint is "
+        "retained and younger than --max-age; otherwise it is left running.",
+    )
+    max_age: float | None = option(
+        "--max-age",
+        type=param_types.NUMBER,
+        callback=duration,
+        metavar="S",
+        help="Largest age of the checkpoint from which a cancelled job goes on.",
+    )
+    labels: bool = option(
+        "--labels",
+        is_flag=True,
+        help="Pin instances to devices by the labels of TaskManagers. Otherwise only numbers of "
+        "instances are set, and Flink chooses the slots.",
+    )
+    journal_folder: str | None = option(
+        "--journal",
+        type=param_types.NAME,
+        metavar="DIR",
+        help="Folder of the journal, from which a controller that was killed goes on. Required by "
+        "--mode apply.",
+    )
+    page_file: str | None = option(
+        "--page",
+        type=param_types.NAME,
+        metavar="FILE",
+        help="HTML page with the timeline, written anew after every window.",
+    )
+    windows: int | None = option(
+        "--windows",
+        type=param_types.Whole(1),
+        metavar="N",
+        help="End after N windows.  [default: when the job ends]",
+    )
+    rules: Rules = rules()
+
+
+def check_modes(chosen: WatchOptions) -> None:
+    """Refuse options that do not fit together."""
+    applies, way = chosen.mode == APPLY, chosen.restart_by or RESTART
+    shown = _of_restarts(chosen)
+    if not applies and (shown or chosen.restart_by):
+        first = (*shown, "--restart-by")[0]
+        raise click.UsageError(f"{first} needs --mode apply; without it, nothing is changed")
+    if applies and way == ADAPTIVE and shown:
+        raise click.UsageError(
+            f"cannot combine {shown[0]} with --restart-by adaptive, which takes no savepoint, "
+            "starts no jar and has no labels"
+        )
+    if applies and way == RESTART and not chosen.program.jar:
+        raise click.UsageError(
+            "missing --jar: --mode apply starts it again from a savepoint; or use --restart-by "
+            "adaptive"
+        )
+    if chosen.allow_cancel is (chosen.max_age is None):
+        raise click.UsageError(
+            "--allow-cancel and --max-age need each other: a job is cancelled only where its "
+            "latest checkpoint is younger"
+        )
+    if applies and not chosen.journal_folder:
+        raise click.UsageError(
+            "missing --journal: --mode apply needs a folder for its journal, from which it goes on "
+            "if it is killed"
+        )
+
+
+def _of_restarts(chosen: WatchOptions) -> list[str]:
+    """Return the options in use that are about restarts from a savepoint."""
+    program = chosen.program
+    values = {
+        "--jar": program.jar,
+        "--entry-class": program.entry_class,
+        "--arg": program.arguments,
+        "--savepoint-dir": program.savepoint_dir,
+        "--without-uids": program.without_uids,
+        "--labels": chosen.labels,
+        "--allow-cancel": chosen.allow_cancel,
+        "--max-age": chosen.max_age,
+    }
+    return [name for name, value in values.items() if value]
+
+
+def check_page(page: str | None, journal: str | None) -> None:
+    """Refuse a page on stdout, where decisions are printed, and one that is a file of the journal.
+
+    Parameters
+    ----------
+    page, journal
+        File of the page and folder of the journal; None: there is none.
+    """
+    if page is None:
+        return
+    if page == STDIO or _is_stdout(page):
+        raise click.UsageError(
+            f"--page {page}: is stdout, where decisions are printed; name a file for the page"
+        )
+    if journal is None:
+        return
+    for name, what in KEPT.items():
+        if _is_same(page, Path(journal, name)):
+            raise click.UsageError(
+                f"--page {page}: would overwrite {what}; name another file for the page"
+            )
+
+
+def _is_stdout(page: str) -> bool:
+    """Return whether a file is that behind stdout, such as /dev/stdout."""
+    with suppress(OSError, ValueError, AttributeError):  # stdout may be closed or None
+        return os.path.samestat(os.stat(page), os.fstat(sys.stdout.fileno()))
+    return False
+
+
+def _is_same(page: str, kept: Path) -> bool:
+    with suppress(OSError, ValueError):  # usually one of them does not exist yet
+        return os.path.samefile(page, kept)
+    with suppress(OSError, ValueError):
+        return os.path.realpath(page) == os.path.realpath(kept)
+    return False
