@@ -67,9 +67,9 @@ NEEDING = {
         for name in LEARNED
         if name != "policy"
     },
-    "of the kind 'encoder-decoder',": [
+    "of the kind 'giph',": [
         *("place", "graph.json", "--placer"),
-        "policy:file={root}/benchmarks/weights/b.safetensors",
+        "policy:file={root}/streamplace/policy/shipped/giph-throughput.safetensors",
     ],
 }
 
