@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
 from streamplace.display.labels import labels
 from streamplace.plots.style import COLOURS, GREY, NAME, picture, visible
@@ -88,8 +89,6 @@ def _draw_row(axes: Axes, row: int, values: Floats) -> None:
 
 def _use_log_axis(axes: Axes) -> None:
     """Make the axis of ratios logarithmic, with ticks as plain numbers."""
-    from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter  # noqa: PLC0415
-
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(ScalarFormatter())

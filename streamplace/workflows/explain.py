@@ -22,6 +22,7 @@ from streamplace.scoring.registry import CLOSED_FORMS, closed_form, throughput_e
 from streamplace.scoring.throughput import at_worst_rate, simulate
 from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.constraint_costs import constraint_costs as costs_of_constraints
+from streamplace.workflows.explain_makespan import explain_makespan
 from streamplace.workflows.explanation import Contribution, Explanation
 from streamplace.workflows.improving_moves import improving_moves
 from streamplace.workflows.too_heavy import too_heavy
@@ -64,8 +65,6 @@ def explain(
     if isinstance(placement.problem.objective, Makespan):
         if constraint_costs:
             only_throughput(placement.problem.objective, "constraint costs support only throughput")
-        from streamplace.workflows.explain_makespan import explain_makespan  # noqa: PLC0415 - slow to load
-
         return explain_makespan(placement)
     return explain_throughput(placement, constraint_costs=constraint_costs, seed=seed)
 

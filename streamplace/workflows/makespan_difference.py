@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from streamplace.display.view import Line
 from streamplace.problem.objectives import text_of
+from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.score import Score
 
 
@@ -12,8 +13,6 @@ def makespan_lines(scores: Sequence[Score]) -> tuple[Line, ...]:
 
     Scores of throughput give no line.
     """
-    from streamplace.scoring.makespan_score import MakespanScore  # noqa: PLC0415 - slow to load
-
     makespans = [one for one in scores if isinstance(one, MakespanScore)]
     texts = tuple(text_of(one.problem.makespan_objective) for one in makespans)
     if len(set(texts)) > 1:

@@ -102,7 +102,7 @@ def test_ctrl_c_saves_a_checkpoint(files: Path, tmp_path: Path) -> None:
     assert process.returncode == 130, err
     assert out == ""
     step = saved(tmp_path / "run")
-    output = [line for line in err.splitlines() if "  epoch " not in line]  # all but progress
+    output = [line for line in err.splitlines() if ", epoch " not in line]  # all but progress
     assert len(output) == 1
     assert f"interrupted after step {step}" in output[0]
     assert "--resume" in output[0]
