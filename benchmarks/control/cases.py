@@ -7,9 +7,8 @@ import numpy as np
 from streamplace import Device
 from streamplace.control.simulated.job import SimulatedJob, SimulatedOperator
 from streamplace.control.simulated.packing import counts_for, packed
-from streamplace.control.simulated.rates import KINDS, rates
 from streamplace.control.simulated.run import JobState
-from streamplace.control.simulated.trace import STEP_S, Disturbance, Trace
+from streamplace.control.simulated.trace import KINDS, STEP_S, Disturbance, Trace, rates
 
 HOURS = 6
 STEPS = round(HOURS * 3600 / STEP_S)

@@ -11,7 +11,7 @@ from typing import Any
 from local_flink import TIMEOUT_S, FlinkError, LocalFlink
 from scripting import call
 
-from streamplace.integrations.flink.applying.documents import ENDED
+from streamplace.integrations.flink.documents import ENDED
 from streamplace.integrations.flink.helper import helper_source
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.profiling.rest import Server

@@ -13,10 +13,10 @@ from streamplace.cli.command import argument, command, option
 from streamplace.errors import BackendError, located
 from streamplace.files import read_placement
 from streamplace.files.reading import name_of
-from streamplace.integrations.flink.applying.documents import read_cluster
 from streamplace.integrations.flink.applying.progress import Limits
 from streamplace.integrations.flink.applying.requests import Program
 from streamplace.integrations.flink.applying.restart import Restart
+from streamplace.integrations.flink.client import Client
 from streamplace.integrations.profiling.rest import Server
 from streamplace.workflows.apply import (
     Options,
@@ -83,7 +83,7 @@ def flink(chosen: FlinkOptions) -> None:
     streamplace apply flink p.json --url http://localhost:8081 --job 0a1b… --jar job.jar --dry-run
     """
     read = read_placement(chosen.placement)
-    server = Server(chosen.url)
+    client = Client(Server(chosen.url), chosen.timeout)
     how = Options(
         chosen.job,
         str(chosen.program.jar),
@@ -95,13 +95,13 @@ def flink(chosen: FlinkOptions) -> None:
         Limits(chosen.timeout, chosen.deadline, chosen.start_timeout),
     )
     with located(name_of(chosen.placement)):
-        prepared = prepare(read, server, how)
-    if (hosts := already_placed(prepared, server, chosen.timeout)) is not None:
+        prepared = prepare(read, client, how)
+    if (hosts := already_placed(prepared, client)) is not None:
         _leave(prepared.job.id, hosts, chosen.as_json)
     elif chosen.dry_run:
         _show(prepared, how, chosen.as_json)
     else:
-        _execute(prepared, server, how, chosen.as_json)
+        _execute(prepared, client, how, chosen.as_json)
 
 
 def _leave(job: str, hosts: dict[str, list[str]], as_json: bool) -> None:
@@ -131,27 +131,24 @@ def _show(prepared: Prepared, how: Options, as_json: bool) -> None:
             click.echo(str(request))
 
 
-def _execute(prepared: Prepared, server: Server, how: Options, as_json: bool) -> None:
+def _execute(prepared: Prepared, client: Client, how: Options, as_json: bool) -> None:
 
+    server = client.server
     jar = prepared.jar or upload(server, Path(how.jar), how.limits.start_s)
     try:
         check_jar(prepared, server, how, jar)
-        restart = restart_of(prepared, server, how, jar, printing.print_note)
-        _run(restart, prepared, server, how, as_json)
+        restart = restart_of(prepared, client, how, jar, printing.print_note)
+        _run(restart, prepared, as_json)
     finally:
         if prepared.jar is None:
             delete(server, jar, how.limits.answer_s)
 
 
-def _run(restart: Restart, prepared: Prepared, server: Server, how: Options, as_json: bool) -> None:
+def _run(restart: Restart, prepared: Prepared, as_json: bool) -> None:
     """Restart the job; whatever ends it, say what runs and how to go on."""
     fault = None
     try:
-        restart.run(
-            prepared.groups,
-            lambda job: read_cluster(server, job, how.limits.answer_s),
-            prepared.savepoint,
-        )
+        restart.run(prepared.groups, prepared.savepoint)
     except BackendError as error:
         fault = error
     except BaseException:  # Ctrl-C, SIGTERM, or a fault of ours

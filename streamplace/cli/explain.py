@@ -15,7 +15,8 @@ from streamplace.files import read_constraints
 from streamplace.files.assignments import read_placement_json
 from streamplace.files.placements import proven_bound_s
 from streamplace.files.reading import name_of
-from streamplace.integrations.flink.use import Observed, observe, running_job
+from streamplace.integrations.flink.client import Client
+from streamplace.integrations.flink.use import Observed, observe
 from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.losses import Losses
@@ -173,7 +174,7 @@ def _observed(read: Placement, server: Server, chosen: ExplainOptions) -> Observ
     return observe(
         read,
         server,
-        running_job(server, chosen.timeout) if chosen.job is None else chosen.job,
+        Client(server, chosen.timeout).running_job() if chosen.job is None else chosen.job,
         seconds=chosen.seconds,
         timeout_s=chosen.timeout,
         seed=chosen.seed,

@@ -18,10 +18,10 @@ from streamplace.files import write_dataset, write_placement
 from streamplace.files.atomic import write_text
 from streamplace.files.reading import name_of, read_json, to_csv
 from streamplace.integrations.costs import Costs
+from streamplace.integrations.flink.cpu_times import ThreadDumps
 from streamplace.integrations.flink.fit import fit
 from streamplace.integrations.flink.growth import TOO_FEW
 from streamplace.integrations.flink.poll import Watch, cpu_times_of, task_managers_of
-from streamplace.integrations.flink.thread_dumps import ThreadDumps
 from streamplace.integrations.flink.uneven import with_shares
 from streamplace.integrations.profiling.estimates import MIN_INTERVALS
 from streamplace.integrations.profiling.profile import (

@@ -1,7 +1,7 @@
 """The command `watch`: a controller of running jobs."""
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 
@@ -21,16 +21,12 @@ from streamplace.cli.watch_options import (
 )
 from streamplace.control.controller import Controller
 from streamplace.control.decisions import Decision
-from streamplace.control.flink import clock
-from streamplace.control.flink.acting import Backend
-from streamplace.control.flink.devices import Devices
 from streamplace.control.flink.first_graph import first_graph
-from streamplace.control.flink.parts import NoJournal, Writes
-from streamplace.control.flink.rescaling import AdaptiveBackend
-from streamplace.control.flink.restarting import RestartBackend
+from streamplace.control.flink.rescaling import AdaptiveRealiser
+from streamplace.control.flink.restarting import RestartRealiser
 from streamplace.control.flink.sampling import Sampler
-from streamplace.control.flink.watching import Watching
-from streamplace.control.flink.windows import Windows
+from streamplace.control.flink.windows import Devices, Windows
+from streamplace.control.interfaces import Events, NoJournal, Realiser, Steps, SystemClock
 from streamplace.control.journal import Journal
 from streamplace.control.lock import Lock
 from streamplace.control.observation import Observation
@@ -38,13 +34,14 @@ from streamplace.control.plannable import check_operators
 from streamplace.control.planning import SizePlanner
 from streamplace.control.rules import Rules
 from streamplace.control.timeline import Point, Timeline
+from streamplace.control.watching import Watching
 from streamplace.errors import BackendError, FormatError, located
 from streamplace.files import read_graph, write_dataset
 from streamplace.files.atomic import make_folder
 from streamplace.files.reading import name_of
 from streamplace.integrations.flink.applying.progress import Limits
 from streamplace.integrations.flink.applying.requests import Program
-from streamplace.integrations.flink.jobs import check_job
+from streamplace.integrations.flink.client import Client
 from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
@@ -90,11 +87,10 @@ def flink(chosen: WatchOptions) -> None:
 
 def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
     job, kept = chosen.job, chosen.rules
-    backend = _backend(server, chosen)
+    client = Client(server, kept.answer_s)
+    realiser = _realiser(client, chosen)
     with ExitStack() as stack:
-        follow: Callable[[str], object] = lambda job: None  # noqa: E731
-        if backend is not None:
-            follow = stack.enter_context(Lock(server.url, job)).follow
+        lock = None if realiser is None else stack.enter_context(Lock(server.url, job))
         journal = _journal(stack, chosen.journal_folder)
         check_targets(
             {"--page": chosen.page_file}, (chosen.cluster.cluster_file, chosen.graph_file)
@@ -102,7 +98,7 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
         if chosen.program.jar and not journal.unfinished:
             _check_jar(server, chosen.program.jar, kept)
         if not journal.jobs:
-            _check_job(server, job, kept, waits=chosen.graph_file is not None)
+            _check_job(client, job, waits=chosen.graph_file is not None)
         graph, origin = _graph(server, cluster, chosen, journal)
         with located(origin):
             planner = SizePlanner(graph, cluster, kept)
@@ -114,18 +110,17 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
         weights = dict(zip(graph.names, graph.instructions.tolist(), strict=True))
         chooses = chosen.mode == ADVISE or chosen.labels
         controller = Controller(kept, planner, chooses_devices=chooses)
-        system = clock.SystemClock()
-        sampler = Sampler(server, kept.answer_s, system)
+        clock = SystemClock()
+        sampler = Sampler(client, clock)
         windows = Windows(
-            *(sampler, Devices(cluster.names), kept.window_s, system, weights),
+            *(sampler, Devices(cluster.names), kept.window_s, clock, weights),
             check=check_job,
         )
-        watching = Watching(job, windows, controller, journal, backend, say=_note, follow=follow)
-        watching.decided = _output(watching, chosen)
-        watching.run(chosen.windows)
+        events = _events(lock, chosen)
+        Watching(job, windows, controller, journal, realiser, events).run(chosen.windows)
 
 
-def _backend(server: Server, chosen: WatchOptions) -> Backend | None:
+def _realiser(client: Client, chosen: WatchOptions) -> Realiser | None:
     """Return what changes the job; None: nothing does."""
     if chosen.mode == ADVISE:
         return None
@@ -133,7 +128,7 @@ def _backend(server: Server, chosen: WatchOptions) -> Backend | None:
     cancel_age_s = chosen.max_age if chosen.allow_cancel else None
     limits = Limits(kept.answer_s, kept.savepoint_s, kept.start_s, cancel_age_s)
     if chosen.restart_by == ADAPTIVE:
-        return AdaptiveBackend(server, limits)
+        return AdaptiveRealiser(client, limits)
     how = Options(
         chosen.job,
         str(program.jar),
@@ -143,10 +138,10 @@ def _backend(server: Server, chosen: WatchOptions) -> Backend | None:
         without_uids=program.without_uids,
         limits=limits,
     )
-    return RestartBackend(server, how, chosen.labels, _note)
+    return RestartRealiser(client, how, chosen.labels, _note)
 
 
-def _check_job(server: Server, job: str, kept: Rules, *, waits: bool) -> None:
+def _check_job(client: Client, job: str, *, waits: bool) -> None:
     """Refuse a job that does not exist, before the first window.
 
     Parameters
@@ -155,7 +150,7 @@ def _check_job(server: Server, job: str, kept: Rules, *, waits: bool) -> None:
         Whether a server that does not answer is waited for; otherwise it is a fault.
     """
     with suppress(BackendError) if waits else nullcontext():
-        check_job(server, job, kept.answer_s)
+        client.check_job(job)
 
 
 def _check_jar(server: Server, jar: str, kept: Rules) -> None:
@@ -170,40 +165,55 @@ def _note(text: str) -> None:
         printing.print_note(text)
 
 
-def _journal(stack: ExitStack, folder: str | None) -> Writes:
-
+def _journal(stack: ExitStack, folder: str | None) -> Steps:
     if folder is None:
         return NoJournal()
     return stack.enter_context(Journal(make_folder(folder) / JOURNAL))
 
 
-def _output(watching: Watching, chosen: WatchOptions) -> Callable[[Observation, Decision], object]:
-    """Return what prints a decision and writes the page.
+def _events(lock: Lock | None, chosen: WatchOptions) -> Events:
+    """Return what prints decisions, writes the page, and locks the jobs that are watched.
 
     A page that cannot be written is a fault after the first window, and a note later.
+
+    Parameters
+    ----------
+    lock
+        None if nothing is changed.
     """
     timeline = Timeline()
 
-    def decided(observation: "Observation", decision: "Decision") -> None:
-        line = json.dumps(decision.to_dict(), ensure_ascii=False) if chosen.as_json else None
-        click.echo(line or str(decision))
-        timeline.add(Point.of(observation, decision))
-        if chosen.page_file is not None:
-            from streamplace.control.page import write_page  # noqa: PLC0415 - loads matplotlib
+    class Output(Events):
+        job = ""
 
-            page, title = Path(chosen.page_file), f"job {watching.job}"
-            try:
-                write_page(page, title, chosen.mode, timeline, chosen.rules)
-            except FormatError as error:
-                if len(timeline.points) == 1:
-                    raise
-                _note(str(error))
+        def decided(self, observation: Observation, decision: Decision) -> None:
+            line = json.dumps(decision.to_dict(), ensure_ascii=False) if chosen.as_json else None
+            click.echo(line or str(decision))
+            timeline.add(Point.of(observation, decision))
+            if chosen.page_file is not None:
+                from streamplace.control.page import write_page  # noqa: PLC0415 - loads matplotlib
 
-    return decided
+                page, title = Path(chosen.page_file), f"job {self.job}"
+                try:
+                    write_page(page, title, chosen.mode, timeline, chosen.rules)
+                except FormatError as error:
+                    if len(timeline.points) == 1:
+                        raise
+                    _note(str(error))
+
+        def say(self, line: str) -> None:
+            _note(line)
+
+        def follow(self, job: str) -> None:
+            if lock is not None:
+                lock.follow(job)
+            self.job = job
+
+    return Output()
 
 
 def _graph(
-    server: Server, cluster: Cluster, chosen: WatchOptions, journal: Writes
+    server: Server, cluster: Cluster, chosen: WatchOptions, journal: Steps
 ) -> tuple[StreamGraph, str]:
     """Return the graph of the file, that of the journal, or that of the job, and where it is from.
 

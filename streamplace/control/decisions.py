@@ -1,4 +1,4 @@
-"""Decisions of the controller, as lines of text and of JSON."""
+"""Decisions of the controller, as lines of text and of JSON, and outcomes of its actions."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from streamplace.control.plans import Plan
+from streamplace.control.rules import Rules
 
 
 class Action(StrEnum):
@@ -85,3 +86,37 @@ class Decision:
             "decision": str(self.action),
             "reason": self.reason,
         }
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an action ended.
+
+    Parameters
+    ----------
+    at_s
+        When it ended, in seconds since 1970.
+    succeeded
+        Whether the job runs as planned. If not, it runs as before.
+    downtime_s
+        Seconds without output; None if they were not measured.
+    reason
+        Why it failed; empty if it did not.
+    changed
+        Whether anything was changed. If not, the action was refused, or `interrupted`.
+    interrupted
+        Whether the controller was interrupted before it changed anything.
+    """
+
+    at_s: float
+    succeeded: bool
+    downtime_s: float | None = None
+    reason: str = ""
+    changed: bool = True
+    interrupted: bool = False
+
+    def blocks_s(self, rules: Rules) -> float:
+        """Return the time for which the plan is not tried again."""
+        if self.succeeded or self.interrupted:
+            return 0.0
+        return rules.block_s if self.changed else rules.refused_s

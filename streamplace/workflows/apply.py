@@ -5,22 +5,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from streamplace.errors import BackendError, ProblemError, UsageError
-from streamplace.integrations.flink.answers import expecting
 from streamplace.integrations.flink.applying import preflight, requests
-from streamplace.integrations.flink.applying.documents import (
-    Cluster,
-    Job,
-    last_cause,
-    read_cluster,
-    read_hosts,
-    read_job,
-)
 from streamplace.integrations.flink.applying.progress import Limits, Progress
 from streamplace.integrations.flink.applying.requests import Program, Request
 from streamplace.integrations.flink.applying.restart import Restart
 from streamplace.integrations.flink.applying.verification import misplaced
+from streamplace.integrations.flink.client import Client, expecting
+from streamplace.integrations.flink.cluster import FlinkCluster
+from streamplace.integrations.flink.documents import Job, last_cause
 from streamplace.integrations.flink.groups import Groups, groups_of
-from streamplace.integrations.flink.jobs import refusal
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.flink.slot_groups import mapping
 from streamplace.integrations.profiling.rest import RefusedError, Server
@@ -75,7 +68,7 @@ class Prepared:
     """
 
     job: Job
-    cluster: Cluster
+    cluster: FlinkCluster
     groups: Groups
     directory: str
     savepoint: str | None
@@ -95,7 +88,7 @@ class Prepared:
         )
 
 
-def prepare(placement: Placement, server: Server, options: Options) -> Prepared:
+def prepare(placement: Placement, client: Client, options: Options) -> Prepared:
     """Check job, cluster and jar by reading only.
 
     Raises
@@ -107,19 +100,26 @@ def prepare(placement: Placement, server: Server, options: Options) -> Prepared:
     BackendError
         If the server does not answer.
     """
-    return prepare_groups(groups_of(placement, options.labels), server, options)
+    return prepare_groups(groups_of(placement, options.labels), client, options)
 
 
-def prepare_groups(groups: Groups, server: Server, options: Options) -> Prepared:
-    """Check job, cluster and jar for groups; see `prepare`."""
-    within_s = options.limits.answer_s
+def prepare_groups(
+    groups: Groups, client: Client, options: Options, job: Job | None = None
+) -> Prepared:
+    """Check job, cluster and jar for groups; see `prepare`.
+
+    Parameters
+    ----------
+    job
+        The job, if it has been read; None: it is read now.
+    """
     try:
-        job = read_job(server, options.job, within_s)
+        job = client.job(options.job) if job is None else job
     except RefusedError as error:
-        raise refusal(server, options.job, error, within_s) from None
+        raise client.refusal(options.job, error) from None
     savepoint = (options.savepoint or job.stopped_at) if job.ended else None
     holder = job.id if savepoint is None else requests.successor(job.id, savepoint, 0)
-    cluster = read_cluster(server, holder, within_s)
+    cluster = client.cluster(holder)
     directory = options.savepoint_dir or cluster.savepoint_dir
     faults = [
         *preflight.faults_of_job(job, groups, savepoint, options.limits.savepoint_s),
@@ -128,14 +128,12 @@ def prepare_groups(groups: Groups, server: Server, options: Options) -> Prepared
     if options.savepoint is not None and not job.ended:
         faults.append("--savepoint is for a job that has ended, but this one has not")
     _refuse(job, faults)
-    jar = jar_on(server, options.jar, within_s)
+    jar = jar_on(client.server, options.jar, client.within_s)
     groups = preflight.sized(groups, cluster)
     return Prepared(job, cluster, groups, directory or "", savepoint, jar)
 
 
-def already_placed(
-    prepared: Prepared, server: Server, within_s: float
-) -> dict[str, list[str]] | None:
+def already_placed(prepared: Prepared, client: Client) -> dict[str, list[str]] | None:
     """Return operator -> its TaskManagers if the job was started with this mapping and runs so.
 
     None: it does not, so that it has to be restarted.
@@ -150,7 +148,7 @@ def already_placed(
         return None
     if sorted(former.splitlines()) != sorted(mapping(prepared.groups).splitlines()):
         return None
-    hosts = read_hosts(server, job, within_s)
+    hosts = client.hosts(job)
     return None if any(misplaced(prepared.groups, hosts, prepared.cluster)) else hosts
 
 
@@ -222,7 +220,7 @@ def delete(server: Server, jar: str, within_s: float) -> None:
 
 def restart_of(
     prepared: Prepared,
-    server: Server,
+    client: Client,
     options: Options,
     jar: str,
     say: Callable[[str], object],
@@ -230,7 +228,7 @@ def restart_of(
 ) -> Restart:
     """Return the restart, which has not begun; see `Restart` for `say` and `record`."""
     return Restart(
-        server,
+        client,
         prepared.job,
         jar,
         options.program,

@@ -8,11 +8,10 @@ import pytest
 import streamplace as sp
 from streamplace.cli import printing
 from streamplace.cli.main import main
+from streamplace.control import interfaces as clocks
 from streamplace.control import page
-from streamplace.control.entries import BEGAN, ENDED, read_entries
-from streamplace.control.flink import clock as clocks
-from streamplace.control.flink.resuming import PROGRESS
-from streamplace.control.journal import Journal
+from streamplace.control.flink.restarting import PROGRESS
+from streamplace.control.journal import BEGAN, ENDED, Journal, read_entries
 from streamplace.control.lock import Lock
 from streamplace.errors import FormatError
 from streamplace.files import write_dataset

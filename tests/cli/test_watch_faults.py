@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import streamplace as sp
-from streamplace.control.flink import clock as clocks
+from streamplace.control import interfaces as clocks
 from streamplace.files import write_dataset
 from tests.support.cli import Capture, one_line, refused, run, succeeds
 from tests.support.flink_actions import quick

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import streamplace as sp
 from streamplace.control.controller import Controller
-from streamplace.control.decisions import Action, Decision, State
+from streamplace.control.decisions import Action, Decision, Outcome, State
 from streamplace.control.observation import Observation
-from streamplace.control.outcomes import Outcome
 from streamplace.control.planning import SizePlanner
 from streamplace.control.rules import Rules
 from tests.support.control import WINDOW_S, measured

@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 
 from streamplace.control.controller import Controller
-from streamplace.control.decisions import Action, State
+from streamplace.control.decisions import Action, Outcome, State
 from streamplace.control.observation import Observation
-from streamplace.control.outcomes import Outcome
 from streamplace.control.plans import Plan
 from streamplace.errors import FormatError, UsageError
 from tests.support.control import (

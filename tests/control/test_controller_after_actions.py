@@ -3,9 +3,8 @@
 import pytest
 
 from streamplace.control.controller import Controller
-from streamplace.control.decisions import Action, State
+from streamplace.control.decisions import Action, Outcome, State
 from streamplace.control.observation import Observation
-from streamplace.control.outcomes import Outcome
 from streamplace.control.plans import Deployment
 from tests.support.control import MORE, controller, last, observed, overloads
 

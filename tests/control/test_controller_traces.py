@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from streamplace.control.controller import Controller
-from streamplace.control.decisions import Action, Decision, State
+from streamplace.control.decisions import Action, Decision, Outcome, State
 from streamplace.control.observation import Observation
-from streamplace.control.outcomes import Outcome
 from streamplace.control.plans import Deployment
 from streamplace.control.rules import Rules
 from tests.support.control import DEVICES, HOSTS, WINDOW_S, PlainPlanner, observed

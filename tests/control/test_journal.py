@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from streamplace.control.entries import HEAD, Entry, latest, read_entries, unfinished
-from streamplace.control.journal import Journal
+from streamplace.control.journal import HEAD, Entry, Journal, latest, read_entries, unfinished
 from streamplace.errors import FormatError, UsageError
 from tests.support.cli import ENVIRONMENT
 from tests.support.errors import fault_of

@@ -8,22 +8,20 @@ from typing import Any
 import pytest
 
 from streamplace.control.controller import Controller
-from streamplace.control.entries import BEGAN, Entry
-from streamplace.control.flink.acting import Acted, Backend
-from streamplace.control.flink.clock import Clock
-from streamplace.control.flink.devices import Devices
-from streamplace.control.flink.rescaling import AdaptiveBackend
-from streamplace.control.flink.restarting import RestartBackend
-from streamplace.control.flink.resuming import PROGRESS
+from streamplace.control.decisions import Decision
+from streamplace.control.flink.rescaling import AdaptiveRealiser
+from streamplace.control.flink.restarting import PROGRESS, RestartRealiser
 from streamplace.control.flink.sampling import Sampler
-from streamplace.control.flink.watching import Watching
-from streamplace.control.flink.windows import Windows
-from streamplace.control.journal import Journal
+from streamplace.control.flink.windows import Devices, Windows
+from streamplace.control.interfaces import Acted, Clock, Events
+from streamplace.control.journal import BEGAN, Entry, Journal
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment, Plan
 from streamplace.control.rules import Rules
+from streamplace.control.watching import Watching
 from streamplace.integrations.flink.applying import pauses
 from streamplace.integrations.flink.applying.progress import Limits
+from streamplace.integrations.flink.client import Client
 from streamplace.integrations.profiling.rest import Server
 from streamplace.workflows.apply import Options
 from tests.support.flink_server.clock import ManualClock
@@ -50,15 +48,15 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def restarts(
     url: str, limits: Limits = PATIENT, labels: bool = True, **more: Any
-) -> RestartBackend:
-    """Return a backend for the scripted cluster."""
+) -> RestartRealiser:
+    """Return a realiser for the scripted cluster."""
     how = Options(JOB, JAR, limits=limits, **more)
-    return RestartBackend(Server(url), how, labels, lambda line: None)
+    return RestartRealiser(Client(Server(url), limits.answer_s), how, labels, lambda line: None)
 
 
-def rescales(url: str, limits: Limits = PATIENT) -> AdaptiveBackend:
-    """Return a backend for the scripted cluster under the adaptive scheduler."""
-    return AdaptiveBackend(Server(url), limits)
+def rescales(url: str, limits: Limits = PATIENT) -> AdaptiveRealiser:
+    """Return a realiser for the scripted cluster under the adaptive scheduler."""
+    return AdaptiveRealiser(Client(Server(url), limits.answer_s), limits)
 
 
 class FixedPlanner:
@@ -87,29 +85,43 @@ def watched_at(
     url: str,
     clock: Clock,
     folder: Path,
-    backend: type[RestartBackend] | type[AdaptiveBackend] | None = RestartBackend,
+    realiser: type[RestartRealiser] | type[AdaptiveRealiser] | None = RestartRealiser,
     deployment: Deployment = AFTER,
     limits: Limits = PATIENT,
     journal: Callable[[Path], Journal] = Journal,
 ) -> Iterator[tuple[Watching, list[str]]]:
     """Yield a controller of a job at an address, and the lines that it says."""
     lines: list[str] = []
-    rules = Rules()
+    rules, client = Rules(), Client(Server(url), limits.answer_s)
     with journal(folder / "journal.jsonl") as writer:
-        acts: Backend | None = None
-        if backend is not None:
-            acts = restarts(url, limits) if backend is RestartBackend else rescales(url, limits)
-        sampler = Sampler(Server(url), limits.answer_s, clock)
+        acts: RestartRealiser | AdaptiveRealiser | None = None
+        if realiser is not None:
+            make = restarts if realiser is RestartRealiser else rescales
+            acts = make(url, limits)
+            acts.client = client
+        sampler = Sampler(client, clock)
         windows = Windows(sampler, Devices(["a", "b"]), rules.window_s, clock)
-        chooses = backend is not AdaptiveBackend
+        chooses = realiser is not AdaptiveRealiser
         controller = Controller(rules, FixedPlanner(deployment), chooses_devices=chooses)
         watching = Watching(
             *(JOB, windows, controller, writer, acts),
-            decided=lambda observation, decision: lines.append(decision.reason),
-            say=lines.append,
+            Lines(lines),
         )
         watching.begin()
         yield watching, lines
+
+
+class Lines(Events):
+    """What a controller says, and the reasons of its decisions."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+
+    def decided(self, observation: Observation, decision: Decision) -> None:
+        self.lines.append(decision.reason)
+
+    def say(self, line: str) -> None:
+        self.lines.append(line)
 
 
 START = [Entry(0.0, BEGAN, {"job": JOB, "deployment": AFTER.to_dict()})]

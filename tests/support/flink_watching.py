@@ -4,15 +4,30 @@ from collections.abc import Callable
 from pathlib import Path
 
 from streamplace.control.decisions import Action, Decision
-from streamplace.control.entries import read_entries
-from streamplace.control.flink.watching import Watching
-from streamplace.control.journal import Journal
+from streamplace.control.journal import Journal, read_entries
+from streamplace.control.watching import Watching
+from streamplace.integrations.flink.documents import JobState
+from streamplace.integrations.flink.plan import RunningPlan
 from tests.support.flink_actions import watched
 from tests.support.flink_server.clock import ManualClock
+from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.load import Load
 from tests.support.flink_server.server import ScriptedFlink
 
 HEAVY = Load(200.0, {"count": 0.009})
+
+
+def running_job(plan: RunningPlan) -> JobState:
+    """Return the state of a job that runs."""
+    return JobState(
+        id=JOB,
+        name="x",
+        state="RUNNING",
+        scheduler="Default",
+        plan=plan,
+        vertices={},
+        started_s=5.0,
+    )
 
 
 def overloaded(**more: object) -> ScriptedFlink:

@@ -7,8 +7,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.hardening.corpus.document import Document
 from streamplace.control.controller import Controller
 from streamplace.control.decisions import Action, Decision
-from streamplace.control.entries import BEGAN
-from streamplace.control.journal import Journal
+from streamplace.control.journal import BEGAN, Journal
 from streamplace.control.observation import Observation, Reading
 from streamplace.control.plans import Deployment, Plan
 from streamplace.control.rules import Rules

@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.hardening.corpus import own_files
 from benchmarks.hardening.targets.flink_rest import WHERE
 from streamplace.files.reading import read_bytes
-from streamplace.integrations.flink.applying.documents import read_hosts
+from streamplace.integrations.flink.client import Client
 from streamplace.integrations.profiling.rest import GoneError, Server, parse_answer
 from streamplace.workflows.apply import Options, prepare
 
@@ -98,7 +98,7 @@ def key_of(path: str) -> str:
 
 def read(file: str) -> list[str]:
     """Check a job before a restart; return the requests and where its operators run."""
-    server, how = Answers(file), Options("job", "job.jar")
-    prepared = prepare(own_files.placement(), server, how)
-    hosts = read_hosts(server, prepared.job, how.limits.answer_s)
+    client, how = Client(Answers(file), 10.0), Options("job", "job.jar")
+    prepared = prepare(own_files.placement(), client, how)
+    hosts = client.hosts(prepared.job)
     return [*map(str, prepared.requests(how)), *map(str, hosts.items())]

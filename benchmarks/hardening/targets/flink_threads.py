@@ -4,8 +4,7 @@ from typing import Any
 
 from streamplace.errors import BackendError
 from streamplace.files.reading import read_bytes
-from streamplace.integrations.flink.cpu_times import cpu_times
-from streamplace.integrations.flink.thread_dumps import Spent, read_dump
+from streamplace.integrations.flink.cpu_times import Spent, cpu_times, read_dump
 
 TEXT = """\
 77:

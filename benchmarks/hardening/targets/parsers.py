@@ -39,7 +39,7 @@ from benchmarks.hardening.targets.consumers import (
 )
 from sim.engine import Settings
 from streamplace.control.controller import Controller
-from streamplace.control.entries import Entry, latest, read_entries, unfinished
+from streamplace.control.journal import Entry, latest, read_entries, unfinished
 from streamplace.control.plans import Deployment
 from streamplace.control.rules import Rules
 from streamplace.errors import FormatError, located

@@ -3,16 +3,19 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import isnan
 
-from streamplace.control.flink.arrivals import arrivals
-from streamplace.control.flink.sampling import Sample, Subtask
+from streamplace.control.flink.sampling import Sample
 from streamplace.control.observation import Observation, Reading
+from streamplace.integrations.flink.documents import TASK, Subtask
 from streamplace.integrations.flink.fit import BACKPRESSURED, MS_PER_S, NEVER_IDLE
-from streamplace.integrations.flink.metrics import TASK
+from streamplace.integrations.flink.growth import Growth
 from streamplace.integrations.flink.plan import Vertex
 from streamplace.integrations.flink.poll import NOWHERE
 from streamplace.integrations.flink.uneven import Row, shares_of, tuples_grown
 from streamplace.integrations.profiling.counters import Counters
+from streamplace.problem.logical import Distribution
+from streamplace.util.arrays import Floats
 
 RUNNING = "RUNNING"
 
@@ -40,16 +43,16 @@ def observation(
     read_s = offered_s = waiting = None
     growth_s: dict[str, float] = {}
     if not missing:
-        read_s, growth_s = sum(map(window.read_s, sorted(after.sources))), window.growth_s()
-        if after.sources == growth_s.keys():
+        read_s, growth_s = sum(map(window.read_s, sorted(after.plan.sources))), window.growth_s()
+        if after.plan.sources == growth_s.keys():
             waiting = sum(after.waiting.values())
-        missing += window.hidden(after.sources - growth_s.keys())
+        missing += window.hidden(after.plan.sources - growth_s.keys())
         if not missing:
             offered_s = max(read_s + sum(growth_s.values()), 0.0)
     return Observation(
         after.at_s,
         max(window.seconds, 0.0),
-        after.started_s,
+        after.job.started_s,
         readings,
         offered_s,
         waiting,
@@ -77,8 +80,8 @@ class Window:
 
     def faults(self) -> Iterator[str]:
         """Yield why the counters cannot be compared."""
-        if self.after.state != RUNNING:
-            yield f"the job is {self.after.state}"
+        if self.after.job.state != RUNNING:
+            yield f"the job is {self.after.job.state}"
             return
         for vertex in self.after.plan.vertices:
             states = {each.status for each in self.after.subtasks[vertex.id]} - {RUNNING}
@@ -98,7 +101,7 @@ class Window:
             vertex: [each.host for each in row] for vertex, row in self.before.subtasks.items()
         }
         hosts = {vertex: [each.host for each in row] for vertex, row in self.after.subtasks.items()}
-        return self.before.started_s != self.after.started_s or known != hosts
+        return self.before.job.started_s != self.after.job.started_s or known != hosts
 
     def _faults_of(self, vertex: Vertex) -> Iterator[str]:
         name = vertex.operators[0]
@@ -150,12 +153,18 @@ class Window:
 
     def arriving_s(self, name: str) -> float | None:
         """Return the tuples per second that other vertices sent to an operator; None if unknown."""
-        count = self._arrivals.get(name)
+        count = self.arrivals.get(name)
         return None if count is None else count / self.seconds
 
     @cached_property
-    def _arrivals(self) -> dict[str, float]:
-        return arrivals(self.before, self.after)
+    def growth(self) -> Growth:
+        """The increases of the counters, summed over instances."""
+        return Growth(self.after.plan, (self.before.reading, self.after.reading))
+
+    @cached_property
+    def arrivals(self) -> dict[str, float]:
+        """Operator -> the tuples that other vertices sent to it; see `arrivals`."""
+        return arrivals(self.growth)
 
     def read_s(self, name: str) -> float:
         """Return the tuples per second that an operator took, or a source read."""
@@ -177,7 +186,7 @@ class Window:
         found: list[str] = []
         for vertex in self.after.plan.vertices:
             times = [each.counters.busy_ms for row in self._pairs(vertex) for each in row]
-            if vertex.operators[0] in self.after.sources and None in times:
+            if vertex.operators[0] in self.after.plan.sources and None in times:
                 found += vertex.operators
         return found
 
@@ -219,21 +228,10 @@ class Window:
         return timed and len(members) > 1 and any(self._tuples(each, vertex) for each in members)
 
     def _tuples(self, name: str, vertex: Vertex) -> float | None:
-        """Return the tuples that an operator processed; None if unknown."""
-        is_source = name in self.after.sources
-        if name == vertex.operators[0] and not is_source:
-            rows = [(a.counters.records_in, b.counters.records_in) for a, b in self._pairs(vertex)]
-            return _growth(rows)
-        own, then = self.after.operators.get(name), self.before.operators.get(name)
-        if own is not None and then is not None:
-            counter = "records_out" if is_source else "records_in"
-            found = _growth([(getattr(then, counter), getattr(own, counter))])
-            if found is not None:
-                return found
-        if len(vertex.operators) > 1:
+        """Return the tuples that an operator processed; None if unknown, or if a counter fell."""
+        if any(_fell(a.counters, b.counters) for a, b in self._pairs(vertex)):
             return None
-        rows = [(a.counters.records_out, b.counters.records_out) for a, b in self._pairs(vertex)]
-        return _growth(rows)
+        return _known(self.growth.processed(name))
 
     def _busy(self, before: Subtask, after: Subtask) -> float:
         return self._share(before.counters.busy_ms, after.counters.busy_ms)
@@ -272,14 +270,33 @@ def _age_ms(counters: Counters) -> float | None:
     return sum(known) if len(known) == len(times) else None
 
 
-def _growth(rows: list[tuple[float | None, float | None]]) -> float | None:
-    """Return the sum of increases; None if a counter is missing or fell."""
-    total = 0.0
-    for before, after in rows:
-        if before is None or after is None or after < before:
-            return None
-        total += after - before
-    return total
+def _known(increase: Floats) -> float | None:
+    """Return the increase in the one interval; None if it is unknown or negative."""
+    return float(increase[0]) if increase[0] >= 0 else None  # not where it is NaN
+
+
+def arrivals(growth: Growth) -> dict[str, float]:
+    """Return operator -> the tuples sent to it from other vertices, of which some may wait.
+
+    They wait in Flink's buffers. Operators are left out where the counters do not say it: Flink
+    counts a tuple once, also if it is sent on several streams, so that the streams of a vertex with
+    several of them are unknown.
+    """
+    streams, vertex_of = growth.logical.graph.streams, growth.vertex_of
+    outer = [streams[e] for e in growth.outer]
+    senders = [vertex_of[each.source].id for each in outer]
+    found: dict[str, float] = {}
+    unknown: set[str] = set()
+    for stream in outer:
+        sender, target = vertex_of[stream.source], vertex_of[stream.target]
+        sent = float(growth.vertex_counter(sender, "records_out")[0])
+        if isnan(sent) or senders.count(sender.id) > 1:
+            unknown.add(stream.target)
+            continue
+        distributions = growth.logical.distributions.get((stream.source, stream.target), ())
+        copies = target.parallelism if Distribution.BROADCAST in distributions else 1
+        found[stream.target] = found.get(stream.target, 0.0) + sent * copies
+    return {name: count for name, count in found.items() if name not in unknown}
 
 
 def _hosts(after: Sample, devices: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -3,45 +3,46 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from streamplace.control.entries import Entry
-from streamplace.control.flink.acting import Acted, Record
 from streamplace.control.flink.refusals import refusals
+from streamplace.control.interfaces import Acted, Record
+from streamplace.control.journal import Entry
 from streamplace.control.plans import Deployment
 from streamplace.errors import BackendError, ProblemError
-from streamplace.integrations.flink.answers import expecting
 from streamplace.integrations.flink.applying import pauses
 from streamplace.integrations.flink.applying.asking import Asking, retried
-from streamplace.integrations.flink.applying.checkpoint_settings import INTERVAL
-from streamplace.integrations.flink.applying.documents import Job, job_path, read_cluster, read_job
 from streamplace.integrations.flink.applying.matching import matched
 from streamplace.integrations.flink.applying.preflight import ADAPTIVE
 from streamplace.integrations.flink.applying.progress import Limits
 from streamplace.integrations.flink.applying.requests import Request
-from streamplace.integrations.profiling.rest import RefusedError, Server
+from streamplace.integrations.flink.client import Client, job_path
+from streamplace.integrations.flink.cluster import TaskManager
+from streamplace.integrations.flink.documents import INTERVAL, Job
+from streamplace.integrations.profiling.rest import RefusedError
 
 REQUIRED = "required"
 Bounds = Mapping[str, tuple[int, int]]
 """Vertex -> the least and the largest number of its instances."""
 
 
-class AdaptiveBackend:
+class AdaptiveRealiser:
     """Changes of the numbers of instances, which the adaptive scheduler makes without a savepoint.
 
     Flink chooses the devices; it goes back to its latest checkpoint by itself.
     """
 
-    def __init__(self, server: Server, limits: Limits) -> None:
-        self.server, self.limits = server, limits
-        self.asking = Asking(server, limits)
+    def __init__(self, client: Client, limits: Limits) -> None:
+        self.client, self.limits = client, limits
+        self.asking = Asking(client, limits)
 
     def act(
         self, job: str, deployment: Deployment, record: Record, savepoint: str | None = None
     ) -> Acted:
-        """Change the numbers of instances; see `Backend`. There is never a savepoint."""
+        """Change the numbers of instances; see `Realiser`. There is never a savepoint."""
         try:
-            found = read_job(self.server, job, self.limits.answer_s)
-            counts = self._checked(found, deployment)
+            found, task_managers = self.client.of_step(job)
+            counts = self._checked(found, task_managers, deployment)
             former = self._bounds(job)
         except (BackendError, ProblemError) as error:
             return Acted(job, False, changed=False, reason=f"nothing is changed: {error}")
@@ -52,7 +53,7 @@ class AdaptiveBackend:
     def resume(
         self, job: str, deployment: Deployment, steps: Sequence[Entry], record: Record
     ) -> Acted | None:
-        """Ask for the numbers once more; see `Backend`."""
+        """Ask for the numbers once more; see `Realiser`."""
         asked = [each.details for each in steps if each.step == REQUIRED]
         if not asked:
             return None
@@ -72,7 +73,9 @@ class AdaptiveBackend:
             return Acted(job, True, downtime_s=downtime_s)
         return self._back(job, former, before, fault, downtime_s)
 
-    def _checked(self, job: Job, deployment: Deployment) -> dict[str, int]:
+    def _checked(
+        self, job: Job, task_managers: Sequence[TaskManager], deployment: Deployment
+    ) -> dict[str, int]:
         """Return vertex -> number of its instances.
 
         Raises
@@ -80,8 +83,7 @@ class AdaptiveBackend:
         ProblemError
             If they are not possible, or this job must not be changed.
         """
-        cluster = read_cluster(self.server, job.id, self.limits.answer_s)
-        faults = list(refusals(job, cluster, deployment.parallelism))
+        faults = list(refusals(job, self.client.config(), deployment.parallelism))
         if job.scheduler.lower() not in ADAPTIVE:
             faults.append(
                 "the job does not run under the adaptive scheduler, so its numbers of instances "
@@ -90,7 +92,8 @@ class AdaptiveBackend:
         if not job.runs:
             faults.append(f"the job does not run as a whole ({job.state})")
         faults += _faults_of_checkpoints(job)
-        counts = {vertex.id: vertex.parallelism for vertex in job.vertices.values()}
+        before = {vertex.id: vertex.parallelism for vertex in job.vertices.values()}
+        counts = dict(before)
         names = matched(deployment.parallelism, job.vertex_of)
         chosen: dict[str, set[int]] = {}
         for name, number in deployment.parallelism.items():
@@ -108,8 +111,10 @@ class AdaptiveBackend:
         if mixed := [vertex for vertex, numbers in chosen.items() if len(numbers) > 1]:
             members = [name for name, v in job.vertex_of.items() if v.id == mixed[0]]
             faults.append(f"{', '.join(members)} are chained, and need equal numbers of instances")
-        free = sum(each.free_slots for each in cluster.task_managers)
-        if (needed := _slots(job, counts)) > free:
+        needed, free = _slots(job, counts), _free(task_managers) + _slots(job, before)
+        if needed > free:  # it may hold more slots than it uses
+            free = _free(self.client.cluster(job.id).task_managers)
+        if needed > free:
             faults.append(f"{needed} slots are needed, but only {free} are free or held by it")
         if faults:
             raise ProblemError("; ".join(faults))
@@ -118,10 +123,12 @@ class AdaptiveBackend:
     def _bounds(self, job: str) -> dict[str, tuple[int, int]]:
         """Return the present requirements."""
         path = f"{job_path(job)}/resource-requirements"
-        value = self.server.get(path, self.limits.answer_s)
-        with expecting(self.server.url + path):
+
+        def bounds_in(value: Any) -> dict[str, tuple[int, int]]:
             rows = {str(vertex): each["parallelism"] for vertex, each in value.items()}
             return {v: (int(row["lowerBound"]), int(row["upperBound"])) for v, row in rows.items()}
+
+        return self.client.read(path, bounds_in)
 
     def _required(
         self, job: str, bounds: Bounds, counts: Mapping[str, int]
@@ -148,7 +155,7 @@ class AdaptiveBackend:
         state = "no answer"
         while time.monotonic() < until:
             with retried():
-                found = read_job(self.server, job, self.limits.answer_s)
+                found = self.client.state(job)
                 if found.ended:
                     return f"the job is {found.state}: {self.asking.cause(job)}", None
                 now = {v.id: v.parallelism for v in found.vertices.values()}
@@ -180,7 +187,7 @@ class AdaptiveBackend:
         lost = False  # a job that has not ended is started again by Flink
         state = "of unknown state"
         with retried():
-            found = read_job(self.server, job, self.limits.answer_s)
+            found = self.client.state(job)
             lost, state = found.ended, "running" if found.runs else f"not running ({found.state})"
         how = f"the rollback failed too: {again}" if again else "rolled back"
         reason = f"{fault}; {how}; job {job} is {state}"
@@ -218,6 +225,10 @@ def _faults_of_checkpoints(job: Job) -> Iterator[str]:
             f"its latest checkpoint is {latest.age_s:.0f} s old, although a new one is due after "
             f"{most_s:.0f} s at most; all since then would be processed again"
         )
+
+
+def _free(task_managers: Sequence[TaskManager]) -> int:
+    return sum(each.free_slots for each in task_managers)
 
 
 def _slots(job: Job, counts: Mapping[str, int]) -> int:

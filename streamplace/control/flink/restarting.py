@@ -1,24 +1,30 @@
-"""Actions by a restart from a savepoint."""
+"""Actions by a restart from a savepoint, also by the continuation of one that was interrupted."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from streamplace.control.entries import Entry
-from streamplace.control.flink.acting import Acted, Record
 from streamplace.control.flink.refusals import refusals
-from streamplace.control.flink.resuming import PROGRESS, Resuming, forgotten, noting
+from streamplace.control.interfaces import Acted, Record
+from streamplace.control.journal import Entry
 from streamplace.control.plans import Deployment
-from streamplace.errors import BackendError, ProblemError, UsageError
+from streamplace.errors import BackendError, FormatError, ProblemError, UsageError
 from streamplace.integrations.flink.applying.asking import Asking
-from streamplace.integrations.flink.applying.documents import ENDED, Cluster, read_cluster, read_job
 from streamplace.integrations.flink.applying.progress import (
     EndedByOthersError,
     FailedError,
+    Progress,
 )
 from streamplace.integrations.flink.applying.restart import Restart
+from streamplace.integrations.flink.applying.stopping import (
+    EndedError,
+    Stopping,
+    ended_by_others,
+)
+from streamplace.integrations.flink.client import Client
+from streamplace.integrations.flink.documents import Job
 from streamplace.integrations.flink.groups import Groups, groups_anywhere, groups_on
-from streamplace.integrations.profiling.rest import Server
 from streamplace.workflows.apply import (
     Options,
     Prepared,
@@ -29,8 +35,11 @@ from streamplace.workflows.apply import (
     upload,
 )
 
+PROGRESS = "progress"
+INTERRUPTED = "the controller was interrupted while it rolled back"
 
-class RestartBackend:
+
+class RestartRealiser:
     """Restarts: a savepoint stops the job, and the jar runs from it with another mapping.
 
     Parameters
@@ -45,31 +54,32 @@ class RestartBackend:
     """
 
     def __init__(
-        self, server: Server, options: Options, labels: bool, say: Callable[[str], object]
+        self, client: Client, options: Options, labels: bool, say: Callable[[str], object]
     ) -> None:
-        self.server, self.options, self.labels, self.say = server, options, labels, say
+        self.client, self.options, self.labels, self.say = client, options, labels, say
 
     def act(
         self, job: str, deployment: Deployment, record: Record, savepoint: str | None = None
     ) -> Acted:
-        """Restart a job; see `Backend`."""
+        """Restart a job; see `Realiser`."""
         how = replace(self.options, job=job, savepoint=savepoint)
         jar = None
         try:
-            if savepoint is None and (state := self._state(job)) in ENDED:
-                reason = f"job {job} is {state}, and this controller did not stop it"
+            found = self.client.of_step(job).job
+            if savepoint is None and found.ended:
+                reason = f"job {job} is {found.state}, and this controller did not stop it"
                 return Acted(job, False, False, False, reason=reason, lost=True)
-            prepared = self._prepared(how, deployment)
+            prepared = self._prepared(how, deployment, found)
             jar = prepared.jar or self._uploaded(how)
-            check_jar(prepared, self.server, how, jar)
+            check_jar(prepared, self.client.server, how, jar)
         except (BackendError, ProblemError, UsageError, OSError) as error:
             self._delete(jar)
             if savepoint is None:
                 return Acted(job, False, changed=False, reason=f"nothing is changed: {error}")
             return self.go_back(job, savepoint, str(error), record)
-        made = restart_of(prepared, self.server, how, jar, self.say, noting(record, self.say))
+        made = restart_of(prepared, self.client, how, jar, self.say, noting(record, self.say))
         try:
-            made.run(prepared.groups, self._cluster, prepared.savepoint)
+            made.run(prepared.groups, prepared.savepoint)
         except BackendError as error:
             return failed(made, error)
         finally:
@@ -79,7 +89,7 @@ class RestartBackend:
     def resume(
         self, job: str, deployment: Deployment, steps: Sequence[Entry], record: Record
     ) -> Acted | None:
-        """Go on with a restart that was interrupted; see `Backend`."""
+        """Go on with a restart that was interrupted; see `Realiser`."""
         known = [each.details for each in steps if each.step == PROGRESS]
         return Resuming(self, job, deployment, known[-1], record).run() if known else None
 
@@ -95,12 +105,12 @@ class RestartBackend:
         """
         how, jar, made = replace(self.options, job=job), None, None
         try:
-            former = Asking(self.server, how.limits).found(job)
+            former = Asking(self.client, how.limits).found(job)
             if former is None:
                 return forgotten(job, savepoint)
             jar = how.jar if not Path(how.jar).is_file() else self._uploaded(how)
             made = Restart(
-                *(self.server, former, jar, how.program, "", "", how.limits),
+                *(self.client, former, jar, how.program, "", "", how.limits),
                 self.say,
                 noting(record, self.say),
             )
@@ -116,9 +126,10 @@ class RestartBackend:
         finally:
             self._delete(jar)
 
-    def _prepared(self, how: Options, deployment: Deployment) -> Prepared:
-        prepared = prepare_groups(self._groups(deployment), self.server, how)
-        if faults := list(refusals(prepared.job, prepared.cluster, deployment.parallelism)):
+    def _prepared(self, how: Options, deployment: Deployment, job: Job) -> Prepared:
+        prepared = prepare_groups(self._groups(deployment), self.client, how, job)
+        config = prepared.cluster.config
+        if faults := list(refusals(prepared.job, config, deployment.parallelism)):
             raise ProblemError("; ".join(faults))
         return prepared
 
@@ -127,19 +138,129 @@ class RestartBackend:
             return groups_on(deployment.hosts, sorted(deployment.devices), labels=True)
         return groups_anywhere(deployment.parallelism)
 
-    def _state(self, job: str) -> str:
-        return read_job(self.server, job, self.options.limits.answer_s).state
-
-    def _cluster(self, job: str) -> Cluster:
-        return read_cluster(self.server, job, self.options.limits.answer_s)
-
     def _uploaded(self, how: Options) -> str:
-        return upload(self.server, Path(how.jar), how.limits.start_s)
+        return upload(self.client.server, Path(how.jar), how.limits.start_s)
 
     def _delete(self, jar: str | None) -> None:
         """Delete the jar if it was uploaded."""
         if jar is not None and jar != self.options.jar:
-            delete(self.server, jar, self.options.limits.answer_s)
+            delete(self.client.server, jar, self.options.limits.answer_s)
+
+
+@dataclass(frozen=True)
+class Resuming:
+    """An interrupted restart.
+
+    Parameters
+    ----------
+    job
+        The job before the restart.
+    last
+        The last `Progress` in the journal. It names a job and a stop before they are asked for, so
+        it tells what may have happened; Flink tells what has.
+    """
+
+    realiser: RestartRealiser
+    job: str
+    deployment: Deployment
+    last: Mapping[str, Any]
+    record: Record
+
+    def run(self) -> Acted | None:
+        """Go on; None if nothing has been changed."""
+        latest = str(self.last["job"])
+        progress = Progress(latest, savepoint=str(self.last["savepoint"]))
+        progress.cancelling = bool(self.last["cancelling"])
+        try:
+            found = self._settled(progress)
+        except FailedError as error:
+            return self._not_stopped(progress, error)
+        except BackendError as error:
+            return Acted(latest, False, runs=False, reason=str(error))
+        savepoint, goes_back = progress.savepoint, bool(self.last["rolling_back"])
+        if found is None and latest == self.job:
+            return forgotten(latest, savepoint)
+        if found is None or not found.ended:
+            return None if latest == self.job else self._from(savepoint, goes_back)
+        return self._after(found, progress, goes_back)
+
+    def _after(self, found: Job, progress: Progress, goes_back: bool) -> Acted:
+        """Go on after the latest job, which has ended."""
+        latest, savepoint = found.id, progress.savepoint
+        if found.stopped_at is not None:
+            if not self.last["trigger"] and found.stopped_at != savepoint:
+                reason = f"job {latest} was stopped by somebody else, with {found.stopped_at}"
+                return Acted(latest, False, False, reason=reason, lost=True)
+            return self._from(found.stopped_at, latest != self.job)
+        cancelling = progress.cancelling or bool(latest == self.job and savepoint)
+        if reason := ended_by_others(found, cancelling):
+            return Acted(latest, False, False, reason=reason, lost=True)
+        if latest == self.job and found.checkpoint is not None:
+            savepoint = found.checkpoint.path
+        return self._from(savepoint, goes_back)
+
+    def _not_stopped(self, progress: Progress, error: FailedError) -> Acted:
+        """Return the outcome after a stop that failed."""
+        stops, reason = bool(progress.trigger) or not progress.running, str(error)
+        if isinstance(error, EndedByOthersError):
+            return Acted(progress.job, False, False, reason=reason, lost=True)
+        changed = stops or progress.job != self.job
+        return Acted(progress.job, False, changed=changed, reason=reason, stops=stops)
+
+    def _settled(self, progress: Progress) -> Job | None:
+        """Return the latest job once a stop or a cancelling in progress has ended.
+
+        None if Flink does not know it. After a stop that never reached Flink, it still runs.
+        """
+        latest = progress.job
+        asking = Asking(self.realiser.client, self.realiser.options.limits)
+        found, trigger = asking.found(latest), str(self.last["trigger"])
+        if found is None or found.ended:
+            return found
+        if trigger:
+            note, say = noting(self.record, self.realiser.say), self.realiser.say
+            stopping = Stopping(asking, "", progress, say, lambda: note(progress))
+            try:
+                stopping.go_on(latest, trigger, found.checkpoint_timeout_s or 0.0)
+            except EndedError:
+                pass  # its latest checkpoint has the state
+            except FailedError:
+                if not stopping.is_unknown or progress.trigger or not progress.running:
+                    raise
+        elif self.last["savepoint"] and latest == self.job:
+            progress.running = False
+            asking.await_end(latest)
+        return asking.found(latest)
+
+    def _from(self, savepoint: str, goes_back: bool) -> Acted:
+        if goes_back:
+            return self.realiser.go_back(self.job, savepoint, INTERRUPTED, self.record)
+        return self.realiser.act(self.job, self.deployment, self.record, savepoint or None)
+
+
+def noting(record: Record, say: Callable[[str], object]) -> Callable[[Progress], object]:
+    """Return what writes the progress of a restart into the journal.
+
+    If that fails before a stop, the stop is not asked for. Afterwards, a job that runs is worth
+    more than the line: the ids of jobs follow from the savepoint, so that they are found again.
+    """
+
+    def note(progress: Progress) -> None:
+        try:
+            record(PROGRESS, asdict(progress))
+        except FormatError as error:
+            if progress.trigger and not progress.cancelling:
+                raise
+            say(f"{error}; going on without this line")
+
+    return note
+
+
+def forgotten(job: str, savepoint: str) -> Acted:
+    """Return the outcome where Flink does not know the former job any more."""
+    state = f"; all state is in {savepoint}, from which the jar can be started" if savepoint else ""
+    reason = f"Flink does not know job {job} any more, so nothing can be started like it{state}"
+    return Acted(job, False, False, reason=reason, savepoint=savepoint, lost=True)
 
 
 def failed(made: Restart, error: BackendError) -> Acted:

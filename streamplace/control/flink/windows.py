@@ -1,17 +1,51 @@
 """Windows of measurements of a Flink job, one after another."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from streamplace.control.flink.clock import Clock
-from streamplace.control.flink.devices import Devices
 from streamplace.control.flink.measuring import observation
-from streamplace.control.flink.sampling import LostError, Sample, Sampler
+from streamplace.control.flink.sampling import Sample, Sampler
+from streamplace.control.interfaces import Clock, LostError
 from streamplace.control.observation import Observation
 from streamplace.errors import BackendError
-from streamplace.integrations.flink.answers import expecting
-from streamplace.integrations.flink.applying.documents import job_path, read_cluster
+from streamplace.integrations.flink.cluster import TaskManager
+from streamplace.integrations.flink.groups import label_names
+
+
+class Devices:
+    """The devices that the TaskManagers of a cluster stand for.
+
+    A TaskManager that offers the label of a device (``dev_x``) is this device. Others are
+    interchangeable: each gets a device that none stands for, and keeps it while it is there.
+
+    Parameters
+    ----------
+    names
+        Names of all devices, as in the cluster that plans are made for.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._by_label = {label: name for name, label in label_names(names, "dev_").items()}
+        self._names = list(names)
+        self._taken: dict[str, str] = {}
+
+    def update(self, task_managers: Sequence[TaskManager]) -> dict[str, str]:
+        """Return TaskManager -> device; TaskManagers for which no device is left are absent."""
+        found: dict[str, str] = {}
+        for each in task_managers:
+            offered = [name for label, name in self._by_label.items() if label in each.total.labels]
+            if len(offered) == 1:
+                found[each.id] = offered[0]
+        rest = [each.id for each in task_managers if each.id not in found]
+        kept = {id_: self._taken[id_] for id_ in rest if id_ in self._taken}
+        found |= {id_: name for id_, name in kept.items() if name not in found.values()}
+        left = iter([name for name in self._names if name not in found.values()])
+        for id_ in rest:
+            if id_ not in found and (name := next(left, None)) is not None:
+                found[id_] = name
+        self._taken = found
+        return dict(found)
 
 
 @dataclass
@@ -51,6 +85,10 @@ class Windows:
         with suppress(BackendError):
             self.skew_s = self.sampler.now_s(job) - self.clock()
 
+    def forget(self) -> None:
+        """Let the next window begin when it is asked for, as after a change of the job."""
+        self.before = None
+
     def next(self, job: str) -> Observation:
         """Return the next window; what the server does not answer is missing.
 
@@ -72,7 +110,7 @@ class Windows:
         before, self.before = self.before, None
         try:
             after = self._sample(job)
-            cluster = read_cluster(self.sampler.server, job, self.sampler.answer_s)
+            task_managers = self.sampler.client.task_managers()
         except LostError:
             raise
         except BackendError as error:
@@ -80,20 +118,22 @@ class Windows:
         self.before = after
         if before is None:
             return self._blind(began_s, fault)
-        found = observation(before, after, self.devices.update(cluster), self.weights)
-        return replace(found, checkpoint_s=self._checkpoint_s(job))
+        found = observation(before, after, self.devices.update(task_managers), self.weights)
+        return replace(found, checkpoint_s=self._checkpoint_s(after, task_managers))
 
-    def _checkpoint_s(self, job: str) -> float | None:
-        """Return how long the latest checkpoint took, in seconds; None if that is unknown."""
-        server, path = self.sampler.server, f"{job_path(job)}/checkpoints"
-        with suppress(BackendError), expecting(server.url + path):
-            value = server.get(path, self.sampler.answer_s)
-            return float(value["latest"]["completed"]["end_to_end_duration"]) / 1e3
+    def _checkpoint_s(self, sample: Sample, task_managers: tuple[TaskManager, ...]) -> float | None:
+        """Return how long the latest checkpoint took, in seconds; None if that is unknown.
+
+        The client keeps what it reads of the job, for an action that may follow.
+        """
+        with suppress(BackendError):
+            latest = self.sampler.client.keep(sample.job, task_managers).job.checkpoint
+            return None if latest is None else latest.seconds
         return None
 
     def _sample(self, job: str) -> Sample:
         found = self.sampler.fresh(job)
-        self.skew_s = found.asked_s - self.clock()
+        self.skew_s = found.job.at_s - self.clock()
         check, self.check = self.check, None
         if check is not None:
             check(found.plan.vertex_of.keys())

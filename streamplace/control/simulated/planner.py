@@ -7,7 +7,7 @@ from math import ceil
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment, Plan
 from streamplace.control.simulated.job import SimulatedJob
-from streamplace.control.simulated.measured import with_measured_costs
+from streamplace.control.simulated.measuring import with_measured_costs
 from streamplace.control.simulated.packing import counts_for, packed
 
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from streamplace.control.plans import Deployment
-from streamplace.control.simulated.job import Loads, SimulatedJob
-from streamplace.control.simulated.queue import work_off
+from streamplace.control.simulated.job import Loads, SimulatedJob, work_off
 from streamplace.control.simulated.trace import STEP_S, Trace
 from streamplace.util.arrays import Floats
 

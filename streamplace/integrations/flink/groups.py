@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from streamplace.errors import ProblemError
-from streamplace.integrations.flink.senders import COMMITTER, WRITER
+from streamplace.integrations.flink.chain import COMMITTER, WRITER
 from streamplace.integrations.kubernetes_names import label_value
 from streamplace.integrations.whole_operators import devices_of_instances
 from streamplace.problem.placement import Placement

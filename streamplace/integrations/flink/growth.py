@@ -40,7 +40,7 @@ class Growth:
     @cached_property
     def vertex_of(self) -> dict[str, Vertex]:
         """Operator -> its vertex."""
-        return {name: vertex for vertex in self.plan.vertices for name in vertex.operators}
+        return self.plan.vertex_of
 
     @cached_property
     def outer(self) -> list[int]:
@@ -53,9 +53,9 @@ class Growth:
         return self.plan.logical
 
     @cached_property
-    def sources(self) -> set[str]:
+    def sources(self) -> frozenset[str]:
         """The operators without inputs."""
-        return {self.logical.graph.names[v] for v in self.logical.graph.sources}
+        return self.plan.sources
 
     def is_inner(self, stream: Stream) -> bool:
         """Return whether a stream is inside a chain."""

@@ -11,7 +11,7 @@ from pydantic import Field
 from streamplace.errors import FormatError
 from streamplace.files.reading import check, parse
 from streamplace.files.schema import ForeignForm
-from streamplace.integrations.flink.chain import Chain, chain_of
+from streamplace.integrations.flink.chain import Chain, chain_of, senders
 from streamplace.integrations.flink.compiled_plan import is_compiled, read_compiled
 from streamplace.integrations.flink.nodes import (
     Parallelism,
@@ -20,7 +20,6 @@ from streamplace.integrations.flink.nodes import (
     distribution_of,
     each_once,
 )
-from streamplace.integrations.flink.senders import senders
 from streamplace.integrations.logical_builder import Link, build_logical_graph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import AnyDistribution, Distribution, LogicalGraph
@@ -113,6 +112,12 @@ class RunningPlan:
     def vertex_of(self) -> dict[str, Vertex]:
         """Operator -> its vertex."""
         return {name: vertex for vertex in self.vertices for name in vertex.operators}
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """The operators without inputs."""
+        graph = self.logical.graph
+        return frozenset(graph.names[v] for v in graph.sources)
 
 
 def read(text: str, where: str) -> LogicalGraph:

@@ -1,35 +1,23 @@
 """Observation of a running Flink job over REST: plan, TaskManagers, and counters every second."""
 
 import time
-import urllib.parse
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from streamplace.errors import BackendError, UsageError
-from streamplace.integrations.flink.answers import expecting
-from streamplace.integrations.flink.cpu_times import cpu_times
+from streamplace.integrations.flink.client import Client, repeated
+from streamplace.integrations.flink.cpu_times import Dump, ThreadDumps, cpu_times
+from streamplace.integrations.flink.documents import counters, metrics_of, operator_counters
 from streamplace.integrations.flink.growth import TOO_FEW
-from streamplace.integrations.flink.jobs import refusal
-from streamplace.integrations.flink.metrics import (
-    OPERATOR_METRICS,
-    counters,
-    metrics_of,
-    operator_counters,
-    queries,
-    time_s,
-)
-from streamplace.integrations.flink.plan import RunningPlan, Vertex, running
-from streamplace.integrations.flink.thread_dumps import Dump, ThreadDumps
-from streamplace.integrations.profiling.counters import Counters, Reading
+from streamplace.integrations.flink.plan import RunningPlan
+from streamplace.integrations.profiling.counters import Counters, Reading, jittered_pauses
 from streamplace.integrations.profiling.estimates import Estimate
-from streamplace.integrations.profiling.pauses import jittered_pauses
 from streamplace.integrations.profiling.rest import GoneError, RefusedError, Server
 from streamplace.problem.logical import LogicalGraph
 
 READING_INTERVAL_S = 1.0
-FINAL = (400, 404)  # faults of a request that are the same when it is repeated
 Subtasks = Mapping[str, Sequence[tuple[str, Counters]]]
 """Vertex id -> the TaskManager and the counters of each of its subtasks."""
 NOWHERE = "(unassigned)"  # the TaskManager of a subtask that is not running
@@ -110,13 +98,10 @@ class Watch:
         seed: int = 0,
         thread_dumps: ThreadDumps | None = None,
     ) -> None:
-        self.server = server
-        self.every_s = every_s
-        self.id, self.job = job, f"/jobs/{urllib.parse.quote(job, safe='')}"
-        self.timeout_s = timeout_s
+        self.server, self.job, self.every_s = server, job, every_s
+        self.client = StepClient(server, timeout_s, every_s)
         self.thread_dumps = thread_dumps
         self._pauses = jittered_pauses(seed)
-        self._until = 0.0
 
     def run(
         self, seconds: float, check: Callable[[LogicalGraph], object] = lambda logical: None
@@ -139,8 +124,8 @@ class Watch:
         UsageError
             If the server has no such job, or the first thread dumps fail.
         """
-        self._begin()
-        watched = Watched(self._plan())
+        self.client.begin()
+        watched = Watched(self.client.plan(self.job))
         check(watched.plan.logical)
         try:
             self._read_task_managers(watched)
@@ -148,7 +133,7 @@ class Watch:
             until = time.monotonic() + seconds
             while time.monotonic() < until:
                 self._dump(watched)
-                began = self._begin()
+                began = self.client.begin()
                 watched.readings.append(self._reading(watched))
                 following = began + self.every_s * next(self._pauses)
                 time.sleep(max(min(following, until) - time.monotonic(), 0.0))
@@ -162,38 +147,19 @@ class Watch:
                 watched.last = self._subtasks(watched.plan)
         return watched
 
-    def _plan(self) -> RunningPlan:
-        path = f"{self.job}/plan"
-        try:
-            value = self._ask(path)
-        except RefusedError as error:
-            raise refusal(self.server, self.id, error, self.timeout_s) from None
-        with expecting(self.server.url + path):
-            plan = value["plan"] if isinstance(value, dict) else None
-            return running(plan, self.server.url + path)
-
     def _subtasks(self, plan: RunningPlan) -> Subtasks:
         """Return the TaskManager and the counters of each subtask now."""
-        self._begin()
-        found = {}
-        for vertex in plan.vertices:
-            path = f"{self.job}/vertices/{urllib.parse.quote(vertex.id, safe='')}"
-            value = self._ask(path)
-            with expecting(self.server.url + path):
-                subtasks = sorted(value["subtasks"], key=lambda task: int(task["subtask"]))
-                found[vertex.id] = [
-                    (str(task["taskmanager-id"]), counters(task.get("metrics") or {}))
-                    for task in subtasks
-                ]
-        return found
+        self.client.begin()
+        return {
+            vertex.id: [
+                (each.host, each.counters) for each in self.client.subtasks(self.job, vertex)
+            ]
+            for vertex in plan.vertices
+        }
 
     def _read_task_managers(self, watched: Watched) -> None:
         watched.subtasks = self._subtasks(watched.plan)
-        value = self._ask("/taskmanagers")
-        with expecting(f"{self.server.url}/taskmanagers"):
-            watched.task_managers = {
-                str(each["id"]): int(each["slotsNumber"]) for each in value["taskmanagers"]
-            }
+        watched.task_managers = self.client.slots()
 
     def _first_dumps(self, watched: Watched) -> None:
         try:
@@ -208,74 +174,61 @@ class Watch:
             self.thread_dumps.add(watched.dumps, hosts, at_end=at_end)
 
     def _reading(self, watched: Watched) -> Reading:
-        plan, value = watched.plan, self._ask(self.job)
-        with expecting(self.server.url + self.job):
-            state = str(value["state"])
-            if state != "RUNNING":
-                raise GoneError(f"{self.server.url}: the job is {state}")
-            values = {vertex["id"]: counters(vertex["metrics"]) for vertex in value["vertices"]}
-            vertices = {v.id: values.get(v.id, Counters()) for v in plan.vertices}
-            at_s = time_s(value["now"])
-            watched.titles = {each["id"]: str(each.get("name", "")) for each in value["vertices"]}
-            watched.max_parallelism = {
-                vertex["id"]: int(vertex["maxParallelism"])
-                for vertex in value["vertices"]
-                if int(vertex.get("maxParallelism", -1)) > 0
-            }
+        plan, found = watched.plan, self.client.state(self.job)
+        if found.state != "RUNNING":
+            raise GoneError(f"{self.server.url}: the job is {found.state}")
+        rows = found.vertices.values()
+        watched.titles = {each.id: each.title for each in rows}
+        watched.max_parallelism = {v.id: v.max_parallelism for v in rows if v.max_parallelism > 0}
+        values = {each.id: counters(each.metrics) for each in rows}
         operators: dict[str, Counters] = {}
-        graph = plan.logical.graph
-        sources = {graph.names[v] for v in graph.sources}
         for vertex in plan.vertices:
-            names = metrics_of(vertex, sources)
-            if names:
-                operators.update(operator_counters(vertex, names, self._metrics(vertex, names)))
-        return Reading(at_s, vertices, operators)
+            if names := metrics_of(vertex, plan.sources):
+                metrics = self.client.metrics(self.job, vertex, names)
+                operators.update(operator_counters(vertex, names, metrics))
+        return Reading(
+            found.at_s, {v.id: values.get(v.id, Counters()) for v in plan.vertices}, operators
+        )
 
-    def _metrics(self, vertex: Vertex, names: Mapping[str, str]) -> dict[str, float]:
-        wanted = [
-            f"{i}.{name}.{metric}"
-            for name in names.values()
-            for metric in OPERATOR_METRICS.values()
-            for i in range(vertex.parallelism)
-        ]
-        found: dict[str, float] = {}
-        path = f"{self.job}/vertices/{urllib.parse.quote(vertex.id, safe='')}/metrics?get="
-        for query in queries(wanted):
-            value = self._ask(path + query)
-            with expecting(self.server.url + path):
-                found |= {str(each["id"]): float(each["value"]) for each in value}
-        return found
 
-    def _begin(self) -> float:
+class StepClient(Client):
+    """A client whose requests are repeated after faults until the time of a step is over.
+
+    Parameters
+    ----------
+    within_s
+        Time limit in seconds of each step, which may have several requests.
+    every_s
+        Pause in seconds before a request is repeated.
+    """
+
+    def __init__(self, server: Server, within_s: float, every_s: float) -> None:
+        super().__init__(server, within_s)
+        self.every_s, self._until = every_s, 0.0
+
+    def begin(self) -> float:
         """Begin a step with its own time limit; return the time."""
         began = time.monotonic()
-        self._until = began + self.timeout_s
+        self._until = began + self.within_s
         return began
 
-    def _ask(self, path: str) -> Any:
-        """Return the answer to a request, which is repeated after faults until the step times out.
+    def get(self, path: str) -> Any:
+        """Return the JSON value at a path; see `repeated`."""
+        return repeated(lambda: self._once(path), self._until, self.every_s)
 
-        If all requests fail, the first fault is raised.
-        """
-        fault: BackendError | None = None
-        while True:
-            remaining_s = self._until - time.monotonic()
-            try:
-                return self.server.get(path, max(remaining_s, 0.0))
-            except BackendError as error:
-                if isinstance(error, RefusedError) and error.status in FINAL:
-                    raise
-                fault = fault or (error if remaining_s > 0 else self._late(path))
-                if self._until - time.monotonic() <= self.every_s:
-                    raise fault from None
-                time.sleep(self.every_s)
-
-    def _late(self, path: str) -> BackendError:
-        """Return the fault of a request for which the requests before it have left no time."""
-        endpoint = path.partition("?")[0]
-        return BackendError(
-            f"{self.server.url}: no answer to {endpoint} within {self.timeout_s:g} s, "
-            "together with the requests before it; set a longer time limit if the server is slow"
+    def _once(self, path: str) -> Any:
+        remaining_s = self._until - time.monotonic()
+        try:
+            return self.server.get(path, max(remaining_s, 0.0))
+        except RefusedError:
+            raise
+        except BackendError:
+            if remaining_s > 0:
+                raise
+        raise BackendError(  # the requests before it have left no time
+            f"{self.server.url}: no answer to {path.partition('?')[0]} within "
+            f"{self.within_s:g} s, together with the requests before it; set a longer time limit "
+            "if the server is slow"
         )
 
 

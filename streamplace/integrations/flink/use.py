@@ -4,14 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from streamplace.errors import BackendError, ProblemError, UsageError
-from streamplace.integrations.flink.answers import expecting
-from streamplace.integrations.flink.applying.documents import Cluster, task_manager
+from streamplace.errors import BackendError, ProblemError
 from streamplace.integrations.flink.applying.preflight import hosts_of
+from streamplace.integrations.flink.client import Client
+from streamplace.integrations.flink.cluster import FlinkCluster
 from streamplace.integrations.flink.fit import MS_PER_S, fit, seconds_per_tuple
 from streamplace.integrations.flink.groups import groups_of
 from streamplace.integrations.flink.growth import Growth
-from streamplace.integrations.flink.jobs import RUNNING, jobs_of, running_text
 from streamplace.integrations.flink.poll import Watch, Watched, task_managers_of
 from streamplace.integrations.flink.uneven import Row, grown, tuples_grown
 from streamplace.integrations.profiling.counters import usable_readings
@@ -36,23 +35,6 @@ class Observed:
     use: JobUse
     fault: str = ""
     interrupted: bool = False
-
-
-def running_job(server: Server, within_s: float) -> str:
-    """Return the id of the only job that runs.
-
-    Raises
-    ------
-    UsageError
-        If no job runs, or several do.
-    BackendError
-        If the server does not answer.
-    """
-    jobs = [each for each in jobs_of(server, within_s) if each.state == RUNNING]
-    if len(jobs) != 1:
-        which = f"several jobs run: {running_text(jobs)}" if jobs else "no job runs"
-        raise UsageError(f"{server.url}: {which}; set --job ID")
-    return jobs[0].id
 
 
 def observe(
@@ -145,7 +127,5 @@ def labelled_hosts(placement: Placement, server: Server, within_s: float) -> dic
         groups = groups_of(placement, labels=True)
     except ProblemError:  # names or sinks that labels cannot express
         return {}
-    value = server.get("/taskmanagers", within_s)
-    with expecting(f"{server.url}/taskmanagers"):
-        found = tuple(task_manager(each, "") for each in value["taskmanagers"])
-    return {device: host.id for device, host in hosts_of(groups, Cluster({}, found)).items()}
+    cluster = FlinkCluster({}, Client(server, within_s).task_managers())
+    return {device: host.id for device, host in hosts_of(groups, cluster).items()}

@@ -1,7 +1,8 @@
-"""Counters of a running job, and the selection of usable readings."""
+"""Counters of a running job, pauses between readings of them, and the choice of usable ones."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 
 SHORT_BURST = 2  # readings of a burst in which the parts of one update arrive
@@ -30,6 +31,16 @@ class Counters:
     busy_ms: float | None = None
     idle_ms: float | None = None
     backpressured_ms: float | None = None
+
+
+def total(rows: Sequence[Counters]) -> Counters:
+    """Return the sums over several instances; a sum is missing if one of its counters is."""
+
+    def sum_of(name: str) -> float | None:
+        found = [value for each in rows if (value := getattr(each, name)) is not None]
+        return sum(found) if len(found) == len(rows) else None
+
+    return Counters(**{each.name: sum_of(each.name) for each in fields(Counters)})
 
 
 @dataclass(frozen=True)
@@ -94,3 +105,15 @@ def _any_fell(before: Reading, after: Reading) -> bool:
         for row_a, row_b in zip(before.counted, after.counted, strict=True)
         for a, b in zip(row_a, row_b, strict=True)
     )
+
+
+def jittered_pauses(seed: int) -> Iterator[float]:
+    """Yield random pauses between readings forever: 0.5 to 1.5, in units of the mean pause.
+
+    Flink counts waiting time as busy until the next tuple arrives, and as idle afterwards. If
+    the period of the readings were close to a period of the job, that error would drift, and tuples
+    would seem to take more or less time than they do. At random times it averages out.
+    """
+    rng = random.Random(seed)
+    while True:
+        yield rng.uniform(0.5, 1.5)

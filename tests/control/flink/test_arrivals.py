@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from streamplace.control.flink.arrivals import arrivals
-from streamplace.control.flink.sampling import Sample, Subtask
+from streamplace.control.flink.measuring import Window
+from streamplace.control.flink.sampling import Sample
+from streamplace.integrations.flink.documents import Subtask
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.profiling.counters import Counters
+from tests.support.flink_watching import running_job
 
 
 def node(name: str, *inputs: str, by: str = "HASH", parallelism: int = 1) -> dict[str, Any]:
@@ -25,10 +27,11 @@ def found(*nodes: dict[str, Any], **sent: float | None) -> dict[str, float]:
             )
             for vertex in plan.vertices
         }
-        return Sample(at_s, "RUNNING", 5.0, plan, rows)
+        return Sample(at_s, running_job(plan), rows)
 
     after = {name: None if count is None else 50.0 + count for name, count in sent.items()}
-    return arrivals(sample(100.0, dict.fromkeys(sent, 50.0)), sample(200.0, after))
+    before = sample(100.0, dict.fromkeys(sent, 50.0))
+    return Window(before, sample(200.0, after), {}).arrivals
 
 
 def test_streams_are_added_up_over_instances() -> None:

@@ -6,9 +6,11 @@ from math import nan
 import pytest
 
 from streamplace.control.flink.measuring import observation
-from streamplace.control.flink.sampling import Sample, Subtask
+from streamplace.control.flink.sampling import Sample
+from streamplace.integrations.flink.documents import Subtask
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.profiling.counters import Counters
+from tests.support.flink_watching import running_job
 
 CHAIN = {"id": "v", "parallelism": 2, "description": "Source: s<br/>+- f<br/>", "inputs": []}
 SINK = {
@@ -34,7 +36,7 @@ def sample(at_s: float, tuples: float, busy_ms: float) -> Sample:
         "Source: s": Counters(records_out=tuples),
         "f": Counters(records_in=tuples, records_out=tuples / 2),
     }
-    return Sample(at_s, "RUNNING", 5.0, PLAN, rows, own)
+    return Sample(at_s, running_job(PLAN), rows, own)
 
 
 BEFORE, AFTER = sample(100, 1000, 10_000), sample(200, 11_000, 70_000)

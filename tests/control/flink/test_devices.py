@@ -1,12 +1,12 @@
 """Names of devices for TaskManagers."""
 
-from streamplace.control.flink.devices import Devices
-from streamplace.integrations.flink.applying.documents import Cluster, Room, TaskManager
+from streamplace.control.flink.windows import Devices
+from streamplace.integrations.flink.cluster import Room, TaskManager
 
 
-def cluster(**labels: tuple[str, ...]) -> Cluster:
+def cluster(**labels: tuple[str, ...]) -> tuple[TaskManager, ...]:
     rows = {name: Room(labels=dict.fromkeys(each, 1.0)) for name, each in labels.items()}
-    return Cluster({}, tuple(TaskManager(name, room, room, 1, 1) for name, room in rows.items()))
+    return tuple(TaskManager(name, room, room, 1, 1) for name, room in rows.items())
 
 
 def test_labels_name_devices() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from streamplace.control.entries import read_entries
-from streamplace.control.flink.rescaling import AdaptiveBackend
+from streamplace.control.flink.rescaling import AdaptiveRealiser
+from streamplace.control.journal import read_entries
 from tests.support.flink_actions import AFTER, HANGS, HOSTS, PATIENT, quick, watched_at
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.load import Load
@@ -27,7 +27,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass(frozen=True)
 class Case:
-    """A cluster and a backend; with `lands`, the plan is carried out."""
+    """A cluster and a realiser; with `lands`, the plan is carried out."""
 
     cluster: Mapping[str, Any] = field(default_factory=dict)
     how: Mapping[str, Any] = field(default_factory=dict)
@@ -42,7 +42,7 @@ CASES = {
     "savepoint_fails": Case({"savepoint_fails": 1}),
     "cancels": Case({"polls": HANGS, "timeout_ms": 20_000}, {"limits": CANCELS}, lands=True),
     "adaptive": Case(
-        {"scheduler": "Adaptive"}, {"backend": AdaptiveBackend}, lands=True, keeps_job=True
+        {"scheduler": "Adaptive"}, {"realiser": AdaptiveRealiser}, lands=True, keeps_job=True
     ),
 }
 POINTS = 9  # of each case and moment at least, so that there are more than 50 by far

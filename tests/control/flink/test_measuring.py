@@ -6,11 +6,13 @@ import pytest
 
 from streamplace.control.decisions import State
 from streamplace.control.flink.measuring import observation
-from streamplace.control.flink.sampling import LostError, Sample, Sampler
+from streamplace.control.flink.sampling import Sample, Sampler
 from streamplace.control.history import History
+from streamplace.control.interfaces import LostError
 from streamplace.control.load import load_of
 from streamplace.control.observation import Observation
 from streamplace.control.rules import Rules
+from streamplace.integrations.flink.client import Client
 from streamplace.integrations.profiling.rest import Server
 from tests.support.flink_server.clock import ManualClock
 from tests.support.flink_server.cluster import JOB
@@ -31,7 +33,7 @@ def scripted(load: Load, waiting: bool = True) -> tuple[ScriptedFlink, ManualClo
 
 def samples(flink: ScriptedFlink, clock: ManualClock) -> tuple[Sample, Sample]:
     with flink.serving() as url:
-        sampler = Sampler(Server(url), 5, clock)
+        sampler = Sampler(Client(Server(url), 5), clock)
         before = sampler.fresh(JOB)
         clock.sleep(WINDOW_S)
         return before, sampler.fresh(JOB)
@@ -153,7 +155,7 @@ def test_shares_of_instances_are_measured_if_they_differ(
 def test_stale_metrics_are_missing() -> None:
     flink, clock = scripted(Load())
     with flink.serving() as url:
-        sampler = Sampler(Server(url), 5, clock)
+        sampler = Sampler(Client(Server(url), 5), clock)
         before = sampler.fresh(JOB)
         flink.frozen = True
         clock.sleep(WINDOW_S)
@@ -172,7 +174,7 @@ def test_metrics_of_one_vertex_may_be_missing() -> None:
 def test_a_lost_task_manager_is_named() -> None:
     flink, clock = scripted(Load())
     with flink.serving() as url:
-        sampler = Sampler(Server(url), 5, clock)
+        sampler = Sampler(Client(Server(url), 5), clock)
         before = sampler.fresh(JOB)
         flink.lose("tm-b")
         clock.sleep(WINDOW_S)
@@ -189,7 +191,7 @@ def test_a_lost_task_manager_is_named() -> None:
 def test_instances_that_wait_for_slots_are_missing() -> None:
     flink, clock = scripted(Load())
     with flink.serving() as url:
-        sampler = Sampler(Server(url), 5, clock)
+        sampler = Sampler(Client(Server(url), 5), clock)
         before = sampler.fresh(JOB)
         flink.jobs[JOB].tasks = "SCHEDULED"
         clock.sleep(WINDOW_S)

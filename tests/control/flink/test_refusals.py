@@ -5,19 +5,23 @@ from dataclasses import replace
 import pytest
 
 from streamplace.control.flink.refusals import refusals
-from streamplace.integrations.flink.applying.documents import Cluster, Job, Vertex
+from streamplace.integrations.flink.documents import Job, VertexState
 from streamplace.integrations.flink.plan import running
 from tests.support.flink_server.job_documents import plan
 
 JOB = Job(
-    *("x", "x", "RUNNING", "Default", running(plan("x", {"a": "1"}, {"a": 2}), "plan")),
-    {"1": Vertex("1", "RUNNING", 2, 128)},
+    id="x",
+    name="x",
+    state="RUNNING",
+    scheduler="Default",
+    plan=running(plan("x", {"a": "1"}, {"a": 2}), "plan"),
+    vertices={"1": VertexState("1", "RUNNING", 2, 128)},
     max_parallelism=128,
 )
 
 
 def found(config: dict[str, str], job: Job = JOB, count: int = 3) -> str:
-    return "; ".join(refusals(job, Cluster(config, ()), {"a": count}))
+    return "; ".join(refusals(job, config, {"a": count}))
 
 
 def test_a_plain_cluster_is_fine() -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from streamplace.control.entries import Entry
-from streamplace.control.flink.acting import Acted
 from streamplace.control.flink.rescaling import REQUIRED
+from streamplace.control.interfaces import Acted
+from streamplace.control.journal import Entry
 from streamplace.control.plans import Deployment
 from streamplace.integrations.flink.applying.progress import Limits
 from tests.support.flink_actions import AFTER, PATIENT, quick, rescales
@@ -132,9 +132,9 @@ def test_an_interrupted_change_goes_on_and_knows_the_numbers_before() -> None:
         )
         flink.ignores = 1
         flink.jobs[JOB].requirements.clear()
-        backend = rescales(url, ENDS)
-        back = backend.resume(JOB, AFTER, entries, lambda step, details: None)
-        assert backend.resume(JOB, AFTER, [], lambda step, details: None) is None
+        realiser = rescales(url, ENDS)
+        back = realiser.resume(JOB, AFTER, entries, lambda step, details: None)
+        assert realiser.resume(JOB, AFTER, [], lambda step, details: None) is None
     assert back is not None
     assert not back.succeeded
     assert flink.jobs[JOB].parallelism == ONE

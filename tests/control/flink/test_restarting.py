@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from streamplace.control.flink.acting import Acted
+from streamplace.control.interfaces import Acted
 from streamplace.control.plans import Deployment
 from streamplace.integrations.flink.applying.progress import Limits
 from tests.support.flink_actions import AFTER, BEFORE, HANGS, HOSTS, PATIENT, Log, quick, restarts

@@ -88,10 +88,10 @@ CANCELS = replace(PATIENT, savepoint_s=0.1, cancel_age_s=60.0)
 def test_a_job_that_was_cancelled_while_its_stop_was_gone_on_with_is_started() -> None:
     flink, log = ScriptedFlink(waiting=HANGS, triggers={"x": JOB}, timeout_ms=20_000), stopping()
     with flink.serving() as url:
-        backend = restarts(url, CANCELS)
-        backend.server = Cancelling(url)
+        realiser = restarts(url, CANCELS)
+        realiser.client.server = Cancelling(url)
         with pytest.raises(KeyboardInterrupt):
-            backend.resume(JOB, AFTER, log.entries, log)
+            realiser.resume(JOB, AFTER, log.entries, log)
     assert flink.running == {}
     done = gone_on(flink, log)
     assert done is not None

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from streamplace.control.entries import BEGAN, ENDED, read_entries
-from streamplace.control.flink.watching import WAITING
-from streamplace.control.journal import Journal
+from streamplace.control.journal import BEGAN, ENDED, Journal, read_entries
+from streamplace.control.watching import WAITING
 from streamplace.errors import FormatError
 from tests.support.flink_actions import HOSTS, quick, watched, watched_at
 from tests.support.flink_server.clock import ManualClock

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from streamplace.control.decisions import Action, State
-from streamplace.control.entries import BEGAN, ENDED
-from streamplace.control.flink.rescaling import AdaptiveBackend
-from streamplace.control.flink.sampling import LostError
-from streamplace.control.flink.watching import WAITING
-from streamplace.control.journal import Journal
+from streamplace.control.flink.rescaling import AdaptiveRealiser
+from streamplace.control.interfaces import LostError
+from streamplace.control.journal import BEGAN, ENDED, Journal
+from streamplace.control.watching import WAITING
 from streamplace.errors import UsageError
 from tests.support.flink_actions import AFTER, HANGS, HOSTS, PATIENT, quick, watched
 from tests.support.flink_server.checkpoint_documents import SAVEPOINT
@@ -56,7 +55,7 @@ def test_an_overloaded_job_is_restarted_and_goes_on(tmp_path: Path) -> None:
 
 def test_advice_sends_only_get_requests(tmp_path: Path) -> None:
     flink = overloaded()
-    with watched(flink, ManualClock(), tmp_path, backend=None) as (watching, lines):
+    with watched(flink, ManualClock(), tmp_path, realiser=None) as (watching, lines):
         advice, _ = until(watching, lambda each: each.action is Action.ADVISE)
         watching.window()
     assert advice.plan is not None
@@ -67,7 +66,7 @@ def test_advice_sends_only_get_requests(tmp_path: Path) -> None:
 
 def test_numbers_change_under_the_adaptive_scheduler(tmp_path: Path) -> None:
     flink = overloaded(scheduler="Adaptive")
-    with watched(flink, ManualClock(), tmp_path, AdaptiveBackend) as (watching, _):
+    with watched(flink, ManualClock(), tmp_path, AdaptiveRealiser) as (watching, _):
         until(watching, is_act)
         assert watching.job == JOB
     assert flink.jobs[JOB].parallelism == AFTER.parallelism
@@ -188,12 +187,15 @@ def test_a_savepoint_that_ends_late_is_gone_on_with(tmp_path: Path) -> None:
         assert flink.running[watching.job].hosts == HOSTS
 
 
-def test_a_job_is_followed_before_it_is_started(tmp_path: Path) -> None:
+def test_a_job_is_followed_before_it_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The lock on it then keeps a second controller away."""
     flink = overloaded()
     followed: list[tuple[str, bool]] = []
     with watched(flink, ManualClock(), tmp_path) as (watching, _):
-        watching.follow = lambda job: followed.append((job, job in flink.jobs))
+        follow = lambda job: followed.append((job, job in flink.jobs))  # noqa: E731
+        monkeypatch.setattr(watching.events, "follow", follow)
         until(watching, is_act)
         assert (watching.job, False) in followed
         assert watching.job != JOB
@@ -213,6 +215,6 @@ def test_advice_does_not_go_on_with_an_action(tmp_path: Path) -> None:
     act(flink, clock, tmp_path, Journal)
     with (
         pytest.raises(UsageError, match="go on with it in the mode apply"),
-        watched(flink, clock, tmp_path, backend=None),
+        watched(flink, clock, tmp_path, realiser=None),
     ):
         pass

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from streamplace.control.flink.devices import Devices
 from streamplace.control.flink.sampling import Sampler
-from streamplace.control.flink.windows import Windows
+from streamplace.control.flink.windows import Devices, Windows
+from streamplace.integrations.flink.client import Client
 from streamplace.integrations.profiling.rest import Server
 from tests.support.flink_actions import PATIENT
 from tests.support.flink_server.clock import ManualClock
@@ -24,7 +24,7 @@ def windows(flink: ScriptedFlink) -> Iterator[Windows]:
     clock = ManualClock()
     flink.clock = lambda: clock() + AHEAD_S
     with flink.serving() as url:
-        sampler = Sampler(Server(url), PATIENT.answer_s, clock)
+        sampler = Sampler(Client(Server(url), PATIENT.answer_s), clock)
         yield Windows(sampler, Devices(["a", "b"]), 300.0, clock)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from streamplace.control.plans import Deployment
-from streamplace.control.simulated.measured import with_measured_costs
+from streamplace.control.simulated.measuring import with_measured_costs
 from streamplace.control.simulated.run import JobState
 from streamplace.control.simulated.trace import Disturbance
 from tests.support.simulated import CHAIN, SMALL, constant, window_of

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reference.plain_queue import plain_queue
-from streamplace.control.simulated.queue import work_off
+from streamplace.control.simulated.job import work_off
 
 TUPLES = st.integers(0, 1000).map(float)
 

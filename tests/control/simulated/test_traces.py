@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from streamplace.control.simulated.rates import KINDS, rates
-from streamplace.control.simulated.trace import Disturbance
+from streamplace.control.simulated.trace import KINDS, Disturbance, rates
 from tests.support.simulated import constant
 
 

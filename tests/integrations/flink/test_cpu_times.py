@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from streamplace.integrations.flink.cpu_times import HELPERS, cpu_times
+from streamplace.integrations.flink.cpu_times import HELPERS, Dump, Spent, ThreadDumps, cpu_times
 from streamplace.integrations.flink.fit import fit
 from streamplace.integrations.flink.plan import RunningPlan, running
 from streamplace.integrations.flink.poll import Watch, cpu_times_of
-from streamplace.integrations.flink.thread_dumps import Dump, Spent, ThreadDumps
 from streamplace.integrations.profiling.counters import Counters, Reading, usable_readings
 from streamplace.integrations.profiling.estimates import Estimate
 from streamplace.integrations.profiling.rest import Server

@@ -11,8 +11,12 @@ import pytest
 from streamplace.errors import ProblemError
 from streamplace.integrations.flink.fit import fit
 from streamplace.integrations.flink.plan import RunningPlan, running
-from streamplace.integrations.profiling.counters import Counters, Reading, usable_readings
-from streamplace.integrations.profiling.pauses import jittered_pauses
+from streamplace.integrations.profiling.counters import (
+    Counters,
+    Reading,
+    jittered_pauses,
+    usable_readings,
+)
 from streamplace.integrations.profiling.profile import Profile, current_placement
 
 MIPS = 2000.0

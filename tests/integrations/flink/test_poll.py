@@ -16,17 +16,23 @@ import pytest
 
 from streamplace.errors import BackendError, GraphError, UsageError
 from streamplace.integrations.flink.chain import Chain
-from streamplace.integrations.flink.fit import fit
-from streamplace.integrations.flink.metrics import (
+from streamplace.integrations.flink.cpu_times import ThreadDumps
+from streamplace.integrations.flink.documents import (
     OPERATOR_METRICS,
     TASK,
     counters,
     operator_counters,
     queries,
 )
+from streamplace.integrations.flink.fit import fit
 from streamplace.integrations.flink.plan import Vertex
-from streamplace.integrations.flink.poll import Watch, Watched, cpu_times_of, task_managers_of
-from streamplace.integrations.flink.thread_dumps import ThreadDumps
+from streamplace.integrations.flink.poll import (
+    StepClient,
+    Watch,
+    Watched,
+    cpu_times_of,
+    task_managers_of,
+)
 from streamplace.integrations.profiling.counters import Counters
 from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.logical import LogicalGraph
@@ -138,10 +144,10 @@ def test_server_that_fails_later(name: str) -> None:
 def test_requests_after_the_time_limit() -> None:
     """Several requests share the limit of a reading; the message never shows a negative limit."""
     with serving(never) as url:  # a server that answers could do so before the request is ended
-        watcher = Watch(Server(url), JOB_ID, 0.1)
-        watcher._until = time.monotonic() - 1.0
+        client = StepClient(Server(url), 0.1, 1.0)
+        client._until = time.monotonic() - 1.0
         with pytest.raises(BackendError, match=r"no answer to /jobs within 0\.1 s, together with"):
-            watcher._ask("/jobs?a=b")
+            client.get("/jobs?a=b")
 
 
 def test_temporary_faults_are_ignored() -> None:

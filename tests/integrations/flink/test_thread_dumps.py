@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from streamplace.errors import BackendError, UsageError
-from streamplace.integrations.flink import thread_dumps
-from streamplace.integrations.flink.thread_dumps import Dump, Spent, ThreadDumps, read_dump
+from streamplace.integrations.flink import cpu_times
+from streamplace.integrations.flink.cpu_times import Dump, Spent, ThreadDumps, read_dump
 from tests.support.guards import hang_guard
 
 JAVA_17 = """\
@@ -111,7 +111,7 @@ class Steps:
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
         self.file, self.now = folder / "tm", time.monotonic()
         self.dumps, self.taken = of_files(folder, "tm"), list[dict[str, Dump]]()
-        patch.setattr(thread_dumps, "time", self)
+        patch.setattr(cpu_times, "time", self)
 
     def monotonic(self) -> float:
         """Return the time."""

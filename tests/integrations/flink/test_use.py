@@ -8,8 +8,9 @@ import pytest
 
 from streamplace import Cluster, Device, Operator, StreamGraph
 from streamplace.errors import BackendError, UsageError
-from streamplace.integrations.flink.metrics import counters
-from streamplace.integrations.flink.use import observe, parts, running_job
+from streamplace.integrations.flink.client import Client
+from streamplace.integrations.flink.documents import counters
+from streamplace.integrations.flink.use import observe, parts
 from streamplace.integrations.profiling.counters import Counters
 from streamplace.integrations.profiling.rest import Server
 from streamplace.integrations.profiling.use import Part
@@ -77,15 +78,15 @@ def overview(*jobs: tuple[str, str]) -> Any:
 
 def test_the_only_job_that_runs() -> None:
     with serving(overview(("one", "FINISHED"), ("two", "RUNNING"))) as url:
-        assert running_job(Server(url), 5) == "two"
+        assert Client(Server(url), 5).running_job() == "two"
     with serving(overview(("one", "CANCELED"))) as url, pytest.raises(UsageError, match="no job"):
-        running_job(Server(url), 5)
+        Client(Server(url), 5).running_job()
     several = serving(overview(("one", "RUNNING"), ("two", "RUNNING")))
     message = r"several jobs run: one \(words\), two \(words\); set --job ID"
     with several as url, pytest.raises(UsageError, match=message):
-        running_job(Server(url), 5)
+        Client(Server(url), 5).running_job()
     with serving(lambda path, query: (200, b"[]")) as url, pytest.raises(BackendError):
-        running_job(Server(url), 5)
+        Client(Server(url), 5).running_job()
 
 
 def placement() -> Placement:

@@ -2,9 +2,8 @@
 
 from typing import Protocol
 
-from streamplace.control.decisions import Action, Decision
+from streamplace.control.decisions import Action, Decision, Outcome
 from streamplace.control.observation import Observation
-from streamplace.control.outcomes import Outcome
 from streamplace.control.plans import Deployment
 
 

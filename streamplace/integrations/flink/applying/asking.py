@@ -7,10 +7,11 @@ from typing import TypeVar
 
 from streamplace.errors import BackendError
 from streamplace.integrations.flink.applying import pauses
-from streamplace.integrations.flink.applying.documents import Job, cause_of, job_path, read_job
 from streamplace.integrations.flink.applying.progress import FailedError, Limits
 from streamplace.integrations.flink.applying.requests import Request
-from streamplace.integrations.profiling.rest import GoneError, RefusedError, Server
+from streamplace.integrations.flink.client import Client, repeated
+from streamplace.integrations.flink.documents import Job, JobState
+from streamplace.integrations.profiling.rest import GoneError, RefusedError
 
 T = TypeVar("T")
 
@@ -18,17 +19,17 @@ T = TypeVar("T")
 class Asking:
     """Requests to one server within time limits."""
 
-    def __init__(self, server: Server, limits: Limits) -> None:
-        self.server, self.limits = server, limits
+    def __init__(self, client: Client, limits: Limits) -> None:
+        self.client, self.limits = client, limits
 
     def send(self, request: Request, within_s: float | None = None) -> object:
         """Send a request once; see `Server.send`."""
         limit_s = self.limits.answer_s if within_s is None else within_s
-        return self.server.send(request.method, request.path, request.body, limit_s)
+        return self.client.server.send(request.method, request.path, request.body, limit_s)
 
     def read(self, job: str) -> Job:
         """Read a job; see `repeated`."""
-        return self.repeated(lambda: read_job(self.server, job, self.limits.answer_s))
+        return self.repeated(lambda: self.client.job(job))
 
     def repeated(self, call: Callable[[], T]) -> T:
         """Return what a call returns; after a fault, repeat it until the time for a start is over.
@@ -40,21 +41,19 @@ class Asking:
         BackendError
             If there is no answer in time.
         """
-        until = time.monotonic() + self.limits.start_s
-        while True:
-            try:
-                return call()
-            except GoneError:
-                raise
-            except BackendError:
-                if time.monotonic() > until:
-                    raise
-            time.sleep(pauses.POLL_S)
+        return repeated(call, time.monotonic() + self.limits.start_s, pauses.POLL_S)
 
     def found(self, job: str) -> Job | None:
         """Return a job; None if Flink does not know it."""
         try:
             return self.read(job)
+        except GoneError:
+            return None
+
+    def state(self, job: str) -> JobState | None:
+        """Return a job's own document; None if Flink does not know the job."""
+        try:
+            return self.repeated(lambda: self.client.state(job))
         except GoneError:
             return None
 
@@ -69,7 +68,7 @@ class Asking:
         until = time.monotonic() + self.limits.start_s
         while time.monotonic() < until:
             with retried():
-                if read_job(self.server, job, self.limits.answer_s).ended:
+                if self.client.state(job).ended:
                     return
             time.sleep(pauses.POLL_S)
         raise FailedError(f"job {job} was stopped but has not ended; see its page in Flink")
@@ -77,8 +76,7 @@ class Asking:
     def cause(self, job: str) -> str:
         """Return the cause of a job's last failure; empty if unknown."""
         with retried():
-            path = f"{job_path(job)}/exceptions"
-            return cause_of(self.server.get(path, self.limits.answer_s))
+            return self.client.cause(job)
         return ""
 
 

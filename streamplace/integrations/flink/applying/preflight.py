@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import floor
 
-from streamplace.integrations.flink.applying.documents import Cluster, Job, Room, TaskManager
 from streamplace.integrations.flink.applying.matching import matched
+from streamplace.integrations.flink.cluster import FlinkCluster, Room, TaskManager
+from streamplace.integrations.flink.documents import Job
 from streamplace.integrations.flink.groups import CORES, HEAP_MB, Group, Groups
 from streamplace.integrations.flink.plan import RunningPlan
 from streamplace.problem.graph_checks import listed
@@ -56,7 +57,9 @@ def faults_of_job(
             yield f"{name!r} cannot have {wanted} instances: its maximum parallelism is {most}"
 
 
-def faults_of_cluster(cluster: Cluster, groups: Groups, directory: str | None) -> Iterator[str]:
+def faults_of_cluster(
+    cluster: FlinkCluster, groups: Groups, directory: str | None
+) -> Iterator[str]:
     """Yield what the cluster lacks: a folder for savepoints, labels, slots."""
     if any(cluster.config.get(key, "").lower() in ADAPTIVE for key in ("jobmanager.scheduler",)):
         yield "jobmanager.scheduler is adaptive, which ignores groups' labels; unset it"
@@ -70,7 +73,7 @@ def faults_of_cluster(cluster: Cluster, groups: Groups, directory: str | None) -
         yield from _faults_of_slots(cluster, groups)
 
 
-def _faults_of_labels(cluster: Cluster, groups: Groups) -> Iterator[str]:
+def _faults_of_labels(cluster: FlinkCluster, groups: Groups) -> Iterator[str]:
     for device, labels in groups.labels.items():
         for label in labels:
             if label.startswith("dev_") and len(found := cluster.offering(label)) != 1:
@@ -87,7 +90,7 @@ def _faults_of_labels(cluster: Cluster, groups: Groups) -> Iterator[str]:
 
 
 def _faults_of_counts(
-    cluster: Cluster, group: Group, label: str, where: Mapping[str, TaskManager]
+    cluster: FlinkCluster, group: Group, label: str, where: Mapping[str, TaskManager]
 ) -> Iterator[str]:
     wanted = {where[device].id: count for device, count in group.slots.items()}
     offered = {each.id: each.total.labels[label] for each in cluster.offering(label)}
@@ -100,7 +103,7 @@ def _faults_of_counts(
 
 
 def _faults_of_room(
-    cluster: Cluster, groups: Groups, where: Mapping[str, TaskManager]
+    cluster: FlinkCluster, groups: Groups, where: Mapping[str, TaskManager]
 ) -> Iterator[str]:
     needs: dict[str, Room] = {}
     for group in groups.groups:
@@ -130,7 +133,7 @@ def _faults_of_room(
             yield f"TaskManager {each.id!r} lacks slots: it needs {', '.join(short)}"
 
 
-def _faults_of_slots(cluster: Cluster, groups: Groups) -> Iterator[str]:
+def _faults_of_slots(cluster: FlinkCluster, groups: Groups) -> Iterator[str]:
     free = sum(each.free_slots for each in cluster.task_managers)
     wanted = sum(sum(group.slots.values()) for group in groups.groups)
     several = [group.name for group in groups.groups if sum(group.slots.values()) > 1]
@@ -173,7 +176,7 @@ def faults_of_plan(plan: RunningPlan, job: Job, groups: Groups, uids: bool = Tru
         )
 
 
-def hosts_of(groups: Groups, cluster: Cluster) -> dict[str, TaskManager]:
+def hosts_of(groups: Groups, cluster: FlinkCluster) -> dict[str, TaskManager]:
     """Return device -> the TaskManager with its label, for devices where there is exactly one."""
     found = {}
     for device, labels in groups.labels.items():
@@ -183,7 +186,7 @@ def hosts_of(groups: Groups, cluster: Cluster) -> dict[str, TaskManager]:
     return found
 
 
-def sized(groups: Groups, cluster: Cluster) -> Groups:
+def sized(groups: Groups, cluster: FlinkCluster) -> Groups:
     """Return the groups with slots that fit into their TaskManagers.
 
     Cores and heap are accounts only, so they are small. Managed memory is what RocksDB and Python

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from streamplace.integrations.flink.applying.documents import MAPPING, job_path
+from streamplace.integrations.flink.client import job_path
+from streamplace.integrations.flink.documents import MAPPING
 
 JAR, SAVEPOINT, TRIGGER, VERTEX = "JAR_ID", "SAVEPOINT", "TRIGGER", "VERTEX"
 """Stand for what is known only when the requests before have been answered."""

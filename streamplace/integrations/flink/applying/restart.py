@@ -7,13 +7,6 @@ from typing import NoReturn
 from streamplace.errors import BackendError
 from streamplace.integrations.flink.applying import pauses, requests
 from streamplace.integrations.flink.applying.asking import Asking, is_certain, retried
-from streamplace.integrations.flink.applying.documents import (
-    Cluster,
-    Job,
-    last_cause,
-    read_hosts,
-    read_job,
-)
 from streamplace.integrations.flink.applying.progress import (
     EndedByOthersError,
     FailedError,
@@ -23,8 +16,11 @@ from streamplace.integrations.flink.applying.progress import (
 from streamplace.integrations.flink.applying.requests import Program
 from streamplace.integrations.flink.applying.stopping import EndedError, Stopping
 from streamplace.integrations.flink.applying.verification import differences
+from streamplace.integrations.flink.client import Client
+from streamplace.integrations.flink.cluster import FlinkCluster
+from streamplace.integrations.flink.documents import Job, last_cause
 from streamplace.integrations.flink.groups import Groups
-from streamplace.integrations.profiling.rest import RefusedError, Server
+from streamplace.integrations.profiling.rest import RefusedError
 
 MAX_ATTEMPTS = 20
 
@@ -46,7 +42,7 @@ class Restart:
 
     def __init__(
         self,
-        server: Server,
+        client: Client,
         job: Job,
         jar: str,
         program: Program,
@@ -56,26 +52,22 @@ class Restart:
         say: Callable[[str], object],
         record: Callable[[Progress], object] = lambda progress: None,
     ) -> None:
-        self.server, self.former, self.jar, self.program = server, job, jar, program
+        self.client, self.former, self.jar, self.program = client, job, jar, program
         self.mapping, self.limits, self.say = mapping, limits, say
         self.progress = Progress(job.id)
         self.record = record
-        self.asking = Asking(server, limits)
+        self.asking = Asking(client, limits)
         self.stopping = Stopping(self.asking, directory, self.progress, say, self.note)
 
     def note(self) -> None:
         """Record the progress."""
         self.record(self.progress)
 
-    def run(
-        self, groups: Groups, cluster: Callable[[str], Cluster], savepoint: str | None
-    ) -> Progress:
+    def run(self, groups: Groups, savepoint: str | None) -> Progress:
         """Restart the job and return what runs.
 
         Parameters
         ----------
-        cluster
-            Reads the cluster, given a job.
         savepoint
             The savepoint to start from; None: stop the job with one.
 
@@ -90,19 +82,17 @@ class Restart:
         self._check_successors(savepoint)
         fault = self._start(self.mapping, savepoint)
         if not fault:
-            fault = self._verify(groups, cluster, savepoint)
+            fault = self._verify(groups, savepoint)
         if fault:
             self._roll_back(fault, savepoint)
         return self.progress
 
-    def _verify(self, groups: Groups, cluster: Callable[[str], Cluster], savepoint: str) -> str:
+    def _verify(self, groups: Groups, savepoint: str) -> str:
         """Return where the started job differs from what was asked for; empty if it does not."""
-        repeated = self.asking.repeated
-        new = self.asking.read(self.progress.job)
-        hosts = repeated(lambda: read_hosts(self.server, new, self.limits.answer_s))
-        self.progress.hosts = hosts
-        found = differences(groups, new, hosts, repeated(lambda: cluster(new.id)), savepoint)
-        return "; ".join(found)
+        repeated, new = self.asking.repeated, self.asking.read(self.progress.job)
+        hosts = self.progress.hosts = repeated(lambda: self.client.hosts(new))
+        cluster = FlinkCluster({}, repeated(self.client.task_managers))
+        return "; ".join(differences(groups, new, hosts, cluster, savepoint))
 
     def _stop(self, job: str, checkpoint_timeout_s: float) -> str:
         """Stop a job and return where its state is; the job still runs after a fault."""
@@ -114,10 +104,10 @@ class Restart:
 
     def _start(self, mapping: str | None, savepoint: str, rollback: bool = False) -> str:
         """Start a job, or take up one that an interrupted run started; return a fault or ""."""
-        job = self._free_id(savepoint, rollback)
+        job, exists = self._free_id(savepoint, rollback)
         self.progress.job, self.progress.cancelling = job, False
         self.note()
-        if self.asking.found(job) is not None:
+        if exists:
             self.say(f"job {job} was started from {savepoint} before; looking how it runs")
         else:
             self.say(f"starting job {job} from {savepoint}")
@@ -131,13 +121,14 @@ class Restart:
                 self.say(f"{error}; looking whether the job has started")
         return self._await_running(job, time.monotonic() + self.limits.start_s)
 
-    def _free_id(self, savepoint: str, rollback: bool) -> str:
+    def _free_id(self, savepoint: str, rollback: bool) -> tuple[str, bool]:
+        """Return the id of the job to start from a savepoint, and whether it exists already."""
         for attempt in range(MAX_ATTEMPTS):
             job = requests.successor(self.former.id, savepoint, attempt, rollback)
-            found = self.asking.found(job)
+            found = self.asking.state(job)
             if found is None or not found.ended:
-                return job
-            if found.stopped_at is not None:
+                return job, found is not None
+            if self.asking.read(job).stopped_at is not None:
                 raise FailedError(f"job {job} went on from there and was stopped; use --job {job}")
         raise FailedError(f"{MAX_ATTEMPTS} starts from {savepoint} have failed; see Flink's pages")
 
@@ -145,10 +136,10 @@ class Restart:
         """Raise FailedError if an earlier run has rolled back: its job goes on."""
         for attempt in range(MAX_ATTEMPTS):
             job = requests.successor(self.former.id, savepoint, attempt, True)
-            found = self.asking.found(job)
+            found = self.asking.state(job)
             if found is None:
                 return
-            if not found.ended or found.stopped_at is not None:
+            if not found.ended or self.asking.read(job).stopped_at is not None:
                 self.progress.job, self.progress.running = job, not found.ended
                 raise FailedError(f"an earlier run rolled back to job {job}; use --job {job}")
 
@@ -157,7 +148,7 @@ class Restart:
         state, since = "unknown to Flink", 0.0
         while time.monotonic() < until:
             with retried():
-                found = read_job(self.server, job, self.limits.answer_s)
+                found = self.client.state(job)
                 waiting = [name for name, v in found.vertex_of.items() if v.status != "RUNNING"]
                 state = f"{found.state}, waiting: {', '.join(waiting)}" if waiting else found.state
                 if found.ended:
@@ -190,7 +181,7 @@ class Restart:
                 raise
             except BackendError as error:
                 raise FailedError(f"{fault}; no rollback: {error}") from None
-        elif (found := self.asking.found(failed)) is not None and not found.ended:
+        elif (found := self.asking.state(failed)) is not None and not found.ended:
             self._cancel(failed, fault)
         self.progress.savepoint, self.progress.running = savepoint, False
         self.return_to(savepoint, fault)
@@ -240,7 +231,7 @@ class Restart:
         """Return the job that an earlier run started from a savepoint and that has not ended."""
         for attempt in range(MAX_ATTEMPTS):
             job = requests.successor(self.former.id, savepoint, attempt)
-            found = self.asking.found(job)
+            found = self.asking.state(job)
             if found is None:
                 return None
             if not found.ended:

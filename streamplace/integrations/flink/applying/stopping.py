@@ -4,18 +4,18 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from streamplace.errors import BackendError
-from streamplace.integrations.flink.answers import expecting
 from streamplace.integrations.flink.applying import pauses, requests
 from streamplace.integrations.flink.applying.asking import Asking, is_certain
-from streamplace.integrations.flink.applying.documents import Checkpoint, Job, last_cause
 from streamplace.integrations.flink.applying.progress import (
     EndedByOthersError,
     FailedError,
     Progress,
 )
+from streamplace.integrations.flink.client import expecting
+from streamplace.integrations.flink.documents import Checkpoint, Job, last_cause
 from streamplace.integrations.profiling.rest import GoneError, RefusedError
 
 CANCELED, FINISHED = "CANCELED", "FINISHED"
@@ -113,22 +113,17 @@ class Stopping:
 
     def savepoint(self, job: str, trigger: str) -> tuple[str, str] | None:
         """Return the path of a savepoint, or "" and its fault; None while it is in progress."""
-        server = self.asking.server
         path = requests.savepoint_status(job, trigger).path
         try:
-            value = server.get(path, self.asking.limits.answer_s)
+            value = self.asking.client.get(path)
         except GoneError as error:
             self.is_unknown = True
             return None if time.monotonic() < self.late_s else ("", str(error))
         except BackendError:
             return None  # asked again, since the savepoint may still end
         self.is_unknown = False
-        with expecting(server.url + path):
-            if value["status"]["id"] == "IN_PROGRESS":
-                return None
-            operation = value.get("operation") or {}
-            cause = operation.get("failure-cause") or {}
-            return str(operation.get("location", "")), last_cause(str(cause.get("stack-trace", "")))
+        with expecting(self.asking.client.server.url + path):
+            return _operation(value)
 
     def _ended(self, job: str, location: str, fault: str, began: float, asked: float) -> str:
         """Return the path of a savepoint that has ended; the job has ended, too."""
@@ -182,12 +177,12 @@ class Stopping:
         A job that is being cancelled or is failing is awaited.
         """
         began = time.monotonic()
-        while not (found := self.asking.read(job)).ended:
+        while not (found := self.asking.repeated(lambda: self.asking.client.state(job))).ended:
             limit_s = self.asking.limits.start_s if found.state in ENDING else pauses.STALE_S
             if time.monotonic() - began >= limit_s:
                 return ""
             time.sleep(pauses.POLL_S)
-        return found.stopped_at or ""
+        return self.asking.read(job).stopped_at or ""
 
     def _end_of_failed_stop(self, job: str, fault: str) -> NoReturn:
         """Raise FailedError if the job goes on, and EndedError if Flink has given it up.
@@ -209,6 +204,15 @@ class Stopping:
         self._down(found.checkpoint.path, time.monotonic())
         self.say(f"the savepoint failed, and the job is {found.state}: {fault}")
         raise EndedError(fault, found.checkpoint.path)
+
+
+def _operation(value: Any) -> tuple[str, str] | None:
+    """Return the path of a savepoint, or "" and its fault, from its document; see `savepoint`."""
+    if value["status"]["id"] == "IN_PROGRESS":
+        return None
+    operation = value.get("operation") or {}
+    cause = operation.get("failure-cause") or {}
+    return str(operation.get("location", "")), last_cause(str(cause.get("stack-trace", "")))
 
 
 def ended_by_others(job: Job, cancelling: bool) -> str:

@@ -3,14 +3,19 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from streamplace.integrations.flink.applying.documents import Cluster, Job
 from streamplace.integrations.flink.applying.matching import matched
 from streamplace.integrations.flink.applying.preflight import hosts_of
+from streamplace.integrations.flink.cluster import FlinkCluster
+from streamplace.integrations.flink.documents import Job
 from streamplace.integrations.flink.groups import Groups
 
 
 def differences(
-    groups: Groups, job: Job, hosts: Mapping[str, Sequence[str]], cluster: Cluster, savepoint: str
+    groups: Groups,
+    job: Job,
+    hosts: Mapping[str, Sequence[str]],
+    cluster: FlinkCluster,
+    savepoint: str,
 ) -> Iterator[str]:
     """Yield where a job differs from a placement, one line each; nothing if it runs as placed.
 
@@ -27,7 +32,7 @@ def differences(
 
 
 def misplaced(
-    groups: Groups, hosts: Mapping[str, Sequence[str]], cluster: Cluster
+    groups: Groups, hosts: Mapping[str, Sequence[str]], cluster: FlinkCluster
 ) -> Iterator[str]:
     """Yield where operators run elsewhere than placed, or in other numbers; see `differences`."""
     names = matched(groups.group_of, hosts)

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from streamplace.control.decisions import Action, Decision, State
+from streamplace.control.decisions import Action, Decision, Outcome, State
 from streamplace.control.observation import Observation
-from streamplace.control.outcomes import Outcome
 from streamplace.control.plans import Plan
 from streamplace.control.simulated.rules.autoscaler import Autoscaler
 from streamplace.control.simulated.rules.base import Controlled, Never

@@ -5,20 +5,14 @@ from typing import Any
 
 import pytest
 
-from streamplace.integrations.flink.applying.documents import (
-    Checkpoint,
-    Cluster,
-    Job,
-    Room,
-    TaskManager,
-    job_of,
-)
 from streamplace.integrations.flink.applying.preflight import (
     faults_of_cluster,
     faults_of_job,
     faults_of_plan,
     sized,
 )
+from streamplace.integrations.flink.cluster import FlinkCluster, Room, TaskManager
+from streamplace.integrations.flink.documents import Checkpoint, Job, job_of, state_of
 from streamplace.integrations.flink.groups import Groups, groups_of
 from streamplace.problem.cluster import Cluster as Devices
 from streamplace.problem.cluster import Device
@@ -30,7 +24,8 @@ COUNTS = {"count[0]": "count", "count[1]": "count"}
 
 
 def job(name: str = "job-details-running") -> Job:
-    return job_of(recorded(name), CONFIG, recorded("checkpoints"), recorded("checkpoints-config"))
+    state = state_of(recorded(name))
+    return job_of(state, CONFIG, recorded("checkpoints"), recorded("checkpoints-config"))
 
 
 def placed(on: list[int], speeds: tuple[float, ...] = (2000, 1000)) -> Groups:
@@ -44,7 +39,7 @@ def manager(name: str, slots: int = 2, **labels: float) -> TaskManager:
 
 
 def faults(groups: Groups, *managers: TaskManager, **config: str) -> str:
-    cluster = Cluster({key.replace("_", "."): text for key, text in config.items()}, managers)
+    cluster = FlinkCluster({key.replace("_", "."): text for key, text in config.items()}, managers)
     return "; ".join(faults_of_cluster(cluster, groups, "file:///s"))
 
 
@@ -139,7 +134,7 @@ def test_slots_without_labels() -> None:
 
 
 def test_savepoints_need_a_folder() -> None:
-    cluster = Cluster({}, (manager("x", dev_a=9), manager("y", dev_b=9)))
+    cluster = FlinkCluster({}, (manager("x", dev_a=9), manager("y", dev_b=9)))
     assert "give --savepoint-dir" in "; ".join(
         faults_of_cluster(cluster, placed([0, 1, 1, 0]), cluster.savepoint_dir)
     )
@@ -147,7 +142,7 @@ def test_savepoints_need_a_folder() -> None:
 
 def test_slots_divide_managed_memory() -> None:
     groups = placed([0, 1, 1, 0])
-    cluster = Cluster({}, (manager("x", 4, dev_a=9), manager("y", 1, dev_b=9)))
+    cluster = FlinkCluster({}, (manager("x", 4, dev_a=9), manager("y", 1, dev_b=9)))
     slots = {group.name: group.slot for group in sized(groups, cluster).groups}
     assert slots["pe0"] is not None
     assert slots["pe1"] is not None

@@ -6,8 +6,8 @@ import pytest
 
 from streamplace.errors import BackendError, ProblemError, UsageError
 from streamplace.integrations.flink.applying import pauses, requests
-from streamplace.integrations.flink.applying.documents import read_cluster
 from streamplace.integrations.flink.applying.progress import FailedError, Limits, Progress
+from streamplace.integrations.flink.client import Client
 from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.placement import Placement
@@ -42,14 +42,12 @@ def placement() -> Placement:
 
 def applied(flink: ScriptedFlink, limits: Limits = LIMITS, **more: bool) -> Progress:
     with flink.serving() as url:
-        server, how = Server(url), Options(JOB, JAR, limits=limits, **more)  # type: ignore[arg-type]
-        prepared = prepare(placement(), server, how)
-        check_jar(prepared, server, how, JAR)
-        made = restart_of(prepared, server, how, JAR, lambda line: None)
+        client, how = Client(Server(url), 5), Options(JOB, JAR, limits=limits, **more)  # type: ignore[arg-type]
+        prepared = prepare(placement(), client, how)
+        check_jar(prepared, client.server, how, JAR)
+        made = restart_of(prepared, client, how, JAR, lambda line: None)
         try:
-            return made.run(
-                prepared.groups, lambda job: read_cluster(server, job, 5), prepared.savepoint
-            )
+            return made.run(prepared.groups, prepared.savepoint)
         except FailedError as error:
             error.args = (f"{error} | {made.what_runs()}",)
             raise
@@ -218,17 +216,17 @@ def test_all_faults_are_in_one_message() -> None:
 def test_unknown_jobs_and_jars() -> None:
     with ScriptedFlink().serving() as url:
         with pytest.raises(UsageError, match="no job 'x'; running: "):
-            prepare(placement(), Server(url), Options("x", JAR))
+            prepare(placement(), Client(Server(url), 5), Options("x", JAR))
         with pytest.raises(UsageError, match="neither a file nor the id"):
-            prepare(placement(), Server(url), Options(JOB, "x.jar"))
+            prepare(placement(), Client(Server(url), 5), Options(JOB, "x.jar"))
     with pytest.raises(BackendError):
-        prepare(placement(), Server(url), Options(JOB, JAR, limits=LIMITS))
+        prepare(placement(), Client(Server(url), 5), Options(JOB, JAR, limits=LIMITS))
 
 
 def test_the_requests_are_known_before() -> None:
     with ScriptedFlink().serving() as url:
         how = Options(JOB, JAR)
-        planned = prepare(placement(), Server(url), how).requests(how)
+        planned = prepare(placement(), Client(Server(url), 5), how).requests(how)
     assert [request.method for request in planned] == [
         *("POST", "POST", "POST", "GET", "POST", "GET", "GET", "POST")
     ]

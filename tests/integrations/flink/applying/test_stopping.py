@@ -7,7 +7,6 @@ import pytest
 
 from streamplace.integrations.flink.applying import pauses
 from streamplace.integrations.flink.applying.asking import Asking
-from streamplace.integrations.flink.applying.documents import Checkpoint, Job
 from streamplace.integrations.flink.applying.progress import (
     EndedByOthersError,
     FailedError,
@@ -15,6 +14,8 @@ from streamplace.integrations.flink.applying.progress import (
     Progress,
 )
 from streamplace.integrations.flink.applying.stopping import Stopping, cancel_refusal
+from streamplace.integrations.flink.client import Client
+from streamplace.integrations.flink.documents import Checkpoint, Job
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.profiling.rest import Server
 from tests.support.flink_server.checkpoint_documents import CHECKPOINT, SAVEPOINT
@@ -41,7 +42,9 @@ def stopped(
     lines: list[str] = []
     progress = Progress(JOB)
     with flink.serving() as url:
-        asking = Asking(Server(url), replace(Limits(20.0, 0.1, 20.0, cancel_age_s), **limits))
+        asking = Asking(
+            Client(Server(url), 20.0), replace(Limits(20.0, 0.1, 20.0, cancel_age_s), **limits)
+        )
         stop = Stopping(asking, "file:/s", progress, lines.append, lambda: None)
         return stop.stop(JOB, 0.1), progress, "; ".join(lines)
 
@@ -76,15 +79,19 @@ def test_otherwise_the_job_goes_on(fields: dict[str, float], age_s: float | None
 
 def test_reasons_against_cancelling() -> None:
     nodes = running(plan("x", {"a": "1"}, {"a": 1}), "plan")
-    job = Job("x", "x", "RUNNING", "Default", nodes, {}, keeps_checkpoints=True)
+    job = Job(
+        id="x",
+        name="x",
+        state="RUNNING",
+        scheduler="Default",
+        plan=nodes,
+        vertices={},
+        keeps_checkpoints=True,
+    )
     assert cancel_refusal(job, None) == "only watch with --allow-cancel cancels it"
     assert cancel_refusal(job, 10) == "it has no checkpoint"
     for age_s, expected in ((9.0, ""), (11.0, "its latest checkpoint is 11 s old, more than 10 s")):
-        kept = Job(
-            *("x", "x", "RUNNING", "Default", nodes, {}),
-            checkpoint=Checkpoint("file:/c", 1.0, age_s),
-            keeps_checkpoints=True,
-        )
+        kept = replace(job, checkpoint=Checkpoint("file:/c", 1.0, age_s))
         assert cancel_refusal(kept, 10) == expected
 
 

@@ -3,9 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
-from streamplace.integrations.flink.applying.documents import Cluster, Job, TaskManager, job_of
-from streamplace.integrations.flink.applying.documents import task_manager as read_one
 from streamplace.integrations.flink.applying.verification import differences
+from streamplace.integrations.flink.cluster import FlinkCluster, TaskManager
+from streamplace.integrations.flink.cluster import task_manager as read_one
+from streamplace.integrations.flink.documents import Job, job_of, state_of
 from streamplace.integrations.flink.groups import Groups, groups_of
 from streamplace.problem.cluster import Cluster as Devices
 from streamplace.problem.cluster import Device
@@ -20,7 +21,7 @@ RIGHT = {"Source: src": ["tm-a"], "count": ["tm-b", "tm-b"], "out: Writer": ["tm
 
 def job() -> Job:
     details = recorded("job-details-running-from-savepoint")
-    return job_of(details, CONFIG, recorded("checkpoints-after-restore"), None)
+    return job_of(state_of(details), CONFIG, recorded("checkpoints-after-restore"), None)
 
 
 def managers() -> tuple[TaskManager, ...]:
@@ -34,7 +35,7 @@ def groups(on: list[int], speeds: tuple[float, float] = (2, 1)) -> Groups:
 
 
 def found(hosts: dict[str, list[str]], on: list[int], savepoint: str = SAVEPOINT) -> list[str]:
-    return [*differences(groups(on), job(), hosts, Cluster({}, managers()), savepoint)]
+    return [*differences(groups(on), job(), hosts, FlinkCluster({}, managers()), savepoint)]
 
 
 def test_a_job_that_runs_as_placed() -> None:
@@ -63,7 +64,7 @@ def test_the_state_must_be_that_of_the_savepoint() -> None:
     (fault,) = found(RIGHT, [0, 1, 1, 0], "file:/other")
     assert fault == f"the job started from {SAVEPOINT} instead of file:/other"
     fresh = replace(job(), restored_from=None)
-    cluster = Cluster({}, managers())
+    cluster = FlinkCluster({}, managers())
     (fault,) = differences(groups([0, 1, 1, 0]), fresh, RIGHT, cluster, SAVEPOINT)
     assert "from no state" in fault
 
@@ -76,7 +77,7 @@ def test_an_operator_that_does_not_run() -> None:
 
 
 def test_without_labels_any_task_manager_stands_for_a_device() -> None:
-    equal, cluster = groups([0, 1, 1, 0], (1, 1)), Cluster({}, managers())
+    equal, cluster = groups([0, 1, 1, 0], (1, 1)), FlinkCluster({}, managers())
 
     def faults(hosts: dict[str, list[str]]) -> list[str]:
         return [*differences(equal, job(), hosts, cluster, SAVEPOINT)]

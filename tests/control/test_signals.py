@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from streamplace.control.entries import ENDED, read_entries
-from streamplace.control.flink.signals import held_back, not_lost
-from streamplace.control.journal import Journal
+from streamplace.control.journal import ENDED, Journal, read_entries
+from streamplace.control.signals import held_back, not_lost
 from tests.support.flink_actions import HOSTS, quick, watched
 from tests.support.flink_server.clock import ManualClock
 from tests.support.flink_server.cluster import JOB
@@ -64,7 +63,9 @@ def test_a_second_signal_interrupts_an_action(
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_signal_in_a_finaliser_is_not_lost(tmp_path: Path) -> None:
+def test_a_signal_in_a_finaliser_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Python ignores its exception, as it may be while the page is drawn."""
 
     class Drawn:
@@ -80,7 +81,7 @@ def test_a_signal_in_a_finaliser_is_not_lost(tmp_path: Path) -> None:
 
     flink = ScriptedFlink(load=Load(100.0, {"count": 0.005}), reports_waiting=True)
     with watched(flink, ManualClock(), tmp_path) as (watching, _):
-        watching.decided = draw
+        monkeypatch.setattr(watching.events, "decided", draw)
         with pytest.raises(KeyboardInterrupt):
             watching.run(5)
     assert len(shown) == 2

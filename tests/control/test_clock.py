@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from streamplace.control.flink.clock import SystemClock
+from streamplace.control.interfaces import SystemClock
 
 
 @pytest.mark.parametrize("step_s", [-3600.0, 3600.0])

@@ -1,25 +1,28 @@
-"""Recorded documents of jobs and TaskManagers."""
+"""Recorded documents of jobs, checkpoints and TaskManagers."""
 
 from typing import Any
 
 import pytest
 
 from streamplace.errors import FormatError
-from streamplace.integrations.flink.applying.documents import (
-    Room,
+from streamplace.integrations.flink.cluster import Room, task_manager
+from streamplace.integrations.flink.documents import (
     cause_of,
+    checkpoint_settings,
     job_of,
     last_cause,
-    task_manager,
+    state_of,
 )
 from tests.support.flink_rest import recorded
+from tests.support.flink_server.checkpoint_documents import config
 
+PREFIX = "execution.checkpointing."
 CONFIG: dict[str, Any] = {"execution-config": {"user-config": {}}}
 
 
 def test_a_running_job() -> None:
     job = job_of(
-        recorded("job-details-running"),
+        state_of(recorded("job-details-running")),
         recorded("job-config"),
         recorded("checkpoints"),
         recorded("checkpoints-config"),
@@ -35,7 +38,7 @@ def test_a_running_job() -> None:
 
 
 def test_a_job_that_says_running_but_waits_for_slots() -> None:
-    job = job_of(recorded("job-details-label-nobody-has"), CONFIG, None, None)
+    job = job_of(state_of(recorded("job-details-label-nobody-has")), CONFIG, None, None)
     assert job.state == "RUNNING"
     assert not job.runs
 
@@ -45,19 +48,19 @@ def test_a_fault_in_the_plan_names_where_it_was_read() -> None:
     details["plan"]["nodes"][0]["id"] = 7
     where = "http://127.0.0.1:8081/jobs/0a"
     with pytest.raises(FormatError, match=f"^{where}: plan: nodes\\[0\\].id: must be a string"):
-        job_of(details, CONFIG, None, None, where)
+        state_of(details, where)
 
 
 def test_a_job_started_from_a_savepoint() -> None:
     details = recorded("job-details-running-from-savepoint")
-    job = job_of(details, CONFIG, recorded("checkpoints-after-restore"), None)
+    job = job_of(state_of(details), CONFIG, recorded("checkpoints-after-restore"), None)
     assert job.restored_from == "file:/flink/savepoints/savepoint-0cb345-a43b1f210b74"
     assert job.checkpoint_timeout_s is None
 
 
 def test_the_mapping_of_a_job_is_published() -> None:
     config = {"execution-config": {"user-config": {"streamplace.mapping": "a=pe0"}}}
-    assert job_of(recorded("job-details-running"), config, None, None).mapping == "a=pe0"
+    assert job_of(state_of(recorded("job-details-running")), config, None, None).mapping == "a=pe0"
 
 
 def test_only_a_stopping_savepoint_of_a_finished_job_counts() -> None:
@@ -65,10 +68,13 @@ def test_only_a_stopping_savepoint_of_a_finished_job_counts() -> None:
     saved = {"external_path": "file:/s", "checkpoint_type": "SYNC_SAVEPOINT"}
     finished = recorded("job-details-finished-by-stop")
     statistics["latest"]["savepoint"] = saved
-    assert job_of(finished, CONFIG, statistics, None).stopped_at == "file:/s"
-    assert job_of(recorded("job-details-running"), CONFIG, statistics, None).stopped_at is None
+    assert job_of(state_of(finished), CONFIG, statistics, None).stopped_at == "file:/s"
+    assert (
+        job_of(state_of(recorded("job-details-running")), CONFIG, statistics, None).stopped_at
+        is None
+    )
     saved["checkpoint_type"] = "SAVEPOINT"
-    assert job_of(finished, CONFIG, statistics, None).stopped_at is None
+    assert job_of(state_of(finished), CONFIG, statistics, None).stopped_at is None
 
 
 def test_what_the_job_holds_is_room() -> None:
@@ -89,3 +95,34 @@ def test_the_cause_is_the_last_one() -> None:
     assert last_cause("") == ""
     assert cause_of(recorded("job-exceptions-lost-taskmanager"))
     assert cause_of(recorded("job-exceptions-none")) == ""
+
+
+def settings(**changes: Any) -> dict[str, str]:
+    """Return the settings without the prefix that all their names have."""
+    found = checkpoint_settings(config(2000, 600_000, True) | changes)
+    assert all(name.startswith(PREFIX) for name in found)
+    return {name.removeprefix(PREFIX): text for name, text in found.items()}
+
+
+def test_another_job_gets_the_same_checkpoints() -> None:
+    assert settings(min_pause=500, mode="at_least_once") == {
+        "interval": "2000 ms",
+        "timeout": "600000 ms",
+        "min-pause": "500 ms",
+        "mode": "AT_LEAST_ONCE",
+        "externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
+    }
+
+
+def test_checkpoints_that_are_deleted_with_their_job_stay_so() -> None:
+    for kept in (None, {"enabled": True, "delete_on_cancellation": True}):
+        assert "externalized-checkpoint-retention" not in settings(externalization=kept)
+
+
+def test_a_job_without_checkpoints_continues_without() -> None:
+    assert settings(interval=2**63 - 1) == settings(interval=-1) == {}
+    assert checkpoint_settings(None) == {}
+
+
+def test_servers_that_say_little() -> None:
+    assert checkpoint_settings({"interval": 5}) == {f"{PREFIX}interval": "5 ms"}

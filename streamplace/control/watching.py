@@ -1,21 +1,24 @@
-"""The loop of the controller on Flink: measure, decide, write it down, act."""
+"""The loop of a controller of a running job: measure, decide, write it down, act."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from streamplace.control.decisions import Action, Decision
-from streamplace.control.entries import BEGAN, ENDED
-from streamplace.control.flink.acting import Acted, Backend
-from streamplace.control.flink.parts import Decides, Writes
-from streamplace.control.flink.sampling import LostError
-from streamplace.control.flink.signals import held_back, not_lost
-from streamplace.control.flink.windows import Windows
+from streamplace.control.decisions import Action, Decision, Outcome
+from streamplace.control.interfaces import (
+    Acted,
+    Decides,
+    Events,
+    LostError,
+    Measures,
+    Realiser,
+    Steps,
+)
+from streamplace.control.journal import BEGAN, ENDED
 from streamplace.control.observation import Observation
-from streamplace.control.outcomes import Outcome
 from streamplace.control.plans import Deployment
+from streamplace.control.signals import held_back, not_lost
 from streamplace.display.text import several
 from streamplace.errors import FormatError, StreamplaceError, UsageError
 
@@ -33,26 +36,16 @@ class Watching:
     ----------
     job
         The job that is watched; a restart changes it.
-    backend
-        What carries out decisions; None: nothing is ever changed, and only GET requests are sent.
-    decided
-        Called with each window and its decision, before anything is changed; and again, with the
-        decision `refused` and why, if an action was refused.
-    say
-        Called with what happens between decisions, such as the end of each action.
-    follow
-        Called with the id of a job before it is started or watched, and before each window, for
-        the lock.
+    realiser
+        What carries out decisions; None: nothing is ever changed, and the job is only read.
     """
 
     job: str
-    windows: Windows
+    windows: Measures
     controller: Decides
-    journal: Writes
-    backend: Backend | None = None
-    decided: Callable[[Observation, Decision], object] = lambda observation, decision: None
-    say: Callable[[str], object] = lambda line: None
-    follow: Callable[[str], object] = lambda job: None
+    journal: Steps
+    realiser: Realiser | None = None
+    events: Events = field(default_factory=Events)
     idle: set[str] = field(default_factory=set, init=False)
 
     def begin(self) -> None:
@@ -94,12 +87,12 @@ class Watching:
                 for _ in count() if windows is None else range(windows):
                     self.window()
                     signal_again()
-                while self.backend is not None and self.journal.unfinished:
+                while self.realiser is not None and self.journal.unfinished:
                     self.window()
                     signal_again()
         except BaseException:  # Ctrl-C, a full disk, or a fault of ours
-            if self.backend is not None and (steps := self.journal.unfinished):
-                self.say(GO_ON.format(steps[0].details["job"]))
+            if self.realiser is not None and (steps := self.journal.unfinished):
+                self.events.say(GO_ON.format(steps[0].details["job"]))
             raise
 
     def window(self) -> Decision | None:
@@ -112,15 +105,15 @@ class Watching:
             if self.journal.unfinished:
                 self.windows.clock.sleep(min(self.windows.window_s, RETRY_S))
             return None
-        self.follow(self.job)
+        self.events.follow(self.job)
         observation = self.windows.next(self.job)
         self._say_idle(observation)
         decision = self.controller.step(observation)
-        if self.backend is None and decision.action is Action.ACT:
+        if self.realiser is None and decision.action is Action.ACT:
             text = f"{Action.ADVISE}{decision.reason.removeprefix(Action.ACT)}"
             decision = replace(decision, action=Action.ADVISE, reason=text)
         self._write(WINDOW, job=self.job, decision=decision.to_dict(), state=self._state())
-        self.decided(observation, decision)
+        self.events.decided(observation, decision)
         if decision.action is Action.ACT and decision.plan is not None:
             self._act(observation, decision, decision.plan.deployment)
         return decision
@@ -130,34 +123,36 @@ class Watching:
         if new := [name for name in observation.idle if name not in self.idle]:
             self.idle.update(new)
             text = "what gets none adds no load, and keeps its number of instances"
-            self.say(f"no tuples get to {several(new, SHOWN)}; {text}")
+            self.events.say(f"no tuples get to {several(new, SHOWN)}; {text}")
 
     def _act(self, observation: Observation, decision: Decision, deployment: Deployment) -> None:
-        if self.backend is None:
+        if self.realiser is None:
             return
-        with held_back(self.say):
+        with held_back(self.events.say):
             self.controller.began(decision, self.windows.now_s)
             self._write(BEGAN, job=self.job, deployment=deployment.to_dict(), state=self._state())
-            acted = self.backend.act(self.job, deployment, self._record)
+            acted = self.realiser.act(self.job, deployment, self._record)
             self._end(acted, is_new=True)
             if acted.refused:
                 text = f"{Action.REFUSED}: {acted.reason}"
-                self.decided(observation, replace(decision, action=Action.REFUSED, reason=text))
+                self.events.decided(
+                    observation, replace(decision, action=Action.REFUSED, reason=text)
+                )
 
     def _go_on(self) -> None:
         """Go on with the action that was interrupted, or after which no job ran."""
         steps = self.journal.unfinished
         former = str(steps[0].details["job"])
-        if self.backend is None:
+        if self.realiser is None:
             raise UsageError(
                 f"the journal has an action on job {former} that was interrupted; go on with it in "
                 "the mode apply, or name another folder for the journal"
             )
-        self.say(f"an action on job {former} has not ended; looking what runs")
+        self.events.say(f"an action on job {former} has not ended; looking what runs")
         self.windows.set_clock(former)
         deployment = Deployment.from_dict(steps[0].details["deployment"])
-        with held_back(self.say):
-            done = self.backend.resume(former, deployment, steps, self._record)
+        with held_back(self.events.say):
+            done = self.realiser.resume(former, deployment, steps, self._record)
             if done is not None:
                 self._end(done)
                 return
@@ -173,15 +168,15 @@ class Watching:
             Whether the action was decided in this window; its refusal is then shown as a decision.
         """
         self._watch(acted.job)
-        self.windows.before = None
+        self.windows.forget()
         known = {"job": acted.job, "reason": acted.reason, "savepoint": acted.savepoint}
         text = acted.reason or f"job {acted.job} runs as planned"
         if acted.pending and not acted.lost:
             try:
                 self._write(WAITING, **known)
             except FormatError as error:  # a job that is stopped is worth more than the line
-                self.say(f"{error}; going on without this line")
-            self.say(f"{text}; trying again")
+                self.events.say(f"{error}; going on without this line")
+            self.events.say(f"{text}; trying again")
             return
         at_s = self.windows.now_s
         self.controller.ended(
@@ -195,17 +190,17 @@ class Watching:
         if acted.lost:
             raise LostError(text)
         if not (is_new and acted.refused):
-            self.say(text)
+            self.events.say(text)
 
     def _watch(self, job: str) -> None:
-        self.follow(job)
+        self.events.follow(job)
         self.job = job
 
     def _record(self, step: str, details: dict[str, Any]) -> None:
         """Write a step of an action, and lock the job that it names, before it is started."""
         self._write(step, **details)
         with suppress(StreamplaceError):  # an action that has begun goes on
-            self.follow(str(details["job"]))
+            self.events.follow(str(details["job"]))
 
     def _write(self, step: str, **details: Any) -> None:
         self.journal.write(self.windows.now_s, step, **details)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from streamplace.errors import BackendError, UsageError
-from streamplace.integrations.flink.jobs import check_job, refusal
+from streamplace.integrations.flink.client import Client
 from streamplace.integrations.flink.poll import Watch
 from streamplace.integrations.profiling.rest import RefusedError, Server
 from tests.support.flink_api import serving
@@ -24,9 +24,10 @@ def answer(path: str, query: str) -> Answer:
 def test_a_job_that_the_server_lists() -> None:
     fault = RefusedError("HTTP 500")
     with serving(answer) as url:
-        check_job(Server(url), "two", 5)
-        assert refusal(Server(url), "two", fault, 5) is fault
-        assert isinstance(refusal(Server(url), "three", fault, 5), UsageError)
+        client = Client(Server(url), 5)
+        client.check_job("two")
+        assert client.refusal("two", fault) is fault
+        assert isinstance(client.refusal("three", fault), UsageError)
 
 
 def test_an_id_that_is_none_is_refused_at_once() -> None:
@@ -40,12 +41,12 @@ def test_an_id_that_is_none_is_refused_at_once() -> None:
 def test_without_a_running_job() -> None:
     empty = serving(lambda path, query: (200, b'{"jobs": []}'))
     with empty as url, pytest.raises(UsageError, match=r"no job 'x'; no job runs there$"):
-        check_job(Server(url), "x", 5)
+        Client(Server(url), 5).check_job("x")
 
 
 def test_a_server_without_a_list_has_its_own_fault() -> None:
     fault = RefusedError("HTTP 404")
     with serving(lambda path, query: (200, b"[]")) as url:
         with pytest.raises(BackendError, match="unexpected answer"):
-            check_job(Server(url), "x", 5)
-        assert refusal(Server(url), "x", fault, 5) is fault
+            Client(Server(url), 5).check_job("x")
+        assert Client(Server(url), 5).refusal("x", fault) is fault

@@ -1,0 +1,92 @@
+"""What Flink's REST interface says about a cluster: its configuration and its TaskManagers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Room:
+    """Resources of a TaskManager: cores, memory in MB, and amounts of labels."""
+
+    cores: float = 0.0
+    heap_mb: int = 0
+    managed_mb: int = 0
+    labels: Mapping[str, float] = field(default_factory=dict)
+
+    def __add__(self, other: "Room") -> "Room":
+        keys = {**self.labels, **other.labels}
+        return Room(
+            self.cores + other.cores,
+            self.heap_mb + other.heap_mb,
+            self.managed_mb + other.managed_mb,
+            {key: self.labels.get(key, 0) + other.labels.get(key, 0) for key in keys},
+        )
+
+
+@dataclass(frozen=True)
+class TaskManager:
+    """A TaskManager.
+
+    Parameters
+    ----------
+    total, room
+        All its resources, and those that are free once the job has stopped.
+    slots, free_slots
+        Number of its slots, and of those that are free once the job has stopped.
+    """
+
+    id: str
+    total: Room
+    room: Room
+    slots: int
+    free_slots: int
+
+
+@dataclass(frozen=True)
+class FlinkCluster:
+    """The configuration of the JobManager, and the TaskManagers."""
+
+    config: Mapping[str, str]
+    task_managers: tuple[TaskManager, ...]
+
+    @property
+    def savepoint_dir(self) -> str | None:
+        """The folder for savepoints that the cluster is configured with."""
+        keys = ("execution.checkpointing.savepoint-dir", "state.savepoints.dir")
+        return next((self.config[key] for key in keys if self.config.get(key)), None)
+
+    def offering(self, label: str) -> list[TaskManager]:
+        """Return the TaskManagers that have a label."""
+        return [each for each in self.task_managers if each.total.labels.get(label, 0) > 0]
+
+
+def config_of(rows: Any) -> dict[str, str]:
+    """Return the configuration in the document ``/jobmanager/config``."""
+    return {str(row["key"]): str(row["value"]) for row in rows}
+
+
+def slots_of(value: Any) -> dict[str, int]:
+    """Return TaskManager -> number of its slots, from the document ``/taskmanagers``."""
+    return {str(each["id"]): int(each["slotsNumber"]) for each in value["taskmanagers"]}
+
+
+def task_managers_of(value: Any) -> tuple[TaskManager, ...]:
+    """Return the TaskManagers by id, from the document ``/taskmanagers``."""
+    found = [task_manager(each, "") for each in value["taskmanagers"]]
+    return tuple(sorted(found, key=lambda each: each.id))
+
+
+def task_manager(value: Any, job: str) -> TaskManager:
+    """Return a TaskManager from the document of ``/taskmanagers/ID``."""
+    held = [each for each in value.get("allocatedSlots", ()) if each["jobId"] == job]
+    room = sum((_room(each["resource"]) for each in held), _room(value["freeResource"]))
+    slots = int(value["slotsNumber"])
+    free = min(int(value["freeSlots"]) + len(held), slots)
+    return TaskManager(str(value["id"]), _room(value["totalResource"]), room, slots, free)
+
+
+def _room(value: Any) -> Room:
+    labels = {str(key): float(amount) for key, amount in value["extendedResources"].items()}
+    heap, managed = int(value["taskHeapMemory"]), int(value["managedMemory"])
+    return Room(float(value["cpuCores"]), heap, managed, labels)
