@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 import streamplace as sp
-from streamplace.cli import printing
+from streamplace.cli import printing, watch
 from streamplace.cli.main import main
-from streamplace.control import interfaces as clocks
 from streamplace.control import page
 from streamplace.control.flink.restarting import PROGRESS
 from streamplace.control.journal import BEGAN, ENDED, Journal, read_entries
@@ -35,7 +34,7 @@ def clock(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFact
     quick(monkeypatch)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path_factory.mktemp("locks")))
     made = ManualClock()
-    monkeypatch.setattr(clocks, "SystemClock", lambda: made)
+    monkeypatch.setattr(watch, "SystemClock", lambda: made)
     return made
 
 
@@ -158,7 +157,7 @@ def test_a_graph_is_measured_unless_it_is_named(
 ) -> None:
     monkeypatch.undo()  # measuring takes real time
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr(clocks, "SystemClock", ManualClock)
+    monkeypatch.setattr(watch, "SystemClock", ManualClock)
     flink = ScriptedFlink(reports_waiting=True)
     with flink.serving() as url:
         options = ("--cluster", cluster, "--windows", "1", "--window", "3", "--timeout", "2")
@@ -175,7 +174,7 @@ def test_the_same_command_goes_on_with_the_graph_that_was_measured(
     monkeypatch.undo()  # measuring takes real time
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     quick(monkeypatch)
-    monkeypatch.setattr(clocks, "SystemClock", ManualClock)
+    monkeypatch.setattr(watch, "SystemClock", ManualClock)
     flink = ScriptedFlink(reports_waiting=True)
     folder = tmp_path / "journal"
     with flink.serving() as url:

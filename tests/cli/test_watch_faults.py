@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import streamplace as sp
-from streamplace.control import interfaces as clocks
+from streamplace.cli import watch
 from streamplace.files import write_dataset
 from tests.support.cli import Capture, one_line, refused, run, succeeds
 from tests.support.flink_actions import quick
@@ -34,7 +34,7 @@ def clock(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path_factory.mktemp("locks")))
     monkeypatch.chdir(tmp_path)
     made = ManualClock()
-    monkeypatch.setattr(clocks, "SystemClock", lambda: made)
+    monkeypatch.setattr(watch, "SystemClock", lambda: made)
     devices = [{"name": name, "mips": 2000, "cores": 4, "slots": 8} for name in "ab"]
     Path("cluster.json").write_text(json.dumps({"devices": devices}))
     write_graph()
