@@ -149,8 +149,9 @@ class SizePlanner:
             low, high = limits_of_count(graph, v)
             kept = count * (1.0 - self._rules.most_scale_down)
             least[v] = min(high, max(low, ceil(kept - ROUNDING)))
-        counts = {"min_parallelism": least, "max_parallelism": most, "parallelism": present}
-        return graph.with_numbers(of_counts=counts)[0]
+        return graph.with_numbers(min_parallelism=least, max_parallelism=most, parallelism=present)[
+            0
+        ]
 
     def _sized(
         self, graph: StreamGraph, cluster: Cluster, constraints: Constraints, rate_s: float

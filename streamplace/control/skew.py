@@ -90,10 +90,8 @@ def _with_keys(
         return graph
     keys = _keys(graph.partitions.get(v), rest / rest.sum())
     return graph.with_numbers(
-        of_counts={
-            "partitioning": {**graph.partitioning, **dict.fromkeys(by_key, "hash")},
-            "key_shares": {**graph.key_shares, **dict.fromkeys(by_key, keys)},
-        }
+        partitioning={**graph.partitioning, **dict.fromkeys(by_key, "hash")},
+        key_shares={**graph.key_shares, **dict.fromkeys(by_key, keys)},
     )[0]
 
 

@@ -7,7 +7,7 @@ from streamplace.errors import FormatError, located
 from streamplace.files.reading import check
 from streamplace.files.schema import ClusterForm
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network, Uplink
-from streamplace.problem.details import json_value
+from streamplace.problem.fields import json_value
 from streamplace.util.added import distinguishing_fields
 
 if TYPE_CHECKING:

@@ -3,8 +3,9 @@
 from collections import Counter
 from typing import Any
 
-from streamplace.problem.details import OF_COUNTS, json_value
+from streamplace.problem.fields import json_value
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.operators import OPERATOR_COUNTS
 
 
 def count_facts(graph: StreamGraph) -> dict[str, Any]:
@@ -17,7 +18,9 @@ def count_facts(graph: StreamGraph) -> dict[str, Any]:
     counts = {operator: {"instances": number} for operator, number in instances.items()}
     stated = {
         name: {
-            field: json_value(of[v]) for field in OF_COUNTS if v in (of := getattr(graph, field))
+            field: json_value(of[v])
+            for field in OPERATOR_COUNTS
+            if v in (of := getattr(graph, field))
         }
         for v, name in enumerate(graph.names)
     }

@@ -1,6 +1,6 @@
 """Conversion between stream graphs and JSON values, including the published DREAM files."""
 
-from math import isnan
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,11 +8,12 @@ import numpy as np
 from streamplace.errors import FormatError, located
 from streamplace.files import dream
 from streamplace.files.reading import check
-from streamplace.files.schema import ConstraintsForm, GraphForm, ScalingForm
+from streamplace.files.schema import ConstraintsForm, Form, GraphForm
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.details import details_of
-from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
-from streamplace.problem.operators import standard_errors_of
+from streamplace.problem.fields import Detail, Field, Number
+from streamplace.problem.graph import UNKNOWN, Stream, StreamGraph
+from streamplace.problem.graph_checks import endpoints
+from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS, values_of
 
 
 def graph_from(value: Any, where: str, name: str = "") -> StreamGraph:
@@ -44,43 +45,14 @@ def _is_flink_plan(value: Any) -> bool:
 
 def from_form(form: GraphForm, name: str = "") -> StreamGraph:
     """Build the graph that a checked form describes."""
-    graph = StreamGraph(
-        [
-            Operator(
-                o.name,
-                _number(o.instructions),
-                _number(o.payload_bytes),
-                o.memory_bytes,
-                tuple(o.requires),
-                o.instance_of or "",
-                o.cores,
-                o.resources,
-                o.instructions_se,
-                o.payload_bytes_se,
-                o.seconds_on,
-                o.type,
-                tuple(o.output_shape),
-                o.meta_op,
-                o.parallelism,
-                o.min_parallelism,
-                o.max_parallelism,
-                o.partitions,
-                _scaling(o.scaling),
-            )
-            for o in form.operators
-        ],
-        [
-            Stream(
-                s.source,
-                s.target,
-                _number(s.selectivity),
-                s.payload_bytes,
-                s.selectivity_se,
-                s.partitioning,
-                s.key_shares,
-            )
-            for s in form.streams
-        ],
+    names = [row.name for row in form.operators]
+    index = {operator: v for v, operator in enumerate(names)}
+    values = {each.column: _column(each, form.operators) for each in OPERATOR_FIELDS}
+    values |= {each.column: _column(each, form.streams) for each in STREAM_FIELDS}
+    graph = StreamGraph.from_columns(
+        names,
+        ends=[endpoints(i, row.source, row.target, index) for i, row in enumerate(form.streams)],
+        **values,
         name=form.name or name,
         source_rate=form.source_rate,
         source_shares=form.source_shares,
@@ -88,8 +60,30 @@ def from_form(form: GraphForm, name: str = "") -> StreamGraph:
         firing=form.firing,
         multicast=form.multicast,
     )
-    graph.stated_cores = frozenset(o.name for o in form.operators if "cores" in o.model_fields_set)
+    stated = (row.name for row in form.operators if "cores" in row.model_fields_set)
+    graph.stated_cores = frozenset(stated)
     return graph
+
+
+def _column(field: Field, rows: Sequence[Any]) -> Any:
+    """Return the values of a field in checked rows, by index if it is a detail."""
+    name = field.name
+    if isinstance(field.kind, Number):
+        values = [getattr(row, name) for row in rows]
+        return [UNKNOWN if value is None else value for value in values]
+    found = {i: value for i, row in enumerate(rows) if (value := getattr(row, name))}
+    if not isinstance(field.default, Mapping):
+        return found
+    return {i: _mapping(field, rows[i], value) for i, value in found.items()}
+
+
+def _mapping(field: Field, row: Any, value: Any) -> Any:
+    """Return a value that is a mapping; messages name the operator, or the ends of the stream."""
+    assert isinstance(field.kind, Detail)
+    place = f"operator {row.name!r:.40}" if hasattr(row, "name") else ""
+    place = place or f"stream {row.source!r:.40} -> {row.target!r:.40}"
+    plain = value.model_dump(exclude={"comment"}) if isinstance(value, Form) else value
+    return field.kind.check(f"{place}: {field.name}", plain)
 
 
 def constraints_from(form: ConstraintsForm | None) -> Constraints:
@@ -130,50 +124,21 @@ def graph_to(graph: StreamGraph) -> dict[str, Any]:
         value["source_shares"] = shares
     value |= graph.semantics
     value["operators"] = [
-        _operator_to(operator, operator.name in graph.stated_cores) for operator in graph.operators
+        {"name": operator.name}
+        | values_of(operator, ("cores",) if operator.name in graph.stated_cores else ())
+        for operator in graph.operators
     ]
-    default = np.isnan(graph.own_payload_bytes)
+    default = np.isnan(graph.own_payload_bytes).tolist()
     value["streams"] = [
-        _stream_to(stream, bool(same)) for stream, same in zip(graph.streams, default, strict=True)
+        _stream_to(stream, same) for stream, same in zip(graph.streams, default, strict=True)
     ]
     if graph.constraints:
         value["constraints"] = constraints_to(graph.constraints)
     return value
 
 
-def _operator_to(operator: Operator, states_cores: bool) -> dict[str, Any]:
-    value: dict[str, Any] = {
-        "name": operator.name,
-        "instructions": _or_null(operator.instructions),
-        "payload_bytes": _or_null(operator.payload_bytes),
-    }
-    if operator.memory_bytes:
-        value["memory_bytes"] = operator.memory_bytes
-    if operator.requires:
-        value["requires"] = list(operator.requires)
-    if operator.instance_of:
-        value["instance_of"] = operator.instance_of
-    if operator.cores > 1 or states_cores:
-        value["cores"] = operator.cores
-    return value | details_of(operator) | standard_errors_of(operator)
-
-
 def _stream_to(stream: Stream, default_payload: bool) -> dict[str, Any]:
-    value: dict[str, Any] = {"source": stream.source, "target": stream.target}
-    if stream.selectivity != 1.0:
-        value["selectivity"] = _or_null(stream.selectivity)
-    if not default_payload:
-        value["payload_bytes"] = stream.payload_bytes
-    return value | details_of(stream) | standard_errors_of(stream)
-
-
-def _scaling(form: ScalingForm | None) -> dict[str, float]:
-    return {} if form is None else form.model_dump(exclude={"comment"})
-
-
-def _number(value_or_none: float | None) -> float:
-    return UNKNOWN if value_or_none is None else value_or_none
-
-
-def _or_null(number: float) -> float | None:
-    return None if isnan(number) else number
+    values = values_of(stream)
+    if default_payload:
+        values.pop("payload_bytes", None)
+    return {"source": stream.source, "target": stream.target} | values

@@ -1,83 +1,63 @@
 """Graphs as .npz columns, for graphs too large to read as text."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Annotated, Any, Literal, TypeVar
+from types import GenericAlias
+from typing import IO, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, create_model
 
 from streamplace.errors import FormatError, GraphError, located
 from streamplace.files.archives import read_arrays
 from streamplace.files.graphs import constraints_from, constraints_to
 from streamplace.files.reading import check, name_of, parse, read_bytes
-from streamplace.files.schema import (
-    Amounts,
-    ConstraintsForm,
-    Count,
-    Form,
-    KeySharesForm,
-    Name,
-    Parallelism,
-    Positive,
-    SecondsByKind,
-    Shape,
-    Share,
-    Title,
-)
-from streamplace.problem.details import DETAILS, OF_COUNTS, STREAM_DETAILS, by_index
+from streamplace.files.schema import STORED, ConstraintsForm, Form, Positive, Title
+from streamplace.problem.fields import Detail, plain
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import ends_of
-from streamplace.problem.parallelism import Partitioning
+from streamplace.problem.operators import (
+    OPERATOR_DETAILS,
+    OPERATOR_NUMBERS,
+    STREAM_DETAILS,
+    STREAM_NUMBERS,
+)
 from streamplace.problem.semantics import Firing, Multicast
 
+NUMBERS = sorted((*OPERATOR_NUMBERS, *STREAM_NUMBERS), key=lambda field: field.added)
 COLUMNS = {  # name: dtype, number of axes
     "header": ("uint8", 1),
     "names": ("uint8", 1),
     "name_lengths": ("int32", 1),
     "ends": ("int32", 2),
     "source_share": ("float64", 1),
-    "instructions": ("float64", 1),
-    "payload_bytes": ("float64", 1),
-    "memory_bytes": ("float64", 1),
-    "selectivity": ("float64", 1),
-    "stream_payload_bytes": ("float64", 1),
-    "cores": ("float64", 1),
-    "instructions_se": ("float64", 1),
-    "payload_bytes_se": ("float64", 1),
-    "selectivity_se": ("float64", 1),
+    **{field.column: ("float64", 1) for field in NUMBERS},
 }
-OPTIONAL = {"cores": 1.0, "instructions_se": 0.0, "payload_bytes_se": 0.0, "selectivity_se": 0.0}
+OPTIONAL = {field.column: field.default for field in NUMBERS if field.added}
 """Columns that are written only if some value differs from its default, and that default."""
-IN_HEADER = (*OF_COUNTS, *(detail.name for detail in STREAM_DETAILS))
+DETAILS = (*OPERATOR_DETAILS, *STREAM_DETAILS)
 
-Value = TypeVar("Value")
 Index = Annotated[str, Field(pattern=r"^\d{1,9}$")]
 
 
 class _Header(Form):
+    """What is not a column; each detail of operators and streams is a field, too."""
+
     format: Literal["streamplace-graph-columns-1"] = "streamplace-graph-columns-1"
     name: Title = ""
     source_rate: Positive | None = None
-    requires: dict[Index, list[Name]] = Field({})
-    instance_of: dict[Index, Name] = Field({})
-    resources: dict[Index, Amounts] = Field({})
-    seconds_on: dict[Index, SecondsByKind] = Field({})
-    type: dict[Index, Name] = Field({})
-    output_shape: dict[Index, Shape] = Field({})
-    meta_op: dict[Index, Name] = Field({})
-    parallelism: dict[Index, Parallelism] = Field({})
-    min_parallelism: dict[Index, Count] = Field({})
-    max_parallelism: dict[Index, Count] = Field({})
-    partitions: dict[Index, Count] = Field({})
-    scaling: dict[Index, dict[Name, Share]] = Field({})
-    partitioning: dict[Index, Partitioning] = Field({})
-    key_shares: dict[Index, KeySharesForm] = Field({})
     firing: Firing = "each"
     multicast: Multicast = "none"
     constraints: ConstraintsForm = ConstraintsForm()
+
+
+_DETAILS: dict[str, Any] = {
+    field.name: (GenericAlias(dict, (Index, STORED[field.kind])), Field({}))
+    for field in DETAILS
+    if isinstance(field.kind, Detail)
+}
+_FullHeader = create_model("_FullHeader", __base__=_Header, **_DETAILS)
 
 
 def write_columns(graph: StreamGraph, file: IO[bytes]) -> None:
@@ -89,11 +69,9 @@ def write_columns(graph: StreamGraph, file: IO[bytes]) -> None:
         "requires": {str(v): list(labels) for v, labels in sorted(graph.requires.items())},
         "constraints": constraints_to(graph.constraints),
     }
-    if graph.instance_of:
-        header["instance_of"] = {str(v): name for v, name in sorted(graph.instance_of.items())}
-    for detail in (*DETAILS, *STREAM_DETAILS):
-        if several := by_index(getattr(graph, detail.name)):
-            header[detail.name] = {str(v): value for v, value in several.items()}
+    for detail in DETAILS:
+        if detail.name not in header and (several := getattr(graph, detail.name)):
+            header[detail.name] = {str(v): plain(value) for v, value in sorted(several.items())}
     header |= graph.semantics
     encoded = [name.encode() for name in graph.names]
     own: dict[str, NDArray[np.generic]] = {
@@ -121,7 +99,9 @@ def read_columns(path: str | Path) -> StreamGraph:
     columns = _load(read_bytes(path), where)
     with located(where, FormatError):
         text = _text(columns["header"], "header")
-        header = check(_Header, parse(text, f"{where}: header", is_line=True), f"{where}: header")
+        header = check(
+            _FullHeader, parse(text, f"{where}: header", is_line=True), f"{where}: header"
+        )
         names = _names(columns["names"], columns["name_lengths"])
         ends, share = columns["ends"], columns["source_share"]
         if ends.shape[1:] != (2,) or share.shape != (len(names),):
@@ -129,29 +109,18 @@ def read_columns(path: str | Path) -> StreamGraph:
         is_source = np.bincount(ends_of(ends, len(names))[:, 1], minlength=len(names)) == 0
         if share[~is_source].any():
             raise GraphError("source_share: must be 0 for operators with inputs")
-        requires = {int(v): tuple(labels) for v, labels in header.requires.items()}
-        if any(v >= len(names) or not labels for v, labels in requires.items()):
+        details: dict[str, Any] = {
+            detail.name: {int(v): value for v, value in getattr(header, detail.name).items()}
+            for detail in DETAILS
+        }
+        if any(v >= len(names) or not labels for v, labels in details["requires"].items()):
             raise GraphError("header: requires: unknown operator, or an operator without labels")
+        numbers: dict[str, Any] = {field.column: columns.get(field.column) for field in NUMBERS}
         return StreamGraph.from_columns(
             names,
-            columns["instructions"],
-            columns["payload_bytes"],
-            ends,
-            memory_bytes=columns["memory_bytes"],
-            cores=columns.get("cores"),
-            instructions_se=columns.get("instructions_se"),
-            payload_bytes_se=columns.get("payload_bytes_se"),
-            requires=requires,
-            instance_of=_by_number(header.instance_of),
-            resources=_by_number(header.resources),
-            seconds_on=_by_number(header.seconds_on),
-            type=_by_number(header.type),
-            output_shape=_by_number(header.output_shape),
-            meta_op=_by_number(header.meta_op),
-            selectivity=columns["selectivity"],
-            selectivity_se=columns.get("selectivity_se"),
-            stream_payload_bytes=columns["stream_payload_bytes"],
-            of_counts={name: _by_number(getattr(header, name)) for name in IN_HEADER},
+            ends=ends,
+            **numbers,
+            **details,
             name=header.name,
             source_rate=header.source_rate,
             source_shares={names[v]: float(share[v]) for v in np.flatnonzero(is_source)},
@@ -159,10 +128,6 @@ def read_columns(path: str | Path) -> StreamGraph:
             firing=header.firing,
             multicast=header.multicast,
         )
-
-
-def _by_number(by_text: Mapping[str, Value]) -> dict[int, Value]:
-    return {int(v): value for v, value in by_text.items()}
 
 
 def _load(data: bytes, where: str) -> dict[str, NDArray[np.generic]]:

@@ -1,15 +1,34 @@
 """streamplace's JSON formats as pydantic models, which check files and print JSON Schema."""
 
 import json
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from dataclasses import fields as dataclass_fields
+from math import inf
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
-from streamplace.problem.columns import MAX_CORES
-from streamplace.problem.details import MAX_SIZE
 from streamplace.problem.device import MAX_SLOTS
+from streamplace.problem.fields import (
+    AMOUNTS,
+    COUNT,
+    KEY_SHARES,
+    LABELS,
+    MAX_CORES,
+    MAX_SIZE,
+    OWNER,
+    PARALLELISM,
+    PARTITIONING,
+    SCALING,
+    SECONDS,
+    SHAPE,
+    TEXT,
+    Detail,
+)
+from streamplace.problem.fields import Field as RowField
 from streamplace.problem.network import NetworkKind
 from streamplace.problem.objective import Model
+from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS, Operator, Stream
 from streamplace.problem.parallelism import MAX_PARALLELISM, Partitioning
 from streamplace.problem.resources import MAX_AMOUNT
 from streamplace.problem.seconds import MAX_SECONDS
@@ -65,69 +84,66 @@ class ScalingForm(Form):
     kappa: Share = 0.0
 
 
-class OperatorForm(Form):
-    """A step of the job."""
-
-    name: Name
-    instructions: Number | None = Field(
-        description="CPU instructions per tuple it processes; null: unknown"
-    )
-    payload_bytes: Number | None = Field(
-        0.0, description="size of a tuple it emits, in bytes; null: unknown"
-    )
-    memory_bytes: Number = Field(0.0, description="memory it takes on its device, in bytes")
-    requires: list[Name] = Field(**NO_ITEMS, description="labels that its device must have")
-    instance_of: Name | None = Field(
-        None, description="the operator that it is a parallel instance of"
-    )
-    cores: int = Field(
-        1, ge=1, le=MAX_CORES, description="cores of its device that it can use at once"
-    )
-    resources: Amounts = Field(**EMPTY, description='amounts it takes on its device, as {"gpu": 1}')
-    instructions_se: Number = Field(0.0, description="standard error of instructions; 0: exact")
-    payload_bytes_se: Number = Field(0.0, description="standard error of payload_bytes; 0: exact")
-    seconds_on: SecondsByKind = Field(
-        **EMPTY,
-        description="kind of device: seconds per tuple, instead of instructions; null: cannot run",
-    )
-    type: Title = Field("", description="what it does, such as conv")
-    output_shape: Shape = Field(
-        **NO_ITEMS, description="sizes of the axes of the tensor that it emits"
-    )
-    meta_op: Title = Field("", description="the operator that was divided into this one and others")
-    parallelism: Parallelism | None = Field(
-        None,
-        description="number of instances; free: size chooses it; null: 1, which size may change",
-    )
-    min_parallelism: Count | None = Field(None, description="least number of instances")
-    max_parallelism: Count | None = Field(None, description="largest number of instances")
-    partitions: Count | None = Field(
-        None,
-        description="partitions that a source reads, or key groups of an operator's hash streams",
-    )
-    scaling: ScalingForm | None = Field(
-        None, description="universal scalability law: work per tuple with p instances"
-    )
+STORED: dict[Detail, Any] = {
+    TEXT: Name,
+    OWNER: Name,
+    LABELS: list[Name],
+    AMOUNTS: Amounts,
+    SECONDS: SecondsByKind,
+    SHAPE: Shape,
+    COUNT: Count,
+    PARALLELISM: Parallelism,
+    SCALING: KeySharesForm,
+    PARTITIONING: Partitioning,
+    KEY_SHARES: KeySharesForm,
+}
+"""Kind of detail -> the form of a value that is not empty."""
+IN_ROWS: dict[Detail, Any] = {
+    TEXT: Title,
+    OWNER: Name | None,
+    COUNT: Count | None,
+    PARALLELISM: Parallelism | None,
+    SCALING: ScalingForm | None,
+    PARTITIONING: Literal[Partitioning, ""],
+}
+"""Kind of detail -> the form of a value in a row, where that may be empty."""
 
 
-class StreamForm(Form):
-    """A directed edge between two operators."""
+def _form_of(field: RowField) -> tuple[Any, Any]:
+    """Return the type and the default of a field of an operator or stream, for pydantic."""
+    kind, about = field.kind, field.about
+    if isinstance(kind, Detail):
+        form = IN_ROWS.get(kind, STORED[kind])
+        if get_origin(form) is list:
+            return form, Field(**NO_ITEMS, description=about)
+        if get_origin(form) is dict:
+            return form, Field(**EMPTY, description=about)
+        return form, Field("" if kind in (TEXT, PARTITIONING) else None, description=about)
+    default = field.absent if field.required else field.default
+    if kind.whole:
+        form = Annotated[int, Field(ge=int(kind.least), le=int(kind.most))]
+    else:
+        form = Annotated[Number, Field(ge=kind.least)] if kind.least > 0.0 else Number
+        form = Annotated[form, Field(le=kind.most)] if kind.most < inf else form
+        form = form | None if kind.may_be_unknown else form
+    if field.required and default is None:
+        return form, Field(description=about)
+    return form, Field(default, description=about)
 
-    source: Name
-    target: Name
-    selectivity: Number | None = Field(
-        1.0, description="tuples it carries per tuple its source processes; null: unknown"
-    )
-    payload_bytes: Number | None = Field(
-        None, description="size of a tuple, in bytes; null: as its source operator emits"
-    )
-    selectivity_se: Number = Field(0.0, description="standard error of selectivity; 0: exact")
-    partitioning: Literal[Partitioning, ""] = Field(
-        "", description="how tuples reach the instances of its target; empty: evenly"
-    )
-    key_shares: KeySharesForm = Field(
-        **EMPTY, description="key: its share of the tuples of a hash stream"
-    )
+
+def _row_form(cls: type[Operator | Stream], doc: str, fields: Sequence[RowField]) -> type[Form]:
+    """Return the form of an operator or stream; fields that are not described are names."""
+    names: dict[str, Any] = {each.name: (Name, ...) for each in dataclass_fields(cls)}
+    described = {field.name: _form_of(field) for field in fields}
+    return create_model(f"{cls.__name__}Form", __base__=Form, __doc__=doc, **names | described)
+
+
+if TYPE_CHECKING:  # type checkers cannot know models that are made of a table
+    OperatorForm: TypeAlias = Any
+    StreamForm: TypeAlias = Any
+else:
+    OperatorForm = _row_form(Operator, "A step of the job.", OPERATOR_FIELDS)
+    StreamForm = _row_form(Stream, "A directed edge between two operators.", STREAM_FIELDS)
 
 
 class ConstraintsForm(Form):

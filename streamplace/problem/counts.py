@@ -7,7 +7,6 @@ import numpy as np
 
 from streamplace.errors import GraphError
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.details import OF_COUNTS, STREAM_DETAILS
 from streamplace.problem.expansion import constraints_of_instances, to_instances
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
@@ -18,6 +17,7 @@ from streamplace.problem.logical import (
     LogicalGraph,
     MeasuredDistribution,
 )
+from streamplace.problem.operators import OPERATOR_COUNTS, STREAM_COUNTS
 from streamplace.problem.parallelism import (
     FREE,
     MAX_PARALLELISM,
@@ -26,7 +26,7 @@ from streamplace.problem.parallelism import (
     KeyShares,
 )
 
-STATED = (*OF_COUNTS, *(detail.name for detail in STREAM_DETAILS))
+STATED = (*OPERATOR_COUNTS, *STREAM_COUNTS)
 DISTRIBUTIONS: Mapping[str, AnyDistribution] = {
     "forward": Distribution.POINTWISE,
     "rebalance": Distribution.ALL,
@@ -158,7 +158,7 @@ def logical_of(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> L
     cost = np.array(
         [graph.scaling.get(v, NO_SCALING).cost(count) for v, count in enumerate(numbers)]
     )
-    nothing: dict[str, dict[int, Any]] = {name: {} for name in STATED}
+    nothing: dict[str, Any] = {name: {} for name in STATED}
     plain, before = graph.with_numbers(
         instructions=graph.instructions * cost,
         instructions_se=graph.instructions_se * cost,
@@ -166,7 +166,7 @@ def logical_of(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> L
             v: {kind: None if s is None else s * cost[v] for kind, s in seconds.items()}
             for v, seconds in graph.seconds_on.items()
         },
-        of_counts=nothing,
+        **nothing,
     )
     distributions: dict[tuple[str, str], list[AnyDistribution]] = {}
     for stream, e in zip(plain.streams, before.tolist(), strict=True):
@@ -277,14 +277,12 @@ def with_counts(logical: LogicalGraph) -> tuple[StreamGraph, list[str]]:
     partitions = {graph.index[name]: count for name, count in logical.partitions.items()}
     fixed = {graph.index[name]: count for name, count in _fixed(logical).items()}
     stated, _ = graph.with_numbers(
-        of_counts={
-            "parallelism": dict(enumerate(numbers)),
-            "min_parallelism": fixed,
-            "max_parallelism": fixed | {v: n for v, n in largest.items() if v not in keyed},
-            "partitions": partitions | {v: n for v, n in largest.items() if v in keyed},
-            "partitioning": kinds,
-            "key_shares": keys,
-        }
+        parallelism=dict(enumerate(numbers)),
+        min_parallelism=fixed,
+        max_parallelism=fixed | {v: n for v, n in largest.items() if v not in keyed},
+        partitions=partitions | {v: n for v, n in largest.items() if v in keyed},
+        partitioning=kinds,
+        key_shares=keys,
     )
     return stated, notes
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations, product
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamplace.errors import GraphError, within
 from streamplace.problem.constraints import Constraints
+from streamplace.problem.fields import Field
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import indices_not_in
 from streamplace.problem.logical import (
@@ -20,6 +21,7 @@ from streamplace.problem.logical import (
     MeasuredDistribution,
     instance_names,
 )
+from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS
 from streamplace.problem.parallelism import even_shares
 from streamplace.util.arrays import Floats
 
@@ -27,7 +29,6 @@ MAX_INSTANCES = 1_000_000
 MAX_STREAMS = 5_000_000
 
 Rule = TypeVar("Rule")
-Value = TypeVar("Value")
 Ints = NDArray[np.integer]
 Instances = Mapping[str, Sequence[str]]
 
@@ -67,23 +68,10 @@ def to_instances(logical: LogicalGraph, *, counted: bool = False) -> StreamGraph
     ends, stream, part = _streams(logical, count, first)
     return StreamGraph.from_columns(
         names,
-        graph.instructions[owner],
-        graph.payload_bytes[owner],
-        ends,
-        memory_bytes=graph.memory_bytes[owner],
-        cores=graph.cores[owner],
-        instructions_se=graph.instructions_se[owner],
-        payload_bytes_se=graph.payload_bytes_se[owner],
-        requires=_of_instances(graph.requires, owner),
+        ends=ends,
+        **_copied(graph, OPERATOR_FIELDS, owner),
+        **_copied(graph, STREAM_FIELDS, stream, part),
         instance_of=_owners(graph, count, owner),
-        resources=_of_instances(graph.resources, owner),
-        seconds_on=_of_instances(graph.seconds_on, owner),
-        type=_of_instances(graph.type, owner),
-        output_shape=_of_instances(graph.output_shape, owner),
-        meta_op=_of_instances(graph.meta_op, owner),
-        selectivity=graph.selectivity[stream] * part,
-        selectivity_se=graph.selectivity_se[stream] * part,
-        stream_payload_bytes=graph.stream_payload_bytes[stream],
         name=graph.name,
         source_rate=graph.source_rate,
         source_shares={  # including instances that no stream feeds, whose share is 0
@@ -93,6 +81,32 @@ def to_instances(logical: LogicalGraph, *, counted: bool = False) -> StreamGraph
         firing=graph.firing,
         multicast=graph.multicast,
     )
+
+
+def _copied(
+    graph: StreamGraph, fields: Sequence[Field], of: Ints, part: Floats | float = 1.0
+) -> dict[str, Any]:
+    """Return the columns of instances or of the streams between them.
+
+    Parameters
+    ----------
+    fields
+        The fields of operators or streams.
+    of
+        (I,) index in the graph of the operator or stream that each one comes from.
+    part
+        (I,) share of each stream in the stream that it comes from.
+    """
+    found: dict[str, Any] = {}
+    for field in fields:
+        column = getattr(graph, field.column)
+        if field.expansion == "divided":
+            found[field.column] = column[of] * part
+        elif field.expansion == "copied" and isinstance(column, Mapping):
+            found[field.column] = {i: column[v] for i, v in enumerate(of.tolist()) if v in column}
+        elif field.expansion == "copied":
+            found[field.column] = column[of]
+    return found
 
 
 def _source_shares(logical: LogicalGraph, count: Ints) -> Floats:
@@ -125,16 +139,19 @@ def to_operators(logical: LogicalGraph) -> StreamGraph:
         min(number, logical.partitions.get(name, number))
         for name, number in zip(logical.graph.names, count.tolist(), strict=True)
     ]
+    graph = logical.graph
+    totals: dict[str, Any] = {"cores": graph.cores * np.array(busy, dtype=np.int32)}
     with np.errstate(over="ignore"):  # the graph refuses infinity
-        graph, _ = logical.graph.with_numbers(
-            memory_bytes=logical.graph.memory_bytes * count,
-            cores=logical.graph.cores * np.array(busy, dtype=np.int32),
-            resources={
-                v: {name: amount * float(count[v]) for name, amount in taken.items()}
-                for v, taken in logical.graph.resources.items()
-            },
-        )
-    return graph
+        for field in OPERATOR_FIELDS:
+            column = getattr(graph, field.column)
+            if field.is_total and isinstance(column, Mapping):
+                totals[field.column] = {
+                    v: {name: amount * float(count[v]) for name, amount in taken.items()}
+                    for v, taken in column.items()
+                }
+            elif field.is_total:
+                totals[field.column] = column * count
+        return graph.with_numbers(**totals)[0]
 
 
 def _counts(logical: LogicalGraph) -> Ints:
@@ -146,11 +163,6 @@ def _counts(logical: LogicalGraph) -> Ints:
             "use --fold to keep each operator as one"
         )
     return np.array(count, dtype=np.int32)
-
-
-def _of_instances(of_operators: Mapping[int, Value], owner: Ints) -> dict[int, Value]:
-    """Return instance -> the value of its operator, for operators that have one."""
-    return {i: of_operators[v] for i, v in enumerate(owner.tolist()) if v in of_operators}
 
 
 def _owners(graph: StreamGraph, count: Ints, owner: Ints) -> dict[int, str]:

@@ -1,34 +1,53 @@
 """Stream graphs: immutable, validated, acyclic graphs of operators and streams."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from streamplace.display.mixins import Displayable
 from streamplace.display.view import View
-from streamplace.problem.coerce import OperatorLike, StreamLike
-from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, SELECTIVITY_SE
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.details import OF_COUNTS, SOURCE, STREAM_DETAILS, STRUCTURE
 from streamplace.problem.graph_checks import (
-    changed_column,
+    STREAM_PAYLOAD,
+    check_errors,
     check_indices,
     checked_rate,
+    column_of,
     ends_of,
     errors_with,
     index_of,
-    payload_of_streams,
     shares_of,
 )
 from streamplace.problem.graph_view import graph_view
-from streamplace.problem.operators import UNKNOWN, Operator, Stream
-from streamplace.problem.rows import Columns, columns_of_rows
+from streamplace.problem.operators import (
+    OPERATOR_DETAILS,
+    OPERATOR_FIELDS,
+    OPERATOR_NUMBERS,
+    STREAM_DETAILS,
+    STREAM_FIELDS,
+    STREAM_NUMBERS,
+    UNKNOWN,
+    Operator,
+    Stream,
+)
+from streamplace.problem.rows import Columns, OperatorLike, StreamLike, columns_of_rows
 from streamplace.problem.semantics import Firing, Multicast, check_semantics
 from streamplace.problem.unknown_numbers import UnknownNumbers
 from streamplace.util.arrays import Ints
+from streamplace.util.suggest import candidates
 
 __all__ = ["UNKNOWN", "Operator", "Stream", "StreamGraph"]
+
+COLUMNS = tuple(each.column for each in (*OPERATOR_FIELDS, *STREAM_FIELDS))
+"""The attributes of a graph that are fields of operators or streams."""
+KEPT = (
+    *("name", "names", "index", "constraints", "order", "stated_cores", "firing", "multicast"),
+    *("source_rate", "source_share"),
+    *(each.column for each in OPERATOR_FIELDS),
+)
+"""Attributes that a graph shares with one of the same operators and streams, if not replaced."""
 
 
 class StreamGraph(UnknownNumbers, Displayable):
@@ -129,113 +148,59 @@ class StreamGraph(UnknownNumbers, Displayable):
         payload_bytes: ArrayLike,
         ends: ArrayLike,
         *,
-        memory_bytes: ArrayLike | None = None,
-        cores: ArrayLike | None = None,
-        instructions_se: ArrayLike | None = None,
-        payload_bytes_se: ArrayLike | None = None,
-        requires: Mapping[int, tuple[str, ...]] | None = None,
-        instance_of: Mapping[int, str] | None = None,
-        resources: Mapping[int, Mapping[str, float]] | None = None,
-        seconds_on: Mapping[int, Mapping[str, float | None]] | None = None,
-        type: Mapping[int, str] | None = None,
-        output_shape: Mapping[int, Sequence[int]] | None = None,
-        meta_op: Mapping[int, str] | None = None,
-        selectivity: ArrayLike | None = None,
-        selectivity_se: ArrayLike | None = None,
-        stream_payload_bytes: ArrayLike | None = None,
-        of_counts: Mapping[str, Mapping[int, object]] | None = None,
         name: str = "",
         source_rate: float | None = None,
         source_shares: Mapping[str, float] | None = None,
         constraints: Constraints | None = None,
         firing: Firing = "each",
         multicast: Multicast = "none",
+        **columns: Any,
     ) -> "StreamGraph":
         """Return a graph from columns; this is faster than rows for large graphs.
 
-        The other parameters are those of the class. Memory and standard errors default to 0, cores
-        and selectivity to 1.
+        The other parameters are those of the class.
 
         Parameters
         ----------
         names
             The names of the V operators.
-        instructions, payload_bytes, memory_bytes, cores, instructions_se, payload_bytes_se
+        instructions, payload_bytes
             (V,) numbers, see `Operator`.
         ends
             (E, 2) operator indices, source and target.
-        requires, instance_of, resources, seconds_on, type, output_shape, meta_op
-            Operator index -> value, see `Operator`.
-        selectivity, selectivity_se
-            (E,) numbers, see `Stream`.
-        stream_payload_bytes
-            (E,) numbers; NaN stands for the payload of the source operator.
-        of_counts
-            Name -> index -> value: the attributes from ``parallelism`` to ``key_shares``.
+        columns
+            Other attributes of the class by name, from ``memory_bytes`` to ``scaling`` and, of
+            streams, from ``partitioning`` to ``selectivity_se``. Numbers are columns, (V,) or (E,);
+            other values are mappings from the index of an operator or stream. Absent ones, and
+            None, stand for the default in `Operator` or `Stream`. NaN in ``stream_payload_bytes``
+            stands for the payload of the source operator.
 
         Raises
         ------
         GraphError
             As the class does, and on columns of the wrong length.
+        TypeError
+            On an unknown column.
         """
         graph = cls.__new__(cls)
+        _refuse_unknown(columns)
         index = index_of(names)
         ends = ends_of(ends, len(index))
-        details: dict[str, Mapping[int, object] | None] = {
-            "resources": resources,
-            "seconds_on": seconds_on,
-            "type": type,
-            "output_shape": output_shape,
-            "meta_op": meta_op,
-            **{name: several for name, several in (of_counts or {}).items() if name in OF_COUNTS},
-        }
-        of_streams = {one.name: (of_counts or {}).get(one.name, {}) for one in STREAM_DETAILS}
-        of_operators = {"requires": requires, "instance_of": instance_of, **details}
-        check_indices("operator", of_operators, len(index))
-        check_indices("stream", of_streams, len(ends))
-        columns = Columns(
-            index,
-            ends,
-            {
-                "instructions": instructions,
-                "payload_bytes": payload_bytes,
-                "memory_bytes": memory_bytes,
-                "cores": cores,
-                "instructions_se": instructions_se,
-                "payload_bytes_se": payload_bytes_se,
-            },
-            {
-                "selectivity": selectivity,
-                "payload_bytes": stream_payload_bytes,
-                "selectivity_se": selectivity_se,
-            },
-            requires or {},
-            instance_of or {},
-            {what: several or {} for what, several in details.items()},
-            of_streams,
-        )
-        cls._set(graph, columns, name, source_rate, source_shares, constraints, firing, multicast)
+        check_indices("operator", OPERATOR_DETAILS, columns, len(index))
+        check_indices("stream", STREAM_DETAILS, columns, len(ends))
+        values = {"instructions": instructions, "payload_bytes": payload_bytes, **columns}
+        about = (name, source_rate, source_shares, constraints, firing, multicast)
+        cls._set(graph, Columns(index, ends, values), *about)
         return graph
 
     def with_numbers(
         self,
         *,
-        instructions: ArrayLike | None = None,
-        payload_bytes: ArrayLike | None = None,
-        memory_bytes: ArrayLike | None = None,
-        cores: ArrayLike | None = None,
-        instructions_se: ArrayLike | None = None,
-        payload_bytes_se: ArrayLike | None = None,
-        selectivity: ArrayLike | None = None,
-        selectivity_se: ArrayLike | None = None,
-        stream_payload_bytes: ArrayLike | None = None,
         source_rate: float | None = None,
         source_shares: Mapping[str, float] | None = None,
-        resources: Mapping[int, Mapping[str, float]] | None = None,
-        seconds_on: Mapping[int, Mapping[str, float | None]] | None = None,
-        of_counts: Mapping[str, Mapping[int, object]] | None = None,
         firing: Firing | None = None,
         multicast: Multicast | None = None,
+        **columns: Any,
     ) -> tuple["StreamGraph", Ints]:
         """Return a graph of the same operators and streams with other numbers.
 
@@ -247,20 +212,10 @@ class StreamGraph(UnknownNumbers, Displayable):
 
         Parameters
         ----------
-        instructions, payload_bytes, memory_bytes, cores, instructions_se, payload_bytes_se
-            (V,) numbers, see `Operator`.
-        selectivity, selectivity_se
-            (E,) numbers, see `Stream`.
-        stream_payload_bytes
-            (E,) numbers; NaN stands for the payload of the source operator.
-        source_rate, source_shares
+        source_rate, source_shares, firing, multicast
             See the class.
-        resources, seconds_on
-            Operator index -> resource -> amount, and -> kind of device -> seconds; see `Operator`.
-        of_counts
-            See `from_columns`; attributes without an entry are kept.
-        firing, multicast
-            See the class.
+        columns
+            Numbers and other attributes of operators and streams by name, see `from_columns`.
 
         Returns
         -------
@@ -274,46 +229,45 @@ class StreamGraph(UnknownNumbers, Displayable):
         GraphError
             On a column of the wrong length, a number that is negative or not finite, or shares that
             do not fit the sources.
+        TypeError
+            On an unknown column.
         """
+        _refuse_unknown(columns)
         graph = StreamGraph.__new__(StreamGraph)
-        kept = (*STRUCTURE, *SOURCE, *(column.name for column in OPERATOR_NUMBERS))
-        vars(graph).update({name: vars(self)[name] for name in kept})
-        StreamGraph._set_operator_numbers(
-            graph,
-            {
-                "instructions": instructions,
-                "payload_bytes": payload_bytes,
-                "memory_bytes": memory_bytes,
-                "cores": cores,
-                "instructions_se": errors_with(
-                    instructions, instructions_se, self.instructions, self.instructions_se
-                ),
-                "payload_bytes_se": errors_with(
-                    payload_bytes, payload_bytes_se, self.payload_bytes, self.payload_bytes_se
-                ),
-            },
-        )
-        others = of_counts or {}
-        details = {"resources": resources, "seconds_on": seconds_on, **others}
-        StreamGraph._set_details(graph, details)
+        vars(graph).update({name: vars(self)[name] for name in KEPT})
+        columns |= self._errors_with(columns)
+        for each in OPERATOR_NUMBERS:
+            if (given := columns.get(each.name)) is not None:
+                setattr(graph, each.name, column_of("operators", each, given, len(self.names)))
+        check_errors("operators", OPERATOR_NUMBERS, vars(graph))
+        StreamGraph._set_details(graph, columns)
         if source_rate is not None:
             graph.source_rate = checked_rate(source_rate)
         graph.firing, graph.multicast = firing or self.firing, multicast or self.multicast
         check_semantics(graph.firing, graph.multicast)
         ends = np.stack([self.stream_source, self.stream_target], axis=1)
-        own = self.own_payload_bytes if stream_payload_bytes is None else stream_payload_bytes
-        payload = payload_of_streams(ends, own, graph.payload_bytes)
-        chosen = changed_column(SELECTIVITY, selectivity, self.selectivity)
-        errors = errors_with(selectivity, selectivity_se, self.selectivity, self.selectivity_se)
-        error = changed_column(SELECTIVITY_SE, errors, self.selectivity_se)
-        of_streams = {
-            one.name: others.get(one.name, getattr(self, one.name)) for one in STREAM_DETAILS
-        }
-        before = StreamGraph._sort_streams(graph, ends, chosen, payload, error, of_streams)
+        kept = {each.column: getattr(self, each.column) for each in STREAM_FIELDS}
+        kept[STREAM_PAYLOAD.column] = self.own_payload_bytes
+        values = kept | {name: given for name, given in columns.items() if given is not None}
+        numbers = StreamGraph._stream_numbers(graph, ends, values)
+        before = StreamGraph._sort_streams(graph, ends, numbers, values)
         if source_shares is not None:
             graph.source_share = shares_of(source_shares, graph.names, graph.sources)
         StreamGraph._freeze(graph)
         return graph, before
+
+    def _errors_with(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the standard errors of columns that replace numbers, by name."""
+        return {
+            each.column: errors_with(
+                columns.get(each.error_of),
+                columns.get(each.column),
+                getattr(self, each.error_of),
+                getattr(self, each.column),
+            )
+            for each in (*OPERATOR_NUMBERS, *STREAM_NUMBERS)
+            if each.error_of
+        }
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StreamGraph):
@@ -326,3 +280,9 @@ class StreamGraph(UnknownNumbers, Displayable):
 
     def _view(self) -> View:
         return graph_view(self)
+
+
+def _refuse_unknown(columns: Iterable[str]) -> None:
+    """Refuse names that no column of a graph has."""
+    if unknown := [name for name in columns if name not in COLUMNS]:
+        raise TypeError(f"unknown column {unknown[0]!r}{candidates(unknown[0], COLUMNS)}")

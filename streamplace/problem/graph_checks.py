@@ -2,22 +2,24 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from streamplace.errors import GraphError
-from streamplace.problem.coerce import are_labels
-from streamplace.problem.columns import MAX_RELATIVE_ERROR, STREAM_PAYLOAD, NumberColumn
-from streamplace.problem.operators import UNKNOWN, Operator, Stream
-from streamplace.problem.resources import NO_RESOURCES, Resources
+from streamplace.problem.fields import Field, Number, check_text
+from streamplace.problem.operators import STREAM_NUMBERS, UNKNOWN, Stream
 from streamplace.problem.topology import first_cycle, topological_order
 from streamplace.util.arrays import Floats, Ints
-from streamplace.util.checks import check_number, check_str, check_type
+from streamplace.util.checks import check_number, check_type
 from streamplace.util.suggest import did_you_mean
 
 NAMES_SHOWN = 6
 ROUNDING = 1e-9
+MAX_RELATIVE_ERROR = 1_000.0
+"""The largest standard error of a number, relative to the number."""
+STREAM_PAYLOAD = next(field for field in STREAM_NUMBERS if field.name == "payload_bytes")
 
 
 def listed(names: Iterable[str]) -> str:
@@ -42,35 +44,21 @@ def index_of(names: Sequence[str]) -> dict[str, int]:
     return index
 
 
-def check_text(what: str, text: str) -> None:
-    """Refuse a value that is not text, or text that cannot be encoded."""
-    check_str(f"{what}:", text, GraphError)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise GraphError(f"{what}: is not valid unicode text") from None
-
-
 def check_indices(
-    kind: str, columns: Mapping[str, Mapping[int, object] | None], count: int
+    kind: str, fields: Iterable[Field], columns: Mapping[str, Any], count: int
 ) -> None:
-    """Refuse columns, index -> value, with an index that is not below the count."""
-    for name, column in columns.items():
-        if wrong := [i for i in column or () if not 0 <= i < count]:
-            raise GraphError(f"{name}: unknown {kind} index {wrong[0]}")
+    """Refuse details, index -> value, with an index that is not below the count."""
+    for field in fields:
+        if wrong := [i for i in columns.get(field.column) or () if not 0 <= i < count]:
+            raise GraphError(f"{field.column}: unknown {kind} index {wrong[0]}")
 
 
-def changed_column(column: NumberColumn, numbers: ArrayLike | None, before: Floats) -> Floats:
-    """Return checked new numbers of all streams, (E,), or those from before for None."""
-    return before if numbers is None else column_of("streams", column, numbers, len(before))
-
-
-def endpoints(i: int, stream: Stream, index: Mapping[str, int]) -> tuple[int, int]:
-    """Return the indices of the source and target of stream i."""
-    for end in (stream.source, stream.target):
+def endpoints(i: int, source: str, target: str, index: Mapping[str, int]) -> tuple[int, int]:
+    """Return the indices of the source and target of stream i, given their names."""
+    for end in (source, target):
         if end not in index:
             raise GraphError(f"streams[{i}]: unknown operator {end!r}{did_you_mean(end, index)}")
-    return index[stream.source], index[stream.target]
+    return index[source], index[target]
 
 
 def ends_of(values: ArrayLike, count: int) -> Ints:
@@ -86,23 +74,6 @@ def ends_of(values: ArrayLike, count: int) -> Ints:
     return ends.astype(np.int32)
 
 
-def labels_of(v: int, operator: Operator) -> tuple[str, ...]:
-    """Return the labels that operator v requires; text alone would be a label per letter."""
-    if isinstance(operator.requires, str):
-        raise GraphError(f"operators[{v}].requires: must be a list of labels, not text")
-    if not are_labels(operator.requires):
-        expected = f"must be a list of labels (got {operator.requires!r:.40})"
-        raise GraphError(f"operators[{v}].requires: {expected}")
-    return tuple(operator.requires)
-
-
-def resources_of(v: int, resources: Mapping[str, float]) -> Resources:
-    """Return the resources that operator v takes."""
-    if resources is NO_RESOURCES or (type(resources) is dict and not resources):
-        return NO_RESOURCES  # nearly all operators
-    return Resources(resources, f"operators[{v}].resources", GraphError)
-
-
 def own_payload(i: int, stream: Stream) -> float:
     """Return the payload of stream i in bytes; NaN stands for that of its source operator."""
     if stream.payload_bytes is None:
@@ -113,12 +84,14 @@ def own_payload(i: int, stream: Stream) -> float:
     return stream.payload_bytes
 
 
-def column_of(rows: str, column: NumberColumn, values: ArrayLike, length: int) -> Floats:
-    """Return a column of finite numbers in its range, or NaN for unknown ones if allowed.
+def column_of(rows: str, field: Field, values: ArrayLike | None, length: int) -> Floats:
+    """Return a column of finite numbers in their range, or NaN for unknown ones if allowed.
 
-    Messages begin with `rows`, such as ``operators``.
+    Messages begin with `rows`, such as ``operators``. None stands for the default.
     """
-    name, read = column.name, np.asarray(values)
+    name, kind = field.name, field.kind
+    assert isinstance(kind, Number)
+    read = np.full(length, field.default) if values is None else np.asarray(values)
     if read.dtype.kind == "O" and read.shape == (length,):
         for i, value in enumerate(read.tolist()):
             check_number(f"{rows}[{i}].{name}:", value, GraphError)
@@ -126,34 +99,39 @@ def column_of(rows: str, column: NumberColumn, values: ArrayLike, length: int) -
     if read.shape != (length,) or (length and read.dtype.kind not in "iuf"):
         raise GraphError(f"{rows}: {name} must be a column of {length} numbers")
     numbers = read.astype(np.float64) + 0.0  # turns -0 into 0
-    fine = np.isfinite(numbers) & (numbers >= column.least) & (numbers <= column.most)
-    if column.whole:
+    fine = np.isfinite(numbers) & (numbers >= kind.least) & (numbers <= kind.most)
+    if kind.whole:
         fine &= numbers == np.floor(numbers)
-    if column.may_be_unknown:
+    if kind.may_be_unknown:
         numbers[np.isnan(numbers)] = UNKNOWN  # one bit pattern, since the graph is hashed
         fine |= np.isnan(numbers)
     wrong = np.flatnonzero(~fine)
     if len(wrong):
         first = wrong[0]
-        limits = f"at least {column.least:g}"
-        if column.most < np.inf:
-            limits = f"{column.least:g} to {column.most:,.0f}"
-        wanted = f"a whole number, {limits}" if column.whole else f"finite and {limits}"
+        limits = f"at least {kind.least:g}"
+        if kind.most < np.inf:
+            limits = f"{kind.least:g} to {kind.most:,.0f}"
+        wanted = f"a whole number, {limits}" if kind.whole else f"finite and {limits}"
         raise GraphError(f"{rows}[{first}].{name}: must be {wanted} (got {numbers[first]:g})")
     return numbers
 
 
-def check_errors(rows: str, name: str, values: Floats, errors: Floats) -> None:
+def check_errors(rows: str, fields: Iterable[Field], columns: Mapping[str, Floats]) -> None:
     """Refuse a standard error that is absurdly large for its number, unless that is 0 or unknown.
 
-    Messages begin with `rows`, such as ``operators``; `name` is the field of the number.
+    Messages begin with `rows`, such as ``operators``.
     """
     most = MAX_RELATIVE_ERROR * (1 + ROUNDING)  # expansion multiplies both, with rounding
-    wrong = np.flatnonzero((values > 0.0) & (errors / most > values))
-    if len(wrong):
-        first = wrong[0]
-        limit = f"at most {MAX_RELATIVE_ERROR:,.0f} times {name}, {values[first]:g}"
-        raise GraphError(f"{rows}[{first}].{name}_se: must be {limit} (got {errors[first]:g})")
+    for field in fields:
+        if not field.error_of:
+            continue
+        values, errors = columns[field.error_of], columns[field.column]
+        wrong = np.flatnonzero((values > 0.0) & (errors / most > values))
+        if len(wrong):
+            first = wrong[0]
+            limit = f"at most {MAX_RELATIVE_ERROR:,.0f} times {field.error_of}, {values[first]:g}"
+            expected = f"must be {limit} (got {errors[first]:g})"
+            raise GraphError(f"{rows}[{first}].{field.name}: {expected}")
 
 
 def errors_with(
@@ -172,9 +150,9 @@ def errors_with(
     return np.where(np.equal(now, before), errors_before, 0.0)
 
 
-def payload_of_streams(ends: Ints, values: ArrayLike, of_operators: Floats) -> Floats:
-    """Return the payload of each stream, (E,) bytes; NaN becomes that of its source operator."""
-    own = np.asarray(values, dtype=np.float64)
+def payload_of_streams(ends: Ints, values: ArrayLike | None, of_operators: Floats) -> Floats:
+    """Return the payload of each stream, (E,) bytes; NaN, or None, is that of its source."""
+    own = np.asarray(np.full(len(ends), UNKNOWN) if values is None else values, dtype=np.float64)
     if own.shape != (len(ends),):
         raise GraphError(f"streams: payload_bytes must be a column of {len(ends)} numbers")
     payload = np.where(np.isnan(own), of_operators[ends[:, 0]], own)
@@ -191,12 +169,6 @@ def acyclic_order(names: Sequence[str], ends: Ints) -> Ints:
         cycle = " -> ".join(names[v] for v in first_cycle(len(names), ends, order))
         raise GraphError(f"streams: the graph has a cycle: {cycle}")
     return order
-
-
-def owner_of(v: int, name: str) -> str:
-    """Return `name`, the operator of which operator v is an instance, if it is valid text."""
-    check_text(f"operators[{v}].instance_of", name)
-    return name
 
 
 def indices_not_in(count: int, ends: Ints) -> Ints:

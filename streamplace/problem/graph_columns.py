@@ -1,46 +1,59 @@
 """The columns of a graph: numbers, names and details of its operators and streams."""
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from math import isnan
 from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
-from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, SELECTIVITY_SE, graph_hash
+from streamplace.errors import GraphError
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.details import (
-    DETAILS,
-    STREAM_DETAILS,
-    by_index,
-    ranks_of,
-    stream_details_of,
-)
+from streamplace.problem.fields import Number, check_text, json_value, plain
 from streamplace.problem.graph_checks import (
+    STREAM_PAYLOAD,
     acyclic_order,
     check_errors,
-    check_text,
     checked_rate,
     column_of,
     indices_not_in,
     payload_of_streams,
     shares_of,
 )
-from streamplace.problem.operators import UNKNOWN, Operator, RowView, Stream
-from streamplace.problem.parallelism import NO_SCALING, NO_SHARES, KeyShares, Scaling
-from streamplace.problem.resources import NO_RESOURCES, Resources
-from streamplace.problem.rows import Columns
-from streamplace.problem.seconds import NO_SECONDS, Seconds
+from streamplace.problem.operators import (
+    OPERATOR_DETAILS,
+    OPERATOR_NUMBERS,
+    STREAM_DETAILS,
+    STREAM_NUMBERS,
+    UNKNOWN,
+    Operator,
+    RowView,
+    Stream,
+)
+from streamplace.problem.parallelism import KeyShares, Scaling
+from streamplace.problem.resources import Resources
+from streamplace.problem.rows import Columns, Values
+from streamplace.problem.seconds import Seconds
 from streamplace.problem.semantics import Firing, Multicast, check_semantics
 from streamplace.problem.topology import sorted_streams
 from streamplace.util.arrays import Floats, Ints
 
-MAPPINGS = frozenset(
-    {"index", "requires", "instance_of"} | {each.name for each in (*DETAILS, *STREAM_DETAILS)}
-)
+MAPPINGS = frozenset({"index"} | {detail.column for detail in (*OPERATOR_DETAILS, *STREAM_DETAILS)})
 """Attributes that are read-only mappings."""
+_OF_OPERATORS, _OF_STREAMS = (
+    [
+        (each.name, each.column, isinstance(each.kind, Number), each.is_whole)
+        for each in (*numbers, *details)
+    ]
+    for numbers, details in (
+        (OPERATOR_NUMBERS, OPERATOR_DETAILS),
+        (STREAM_NUMBERS, STREAM_DETAILS),
+    )
+)
 
 
 class GraphColumns:
@@ -53,6 +66,8 @@ class GraphColumns:
     cores: Floats
     instructions_se: Floats
     payload_bytes_se: Floats
+    requires: Mapping[int, tuple[str, ...]]
+    instance_of: Mapping[int, str]
     resources: Mapping[int, Resources]
     seconds_on: Mapping[int, Seconds]
     type: Mapping[int, str]
@@ -63,6 +78,9 @@ class GraphColumns:
     max_parallelism: Mapping[int, int]
     partitions: Mapping[int, int]
     scaling: Mapping[int, Scaling]
+    selectivity: Floats
+    selectivity_se: Floats
+    stream_payload_bytes: Floats
     partitioning: Mapping[int, str]
     key_shares: Mapping[int, KeyShares]
 
@@ -84,32 +102,18 @@ class GraphColumns:
         self.name = name
         self.names = tuple(index)
         self.index: Mapping[str, int] = MappingProxyType(dict(index))
-        self.requires: Mapping[int, tuple[str, ...]] = MappingProxyType(dict(columns.requires))
-        self.instance_of: Mapping[int, str] = MappingProxyType(dict(columns.instance_of))
-        self._set_details({detail.name: columns.details.get(detail.name, {}) for detail in DETAILS})
+        values = columns.values
+        self._set_details({each.name: values.get(each.name) or {} for each in OPERATOR_DETAILS})
         self.stated_cores: frozenset[str] = frozenset()
         self.constraints = Constraints() if constraints is None else Constraints.of(constraints)
-        numbers = {
-            column.name: _column(
-                columns.operator_numbers.get(column.name), len(index), column.default
-            )
-            for column in OPERATOR_NUMBERS
-        }
-        self._set_operator_numbers(numbers)
+        for each in OPERATOR_NUMBERS:
+            column = column_of("operators", each, values.get(each.name), len(index))
+            setattr(self, each.name, column)
+        check_errors("operators", OPERATOR_NUMBERS, vars(self))
         self.source_rate = checked_rate(source_rate)
-        own = _column(columns.stream_numbers["payload_bytes"], len(ends), UNKNOWN)
-        payload = payload_of_streams(ends, own, self.payload_bytes)
-        selectivity, error = (
-            column_of(
-                "streams",
-                column,
-                _column(columns.stream_numbers[column.name], len(ends), column.default),
-                len(ends),
-            )
-            for column in (SELECTIVITY, SELECTIVITY_SE)
-        )
+        numbers = self._stream_numbers(ends, values)
         self.order = acyclic_order(self.names, ends)
-        self._sort_streams(ends, selectivity, payload, error, columns.stream_details)
+        self._sort_streams(ends, numbers, {f.name: values.get(f.name) for f in STREAM_DETAILS})
         self.source_share = shares_of(source_shares, self.names, self.sources)
         self._freeze()
 
@@ -124,68 +128,51 @@ class GraphColumns:
         return RowView(len(self.stream_source), self._stream)
 
     def _operator(self, v: int) -> Operator:
-        return Operator(
-            self.names[v],
-            float(self.instructions[v]),
-            float(self.payload_bytes[v]),
-            float(self.memory_bytes[v]),
-            self.requires.get(v, ()),
-            self.instance_of.get(v, ""),
-            int(self.cores[v]),
-            self.resources.get(v, NO_RESOURCES),
-            float(self.instructions_se[v]),
-            float(self.payload_bytes_se[v]),
-            self.seconds_on.get(v, NO_SECONDS),
-            self.type.get(v, ""),
-            self.output_shape.get(v, ()),
-            self.meta_op.get(v, ""),
-            self.parallelism.get(v),
-            self.min_parallelism.get(v),
-            self.max_parallelism.get(v),
-            self.partitions.get(v),
-            self.scaling.get(v, NO_SCALING),
-        )
+        return Operator(self.names[v], **self._row(v, _OF_OPERATORS))
 
     def _stream(self, e: int) -> Stream:
-        payload = float(self.stream_payload_bytes[e])
-        return Stream(
-            self.names[self.stream_source[e]],
-            self.names[self.stream_target[e]],
-            float(self.selectivity[e]),
-            None if isnan(payload) else payload,
-            float(self.selectivity_se[e]),
-            self.partitioning.get(e, ""),
-            self.key_shares.get(e, NO_SHARES),
-        )
+        values = self._row(e, _OF_STREAMS)
+        if isnan(values["payload_bytes"]):
+            del values["payload_bytes"]
+        source, target = int(self.stream_source[e]), int(self.stream_target[e])
+        return Stream(self.names[source], self.names[target], **values)
 
-    def _set_operator_numbers(self, numbers: Mapping[str, ArrayLike | None]) -> None:
-        """Check and set the columns of operators; None keeps a column."""
-        for column in OPERATOR_NUMBERS:
-            values = numbers.get(column.name)
-            if values is not None:
-                setattr(self, column.name, column_of("operators", column, values, len(self.names)))
-        check_errors("operators", "instructions", self.instructions, self.instructions_se)
-        check_errors("operators", "payload_bytes", self.payload_bytes, self.payload_bytes_se)
+    def _row(self, i: int, fields: Iterable[tuple[str, str, bool, bool]]) -> dict[str, Any]:
+        """Return the values of operator or stream i that are not absent, by field."""
+        found: dict[str, Any] = {}
+        columns = vars(self)
+        for name, column, is_number, is_whole in fields:
+            values = columns[column]
+            if is_number:
+                found[name] = int(values[i]) if is_whole else values.item(i)
+            elif values and i in values:
+                found[name] = values[i]
+        return found
 
-    def _set_details(self, details: Mapping[str, Mapping[int, object] | None]) -> None:
+    def _set_details(self, details: Values) -> None:
         """Check and set details of operators; None keeps a detail."""
-        for detail in DETAILS:
-            if (several := details.get(detail.name)) is not None:
-                setattr(self, detail.name, MappingProxyType(detail.of(several)))
+        for each in OPERATOR_DETAILS:
+            if (several := details.get(each.name)) is not None:
+                setattr(self, each.name, MappingProxyType(each.by_index("operators", several)))
 
-    def _sort_streams(
-        self,
-        ends: Ints,
-        selectivity: Floats,
-        payload_bytes: Floats,
-        selectivity_se: Floats,
-        details: Mapping[str, Mapping[int, object]],
-    ) -> Ints:
+    def _stream_numbers(self, ends: Ints, values: Values) -> dict[str, Floats]:
+        """Return the checked numbers of streams by column; None stands for the default."""
+        own = values.get(STREAM_PAYLOAD.column)
+        payload = payload_of_streams(ends, own, self.payload_bytes)
+        found = {STREAM_PAYLOAD.column: payload}
+        for each in STREAM_NUMBERS:
+            if each is not STREAM_PAYLOAD:
+                column = column_of("streams", each, values.get(each.column), len(ends))
+                found[each.column] = column
+        return found
+
+    def _sort_streams(self, ends: Ints, numbers: Mapping[str, Floats], details: Values) -> Ints:
         """Set the columns of streams in topological order; return their previous indices, (E,)."""
-        check_errors("streams", "selectivity", selectivity, selectivity_se)
-        checked = stream_details_of(details)
-        ranks = ranks_of(checked, len(ends))
-        by = sorted_streams(self.order, ends, selectivity, payload_bytes, selectivity_se, *ranks)
+        check_errors("streams", STREAM_NUMBERS, numbers)
+        checked = _stream_details(details)
+        ranks = _ranks_of(checked, len(ends))
+        columns = [numbers[each.column] for each in STREAM_NUMBERS]
+        by = sorted_streams(self.order, ends, *columns, *ranks)
         if ranks:
             now = {before: e for e, before in enumerate(by.tolist())}
             checked = {
@@ -196,9 +183,8 @@ class GraphColumns:
             setattr(self, name, MappingProxyType(values))
         self.stream_source = np.ascontiguousarray(ends[by, 0])
         self.stream_target = np.ascontiguousarray(ends[by, 1])
-        self.selectivity = selectivity[by]
-        self.stream_payload_bytes = payload_bytes[by]
-        self.selectivity_se = selectivity_se[by]
+        for name, column in numbers.items():
+            setattr(self, name, column[by])
         return by
 
     def _freeze(self) -> None:
@@ -252,22 +238,26 @@ class GraphColumns:
         header: list[object] = [self.names, labels]
         if self.instance_of:
             header.append(sorted(self.instance_of.items()))
-        details = {detail.name: by_index(getattr(self, detail.name)) for detail in DETAILS}
-        header += [{name: [[*x] for x in of.items()]} for name, of in details.items() if of]
-        of_streams = {one.name: by_index(getattr(self, one.name)) for one in STREAM_DETAILS}
-        header += [{name: [[*x] for x in of.items()]} for name, of in of_streams.items() if of]
+        details = {
+            each: getattr(self, each.column) for each in (*OPERATOR_DETAILS, *STREAM_DETAILS)
+        }
+        header += [
+            {each.name: [[v, plain(value)] for v, value in several.items()]}
+            for each, several in details.items()
+            if each.added and several
+        ]
         header += [{name: value} for name, value in self.semantics.items()]
-        of_operators = {column: getattr(self, column.name) for column in OPERATOR_NUMBERS}
-        always = (
-            self.stream_source,
-            self.stream_target,
-            *(values for column, values in of_operators.items() if not column.added),
-            self.source_share,
-            self.selectivity,
-            self.stream_payload_bytes,
-        )
-        added = {column: values for column, values in of_operators.items() if column.added}
-        return graph_hash(header, always, {**added, SELECTIVITY_SE: self.selectivity_se})
+        digest = hashlib.sha256(json.dumps(header).encode())
+        for ends in (self.stream_source, self.stream_target):
+            digest.update(_bytes_of(ends))
+        for numbers, others in ((OPERATOR_NUMBERS, [self.source_share]), (STREAM_NUMBERS, [])):
+            always = [getattr(self, each.column) for each in numbers if not each.added]
+            for column in (*always, *others):
+                digest.update(_bytes_of(column))
+        for each in (*OPERATOR_NUMBERS, *STREAM_NUMBERS):
+            if each.added and ((column := getattr(self, each.column)) != each.default).any():
+                digest.update(each.name.encode() + _bytes_of(column))
+        return digest.hexdigest()
 
     def __getstate__(self) -> dict[str, object]:
         """Return the state to pickle, with plain dicts for read-only mappings."""
@@ -282,6 +272,39 @@ class GraphColumns:
             vars(self)[name] = MappingProxyType(value) if name in MAPPINGS else value
 
 
-def _column(values: ArrayLike | None, length: int, default: float | None) -> ArrayLike:
-    """Return a column, or one of default values for None."""
-    return np.full(length, default) if values is None else values
+def _bytes_of(values: NDArray[np.generic]) -> bytes:
+    return values.astype(values.dtype.newbyteorder("<")).tobytes()
+
+
+def _stream_details(several: Values) -> dict[str, dict[int, Any]]:
+    """Return the checked details of streams, by their field's name and then by index.
+
+    Raises
+    ------
+    GraphError
+        On a value that is not valid, and on shares of keys of a stream that is not divided by key.
+    """
+    checked: dict[str, dict[int, Any]] = {}
+    for each in STREAM_DETAILS:
+        checked[each.name] = each.by_index("streams", several.get(each.name) or {})
+    for e in checked["key_shares"]:
+        if (kind := checked["partitioning"].get(e, "")) != "hash":
+            got = f"{kind!r}" if kind else "no partitioning"
+            fix = 'set "partitioning": "hash", or remove key_shares'
+            raise GraphError(
+                f"streams[{e}].key_shares: only a stream of partitioning 'hash' may have them "
+                f"(got {got}); {fix}"
+            )
+    return checked
+
+
+def _ranks_of(details: Mapping[str, Mapping[int, Any]], count: int) -> list[Floats]:
+    """Return the rank of each stream, (E,), by its details as text; nothing if none has any.
+
+    The order of streams, and the hash of the graph, then do not depend on the order in its file.
+    """
+    if not any(details.values()):
+        return []
+    texts = [json.dumps([json_value(of.get(e)) for of in details.values()]) for e in range(count)]
+    rank = {text: float(i) for i, text in enumerate(sorted(set(texts)))}
+    return [np.array([rank[text] for text in texts])]

@@ -1,35 +1,24 @@
 """Conversion between stream graphs and networkx graphs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from streamplace.errors import GraphError
-from streamplace.problem.details import DETAILS, STREAM_DETAILS, details_of
 from streamplace.problem.graph import Operator, Stream, StreamGraph
-from streamplace.problem.operators import UNKNOWN, standard_errors_of
+from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS, UNKNOWN, values_of
 from streamplace.util.suggest import closest_match
 
 if TYPE_CHECKING:
     import networkx
 
 
-OF_NODES = (
-    "instructions",
-    "payload_bytes",
-    "memory_bytes",
-    "requires",
-    "instance_of",
-    "cores",
-    "instructions_se",
-    "payload_bytes_se",
-    *(detail.name for detail in DETAILS),
+OF_NODES, OF_EDGES = (
+    tuple(each.name for each in several) for several in (OPERATOR_FIELDS, STREAM_FIELDS)
 )
-OF_EDGES = (
-    "selectivity",
-    "payload_bytes",
-    "selectivity_se",
-    *(detail.name for detail in STREAM_DETAILS),
-)
+
+
+ALWAYS = ("instructions", "payload_bytes", "memory_bytes", "requires")
+"""Attributes that every node has."""
 
 
 def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
@@ -57,28 +46,11 @@ def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
     }
     made.graph.update(graph.semantics)
     for operator in graph.operators:
-        made.add_node(
-            operator.name,
-            instructions=operator.instructions,
-            payload_bytes=operator.payload_bytes,
-            memory_bytes=operator.memory_bytes,
-            requires=operator.requires,
-        )
-        if operator.instance_of:
-            made.nodes[operator.name]["instance_of"] = operator.instance_of
-        if operator.cores > 1:
-            made.nodes[operator.name]["cores"] = operator.cores
-        made.nodes[operator.name].update(details_of(operator))
-        made.nodes[operator.name].update(standard_errors_of(operator))
+        always = {name: getattr(operator, name) for name in ALWAYS}
+        made.add_node(operator.name, **always | values_of(operator) | always)
     for stream in graph.streams:
-        made.add_edge(
-            stream.source,
-            stream.target,
-            selectivity=stream.selectivity,
-            payload_bytes=stream.payload_bytes,
-            **details_of(stream),
-            **standard_errors_of(stream),
-        )
+        always = {name: getattr(stream, name) for name in ("selectivity", "payload_bytes")}
+        made.add_edge(stream.source, stream.target, **always | values_of(stream) | always)
     return made
 
 
@@ -103,30 +75,11 @@ def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
     for node, data in graph.nodes(data=True):
         if "instructions" not in data and not data.get("seconds_on"):
             raise GraphError(f"node {str(node)!r} has no attribute 'instructions'")
-        operators.append(
-            Operator(
-                str(node),
-                data.get("instructions", UNKNOWN),
-                data.get("payload_bytes", 0.0),
-                data.get("memory_bytes", 0.0),
-                data.get("requires", ()),
-                data.get("instance_of", ""),
-                data.get("cores", 1),
-                instructions_se=data.get("instructions_se", 0.0),
-                payload_bytes_se=data.get("payload_bytes_se", 0.0),
-                **{each.name: data.get(each.name, each.default) for each in DETAILS},
-            )
-        )
+        absent = {each.name: each.absent for each in OPERATOR_FIELDS if each.absent is not None}
+        values = {"instructions": UNKNOWN} | absent | _known(data, OF_NODES)
+        operators.append(Operator(str(node), **values))
     streams = [
-        Stream(
-            str(a),
-            str(b),
-            data.get("selectivity", 1.0),
-            data.get("payload_bytes"),
-            data.get("selectivity_se", 0.0),
-            **{each.name: data.get(each.name, each.default) for each in STREAM_DETAILS},
-        )
-        for a, b, data in graph.edges(data=True)
+        Stream(str(a), str(b), **_known(data, OF_EDGES)) for a, b, data in graph.edges(data=True)
     ]
     shares = graph.graph.get("source_shares")
     return StreamGraph(
@@ -138,6 +91,10 @@ def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
         firing=graph.graph.get("firing", "each"),
         multicast=graph.graph.get("multicast", "none"),
     )
+
+
+def _known(data: Mapping[Any, Any], known: Sequence[str]) -> dict[str, Any]:
+    return {name: data[name] for name in known if name in data}
 
 
 def _refuse_misspelt(

@@ -1,16 +1,34 @@
 """Operators and streams: the rows of a graph's columns."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from math import nan
-from typing import Generic, Literal, TypeVar, overload
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isnan, nan
+from typing import Any, Generic, Literal, TypeVar, overload
 
 from streamplace.display.mixins import TruncatedRepr
 from streamplace.errors import GraphError
-from streamplace.problem.parallelism import NO_SCALING, NO_SHARES, KeyShares, Scaling
-from streamplace.problem.resources import NO_RESOURCES, Resources
-from streamplace.problem.seconds import NO_SECONDS, Seconds
-from streamplace.util.added import added_field
+from streamplace.problem.fields import (
+    AMOUNTS,
+    COUNT,
+    KEY_SHARES,
+    LABELS,
+    MAX_CORES,
+    OWNER,
+    PARALLELISM,
+    PARTITIONING,
+    SCALING,
+    SECONDS,
+    SHAPE,
+    TEXT,
+    Detail,
+    Number,
+    entry,
+    fields_of,
+    json_value,
+)
+from streamplace.problem.parallelism import NO_SCALING, NO_SHARES
+from streamplace.problem.resources import NO_RESOURCES
+from streamplace.problem.seconds import NO_SECONDS
 
 Row = TypeVar("Row")
 ROWS_SHOWN = 3
@@ -71,35 +89,101 @@ class Operator(TruncatedRepr):
     """
 
     name: str
-    instructions: float
-    payload_bytes: float
-    memory_bytes: float = 0.0
-    requires: tuple[str, ...] = ()
-    instance_of: str = ""
-    cores: int = 1
-    resources: Mapping[str, float] = added_field(NO_RESOURCES)
-    instructions_se: float = added_field(default=0.0)
-    payload_bytes_se: float = added_field(default=0.0)
-    seconds_on: Mapping[str, float | None] = added_field(NO_SECONDS)
-    type: str = added_field("")
-    output_shape: tuple[int, ...] = added_field(())
-    meta_op: str = added_field("")
-    parallelism: int | Literal["free"] | None = added_field(None)
-    min_parallelism: int | None = added_field(None)
-    max_parallelism: int | None = added_field(None)
-    partitions: int | None = added_field(None)
-    scaling: Mapping[str, float] = added_field(NO_SCALING)
+    instructions: float = field(
+        metadata=entry(
+            Number(may_be_unknown=True),
+            "CPU instructions per tuple it processes; null: unknown",
+            added=False,
+        )
+    )
+    payload_bytes: float = field(
+        metadata=entry(
+            Number(may_be_unknown=True),
+            "size of a tuple it emits, in bytes; null: unknown",
+            absent=0.0,
+            added=False,
+        )
+    )
+    memory_bytes: float = field(
+        default=0.0,
+        metadata=entry(
+            Number(), "memory it takes on its device, in bytes", is_total=True, added=False
+        ),
+    )
+    requires: tuple[str, ...] = field(
+        default=(), metadata=entry(LABELS, "labels that its device must have", added=False)
+    )
+    instance_of: str = field(
+        default="",
+        metadata=entry(
+            OWNER, "the operator that it is a parallel instance of", expansion="owner", added=False
+        ),
+    )
+    cores: int = field(
+        default=1,
+        metadata=entry(
+            Number(least=1.0, most=MAX_CORES, whole=True),
+            "cores of its device that it can use at once",
+        ),
+    )
+    resources: Mapping[str, float] = field(
+        default=NO_RESOURCES,
+        metadata=entry(AMOUNTS, 'amounts it takes on its device, as {"gpu": 1}', is_total=True),
+    )
+    instructions_se: float = field(
+        default=0.0, metadata=entry(Number(), "standard error of instructions; 0: exact")
+    )
+    payload_bytes_se: float = field(
+        default=0.0, metadata=entry(Number(), "standard error of payload_bytes; 0: exact")
+    )
+    seconds_on: Mapping[str, float | None] = field(
+        default=NO_SECONDS,
+        metadata=entry(
+            SECONDS,
+            "kind of device: seconds per tuple, instead of instructions; null: cannot run",
+        ),
+    )
+    type: str = field(default="", metadata=entry(TEXT, "what it does, such as conv"))
+    output_shape: tuple[int, ...] = field(
+        default=(), metadata=entry(SHAPE, "sizes of the axes of the tensor that it emits")
+    )
+    meta_op: str = field(
+        default="",
+        metadata=entry(TEXT, "the operator that was divided into this one and others"),
+    )
+    parallelism: int | Literal["free"] | None = field(
+        default=None,
+        metadata=entry(
+            PARALLELISM,
+            "number of instances; free: size chooses it; null: 1, which size may change",
+            expansion="counts",
+        ),
+    )
+    min_parallelism: int | None = field(
+        default=None, metadata=entry(COUNT, "least number of instances", expansion="counts")
+    )
+    max_parallelism: int | None = field(
+        default=None, metadata=entry(COUNT, "largest number of instances", expansion="counts")
+    )
+    partitions: int | None = field(
+        default=None,
+        metadata=entry(
+            COUNT,
+            "partitions that a source reads, or key groups of an operator's hash streams",
+            expansion="counts",
+        ),
+    )
+    scaling: Mapping[str, float] = field(
+        default=NO_SCALING,
+        metadata=entry(
+            SCALING,
+            "universal scalability law: work per tuple with p instances",
+            expansion="counts",
+        ),
+    )
 
     def __post_init__(self) -> None:
-        if not isinstance(self.resources, Resources):
-            where = f"operator {self.name!r:.40}: resources"
-            object.__setattr__(self, "resources", Resources(self.resources, where, GraphError))
-        if not isinstance(self.seconds_on, Seconds):
-            where = f"operator {self.name!r:.40}: seconds_on"
-            object.__setattr__(self, "seconds_on", Seconds(self.seconds_on, where, GraphError))
-        if not isinstance(self.scaling, Scaling):
-            where = f"operator {self.name!r:.40}: scaling"
-            object.__setattr__(self, "scaling", Scaling(self.scaling, where, GraphError))
+        _check_mappings(self, f"operator {self.name!r:.40}", MAPPINGS_OF_OPERATORS)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -130,22 +214,110 @@ class Stream(TruncatedRepr):
 
     source: str
     target: str
-    selectivity: float = 1.0
-    payload_bytes: float | None = None
-    selectivity_se: float = added_field(default=0.0)
-    partitioning: str = added_field("")
-    key_shares: Mapping[str, float] = added_field(NO_SHARES)
+    selectivity: float = field(
+        default=1.0,
+        metadata=entry(
+            Number(may_be_unknown=True),
+            "tuples it carries per tuple its source processes; null: unknown",
+            expansion="divided",
+            added=False,
+        ),
+    )
+    payload_bytes: float | None = field(
+        default=None,
+        metadata=entry(
+            Number(may_be_unknown=True),
+            "size of a tuple, in bytes; null: as its source operator emits",
+            column="stream_payload_bytes",
+            added=False,
+        ),
+    )
+    selectivity_se: float = field(
+        default=0.0,
+        metadata=entry(Number(), "standard error of selectivity; 0: exact", expansion="divided"),
+    )
+    partitioning: str = field(
+        default="",
+        metadata=entry(
+            PARTITIONING,
+            "how tuples reach the instances of its target; empty: evenly",
+            expansion="counts",
+        ),
+    )
+    key_shares: Mapping[str, float] = field(
+        default=NO_SHARES,
+        metadata=entry(
+            KEY_SHARES, "key: its share of the tuples of a hash stream", expansion="counts"
+        ),
+    )
 
     def __post_init__(self) -> None:
-        if not isinstance(self.key_shares, KeyShares):
-            where = f"stream {self.source!r:.40} -> {self.target!r:.40}: key_shares"
-            object.__setattr__(self, "key_shares", KeyShares(self.key_shares, where, GraphError))
+        ends = f"stream {self.source!r:.40} -> {self.target!r:.40}"
+        _check_mappings(self, ends, MAPPINGS_OF_STREAMS)
 
 
-def standard_errors_of(row: Operator | Stream) -> dict[str, float]:
-    """Return the standard errors of a row's numbers other than 0, by the name of their field."""
-    names = ("instructions_se", "payload_bytes_se", "selectivity_se")
-    return {name: error for name in names if (error := getattr(row, name, 0.0))}
+OPERATOR_FIELDS, STREAM_FIELDS = fields_of(Operator), fields_of(Stream)
+OPERATOR_NUMBERS, STREAM_NUMBERS = (
+    tuple(each for each in several if isinstance(each.kind, Number))
+    for several in (OPERATOR_FIELDS, STREAM_FIELDS)
+)
+OPERATOR_DETAILS, STREAM_DETAILS = (
+    tuple(each for each in several if isinstance(each.kind, Detail))
+    for several in (OPERATOR_FIELDS, STREAM_FIELDS)
+)
+OPERATOR_COUNTS, STREAM_COUNTS = (
+    tuple(each.name for each in several if each.expansion == "counts")
+    for several in (OPERATOR_FIELDS, STREAM_FIELDS)
+)
+"""Names of the fields that say how many instances there are, and how streams reach them."""
+MAPPINGS_OF_OPERATORS, MAPPINGS_OF_STREAMS = (
+    tuple((each.name, type(each.default)) for each in several if isinstance(each.default, Mapping))
+    for several in (OPERATOR_FIELDS, STREAM_FIELDS)
+)
+"""Name and class of the fields that are mappings, which rows check when they are made."""
+
+
+def _check_mappings(
+    row: "Operator | Stream", where: str, classes: Iterable[tuple[str, Any]]
+) -> None:
+    """Replace each mapping of a row by an instance of its class, which checks it."""
+    for name, cls in classes:
+        if not isinstance(value := getattr(row, name), cls):
+            object.__setattr__(row, name, cls(value, f"{where}: {name}", GraphError))
+
+
+def values_of(row: Operator | Stream, also: Collection[str] = ()) -> dict[str, Any]:
+    """Return the values of a row that are not at their default, as JSON values.
+
+    They are in the order of files: that of the fields, but standard errors last. Unknown numbers
+    are None.
+
+    Parameters
+    ----------
+    also
+        Names of fields whose value is wanted even if it is the default.
+    """
+    found = {}
+    for name, default, required in (
+        _OPERATOR_IN_FILES if type(row) is Operator else _STREAM_IN_FILES
+    ):
+        value = getattr(row, name)
+        if (value is default or value == default) and not required and name not in also:
+            continue
+        if type(value) is float:
+            found[name] = None if isnan(value) else value
+        else:
+            found[name] = json_value(value)
+    return found
+
+
+_OPERATOR_IN_FILES, _STREAM_IN_FILES = (
+    [
+        (each.name, each.default, each.required)
+        for each in sorted(several, key=lambda each: bool(each.error_of))
+    ]
+    for several in (OPERATOR_FIELDS, STREAM_FIELDS)
+)
 
 
 class RowView(Sequence[Row], Generic[Row]):

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-_ADDED = "added"
+ADDED = "added"
 
 
 def added_field(default: Any) -> Any:
     """Return a dataclass field that `distinguishing_fields` leaves out if it is at its default."""
-    return field(default=default, metadata={_ADDED: True})
+    return field(default=default, metadata={ADDED: True})
 
 
 def distinguishing_fields(value: "DataclassInstance") -> list[Field[Any]]:
@@ -24,6 +24,6 @@ def distinguishing_fields(value: "DataclassInstance") -> list[Field[Any]]:
 
 
 def _is_added_default(value: "DataclassInstance", each: Field[Any]) -> bool:
-    if not each.metadata.get(_ADDED) or each.default is MISSING:
+    if not each.metadata.get(ADDED) or each.default is MISSING:
         return False
     return bool(getattr(value, each.name) == each.default)

@@ -130,9 +130,7 @@ def test_numbers_without_tuples_change_no_placement(objective: Any, placer: str)
 def test_numbers_without_tuples_change_no_size() -> None:
     counts = {2: "free", 3: "free", 4: 2}
     found, expected = (
-        sp.size(
-            graph.with_numbers(of_counts={"parallelism": counts})[0], CLUSTER, source_rate=3000.0
-        )
+        sp.size(graph.with_numbers(parallelism=counts)[0], CLUSTER, source_rate=3000.0)
         for graph in (branched(), branched(7.0))
     )
     assert found.parallelism == expected.parallelism

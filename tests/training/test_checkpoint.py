@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from streamplace.policy.inspect import summary
 
 from benchmarks.reference.checkpoint_parts import Parts, memory_of, remembering, shapes_in
 from benchmarks.reference.trainings import config, graphs, of_kind, opened, resumed
 from streamplace import StreamGraph
 from streamplace.errors import CheckpointError, TrainingError
-from streamplace.policy.hashed_tensors import hash_of, packed
+from streamplace.policy.hashed_tensors import hash_of_tensors, packed
 from streamplace.policy.weights import parameter_hash, read_policy
+from streamplace.policy.weights_file import summary
 from streamplace.training import train
 from streamplace.training.loop import Position
 from streamplace.training.run import CHECKPOINT, POLICY
@@ -181,16 +181,16 @@ def test_a_damaged_checkpoint_changes_no_state(tmp_path: Path) -> None:
     data, middle = file.read_bytes(), len(file.read_bytes()) // 2
     with torch.no_grad():
         next(parts.policy.parameters()).fill_(0.5)
-    before = hash_of({**parts.policy.state_dict(), **parts.loop.state()}, {})
+    before = hash_of_tensors({**parts.policy.state_dict(), **parts.loop.state()}, {})
     flipped = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
     for damaged in (flipped, data[:-1], data + b"\0"):
         file.write_bytes(damaged)
         with pytest.raises(CheckpointError):
             parts.load(file)
-        assert hash_of({**parts.policy.state_dict(), **parts.loop.state()}, {}) == before
+        assert hash_of_tensors({**parts.policy.state_dict(), **parts.loop.state()}, {}) == before
     file.write_bytes(data)
     parts.load(file)
-    assert hash_of({**parts.policy.state_dict(), **parts.loop.state()}, {}) != before
+    assert hash_of_tensors({**parts.policy.state_dict(), **parts.loop.state()}, {}) != before
 
 
 INCONSISTENT_WEIGHTS: dict[str, Change] = {

@@ -127,10 +127,8 @@ def size(case: Case) -> None:
     last = case.graph.names[-1]
     single = ungrouped(case, last)
     stated, _ = single.graph.with_numbers(
-        of_counts={
-            "parallelism": dict.fromkeys(range(len(case.graph.names) - 1), 1),
-            "max_parallelism": {len(case.graph.names) - 1: 2},
-        }
+        parallelism=dict.fromkeys(range(len(case.graph.names) - 1), 1),
+        max_parallelism={len(case.graph.names) - 1: 2},
     )
     devices = case.cluster.devices
     sets = [s for n in range(len(devices)) for s in combinations(range(len(devices)), n + 1)]

@@ -5,66 +5,44 @@ are `UNKNOWN`. Lists are JSON text.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from dataclasses import field as attribute
 from math import isnan
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from streamplace.errors import FormatError, located
 from streamplace.files.graphs import constraints_from, constraints_to, uneven_shares
 from streamplace.files.reading import check, parse
-from streamplace.files.schema import Amounts, ConstraintsForm, Name, SecondsByKind, Shape, Share
+from streamplace.files.schema import STORED, ConstraintsForm
 from streamplace.integrations.parsing.decimals import DECIMAL
-from streamplace.problem.details import DETAILS, OF_COUNTS, STREAM_DETAILS, details_of
+from streamplace.problem.fields import COUNT, PARALLELISM, Field, Number
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
-from streamplace.problem.operators import standard_errors_of
+from streamplace.problem.operators import (
+    OPERATOR_DETAILS,
+    OPERATOR_FIELDS,
+    STREAM_DETAILS,
+    STREAM_FIELDS,
+    values_of,
+)
 from streamplace.problem.parallelism import FREE
 from streamplace.problem.semantics import check_semantics
 
 # The attributes that streamplace uses; others are ignored. A device is written but not read, and
 # the name of a node is read but not written.
 GRAPH = ("name", "source_rate", "constraints", "firing", "multicast")
-NODE = (
-    "name",
-    "instructions",
-    "payload_bytes",
-    "memory_bytes",
-    "requires",
-    "instance_of",
-    "cores",
-    "resources",
-    "instructions_se",
-    "payload_bytes_se",
-    "seconds_on",
-    "type",
-    "output_shape",
-    "meta_op",
-    *OF_COUNTS,
-    "source_share",
-    "device",
-)
-EDGE = (
-    "selectivity",
-    "payload_bytes",
-    "selectivity_se",
-    *(detail.name for detail in STREAM_DETAILS),
-)
+NODE = ("name", *(each.name for each in OPERATOR_FIELDS), "source_share", "device")
+EDGE = tuple(each.name for each in STREAM_FIELDS)
 TEXTS = frozenset(
-    {"requires", "instance_of", "device"}
-    | {detail.name for detail in (*DETAILS, *STREAM_DETAILS)}
+    {"device"}
+    | {each.name for each in (*OPERATOR_DETAILS, *STREAM_DETAILS)}
     | {*GRAPH} - {"source_rate"}
 )
 """Attributes that are not numbers."""
 
-_LABELS = TypeAdapter(list[Name])
-_AMOUNTS = TypeAdapter(Amounts)
-_SECONDS = TypeAdapter(SecondsByKind)
-_SHAPE = TypeAdapter(Shape)
-_SHARES: TypeAdapter[Mapping[str, float]] = TypeAdapter(dict[Name, Share])
-_SHARES_EXAMPLE = 'object such as {"berlin": 0.2}'
-Value = TypeVar("Value")
+_FORMS = {kind: TypeAdapter[Any](form) for kind, form in STORED.items() if kind.text}
 Attributes = dict[str, str]
 
 
@@ -82,9 +60,9 @@ class AttributedGraph:
         (source, target, attributes).
     """
 
-    attributes: Attributes = field(default_factory=dict)
-    nodes: dict[str, Attributes] = field(default_factory=dict)
-    edges: list[tuple[str, str, Attributes]] = field(default_factory=list)
+    attributes: Attributes = attribute(default_factory=dict)
+    nodes: dict[str, Attributes] = attribute(default_factory=dict)
+    edges: list[tuple[str, str, Attributes]] = attribute(default_factory=list)
 
 
 def to_attributed_graph(
@@ -114,32 +92,23 @@ def to_attributed_graph(
 
 
 def _node(operator: Operator) -> Attributes:
-    attributes = _numbers(instructions=operator.instructions, payload_bytes=operator.payload_bytes)
-    if operator.memory_bytes:
-        attributes["memory_bytes"] = repr(operator.memory_bytes)
-    if operator.requires:
-        attributes["requires"] = json.dumps(list(operator.requires))
-    if operator.instance_of:
-        attributes["instance_of"] = operator.instance_of
-    if operator.cores > 1:
-        attributes["cores"] = str(operator.cores)
-    return attributes | _details(operator) | _numbers(**standard_errors_of(operator))
+    return _texts(values_of(operator))
 
 
 def _edge(stream: Stream, payload_of_source: float) -> Attributes:
-    attributes = _numbers(selectivity=stream.selectivity)
-    if stream.payload_bytes is not None and stream.payload_bytes != payload_of_source:
-        attributes["payload_bytes"] = repr(stream.payload_bytes)
-    return attributes | _details(stream) | _numbers(**standard_errors_of(stream))
+    values = values_of(stream, ("selectivity",))
+    if values.get("payload_bytes") == payload_of_source:
+        del values["payload_bytes"]
+    return _texts(values)
 
 
-def _details(row: Operator | Stream) -> Attributes:
-    details = details_of(row).items()
-    return {name: x if isinstance(x, str) else json.dumps(x) for name, x in details}
-
-
-def _numbers(**numbers: float) -> Attributes:
-    return {name: repr(number) for name, number in numbers.items() if not isnan(number)}
+def _texts(values: Mapping[str, Any]) -> Attributes:
+    """Return values as text, without unknown numbers."""
+    return {
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in values.items()
+        if value is not None
+    }
 
 
 def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGraph:
@@ -159,7 +128,10 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
     named = all(own) and len({*own}) == len(own)
     names = dict(zip(attributed.nodes, own if named else attributed.nodes, strict=True))
     operators = [
-        _operator(names[node], attributes, f"{where}: {names[node]!r:.40}")
+        Operator(
+            names[node],
+            **_values(OPERATOR_FIELDS, attributes, f"{where}: {names[node]!r:.40}"),
+        )
         for node, attributes in attributed.nodes.items()
     ]
     streams = []
@@ -168,19 +140,8 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
         for end in (source, target):
             if end not in attributed.nodes:
                 raise FormatError(f"{place}: unknown node {end!r:.40}")
-        selectivity = _number(attributes, "selectivity", place)
-        payload = _number(attributes, "payload_bytes", place)
-        streams.append(
-            Stream(
-                names[source],
-                names[target],
-                selectivity,
-                None if isnan(payload) else payload,
-                _or_zero(attributes, "selectivity_se", place),
-                attributes.get("partitioning", ""),
-                _json(attributes, "key_shares", "{}", _SHARES, _SHARES_EXAMPLE, place),
-            )
-        )
+        values = _values(STREAM_FIELDS, attributes, place)
+        streams.append(Stream(names[source], names[target], **values))
     shares = {
         names[node]: _number(attributes, "source_share", f"{where}: {names[node]!r:.40}")
         for node, attributes in attributed.nodes.items()
@@ -214,69 +175,48 @@ def _semantics(attributes: Attributes, where: str) -> dict[str, Any]:
     return found
 
 
-def _operator(name: str, attributes: Attributes, place: str) -> Operator:
-    cores = _number(attributes, "cores", place)
-    if not isnan(cores) and not (cores >= 1 and cores.is_integer()):
-        raise FormatError(f"{place}: cores: must be a whole number of at least 1 (got {cores:g})")
-    labels = _json(attributes, "requires", "[]", _LABELS, "list of labels", place)
-    shape = _json(attributes, "output_shape", "[]", _SHAPE, "list of sizes", place)
-    example = 'object such as {"gpu": 0.001}'
-    seconds_on = _json(attributes, "seconds_on", "{}", _SECONDS, example, place)
-    resources = _json(attributes, "resources", "{}", _AMOUNTS, 'object such as {"gpu": 1}', place)
-    return Operator(
-        name,
-        _number(attributes, "instructions", place),
-        _number(attributes, "payload_bytes", place),
-        _or_zero(attributes, "memory_bytes", place),
-        tuple(labels),
-        attributes.get("instance_of", ""),
-        1 if isnan(cores) else int(cores),
-        resources,
-        _or_zero(attributes, "instructions_se", place),
-        _or_zero(attributes, "payload_bytes_se", place),
-        seconds_on,
-        attributes.get("type", ""),
-        tuple(shape),
-        attributes.get("meta_op", ""),
-        **{name: _count(attributes, name, place) for name in OF_COUNTS if name != "scaling"},
-        scaling=_json(
-            attributes, "scaling", "{}", _SHARES, 'object such as {"sigma": 0.02}', place
-        ),
-    )
+def _values(fields: Iterable[Field], attributes: Attributes, place: str) -> dict[str, Any]:
+    """Return the values of fields, by name; absent numbers that may be unknown are."""
+    found: dict[str, Any] = {}
+    for field in fields:
+        name, kind = field.name, field.kind
+        if name in attributes:
+            found[name] = _value(attributes, field, place)
+        elif isinstance(kind, Number) and kind.may_be_unknown and not field.is_optional:
+            found[name] = UNKNOWN
+    return found
 
 
-def _count(attributes: Attributes, name: str, place: str) -> Any:
-    """Return a number of instances or partitions, or ``free``; None if it is absent."""
-    if name not in attributes:
-        return None
-    text = attributes[name].strip()
-    if name == "parallelism" and text == FREE:
-        return FREE
+def _value(attributes: Attributes, field: Field, place: str) -> Any:
+    """Return the value of an attribute that is there."""
+    name, kind = field.name, field.kind
+    if isinstance(kind, Number):
+        number = _number(attributes, name, place)
+        if kind.whole and not (number >= kind.least and number.is_integer()):
+            expected = f"must be a whole number of at least {kind.least:g} (got {number:g})"
+            raise FormatError(f"{place}: {name}: {expected}")
+        return int(number) if kind.whole else number
+    if kind in (COUNT, PARALLELISM):
+        return _count(attributes, field, place)
+    if kind not in _FORMS:
+        return attributes[name]
+    try:
+        return _FORMS[kind].validate_python(
+            parse(attributes[name], f"{place}: {name}"), strict=True
+        )
+    except ValidationError:
+        raise FormatError(f"{place}: {name}: must be a JSON {kind.text}") from None
+
+
+def _count(attributes: Attributes, field: Field, place: str) -> Any:
+    """Return a number of instances or partitions, or ``free``."""
+    name = field.name
+    if field.kind is PARALLELISM and (text := attributes[name].strip()) == FREE:
+        return text
     count = _number(attributes, name, place)
     if not count.is_integer():
         raise FormatError(f"{place}: {name}: must be a whole number (got {count:g})")
     return int(count)
-
-
-def _or_zero(attributes: Attributes, name: str, place: str) -> float:
-    """Return the number of an attribute; 0 if it is absent."""
-    return _number(attributes, name, place) if name in attributes else 0.0
-
-
-def _json(
-    attributes: Attributes,
-    name: str,
-    default: str,
-    form: TypeAdapter[Value],
-    expected: str,
-    place: str,
-) -> Value:
-    """Return the value of an attribute that is JSON text of a form."""
-    try:
-        value = parse(attributes.get(name, default), f"{place}: {name}")
-        return form.validate_python(value, strict=True)
-    except ValidationError:
-        raise FormatError(f"{place}: {name}: must be a JSON {expected}") from None
 
 
 def _number(attributes: Attributes, name: str, place: str) -> float:

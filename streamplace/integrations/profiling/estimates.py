@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from streamplace.problem.columns import MAX_RELATIVE_ERROR
+from streamplace.problem.graph_checks import MAX_RELATIVE_ERROR
 from streamplace.problem.operators import UNKNOWN
 from streamplace.util.arrays import Floats
 

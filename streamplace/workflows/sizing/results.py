@@ -83,4 +83,4 @@ def _of_large(
 def with_parallelism(graph: StreamGraph, counts: Counts) -> StreamGraph:
     """Return a graph that states numbers of instances."""
     stated = {graph.index[name]: count for name, count in counts.items()}
-    return graph.with_numbers(of_counts={"parallelism": stated})[0]
+    return graph.with_numbers(parallelism=stated)[0]

@@ -9,7 +9,7 @@ from hypothesis import given
 from benchmarks.reference.strategies import graphs
 from streamplace import Operator, Stream, StreamGraph
 from streamplace.errors import GraphError
-from streamplace.problem.coerce import operator_of
+from streamplace.problem.rows import row_of
 
 
 @given(graph=graphs())
@@ -74,7 +74,7 @@ def test_missing_fields_have_the_defaults_of_rows() -> None:
 )
 def test_an_error_is_one_line(row: Any, message: str) -> None:
     with pytest.raises(GraphError) as caught:
-        operator_of(7, row)
+        row_of(Operator, "operators[7]", row)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 250
