@@ -33,15 +33,15 @@ def argument(**settings: Any) -> Any:
     return field(metadata={PARAMETER: lambda name: click.Argument([name], **settings)})
 
 
-def group(cls: type, **given: Any) -> Any:
+def group(cls: type, **replaced: Any) -> Any:
     """Return a field for several options, which are the fields of the dataclass `cls`.
 
     Parameters
     ----------
-    given
+    replaced
         Name of a field of `cls` -> the option to have instead, such as one with another help.
     """
-    return made_of({**_members(cls), **given}, cls)
+    return made_of({**_members(cls), **replaced}, cls)
 
 
 def made_of(members: Members, make: Callable[..., Any]) -> Any:

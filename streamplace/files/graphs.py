@@ -12,7 +12,7 @@ from streamplace.files.schema import ConstraintsForm, Form, GraphForm
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.fields import Detail, Field, Number
 from streamplace.problem.graph import UNKNOWN, Stream, StreamGraph
-from streamplace.problem.graph_checks import endpoints
+from streamplace.problem.graph_checks import endpoints, index_of
 from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS, values_of
 
 
@@ -46,7 +46,7 @@ def _is_flink_plan(value: Any) -> bool:
 def from_form(form: GraphForm, name: str = "") -> StreamGraph:
     """Build the graph that a checked form describes."""
     names = [row.name for row in form.operators]
-    index = {operator: v for v, operator in enumerate(names)}
+    index = index_of(names)
     values = {each.column: _column(each, form.operators) for each in OPERATOR_FIELDS}
     values |= {each.column: _column(each, form.streams) for each in STREAM_FIELDS}
     graph = StreamGraph.from_columns(

@@ -237,8 +237,8 @@ class StreamGraph(UnknownNumbers, Displayable):
         vars(graph).update({name: vars(self)[name] for name in KEPT})
         columns |= self._errors_with(columns)
         for each in OPERATOR_NUMBERS:
-            if (given := columns.get(each.name)) is not None:
-                setattr(graph, each.name, column_of("operators", each, given, len(self.names)))
+            if (stated := columns.get(each.name)) is not None:
+                setattr(graph, each.name, column_of("operators", each, stated, len(self.names)))
         check_errors("operators", OPERATOR_NUMBERS, vars(graph))
         StreamGraph._set_details(graph, columns)
         if source_rate is not None:
@@ -248,7 +248,7 @@ class StreamGraph(UnknownNumbers, Displayable):
         ends = np.stack([self.stream_source, self.stream_target], axis=1)
         kept = {each.column: getattr(self, each.column) for each in STREAM_FIELDS}
         kept[STREAM_PAYLOAD.column] = self.own_payload_bytes
-        values = kept | {name: given for name, given in columns.items() if given is not None}
+        values = kept | {name: column for name, column in columns.items() if column is not None}
         numbers = StreamGraph._stream_numbers(graph, ends, values)
         before = StreamGraph._sort_streams(graph, ends, numbers, values)
         if source_shares is not None:
